@@ -56,6 +56,22 @@ def test_a_second_run_reads_what_the_first_has_left(tmp_path: Path, runs: list[s
         assert file.read_bytes() == files[name], "the same bytes"
 
 
+def test_the_latest_paper_is_run_first(tmp_path: Path) -> None:
+    """Its items take longest; the results are in the order that was asked for."""
+    items = papers.find(["sigmetrics2000/table1", "osdi2000/table1", "osdi2000/density"])
+    names = [item.id for item in items]
+    order: list[str] = []
+    results = papers.run(
+        items,
+        tmp_path,
+        quick=True,
+        workers=1,
+        finished=lambda result, _seconds: order.append(result.item.id),
+    )
+    assert order == ["osdi2000/table1", "osdi2000/density", "sigmetrics2000/table1"]
+    assert [result.item.id for result in results] == names
+
+
 def test_another_version_reads_nothing(
     tmp_path: Path, runs: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,8 +72,9 @@ def whole(name: str, given: object, least: int = 0, most: int | None = None) -> 
     SpecError
         For anything else.
     """
-    must = f"of at least {least}" if most is None else f"from {least} to {most}"
-    most = 2**63 - 1 if most is None else most
+    end = 2**63 - 1 if most is None else most
+    if type(given) is int and least <= given <= end:  # as nearly always
+        return given
     number = -1
     try:
         number = operator.index(given)  # type: ignore[arg-type]  # (refused below)
@@ -81,7 +82,8 @@ def whole(name: str, given: object, least: int = 0, most: int | None = None) -> 
         if isinstance(given, SupportsFloat):
             with suppress(TypeError, ValueError, OverflowError):
                 number = int(given) if float(given).is_integer() else -1  # type: ignore[call-overload]
-    if isinstance(given, bool) or not least <= number <= most:
+    if isinstance(given, bool) or not least <= number <= end:
+        must = f"of at least {least}" if most is None else f"from {least} to {most}"
         refuse(name, given, f"an integer {must}")
     return number
 
@@ -124,6 +126,8 @@ def share(name: str, given: object) -> float:
 
 def _as_float(given: object) -> float:
     """Return a number as a float, and NaN for anything else."""
+    if type(given) is float:  # as nearly always
+        return given
     if isinstance(given, SupportsFloat) and not isinstance(given, bool):
         with suppress(TypeError, ValueError, OverflowError):
             return float(given)
@@ -171,6 +175,8 @@ def as_list(name: str, given: object) -> list[object]:
     SpecError
         For bytes.
     """
+    if type(given) is list:  # as nearly always
+        return given.copy()
     if isinstance(given, bytes):
         refuse(name, given, "a sequence")
     if isinstance(given, str | os.PathLike) or not isinstance(given, Iterable):

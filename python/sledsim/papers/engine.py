@@ -112,7 +112,7 @@ def run(
         for item in items
         if (result := _read(item, folder, quick=quick, reading=reading)) is not None
     }
-    missing = [item.id for item in items if item.id not in done]
+    missing = _longest_first([item for item in items if item.id not in done])
 
     def tell() -> None:
         beat(len(done), len(items))
@@ -135,6 +135,18 @@ def run(
         for name in missing:
             keep(*each(name))
     return [done[item.id] for item in items]
+
+
+def _longest_first(items: Sequence[Item]) -> list[str]:
+    """Return the ids of items in the order to run them: the latest paper first.
+
+    Its items take longest, and those of the first paper least: no worker is left with a long one
+    at the end. The items of a paper stay in their order.
+    """
+    of: dict[str, list[str]] = {}
+    for item in items:
+        of.setdefault(item.paper, []).append(item.id)
+    return [name for names in reversed(of.values()) for name in names]
 
 
 def _reading_of(item: Item, name: str) -> Reading:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import sledsim as ss
 from sledsim.papers import Found
@@ -11,7 +14,7 @@ from sledsim.papers.cmu_cs_03_125.example import example
 from sledsim.plots import bars
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.figure import Figure
 
@@ -30,25 +33,34 @@ class Equations:
     sets_of_tips: bool = False
     """Whether the parity of ``LBN_{l,i}`` counts all tracks before, as that of ``y_l`` does."""
 
-    def place(self, shape: ss.Parallelism, lbn: int) -> tuple[int, int]:
+    def place(self, shape: ss.Parallelism, lbn: Any) -> tuple[Any, Any]:
         """Return ``x_l`` and ``y_l``: the first step."""
         row = lbn // shape.N_x % shape.S_y
-        upwards = lbn // shape.S_T % 2 == 0
-        return lbn // shape.S_C, row if upwards else shape.S_y - 1 - row
+        return lbn // shape.S_C, _turned(shape, row, lbn // shape.S_T)
 
-    def block(self, shape: ss.Parallelism, x: int, y: int, i: int) -> int:
+    def block(self, shape: ss.Parallelism, x: int, y: Any, i: Any) -> Any:
         """Return ``LBN_{l,i}``, the block in square ``i``: the second step."""
         tips = i // shape.N_x
         tracks = tips + x * (shape.N_y if self.sets_of_tips else 1)
-        row = y if tracks % 2 == 0 else shape.S_y - 1 - y
+        row = _turned(shape, y, tracks)
         cell = i % int(getattr(shape, self.remainder))
         return x * shape.S_C + cell + tips * shape.S_T + row * shape.N_x
 
-    def equivalent(self, shape: ss.Parallelism, lbn: int) -> list[int]:
-        """Return the class of a block, over all columns that tips reach on the sled."""
-        x, y = self.place(shape, lbn)
+    def equivalent(self, shape: ss.Parallelism, lbns: Sequence[int]) -> Any:
+        """Return the classes of some blocks of a column, over all columns that tips reach.
+
+        They are the rows of an array.
+        """
+        xs, ys = self.place(shape, np.array(lbns)[:, np.newaxis])
+        (x,) = set(xs.flat)
         columns = range(max(0, x - shape.M), min(shape.S_x, x + shape.M + 1))
-        return [self.block(shape, column, y, i) for column in columns for i in range(shape.N)]
+        squares = np.arange(shape.N)
+        return np.hstack([self.block(shape, column, ys, squares) for column in columns])
+
+
+def _turned(shape: ss.Parallelism, row: Any, track: Any) -> Any:
+    """Return a row, counted from the other end on odd tracks."""
+    return row + track % 2 * (shape.S_y - 1 - 2 * row)
 
 
 PRINTED = Equations()
@@ -58,38 +70,47 @@ READINGS = {
     "both": Equations(remainder="N_x", sets_of_tips=True),
 }
 """Corrections, by the names of the readings."""
+ALL = {"printed": PRINTED} | READINGS
 
 
-def mistaken_percent(equations: Equations, device: ss.Sled, columns: Iterable[int]) -> float:
-    """Return the share of wrong LBNs in the classes of some columns, in %."""
+def mistaken_percent(device: ss.Sled, columns: Iterable[int]) -> dict[str, float]:
+    """Return the shares of wrong LBNs in the classes of some columns, in %, of all equations."""
     shape = device.parallelism
-    wrong = blocks = 0
+    wrong, blocks = dict.fromkeys(ALL, 0), 0
     for x in columns:
-        for y in range(shape.S_y):
-            own = equations.equivalent(shape, device.lbn(x, 0, y, 0))
-            true = device.equivalent(device.lbn(x, 0, y, 0))
-            wrong += sum(one != other for one, other in zip(own, true, strict=True))
-            blocks += len(true)
-    return 100 * wrong / blocks
+        lbns = [device.lbn(x, 0, y, 0) for y in range(shape.S_y)]
+        true = np.array([device.equivalent(lbn) for lbn in lbns])
+        blocks += true.size
+        for name, one in ALL.items():
+            own = one.equivalent(shape, lbns)
+            wrong[name] += int(np.count_nonzero(np.not_equal(own, true)))
+    return {name: 100 * each / blocks for name, each in wrong.items()}
 
 
-def misplaced_percent(device: ss.Sled, columns: Iterable[int]) -> float:
+def checked_columns(device: ss.Sled, *, quick: bool) -> range:
+    """Return the columns of the large device whose classes are compared."""
+    return range(40) if quick else range(device.parallelism.S_x)
+
+
+@cache
+def misplaced_percent(*, quick: bool) -> float:
     """Return the share of LBNs of some columns that the first step misplaces, in %."""
-    shape = device.parallelism
-    lbns = [x * shape.S_C + offset for x in columns for offset in range(shape.S_C)]
+    device = ss.device("cmu2003")
+    shape, columns = device.parallelism, checked_columns(device, quick=quick)
+    some = columns[:: len(columns) // 20]
+    lbns = [x * shape.S_C + offset for x in some for offset in range(shape.S_C)]
     places = [(device.locate(lbn), PRINTED.place(shape, lbn)) for lbn in lbns]
     wrong = sum((true.cylinder, true.row) != own for true, own in places)
     return 100 * wrong / len(lbns)
 
 
-def mistaken(equations: Equations, *, quick: bool) -> dict[str, float]:
-    """Return the shares of mistaken LBNs of both devices, by the keys of the values."""
-    simple, g2 = example(), ss.device("cmu2003")
-    columns = range(40) if quick else range(g2.parallelism.S_x)
-    return {
-        "simple_percent": mistaken_percent(equations, simple, range(simple.parallelism.S_x)),
-        "g2_percent": mistaken_percent(equations, g2, columns),
-    }
+@cache
+def mistaken(*, quick: bool) -> dict[str, dict[str, float]]:
+    """Return the shares of mistaken LBNs of both devices by the keys of the values, of all."""
+    small, g2 = example(), ss.device("cmu2003")
+    simple = mistaken_percent(small, range(small.parallelism.S_x))
+    large = mistaken_percent(g2, checked_columns(g2, quick=quick))
+    return {name: {"simple_percent": simple[name], "g2_percent": large[name]} for name in ALL}
 
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
@@ -97,19 +118,14 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     own = setup["equations"]
     equations = Equations(remainder=own["divisor"], sets_of_tips=own["all_tracks"])
     g2 = ss.device("cmu2003")
-    columns = range(40) if quick else range(g2.parallelism.S_x)
     lowest, highest = g2.boundaries(g2.blocks // 2)
     wider = example(micropositioning_cylinders=1)
     far = ss.device("cmu2003", micropositioning_cylinders=REACH)
-    shown = {
-        name: one
-        for name, one in ({"printed": PRINTED} | READINGS).items()
-        if equations in (one, PRINTED)
-    }
-    series = {name: mistaken(one, quick=quick) for name, one in shown.items()}
+    shown = {name: one for name, one in ALL.items() if equations in (one, PRINTED)}
+    series = {name: mistaken(quick=quick)[name] for name in shown}
     return Found(
         {
-            "place_percent": misplaced_percent(g2, columns[:: len(columns) // 20]),
+            "place_percent": misplaced_percent(quick=quick),
             **next(series[name] for name, one in shown.items() if one == equations),
             "class_blocks": len(g2.equivalent(g2.blocks // 2)),
             "most_blocks": max(len(wider.equivalent(lbn)) for lbn in range(wider.blocks)),

@@ -7,6 +7,8 @@ import random
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import sledsim as ss
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
 
@@ -38,11 +40,11 @@ def records(count: int, widths: Mapping[str, int] | None = None) -> Any:
     """Return an Arrow table of random bytes, with attributes of these widths."""
     arrow = _arrow()
     widths = widths or WIDTHS
-    chance = random.Random(SEED)
+    chance = np.random.default_rng(SEED)
     types = {name: arrow.binary(width) for name, width in widths.items()}
 
     def column(rows: int, width: int) -> Any:
-        data = arrow.py_buffer(chance.randbytes(rows * width))
+        data = arrow.py_buffer(chance.bytes(rows * width))
         return arrow.FixedSizeBinaryArray.from_buffers(arrow.binary(width), rows, [None, data])
 
     parts = [min(_CHUNK, count - first) for first in range(0, count, _CHUNK)]

@@ -21,10 +21,15 @@ BLOCKS = 8
 SEED = 1
 
 
-def rows_read(device: ss.Sled, lbn: int) -> int:
+def row_s(device: ss.Sled) -> float:
+    """Return the time that a row takes to pass under the tips."""
+    time_ms: float = device.spec["derived"]["row_time_ms"]
+    return time_ms / 1e3
+
+
+def rows_read(device: ss.Sled, lbn: int, one_row_s: float) -> int:
     """Return the number of rows that pass under the tips during a transfer."""
-    row_s: float = device.spec["derived"]["row_time_ms"] / 1e3
-    return round(device.access(lbn, BLOCKS).transfer_s / row_s)
+    return round(device.access(lbn, BLOCKS).transfer_s / one_row_s)
 
 
 def used(device: ss.Sled, lbns: list[int]) -> dict[int, list[float]]:
@@ -33,10 +38,10 @@ def used(device: ss.Sled, lbns: list[int]) -> dict[int, list[float]]:
     The place is that of the first block, from 0. A request that reaches from the last row of a
     track into the next track needs one row only: it is the same one under other tips.
     """
-    at_once = device.parallelism.p
+    at_once, one_row_s = device.parallelism.p, row_s(device)
     places: dict[int, list[float]] = {}
     for lbn in lbns:
-        percent = 100 * BLOCKS / (rows_read(device, lbn) * at_once)
+        percent = 100 * BLOCKS / (rows_read(device, lbn, one_row_s) * at_once)
         places.setdefault(lbn % at_once, []).append(percent)
     return dict(sorted(places.items()))
 

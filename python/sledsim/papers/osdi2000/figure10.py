@@ -34,6 +34,7 @@ def sled_ms(device: ss.Sled, distances: list[int], samples: int) -> list[float]:
     shape, own = device.spec["derived"], device.parameters
     per_cylinder = shape["blocks"] // shape["cylinders"]
     edge_m = 1e-9 * own["bit_cell_nm"] * shape["rows_per_track"] * 45
+    places_m = [device.locate(x * per_cylinder).x_m for x in range(shape["cylinders"])]
     chance = random.Random(SEED)
     drawn = [
         (
@@ -52,8 +53,8 @@ def sled_ms(device: ss.Sled, distances: list[int], samples: int) -> list[float]:
             # The read may reach into the next cylinder: the last one begins none.
             near = int(place * (shape["cylinders"] - 1 - distance))
             start, end = (near, near + distance)[::way]
-            x_m = device.locate(start * per_cylinder).x_m
-            read = device.access(end * per_cylinder + block, BLOCKS, start=(x_m, y_m, heading))
+            point = (places_m[start], y_m, heading)
+            read = device.access(end * per_cylinder + block, BLOCKS, start=point)
             times.append(1e3 * read.total_s)
         means.append(fmean(times))
     return means
