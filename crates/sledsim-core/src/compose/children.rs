@@ -25,6 +25,8 @@ pub struct Children {
     rows: Slab<(usize, Row)>,
     /// The time of the next event.
     next: Option<Nanos>,
+    /// The child to be woken then; `None` if it is a completion.
+    woken: Option<usize>,
 }
 
 /// Collects the completions that one child announces.
@@ -57,6 +59,7 @@ impl Children {
             announced: CompletionQueue::default(),
             rows: Slab::new(),
             next: None,
+            woken: None,
         };
         children.forget();
         children
@@ -162,18 +165,28 @@ impl Children {
         self.find_next();
     }
 
+    #[inline]
     fn find_next(&mut self) {
-        let wakes = self.wakes.iter().copied().flatten();
-        self.next = wakes.chain(self.announced.next_at()).min();
+        self.next = self.announced.next_at();
+        self.woken = None;
+        for (child, wake) in self.wakes.iter().enumerate() {
+            if let Some(at) = *wake
+                && self.next.is_none_or(|next| at < next)
+            {
+                (self.next, self.woken) = (Some(at), Some(child));
+            }
+        }
     }
 
-    /// When the next announced completion is due.
+    /// Whether the next event, if there is one, is the completion of a request.
+    #[inline]
     #[must_use]
-    pub fn next_completion(&self) -> Option<Nanos> {
-        self.announced.next_at()
+    pub fn completes_next(&self) -> bool {
+        self.woken.is_none()
     }
 
     /// The time of the next event.
+    #[inline]
     #[must_use]
     pub fn next_at(&self) -> Option<Nanos> {
         self.next
@@ -192,13 +205,11 @@ impl Children {
         if at > until || (at == until && !inclusive) {
             return None;
         }
-        if self.announced.next_at() == Some(at)
-            && let Some((_, key)) = self.announced.pop()
-        {
+        let Some(child) = self.woken else {
+            let (_, key) = self.announced.pop()?;
             self.find_next();
             return Some(Some(self.rows.remove(key)));
-        }
-        let child = self.wakes.iter().position(|wake| *wake == Some(at))?;
+        };
         self.call(child, sink, |model, sink| model.wake(at, sink));
         Some(None)
     }

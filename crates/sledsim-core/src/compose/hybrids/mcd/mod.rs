@@ -123,6 +123,8 @@ pub struct Mcd {
     streams: Option<Streams>,
     sizes: Option<Sizes>,
     content_state: Option<Box<ContentState>>,
+    /// Extents of a request while they are collected.
+    scratch: Extents,
 }
 
 impl Mcd {
@@ -158,7 +160,7 @@ impl Mcd {
             policy: spec.policy.make(slots),
             host_requests: Slab::new(),
             ops: Slab::new(),
-            jobs: Jobs::new(),
+            jobs: Jobs::default(),
             slot_queue: SlotQueue::default(),
             buffer: Buffer {
                 ops: VecDeque::new(),
@@ -174,6 +176,7 @@ impl Mcd {
             streams: spec.bypass_after_blocks.map(Streams::new),
             sizes: (spec.fetch == Fetch::Automatic).then(|| Sizes::new(&spec)),
             content_state,
+            scratch: Extents::new(),
             children,
             spec,
         }
@@ -248,15 +251,15 @@ impl Mcd {
             return;
         };
         request.left -= pieces;
-        if request.left == 0
-            && let Some(request) = self.host_requests.remove(host_request)
-        {
-            let row = request.into_row();
-            if let Some(content_state) = &mut self.content_state {
-                content_state.end_request(host_request, &row);
-            }
-            sink.done(&row);
+        if request.left > 0 {
+            return;
         }
+        let row = request.complete();
+        if let Some(content_state) = &mut self.content_state {
+            content_state.end_request(host_request, row);
+        }
+        sink.done(row);
+        self.host_requests.drop_item(host_request);
     }
 }
 
