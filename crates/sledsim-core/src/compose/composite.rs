@@ -48,7 +48,9 @@ impl<C: Composite> Events for C {
             children.next_at() == Some(at) && (self.children_first() || children.completes_next());
         if !child_is_next && self.timer() == Some(at) {
             self.timer_due(at, sink);
-        } else if let Some(Some((child, row))) = self.children_mut().step(at, true, sink) {
+        } else if !self.children().completes_next() {
+            self.children_mut().wake_next(at, sink);
+        } else if let Some((child, row)) = self.children_mut().next_completed() {
             self.child_done(child, &row, sink);
         }
     }

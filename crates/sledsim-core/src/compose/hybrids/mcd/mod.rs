@@ -295,6 +295,7 @@ impl Composite for Mcd {
         self.advance_all(sink);
     }
 
+    #[inline]
     fn timer(&self) -> Option<Nanos> {
         self.clean_at()
     }

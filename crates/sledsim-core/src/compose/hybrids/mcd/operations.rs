@@ -411,6 +411,7 @@ impl Mcd {
     }
 
     /// When cleaning next begins.
+    #[inline]
     pub(super) fn clean_at(&self) -> Option<Nanos> {
         if self.spec.clean_after_idle.is_none() && self.spec.clean_above >= 1.0 {
             return None;
