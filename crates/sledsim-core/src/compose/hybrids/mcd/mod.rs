@@ -41,6 +41,7 @@
 //! - `kind`: the kind `mcd` of devices;
 //! - `jobs`: host requests, operations on segments and child requests under
 //!   way;
+//! - `bits`: bits of blocks: which of a segment are valid;
 //! - `table`: the contents of the front: one entry per slot;
 //! - `queues`: queues for slots, for room in the buffer, and for the back;
 //! - `pieces`: host requests, piece by piece;
@@ -55,6 +56,8 @@ mod spec;
 pub mod kind;
 
 mod jobs;
+
+mod bits;
 
 mod table;
 

@@ -1,7 +1,8 @@
 //! Operations on segments: slots, buffer, and transfers between the children.
 
+use super::bits::runs;
 use super::jobs::{Job, Op, Operation, Piece};
-use super::table::{NONE, runs};
+use super::table::NONE;
 use super::{BACK, FRONT, Mcd, OP};
 use crate::model::CompletionSink;
 use sledsim_base::request::{Extents, Op as RequestOp, append, blocks_in};
