@@ -4,7 +4,6 @@ use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::mechanism::Mechanism;
 use crate::model::{CompletionQueue, CompletionSink, Model, Report};
-use slab::Slab;
 use sledsim_base::random::Stream;
 use sledsim_base::request::Request;
 use sledsim_base::row::Row;
@@ -19,18 +18,59 @@ pub struct Children {
     models: Vec<Box<dyn Model>>,
     /// The next wake of each child.
     wakes: Vec<Option<Nanos>>,
-    /// Announced completions, as keys of `rows`.
+    /// Announced completions, as places in `rows`.
     announced: CompletionQueue<usize>,
     /// Rows of announced completions, with their child.
-    rows: Slab<(usize, Row)>,
+    rows: Rows,
     /// The time of the next event.
     next: Option<Nanos>,
+    /// The child to be woken then; `None` if it is a completion.
+    woken: Option<usize>,
+}
+
+/// Rows with their child, in places that are reused: each is copied once in and once
+/// out.
+#[derive(Default)]
+struct Rows {
+    rows: Vec<(usize, Row)>,
+    unused: Vec<usize>,
+}
+
+impl Rows {
+    /// Copies a row in; returns its place.
+    #[inline]
+    fn insert(&mut self, child: usize, row: &Row) -> usize {
+        match self.unused.pop() {
+            Some(place) => {
+                let entry = &mut self.rows[place];
+                entry.0 = child;
+                entry.1.clone_from(row);
+                place
+            }
+            None => {
+                self.rows.push((child, *row));
+                self.rows.len() - 1
+            }
+        }
+    }
+
+    /// Copies a row out and frees its place.
+    #[inline]
+    fn take(&mut self, place: usize) -> (usize, Row) {
+        self.unused.push(place);
+        self.rows[place]
+    }
+
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.unused.clear();
+    }
 }
 
 /// Collects the completions that one child announces.
 struct Collector<'a> {
     announced: &'a mut CompletionQueue<usize>,
-    rows: &'a mut Slab<(usize, Row)>,
+    rows: &'a mut Rows,
     child: usize,
     above: &'a mut dyn CompletionSink,
 }
@@ -38,8 +78,8 @@ struct Collector<'a> {
 impl CompletionSink for Collector<'_> {
     fn done(&mut self, row: &Row) {
         self.above.note(row);
-        let key = self.rows.insert((self.child, *row));
-        self.announced.push(row.completion, key);
+        let place = self.rows.insert(self.child, row);
+        self.announced.push(row.completion, place);
     }
 
     fn note(&mut self, row: &Row) {
@@ -55,8 +95,9 @@ impl Children {
             wakes: Vec::new(),
             models,
             announced: CompletionQueue::default(),
-            rows: Slab::new(),
+            rows: Rows::default(),
             next: None,
+            woken: None,
         };
         children.forget();
         children
@@ -162,18 +203,28 @@ impl Children {
         self.find_next();
     }
 
+    #[inline]
     fn find_next(&mut self) {
-        let wakes = self.wakes.iter().copied().flatten();
-        self.next = wakes.chain(self.announced.next_at()).min();
+        self.next = self.announced.next_at();
+        self.woken = None;
+        for (child, wake) in self.wakes.iter().enumerate() {
+            if let Some(at) = *wake
+                && self.next.is_none_or(|next| at < next)
+            {
+                (self.next, self.woken) = (Some(at), Some(child));
+            }
+        }
     }
 
-    /// When the next announced completion is due.
+    /// Whether the next event, if there is one, is the completion of a request.
+    #[inline]
     #[must_use]
-    pub fn next_completion(&self) -> Option<Nanos> {
-        self.announced.next_at()
+    pub fn completes_next(&self) -> bool {
+        self.woken.is_none()
     }
 
     /// The time of the next event.
+    #[inline]
     #[must_use]
     pub fn next_at(&self) -> Option<Nanos> {
         self.next
@@ -192,15 +243,27 @@ impl Children {
         if at > until || (at == until && !inclusive) {
             return None;
         }
-        if self.announced.next_at() == Some(at)
-            && let Some((_, key)) = self.announced.pop()
-        {
-            self.find_next();
-            return Some(Some(self.rows.remove(key)));
+        if self.completes_next() {
+            return self.next_completed().map(Some);
         }
-        let child = self.wakes.iter().position(|wake| *wake == Some(at))?;
-        self.call(child, sink, |model, sink| model.wake(at, sink));
+        self.wake_next(at, sink);
         Some(None)
+    }
+
+    /// The child and the row of the next event, which is a completion that is due.
+    #[inline]
+    pub(super) fn next_completed(&mut self) -> Option<(usize, Row)> {
+        let (_, place) = self.announced.pop()?;
+        self.find_next();
+        Some(self.rows.take(place))
+    }
+
+    /// Wakes the child of the next event, which is a wake due at `at`.
+    #[inline]
+    pub(super) fn wake_next(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        if let Some(child) = self.woken {
+            self.call(child, sink, |model, sink| model.wake(at, sink));
+        }
     }
 
     /// The report of the composite called `name`, which counted `counts`, then

@@ -34,18 +34,23 @@ pub trait Composite {
 }
 
 impl<C: Composite> Events for C {
+    #[inline]
     fn next_event(&self) -> Option<Nanos> {
-        let both = [self.timer(), self.children().next_at()];
-        both.into_iter().flatten().min()
+        match (self.timer(), self.children().next_at()) {
+            (Some(timer), Some(child)) => Some(timer.min(child)),
+            (timer, child) => timer.or(child),
+        }
     }
 
     fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         let children = self.children();
-        let child_is_next = children.next_completion() == Some(at)
-            || (self.children_first() && children.next_at() == Some(at));
+        let child_is_next =
+            children.next_at() == Some(at) && (self.children_first() || children.completes_next());
         if !child_is_next && self.timer() == Some(at) {
             self.timer_due(at, sink);
-        } else if let Some(Some((child, row))) = self.children_mut().step(at, true, sink) {
+        } else if !self.children().completes_next() {
+            self.children_mut().wake_next(at, sink);
+        } else if let Some((child, row)) = self.children_mut().next_completed() {
             self.child_done(child, &row, sink);
         }
     }

@@ -1,5 +1,6 @@
 //! The queue of a host in front of a device.
 
+use super::by_id::HashById;
 use super::{Children, Composite};
 use crate::devices::memory::Memory;
 use crate::model::Background;
@@ -32,7 +33,7 @@ pub struct HostQueue {
     depth: u32,
     waiting: usize,
     /// The rows of requests that the device holds, by id.
-    outstanding: BTreeMap<u64, Row>,
+    outstanding: HashById<Row>,
     /// When the device last became free for another request, and when the first
     /// waiting request arrived.
     free: Nanos,
@@ -66,7 +67,7 @@ impl HostQueue {
             scheduler,
             depth,
             waiting: 0,
-            outstanding: BTreeMap::new(),
+            outstanding: HashById::default(),
             free: Nanos::ZERO,
             waiting_since: Nanos::ZERO,
             staged: Vec::new(),

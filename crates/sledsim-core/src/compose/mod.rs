@@ -8,6 +8,7 @@
 //! Modules in reading order:
 //! - `children`: the children of a composite, with their events in order;
 //! - `composite`: the events of a composite;
+//! - `by_id`: items by id: requests under way;
 //! - `content_tracker`: contents of a leaf, for tests of power failures;
 //! - `host_queue`: the queue of a host in front of a device;
 //! - `stripe`: blocks distributed over several devices in units;
@@ -21,6 +22,8 @@
 mod children;
 
 mod composite;
+
+mod by_id;
 
 pub mod content_tracker;
 

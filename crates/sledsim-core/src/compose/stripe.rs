@@ -1,5 +1,6 @@
 //! A stripe: blocks distributed over several devices in units.
 
+use super::by_id::HashById;
 use super::{Children, Composite};
 use crate::model::contents::Contents;
 use crate::model::{CompletionSink, Events, Model, Report};
@@ -21,7 +22,7 @@ pub struct Stripe {
     unit_blocks: u64,
     blocks: u64,
     /// Outstanding requests: how many children are not done, and the row so far.
-    outstanding: BTreeMap<u64, (usize, Row)>,
+    outstanding: HashById<(usize, Row)>,
     next_child_id: u64,
     content_state: Option<ContentState>,
 }
@@ -55,7 +56,7 @@ impl Stripe {
             children,
             unit_blocks,
             blocks,
-            outstanding: BTreeMap::new(),
+            outstanding: HashById::default(),
             next_child_id: 0,
             content_state: keeps.then(ContentState::default),
         }

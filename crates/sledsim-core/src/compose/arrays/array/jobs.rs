@@ -68,7 +68,7 @@ impl<L: Level> Array<L> {
         let mut row = Row::of(&request, self.device);
         row.queue_depth = self.host_requests;
         let reads_first = request.op == Op::Write;
-        let job = Job {
+        let job = Box::new(Job {
             owner,
             row,
             step: if reads_first {
@@ -86,7 +86,7 @@ impl<L: Level> Array<L> {
             waits: 0,
             new,
             old: TokenMap::new(),
-        };
+        });
         match self.free.pop() {
             Some(number) => {
                 self.jobs[number] = Some(job);
@@ -134,7 +134,7 @@ impl<L: Level> Array<L> {
     pub(super) fn finish(
         &mut self,
         number: usize,
-        mut job: Job,
+        mut job: Box<Job>,
         at: Nanos,
         status: Status,
         sink: &mut dyn CompletionSink,

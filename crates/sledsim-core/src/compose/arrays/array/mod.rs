@@ -20,6 +20,7 @@ use super::locks::Locks;
 use super::members::Members;
 use super::plan::Plan;
 use super::spec::Repair;
+use crate::compose::by_id::ById;
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
 use crate::model::{CompletionSink, Events, Model, Report};
@@ -29,7 +30,7 @@ use rebuild::Rebuild;
 use sledsim_base::request::{Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// An array of a level; see the [module](super).
 ///
@@ -53,12 +54,12 @@ pub(crate) struct Array<L> {
     repair: Repair,
     locks: Locks,
     /// By number; free numbers are reused.
-    jobs: Vec<Option<Job>>,
+    jobs: Vec<Option<Box<Job>>>,
     free: Vec<usize>,
     /// Jobs that may continue.
     ready: VecDeque<usize>,
     /// Outstanding requests to children, by id.
-    sent: BTreeMap<u64, Sent>,
+    sent: ById<Sent>,
     next_id: u64,
     /// Host requests under way, and since when there are none.
     host_requests: u32,
@@ -94,7 +95,7 @@ impl<L: Level> Array<L> {
             jobs: Vec::new(),
             free: Vec::new(),
             ready: VecDeque::new(),
-            sent: BTreeMap::new(),
+            sent: ById::default(),
             next_id: 0,
             host_requests: 0,
             idle_since: Nanos::ZERO,
@@ -163,14 +164,14 @@ impl<L: Level> Composite for Array<L> {
     fn child_done(&mut self, _child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         let at = row.completion;
         // A request that is not listed was lost with its child.
-        let Some(sent) = self.sent.get(&row.id) else {
+        let Some(sent) = self.sent.get(row.id) else {
             return;
         };
         if row.status == Status::Error {
             self.fail(sent.child, at);
             return self.run_ready(at, sink);
         }
-        let Some(sent) = self.sent.remove(&row.id) else {
+        let Some(sent) = self.sent.remove(row.id) else {
             return;
         };
         self.members.remove_load(sent.child);
@@ -197,6 +198,9 @@ impl<L: Level> Composite for Array<L> {
     /// host submits a request before.
     fn timer(&self) -> Option<Nanos> {
         let failure = self.repair.failures.front().map(|failure| failure.0);
+        if self.rebuild.is_none() {
+            return failure;
+        }
         let both = [failure, self.rebuild_at()];
         both.into_iter().flatten().min()
     }

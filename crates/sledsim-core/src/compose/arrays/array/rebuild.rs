@@ -60,10 +60,10 @@ impl<L: Level> Array<L> {
         self.next_rebuild(at);
         let lost_ids: Vec<u64> = (self.sent.iter())
             .filter(|(_, sent)| sent.child == child)
-            .map(|(id, _)| *id)
+            .map(|(id, _)| id)
             .collect();
         for id in lost_ids {
-            let Some(sent) = self.sent.remove(&id) else {
+            let Some(sent) = self.sent.remove(id) else {
                 continue;
             };
             self.members.remove_load(child);

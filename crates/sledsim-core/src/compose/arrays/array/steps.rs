@@ -14,7 +14,7 @@ impl<L: Level> Array<L> {
     pub(super) fn continue_job(
         &mut self,
         number: usize,
-        mut job: Job,
+        mut job: Box<Job>,
         at: Nanos,
         sink: &mut dyn CompletionSink,
     ) {

@@ -23,8 +23,8 @@
 //! false` the table is in non-volatile memory too; the same rules apply, and it
 //! need not be read.
 
+use super::bits::runs;
 use super::jobs::{Job, Operation, Piece, Placed};
-use super::table::runs;
 use super::{BACK, FRONT, Mcd};
 use crate::compose::Children;
 use crate::model::NullSink;

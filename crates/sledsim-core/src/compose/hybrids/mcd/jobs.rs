@@ -1,10 +1,10 @@
 //! Host requests, operations on segments and child requests under way.
 
+use crate::compose::by_id::ById;
 use sledsim_base::request::Extents;
 use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
-use std::collections::VecDeque;
 
 /// Items by a number that is reused after removal.
 pub(super) struct Slab<T> {
@@ -51,6 +51,13 @@ impl<T> Slab<T> {
             self.unused.push(index);
         }
         item
+    }
+
+    /// Drops an item that is there.
+    #[inline]
+    pub(super) fn drop_item(&mut self, index: u32) {
+        self.entries[index as usize] = None;
+        self.unused.push(index);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -157,9 +164,9 @@ impl HostRequest {
     }
 
     /// Its row, once all pieces are complete.
-    pub(super) fn into_row(mut self) -> Row {
+    pub(super) fn complete(&mut self) -> &Row {
         self.row.completion = self.accounted;
-        self.row
+        &self.row
     }
 }
 
@@ -246,7 +253,7 @@ impl Op {
 #[derive(Debug)]
 pub(super) enum Job {
     /// Host data from or to the front.
-    Access(u32, SmallVec<[Placed; 1]>),
+    Access(u32, SmallVec<[Placed; 2]>),
     /// Host data from the back, not cached.
     Bypass(u32, SmallVec<[Piece; 1]>),
     /// An operation reads the back: into the buffer.
@@ -261,35 +268,25 @@ pub(super) enum Job {
     Recovered,
 }
 
-/// The requests to children, by id; ids are consecutive.
+/// The requests to children, by id.
+#[derive(Default)]
 pub(super) struct Jobs {
-    first: u64,
-    jobs: VecDeque<Option<Job>>,
+    next_id: u64,
+    jobs: ById<Job>,
 }
 
 impl Jobs {
-    pub(super) fn new() -> Self {
-        Self {
-            first: 0,
-            jobs: VecDeque::new(),
-        }
-    }
-
     /// Adds a request; returns its id.
     #[inline]
     pub(super) fn add(&mut self, job: Job) -> u64 {
-        self.jobs.push_back(Some(job));
-        self.first + self.jobs.len() as u64 - 1
+        let id = self.next_id;
+        self.next_id += 1;
+        self.jobs.insert(id, job);
+        id
     }
 
     #[inline]
     pub(super) fn remove(&mut self, id: u64) -> Option<Job> {
-        let index = id.checked_sub(self.first)?;
-        let job = self.jobs.get_mut(index as usize)?.take();
-        while let Some(None) = self.jobs.front() {
-            self.jobs.pop_front();
-            self.first += 1;
-        }
-        job
+        self.jobs.remove(id)
     }
 }

@@ -41,6 +41,7 @@
 //! - `kind`: the kind `mcd` of devices;
 //! - `jobs`: host requests, operations on segments and child requests under
 //!   way;
+//! - `bits`: bits of blocks: which of a segment are valid;
 //! - `table`: the contents of the front: one entry per slot;
 //! - `queues`: queues for slots, for room in the buffer, and for the back;
 //! - `pieces`: host requests, piece by piece;
@@ -55,6 +56,8 @@ mod spec;
 pub mod kind;
 
 mod jobs;
+
+mod bits;
 
 mod table;
 
@@ -123,6 +126,8 @@ pub struct Mcd {
     streams: Option<Streams>,
     sizes: Option<Sizes>,
     content_state: Option<Box<ContentState>>,
+    /// Extents of a request while they are collected.
+    scratch: Extents,
 }
 
 impl Mcd {
@@ -158,7 +163,7 @@ impl Mcd {
             policy: spec.policy.make(slots),
             host_requests: Slab::new(),
             ops: Slab::new(),
-            jobs: Jobs::new(),
+            jobs: Jobs::default(),
             slot_queue: SlotQueue::default(),
             buffer: Buffer {
                 ops: VecDeque::new(),
@@ -174,6 +179,7 @@ impl Mcd {
             streams: spec.bypass_after_blocks.map(Streams::new),
             sizes: (spec.fetch == Fetch::Automatic).then(|| Sizes::new(&spec)),
             content_state,
+            scratch: Extents::new(),
             children,
             spec,
         }
@@ -248,15 +254,15 @@ impl Mcd {
             return;
         };
         request.left -= pieces;
-        if request.left == 0
-            && let Some(request) = self.host_requests.remove(host_request)
-        {
-            let row = request.into_row();
-            if let Some(content_state) = &mut self.content_state {
-                content_state.end_request(host_request, &row);
-            }
-            sink.done(&row);
+        if request.left > 0 {
+            return;
         }
+        let row = request.complete();
+        if let Some(content_state) = &mut self.content_state {
+            content_state.end_request(host_request, row);
+        }
+        sink.done(row);
+        self.host_requests.drop_item(host_request);
     }
 }
 
@@ -292,6 +298,7 @@ impl Composite for Mcd {
         self.advance_all(sink);
     }
 
+    #[inline]
     fn timer(&self) -> Option<Nanos> {
         self.clean_at()
     }

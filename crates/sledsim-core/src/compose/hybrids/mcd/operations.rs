@@ -1,7 +1,8 @@
 //! Operations on segments: slots, buffer, and transfers between the children.
 
+use super::bits::runs;
 use super::jobs::{Job, Op, Operation, Piece};
-use super::table::{NONE, runs};
+use super::table::NONE;
 use super::{BACK, FRONT, Mcd, OP};
 use crate::model::CompletionSink;
 use sledsim_base::request::{Extents, Op as RequestOp, append, blocks_in};
@@ -71,7 +72,7 @@ impl Mcd {
             self.buffer.ops.push_back(op);
         } else if let Some(op) = self.ops.remove(op) {
             for slot in op.slots {
-                self.slots.at_mut(slot).op = NONE;
+                self.slots.set_op(slot, NONE);
             }
             self.resumed.pieces.extend(op.waiting);
         }
@@ -81,6 +82,9 @@ impl Mcd {
     /// was evictable.
     fn evict_slot(&mut self, segment: u64) -> bool {
         let slots = &self.slots;
+        if !slots.has_idle() {
+            return false;
+        }
         let mut is_idle = |slot| slots.is_idle(slot);
         let Some(slot) = self.policy.evict(segment, &mut is_idle) else {
             return false;
@@ -121,17 +125,19 @@ impl Mcd {
         let (first, end) = (segment - before, segment + 1 + after);
         let victim = evicts.then_some(before as usize);
         let mut op = Op::new(Operation::Destage { victim }, first, (end - first) as u32);
+        op.slots.reserve(op.count as usize);
         for other in first..end {
-            let slot = self.directory.get(other).unwrap_or(slot);
+            let slot = match other == segment {
+                true => slot,
+                false => self.directory.get(other).unwrap_or(slot),
+            };
             op.slots.push(slot);
             self.slots.clean(slot);
-            self.slots.at_mut(slot).pins += 1;
+            self.slots.pin(slot);
         }
         let op = self.ops.insert(op);
         if evicts {
-            let entry = self.slots.at_mut(slot);
-            entry.pins = 0;
-            entry.op = op;
+            self.slots.hold_pinned(slot, op);
             self.directory.insert(segment, OP | op);
         }
         self.buffer.ops.push_back(op);
@@ -168,7 +174,8 @@ impl Mcd {
             }
             self.send(BACK, RequestOp::Read, Job::Fetched(op), read, sink);
         } else {
-            let (mut moved, mut extents) = (Extents::new(), Extents::new());
+            let (mut moved, mut extents) = (Extents::new(), std::mem::take(&mut self.scratch));
+            extents.clear();
             for (segment, &slot) in (state.first..).zip(&state.slots) {
                 let (back, front) = (self.lbn_of(segment), self.front_lbn(slot));
                 for (from, blocks) in runs(self.slots.bits(slot), self.blocks_of(segment), true) {
@@ -179,7 +186,9 @@ impl Mcd {
             if let Some(state) = self.ops.get_mut(op) {
                 state.moved = moved;
             }
-            self.send(FRONT, RequestOp::Read, Job::VictimRead(op), extents, sink);
+            let read = Extents::from_slice(&extents);
+            self.scratch = extents;
+            self.send(FRONT, RequestOp::Read, Job::VictimRead(op), read, sink);
         }
         true
     }
@@ -210,7 +219,8 @@ impl Mcd {
         let Some(state) = self.ops.get(op) else {
             return;
         };
-        let mut extents = Extents::new();
+        let mut extents = std::mem::take(&mut self.scratch);
+        extents.clear();
         for (segment, &slot) in (state.first..).zip(&state.slots) {
             let data = self.front_lbn(slot);
             if self.spec.headers {
@@ -223,7 +233,9 @@ impl Mcd {
         if self.content_state.is_some() {
             self.stage_fill(op);
         }
-        self.send(FRONT, RequestOp::Write, Job::Filled(op), extents, sink);
+        let written = Extents::from_slice(&extents);
+        self.scratch = extents;
+        self.send(FRONT, RequestOp::Write, Job::Filled(op), written, sink);
     }
 
     /// Serves the pieces that wait for an operation from the buffer, where allowed.
@@ -233,8 +245,8 @@ impl Mcd {
         };
         state.is_buffered = true;
         let is_fill = state.kind == Operation::Fill;
-        let (slots, waiting) = (state.slots.clone(), std::mem::take(&mut state.waiting));
-        let is_fresh = is_fill && slots.iter().all(|&slot| self.slots.is_empty(slot));
+        let waiting = std::mem::take(&mut state.waiting);
+        let is_fresh = is_fill && state.slots.iter().all(|&slot| self.slots.is_empty(slot));
         if is_fill {
             if let Some(host_request) = waiting
                 .first()
@@ -282,7 +294,7 @@ impl Mcd {
         self.buffer.free_blocks += self.buffer_need(&op_state);
         for (segment, &slot) in (op_state.first..).zip(&op_state.slots) {
             self.slots.set_valid(slot, 0, self.blocks_of(segment));
-            self.slots.at_mut(slot).op = NONE;
+            self.slots.set_op(slot, NONE);
             if let Some(content_state) = &mut self.content_state {
                 content_state.set_header(slot, segment, self.slots.bits(slot));
             }
@@ -400,7 +412,11 @@ impl Mcd {
     }
 
     /// When cleaning next begins.
+    #[inline]
     pub(super) fn clean_at(&self) -> Option<Nanos> {
+        if self.spec.clean_after_idle.is_none() && self.spec.clean_above >= 1.0 {
+            return None;
+        }
         let dirty = self.slots.dirty();
         if dirty == 0 || self.cleaner.is_some() {
             return None;

@@ -40,9 +40,10 @@ impl Mcd {
                     _ => has_all,
                 };
                 if is_ready {
-                    let entry = self.slots.at_mut(slot);
-                    entry.pins += 1;
-                    entry.is_growing |= grows;
+                    self.slots.pin(slot);
+                    if grows {
+                        self.slots.set_growing(slot, true);
+                    }
                     if op == RequestOp::Write {
                         self.slots.mark_dirty(slot);
                     }
@@ -188,7 +189,7 @@ impl Mcd {
         op.slots.push(slot);
         op.waiting.push(piece);
         let op = self.ops.insert(op);
-        self.slots.at_mut(slot).op = op;
+        self.slots.set_op(slot, op);
         if is_idle {
             self.buffer.ops.push_back(op);
         }
@@ -216,7 +217,8 @@ impl Mcd {
             return;
         };
         let op = request.row.op;
-        let mut extents = Extents::new();
+        let mut extents = std::mem::take(&mut self.scratch);
+        extents.clear();
         for &Placed { slot, piece, grows } in placed {
             let data = self.front_lbn(slot);
             let lbn = data + u64::from(piece.from);
@@ -232,7 +234,8 @@ impl Mcd {
             self.stage_access(host_request, placed);
         }
         let job = Job::Access(host_request, SmallVec::from_slice(placed));
-        self.send(FRONT, op, job, extents, sink);
+        self.send(FRONT, op, job, Extents::from_slice(&extents), sink);
+        self.scratch = extents;
     }
 
     /// Handles the end of an access of pieces in the front.
@@ -249,7 +252,7 @@ impl Mcd {
         for &Placed { slot, piece, grows } in placed {
             if grows {
                 self.slots.set_valid(slot, piece.from, piece.blocks);
-                self.slots.at_mut(slot).is_growing = false;
+                self.slots.set_growing(slot, false);
                 if let Some(content_state) = &mut self.content_state {
                     content_state.set_header(slot, piece.segment, self.slots.bits(slot));
                 }
@@ -265,13 +268,10 @@ impl Mcd {
 
     /// Releases one pin of a slot.
     pub(super) fn unpin(&mut self, slot: u32) {
-        let entry = self.slots.at_mut(slot);
-        entry.pins -= 1;
-        if entry.pins == 0 && entry.op != NONE {
-            let op = std::mem::replace(&mut entry.op, NONE);
-            if let Some(op) = self.ops.remove(op) {
-                self.resumed.pieces.extend(op.waiting);
-            }
+        if let Some(op) = self.slots.unpin(slot)
+            && let Some(op) = self.ops.remove(op)
+        {
+            self.resumed.pieces.extend(op.waiting);
         }
     }
 

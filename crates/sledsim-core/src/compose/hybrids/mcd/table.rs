@@ -1,5 +1,7 @@
 //! The contents of the front: one entry per slot.
 
+use super::bits::{is_valid, masks};
+
 /// No slot, no operation.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -18,6 +20,8 @@ pub(super) struct Slots {
     oldest_dirty: u32,
     newest_dirty: u32,
     dirty: u32,
+    /// Slots that no access or operation uses, the free ones included.
+    unused: u32,
 }
 
 /// One slot.
@@ -35,6 +39,13 @@ pub(super) struct Slot {
     pub(super) is_growing: bool,
     before: u32,
     after: u32,
+}
+
+impl Slot {
+    #[inline]
+    fn is_unused(&self) -> bool {
+        self.op == NONE && self.pins == 0
+    }
 }
 
 impl Slots {
@@ -60,6 +71,7 @@ impl Slots {
             oldest_dirty: NONE,
             newest_dirty: NONE,
             dirty: 0,
+            unused: count,
         }
     }
 
@@ -69,8 +81,58 @@ impl Slots {
     }
 
     #[inline]
-    pub(super) fn at_mut(&mut self, slot: u32) -> &mut Slot {
+    fn at_mut(&mut self, slot: u32) -> &mut Slot {
         &mut self.entries[slot as usize]
+    }
+
+    /// Changes the use of a slot, and counts it.
+    #[inline]
+    fn change_use(&mut self, slot: u32, change: impl FnOnce(&mut Slot)) {
+        let entry = &mut self.entries[slot as usize];
+        let before = u32::from(entry.is_unused());
+        change(entry);
+        self.unused = self.unused + u32::from(entry.is_unused()) - before;
+    }
+
+    /// Lets operation `op` hold a slot exclusively; [`NONE`] ends that.
+    #[inline]
+    pub(super) fn set_op(&mut self, slot: u32, op: u32) {
+        self.change_use(slot, |entry| entry.op = op);
+    }
+
+    /// Counts one more access, or operation that needs a slot to stay.
+    #[inline]
+    pub(super) fn pin(&mut self, slot: u32) {
+        self.change_use(slot, |entry| entry.pins += 1);
+    }
+
+    /// Ends one of these. After the last, the operation that held the slot does so
+    /// no more and is returned.
+    #[inline]
+    pub(super) fn unpin(&mut self, slot: u32) -> Option<u32> {
+        let mut op = NONE;
+        self.change_use(slot, |entry| {
+            entry.pins -= 1;
+            if entry.pins == 0 {
+                op = std::mem::replace(&mut entry.op, NONE);
+            }
+        });
+        (op != NONE).then_some(op)
+    }
+
+    /// Turns the last pin of a slot into an exclusive hold by `op`.
+    #[inline]
+    pub(super) fn hold_pinned(&mut self, slot: u32, op: u32) {
+        self.change_use(slot, |entry| {
+            entry.pins = 0;
+            entry.op = op;
+        });
+    }
+
+    /// Sets whether a write under way makes blocks of a slot valid.
+    #[inline]
+    pub(super) fn set_growing(&mut self, slot: u32, is_growing: bool) {
+        self.at_mut(slot).is_growing = is_growing;
     }
 
     pub(super) fn len(&self) -> usize {
@@ -80,16 +142,20 @@ impl Slots {
     /// Whether a policy may evict it: no access or operation uses it.
     #[inline]
     pub(super) fn is_idle(&self, slot: u32) -> bool {
-        let slot = self.at(slot);
-        slot.op == NONE && slot.pins == 0
+        self.at(slot).is_unused()
+    }
+
+    /// Whether any slot with a segment is idle.
+    #[inline]
+    pub(super) fn has_idle(&self) -> bool {
+        self.unused as usize > self.free.len()
     }
 
     /// Takes an empty slot for `segment`, held exclusively by operation `op`.
     pub(super) fn take(&mut self, segment: u64, op: u32) -> Option<u32> {
         let slot = self.free.pop()?;
-        let entry = self.at_mut(slot);
-        entry.segment = segment;
-        entry.op = op;
+        self.at_mut(slot).segment = segment;
+        self.set_op(slot, op);
         let from = slot as usize * self.words;
         self.valid[from..from + self.words].fill(0);
         Some(slot)
@@ -111,9 +177,7 @@ impl Slots {
     /// Frees a slot.
     pub(super) fn release(&mut self, slot: u32) {
         self.clean(slot);
-        let entry = self.at_mut(slot);
-        entry.op = NONE;
-        entry.pins = 0;
+        self.hold_pinned(slot, NONE);
         self.free.push(slot);
     }
 
@@ -192,6 +256,9 @@ impl Slots {
 
     /// The idle slot that has been dirty longest.
     pub(super) fn oldest_idle_dirty(&self) -> Option<u32> {
+        if !self.has_idle() {
+            return None;
+        }
         let mut slot = self.oldest_dirty;
         while slot != NONE {
             if self.is_idle(slot) {
@@ -203,43 +270,36 @@ impl Slots {
     }
 }
 
-/// Whether all of `from..from + blocks` are set in `bits`.
-#[inline]
-pub(super) fn is_valid(bits: &[u64], from: u32, blocks: u32) -> bool {
-    masks(from, blocks).all(|(word, mask)| bits[word] & mask == mask)
-}
+#[cfg(test)]
+mod tests {
+    use super::{NONE, Slots};
+    use sledsim_base::random::Stream;
 
-/// The words and masks of `from..from + blocks`.
-#[inline]
-fn masks(from: u32, blocks: u32) -> impl Iterator<Item = (usize, u64)> {
-    let end = from + blocks;
-    let mut at = from;
-    std::iter::from_fn(move || {
-        if at >= end {
-            return None;
+    /// Random uses of slots: an idle one is reported exactly while there is one.
+    #[test]
+    fn knows_whether_a_slot_is_idle() {
+        let mut random = Stream::new(1, "slots");
+        let mut slots = Slots::new(8, 8);
+        let mut held = Vec::new();
+        let mut seen = [0; 2];
+        for segment in 0..50_000 {
+            let slot = random.below(8) as u32;
+            let is_held = held.contains(&slot);
+            match random.below(6) {
+                0 | 1 => held.extend(slots.take(segment, 7)),
+                2 if is_held => slots.pin(slot),
+                3 if is_held && slots.at(slot).pins > 0 => drop(slots.unpin(slot)),
+                4 if is_held => slots.set_op(slot, [NONE, 3][random.below(2) as usize]),
+                5 if slots.is_idle(slot) && is_held => {
+                    slots.release(slot);
+                    held.retain(|other| *other != slot);
+                }
+                _ => {}
+            }
+            let is_any = held.iter().any(|slot| slots.is_idle(*slot));
+            assert_eq!(slots.has_idle(), is_any);
+            seen[usize::from(is_any)] += 1;
         }
-        let word = at / 64;
-        let stop = end.min((word + 1) * 64);
-        let ones = u64::MAX >> (64 - (stop - at));
-        let mask = ones << (at % 64);
-        at = stop;
-        Some((word as usize, mask))
-    })
-}
-
-/// The runs of bits equal to `value` among the first `blocks`: first and
-/// length.
-pub(super) fn runs(bits: &[u64], blocks: u32, value: bool) -> impl Iterator<Item = (u32, u32)> {
-    let is = move |block: u32| (bits[(block / 64) as usize] >> (block % 64) & 1 == 1) == value;
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        while at < blocks && !is(at) {
-            at += 1;
-        }
-        let first = at;
-        while at < blocks && is(at) {
-            at += 1;
-        }
-        (at > first).then_some((first, at - first))
-    })
+        assert!(seen.iter().all(|count| *count > 1000), "{seen:?}");
+    }
 }

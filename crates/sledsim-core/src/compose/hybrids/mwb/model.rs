@@ -115,11 +115,10 @@ impl Mwb {
     ) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
+        self.counts.count(child, &request, sent.as_ref());
         if let Some(sent) = sent {
             self.timing.sent.insert(id, sent);
         }
-        self.counts
-            .count(child, &request, self.timing.sent.get(&id));
         let children = &mut self.children;
         if self.content_state.is_some()
             && request.op == Op::Write
@@ -355,7 +354,7 @@ impl Composite for Mwb {
 
     fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         let at = row.completion;
-        let sent = self.timing.sent.remove(&row.id);
+        let sent = self.timing.sent.remove(row.id);
         if row.op == Op::Read
             && let Some(state) = &mut self.content_state
             && let Some(contents) = self.children.contents(child)

@@ -1,5 +1,6 @@
 //! The lookup table: the address on the front of each block's newest version.
 
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -114,17 +115,29 @@ impl Table {
     pub(super) fn visit(&self, lbn: u64, blocks: u32, mut each: impl FnMut(u64, u32, Option<u64>)) {
         let end = lbn + u64::from(blocks);
         let mut from = lbn;
-        let before = self.pieces.range(..lbn).next_back();
-        for (&start, &(blocks, address)) in before.into_iter().chain(self.pieces.range(lbn..end)) {
-            let stop = end.min(start + u64::from(blocks));
-            if stop <= from {
-                continue;
+        // One search: from the last piece back to the one that holds `lbn`.
+        let mut pieces = SmallVec::<[Placed; 8]>::new();
+        for (&start, &(blocks, address)) in self.pieces.range(..end).rev() {
+            if start + u64::from(blocks) <= lbn {
+                break;
             }
-            if from < start {
-                each(from, (start - from) as u32, None);
-                from = start;
+            pieces.push(Placed {
+                lbn: start,
+                blocks,
+                address,
+            });
+            if start <= lbn {
+                break;
             }
-            each(from, (stop - from) as u32, Some(address + (from - start)));
+        }
+        for piece in pieces.iter().rev() {
+            if from < piece.lbn {
+                each(from, (piece.lbn - from) as u32, None);
+                from = piece.lbn;
+            }
+            let stop = end.min(piece.end());
+            let address = piece.address + (from - piece.lbn);
+            each(from, (stop - from) as u32, Some(address));
             from = stop;
         }
         if from < end {
@@ -147,5 +160,63 @@ impl Table {
                 });
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Placed, Table};
+    use sledsim_base::random::Stream;
+    use std::collections::BTreeMap;
+
+    /// Random writes and removals beside a map with an address per block.
+    #[test]
+    fn equals_a_map_of_blocks() {
+        let mut random = Stream::new(1, "table");
+        let (mut table, mut map) = (Table::default(), BTreeMap::<u64, u64>::new());
+        let mut written = Vec::new();
+        let mut next = 0;
+        for step in 0..20_000 {
+            let (lbn, blocks) = (random.below(100), 1 + random.below(12) as u32);
+            next += u64::from(blocks);
+            // Records may reach the front in another order than their addresses.
+            let order = next + random.below(3) * 40;
+            let address = order * 10_000_000 + step * 100;
+            let new = Placed {
+                lbn,
+                blocks,
+                address,
+            };
+            written.push(new);
+            table.put(new);
+            for (lbn, address) in (lbn..new.end()).zip(new.address..) {
+                let entry = map.entry(lbn).or_insert(address);
+                *entry = address.max(*entry);
+            }
+            let old = written[random.below(written.len() as u64) as usize];
+            let is_live = |lbn: u64| map.get(&lbn) == Some(&(old.address + lbn - old.lbn));
+            let expected: Vec<u64> = (old.lbn..old.end()).filter(|lbn| is_live(*lbn)).collect();
+            let mut live = Vec::new();
+            table.live(old, |part| live.extend(part.lbn..part.end()));
+            assert_eq!(live, expected);
+            if random.chance(0.5) {
+                table.remove(old);
+                for lbn in expected {
+                    map.remove(&lbn);
+                }
+            }
+            let (first, blocks) = (random.below(100), 1 + random.below(30) as u32);
+            let mut seen = Vec::new();
+            table.visit(first, blocks, |lbn, blocks, address| {
+                for offset in 0..u64::from(blocks) {
+                    seen.push((lbn + offset, address.map(|address| address + offset)));
+                }
+            });
+            let end = first + u64::from(blocks);
+            let expected: Vec<_> = (first..end)
+                .map(|lbn| (lbn, map.get(&lbn).copied()))
+                .collect();
+            assert_eq!(seen, expected);
+        }
     }
 }

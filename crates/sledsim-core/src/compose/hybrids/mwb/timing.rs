@@ -5,10 +5,11 @@ use super::logs::Logs;
 use super::model::Sent;
 use super::spec::MwbSpec;
 use super::table::Table;
+use crate::compose::by_id::{ById, HashById};
 use sledsim_base::request::{Extent, Extents};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// The timing state; lost when power fails.
 pub(super) struct Timing {
@@ -16,11 +17,11 @@ pub(super) struct Timing {
     pub(super) table: Table,
     pub(super) cleaner: Cleaner,
     /// Host requests under way.
-    pub(super) host_requests: BTreeMap<u64, HostRequest>,
+    pub(super) host_requests: HashById<HostRequest>,
     /// Writes not yet completely sent to the front, in order.
     pub(super) waiting: VecDeque<PendingWrite>,
     /// Requests to children under way.
-    pub(super) sent: BTreeMap<u64, Sent>,
+    pub(super) sent: ById<Sent>,
     /// Host requests at the back, and when the last of them completed.
     pub(super) back_requests: u32,
     pub(super) back_idle: Nanos,
@@ -32,9 +33,9 @@ impl Timing {
             logs,
             table: Table::default(),
             cleaner: Cleaner::new(spec),
-            host_requests: BTreeMap::new(),
+            host_requests: HashById::default(),
             waiting: VecDeque::new(),
-            sent: BTreeMap::new(),
+            sent: ById::default(),
             back_requests: 0,
             back_idle: at,
         }
