@@ -17,6 +17,18 @@ pub trait Mechanism: Send {
     /// at `at`. Moves nothing.
     fn estimate(&self, at: Nanos, request: &Request) -> Nanos;
 
+    /// Where `request` starts: worked out once, while it waits.
+    fn start_of(&self, request: &Request) -> Start {
+        Start::at(self.target_cylinder(request))
+    }
+
+    /// As [`Mechanism::estimate`] for a request that starts at `start`, if that is at
+    /// most `limit`; else any time above `limit`, which may take less work.
+    fn estimate_within(&self, at: Nanos, request: &Request, start: &Start, limit: Nanos) -> Nanos {
+        let _ = (start, limit);
+        self.estimate(at, request)
+    }
+
     /// Serves `request` from `at` on and moves. Steps are appended to `steps`
     /// (which the caller has cleared), one per uninterrupted pass.
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service;
@@ -87,6 +99,27 @@ pub trait Mechanism: Send {
     /// Energy spent by cause up to `until`, which is not before the end of
     /// the last service.
     fn energy(&self, until: Nanos) -> Energy;
+}
+
+/// Where a request starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// [`Mechanism::target_cylinder`].
+    pub cylinder: u32,
+    /// What else the mechanism needs to know for an estimate, in its own terms; all
+    /// zero if it needs the request.
+    pub own: [u32; 7],
+}
+
+impl Start {
+    /// Starts at `cylinder`; the rest follows from the request.
+    #[must_use]
+    pub fn at(cylinder: i64) -> Self {
+        Self {
+            cylinder: u32::try_from(cylinder).unwrap_or(0),
+            own: [0; 7],
+        }
+    }
 }
 
 /// Why a pass is made.

@@ -8,6 +8,7 @@
 //! * [`motion`]: seeks of the sled in X and Y.
 //! * [`passes`]: the Y sweeps in which extents are read or written.
 //! * [`access`]: the passes of a request with the seeks between them.
+//! * `estimates`: seeks before requests that wait, from tables.
 //! * [`sled`]: the sled as a mechanism, with its idle behaviour and energy.
 //! * [`power`]: settings that save energy.
 //! * [`parallel`]: blocks accessed at once, batches and background tasks.
@@ -22,6 +23,7 @@ pub mod access;
 pub mod background_drain;
 mod build;
 pub mod calculator;
+mod estimates;
 pub mod faults;
 pub mod geometry;
 pub mod kind;

@@ -1,11 +1,12 @@
 //! The sled: a mechanism that holds its position, coasts or parks when idle.
 
 use super::access::{DirectionRule, access, access_planned, first_planned_seek, first_seek};
+use super::estimates::{Estimates, on_cylinder};
 use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, State};
 use crate::devices::mems::parallel::{Parallel, Planner};
 use crate::devices::mems::power::Savings;
-use crate::model::mechanism::{Mechanism, Service, Span, Step};
+use crate::model::mechanism::{Mechanism, Service, Span, Start, Step};
 use crate::model::{BatchPlanner, Energy};
 use crate::power;
 use crate::power::{IdleTracker, PowerOn};
@@ -93,6 +94,7 @@ pub struct Sled<K> {
     /// Idle timeout and learning.
     watch: IdleTracker,
     energy: Energy,
+    estimates: Estimates,
     plans: Option<Box<Planning>>,
 }
 
@@ -145,6 +147,7 @@ impl<K: Kinematics> Sled<K> {
     #[must_use]
     pub fn new(motion: Motion<K>, behaviour: Behaviour) -> Self {
         let parked = park_state(&motion, behaviour.park);
+        let estimates = Estimates::new(&motion, behaviour.direction);
         Self {
             motion,
             behaviour,
@@ -153,6 +156,7 @@ impl<K: Kinematics> Sled<K> {
             free: behaviour.start.ready,
             watch: IdleTracker::new(&behaviour.policy),
             energy: Energy::default(),
+            estimates,
             plans: None,
         }
     }
@@ -333,6 +337,20 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         Nanos::from_s(startup_s + seek.map_or(0.0, |seek| seek.seek_s))
     }
 
+    fn start_of(&self, request: &Request) -> Start {
+        if self.plans(request).is_some() {
+            return Start::at(self.target_cylinder(request));
+        }
+        self.estimates.start_of(&self.motion.geometry, request)
+    }
+
+    fn estimate_within(&self, at: Nanos, request: &Request, start: &Start, limit: Nanos) -> Nanos {
+        let (state, startup_s) = self.state_at(at);
+        (self.estimates)
+            .within(&self.motion, &state, startup_s, start, limit)
+            .unwrap_or_else(|| self.estimate(at, request))
+    }
+
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
         let (state, startup_s) = self.state_at(at);
         let idle = at.since(self.free);
@@ -416,21 +434,27 @@ impl<K: Kinematics> Mechanism for Sled<K> {
 
     fn cylinder(&self, at: Nanos) -> i64 {
         let (state, _) = self.state_at(at);
-        i64::from(self.motion.geometry.nearest_cylinder(state.x_m))
+        let geometry = &self.motion.geometry;
+        let here = on_cylinder(geometry, state.x_m);
+        i64::from(here.unwrap_or_else(|| geometry.nearest_cylinder(state.x_m)))
     }
 
     fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
         let (state, startup_s) = self.state_at(at);
-        let last = i64::from(self.motion.geometry.cylinders) - 1;
+        let geometry = &self.motion.geometry;
+        let last = i64::from(geometry.cylinders) - 1;
         let mut to = cylinder.clamp(0, last) as u32;
         if let Some(plans) = (self.plans.as_deref()).filter(|plans| plans.most_reach > 0) {
             // Tips may cover that part of the distance.
-            let here = self.motion.geometry.nearest_cylinder(state.x_m);
+            let here = geometry.nearest_cylinder(state.x_m);
             let reach = plans.most_reach;
             to = here.clamp(to.saturating_sub(reach), to.saturating_add(reach));
         }
-        let x_m = self.motion.geometry.x_m(to);
-        Nanos::from_s(startup_s + self.motion.x_at_least_s(state.x_m, x_m))
+        let least_s = match on_cylinder(geometry, state.x_m) {
+            Some(here) => self.estimates.x_at_least_s(here.abs_diff(to)),
+            None => self.motion.x_at_least_s(state.x_m, geometry.x_m(to)),
+        };
+        Nanos::from_s(startup_s + least_s)
     }
 
     fn end_of(&self, lbn: u64, span: Span) -> u64 {

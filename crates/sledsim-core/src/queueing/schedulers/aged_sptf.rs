@@ -70,10 +70,13 @@ impl Scheduler for AgedSptf {
             let credit_ns = credit_ns(slot);
             let may = may_win(bound, credit_ns, *best);
             if may {
-                let time = mechanism.estimate(at, &waiting.queue().get(slot).request);
-                let sequence = waiting.queue().sequence(slot);
-                let key = (signed(time) - credit_ns, sequence, slot);
-                *best = Some(best.map_or(key, |least| least.min(key)));
+                let limit = best.map_or(Nanos::MAX, |(least, ..)| within(least, credit_ns));
+                let time = waiting.estimate(slot, at, mechanism, limit);
+                if time <= limit {
+                    let sequence = waiting.queue().sequence(slot);
+                    let key = (signed(time) - credit_ns, sequence, slot);
+                    *best = Some(best.map_or(key, |least| least.min(key)));
+                }
             }
             may
         };
@@ -131,4 +134,12 @@ fn may_win(bound: Nanos, credit_ns: i64, best: Best) -> bool {
 /// Converts to a signed number whose differences stay in range.
 fn signed(time: Nanos) -> i64 {
     time.0.min(i64::MAX as u64 / 2) as i64
+}
+
+/// The longest positioning time with which a request of this credit ties with `least`.
+fn within(least: i64, credit_ns: i64) -> Nanos {
+    match least.saturating_add(credit_ns) {
+        longest if longest >= i64::MAX / 2 => Nanos::MAX,
+        longest => Nanos(longest.max(0) as u64),
+    }
 }
