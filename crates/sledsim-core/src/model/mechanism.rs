@@ -45,6 +45,13 @@ pub trait Mechanism: Send {
     /// stop at the first cylinder whose bound is no better than the best found.
     fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos;
 
+    /// Lower bounds as of [`Mechanism::seek_lower_bound`] for all cylinders at once, if
+    /// there are any that depend on the distance alone. They may be lower.
+    fn bounds(&self, at: Nanos) -> Option<Bounds<'_>> {
+        let _ = at;
+        None
+    }
+
     /// One past the last block of the row, track or cylinder that holds `lbn`;
     /// the blocks of each are contiguous in LBN order. A row is accessed in one
     /// pass: it is the unit of read-ahead, and background work delays a request by
@@ -119,6 +126,30 @@ impl Start {
             cylinder: u32::try_from(cylinder).unwrap_or(0),
             own: [0; 7],
         }
+    }
+}
+
+/// Lower bounds of positioning times by distance.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds<'a> {
+    /// The cylinder from which distances count: [`Mechanism::cylinder`].
+    pub here: u32,
+    /// What every request waits for.
+    pub base: Nanos,
+    /// By distance in cylinders, in ns; never falls.
+    pub by_distance: &'a [u32],
+    /// Added to each of these, in ns; at most 0.
+    pub gain_ns: i64,
+}
+
+impl Bounds<'_> {
+    /// The lower bound for requests that start at `cylinder`.
+    #[must_use]
+    #[inline]
+    pub fn to(&self, cylinder: u32) -> Nanos {
+        let distance = self.here.abs_diff(cylinder) as usize;
+        let time_ns = self.by_distance[distance.min(self.by_distance.len() - 1)];
+        self.base + Nanos(u64::from(time_ns).saturating_add_signed(self.gain_ns))
     }
 }
 

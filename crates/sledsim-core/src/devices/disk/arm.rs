@@ -4,7 +4,7 @@
 use super::drive::{Arm, Drive};
 use crate::devices::disk::power::{Cause, DiskPower, Spindle};
 use crate::model::Energy;
-use crate::model::mechanism::{Mechanism, Service, Span, Start, Step};
+use crate::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
 use sledsim_base::request::Request;
 use sledsim_base::row::Parts;
 use sledsim_base::units::Nanos;
@@ -184,6 +184,15 @@ impl Mechanism for Disk {
         let gain_ns = self.drive.write_settle_ns.min(0);
         let time = self.drive.seeks.at_least(distance);
         self.delay(at) + Nanos(time.0.saturating_add_signed(gain_ns))
+    }
+
+    fn bounds(&self, at: Nanos) -> Option<Bounds<'_>> {
+        Some(Bounds {
+            here: self.arm.cylinder,
+            base: self.delay(at),
+            by_distance: self.drive.seeks.all_at_least(),
+            gain_ns: self.drive.write_settle_ns.min(0),
+        })
     }
 
     fn energy(&self, until: Nanos) -> Energy {

@@ -15,8 +15,9 @@ use sledsim_base::units::Nanos;
 /// Tables of one device.
 #[derive(Clone, Debug)]
 pub(super) struct Estimates {
-    /// By distance in cylinders: the X part of a seek takes at least so long, in s.
-    x_at_least_s: Vec<f64>,
+    /// By distance in cylinders: the X part of a seek takes at least so long, less the
+    /// rounding of a sum to ns.
+    x_at_least_ns: Vec<u32>,
     /// By row edge and row: the faster of the Y parts of the seeks from the edge to
     /// either end of the row, in s, if X moves. Empty if the direction of a pass
     /// depends on more than the two, or Y seeks are not tabulated.
@@ -29,7 +30,7 @@ impl Estimates {
     pub fn new<K: Kinematics>(motion: &Motion<K>, rule: DirectionRule) -> Self {
         let geometry = &motion.geometry;
         Self {
-            x_at_least_s: x_at_least_s(motion),
+            x_at_least_ns: x_at_least_ns(motion),
             y_s: match rule {
                 DirectionRule::GreedyRow => y_s(motion),
                 DirectionRule::BestRun | DirectionRule::AlwaysUp => Vec::new(),
@@ -38,10 +39,11 @@ impl Estimates {
         }
     }
 
-    /// Lower bound of the X part of a seek over `distance` cylinders, in s.
+    /// Lower bounds of the X part of a seek by distance in cylinders, in ns; after any
+    /// other time, they are at least 1 ns lower.
     #[inline]
-    pub fn x_at_least_s(&self, distance: u32) -> f64 {
-        self.x_at_least_s[distance as usize]
+    pub fn x_at_least_ns(&self) -> &[u32] {
+        &self.x_at_least_ns
     }
 
     /// Where `request` starts, for [`Estimates::within`].
@@ -97,16 +99,18 @@ const ROUNDING: f64 = 1e-9;
 /// The least X part of a seek by distance. A move of a given length is fastest where
 /// its ends are equally far from the centre: there the springs help as much as they
 /// hinder.
-fn x_at_least_s<K: Kinematics>(motion: &Motion<K>) -> Vec<f64> {
+fn x_at_least_ns<K: Kinematics>(motion: &Motion<K>) -> Vec<u32> {
     let bit_m = motion.geometry.bit_m;
-    let mut least_s = 0.0f64;
+    let mut least_ns = 0;
     let bound = |distance: u32| {
         if distance > 0 {
             let (below, above) = (distance / 2, distance - distance / 2);
             let (from_m, to_m) = (-f64::from(below) * bit_m, f64::from(above) * bit_m);
-            least_s = least_s.max((1.0 - ROUNDING) * motion.x_at_least_s(from_m, to_m));
+            let time = Nanos::from_s((1.0 - ROUNDING) * motion.x_at_least_s(from_m, to_m));
+            let time_ns = u32::try_from(time.0.saturating_sub(1)).unwrap_or(u32::MAX);
+            least_ns = least_ns.max(time_ns);
         }
-        least_s
+        least_ns
     };
     (0..motion.geometry.cylinders).map(bound).collect()
 }

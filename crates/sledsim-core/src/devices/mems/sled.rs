@@ -6,7 +6,7 @@ use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, State};
 use crate::devices::mems::parallel::{Parallel, Planner};
 use crate::devices::mems::power::Savings;
-use crate::model::mechanism::{Mechanism, Service, Span, Start, Step};
+use crate::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
 use crate::model::{BatchPlanner, Energy};
 use crate::power;
 use crate::power::{IdleTracker, PowerOn};
@@ -434,9 +434,7 @@ impl<K: Kinematics> Mechanism for Sled<K> {
 
     fn cylinder(&self, at: Nanos) -> i64 {
         let (state, _) = self.state_at(at);
-        let geometry = &self.motion.geometry;
-        let here = on_cylinder(geometry, state.x_m);
-        i64::from(here.unwrap_or_else(|| geometry.nearest_cylinder(state.x_m)))
+        i64::from(self.motion.geometry.nearest_cylinder(state.x_m))
     }
 
     fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
@@ -450,11 +448,22 @@ impl<K: Kinematics> Mechanism for Sled<K> {
             let reach = plans.most_reach;
             to = here.clamp(to.saturating_sub(reach), to.saturating_add(reach));
         }
-        let least_s = match on_cylinder(geometry, state.x_m) {
-            Some(here) => self.estimates.x_at_least_s(here.abs_diff(to)),
-            None => self.motion.x_at_least_s(state.x_m, geometry.x_m(to)),
-        };
+        let least_s = self.motion.x_at_least_s(state.x_m, geometry.x_m(to));
         Nanos::from_s(startup_s + least_s)
+    }
+
+    fn bounds(&self, at: Nanos) -> Option<Bounds<'_>> {
+        let plans = self.plans.as_deref();
+        if plans.is_some_and(|plans| plans.most_reach > 0) {
+            return None;
+        }
+        let (state, startup_s) = self.state_at(at);
+        Some(Bounds {
+            here: on_cylinder(&self.motion.geometry, state.x_m)?,
+            base: Nanos::from_s(startup_s),
+            by_distance: self.estimates.x_at_least_ns(),
+            gain_ns: 0,
+        })
     }
 
     fn end_of(&self, lbn: u64, span: Span) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::Waiting;
 use super::queue::Queue;
-use crate::model::mechanism::{Mechanism, Start};
+use crate::model::mechanism::{Bounds, Mechanism, Start};
 use sledsim_base::units::Nanos;
 
 /// No slot.
@@ -106,11 +106,16 @@ impl Cylinders {
 
     /// The cylinders with requests, outwards from where `mechanism` is at `at`.
     pub fn outwards<'a>(&'a self, at: Nanos, mechanism: &'a dyn Mechanism) -> Outwards<'a> {
-        let here = u32::try_from(mechanism.cylinder(at)).unwrap_or(0);
+        let bounds = mechanism.bounds(at);
+        let here = match &bounds {
+            Some(bounds) => bounds.here,
+            None => u32::try_from(mechanism.cylinder(at)).unwrap_or(0),
+        };
         let mut outwards = Outwards {
             waiting: self,
             at,
             mechanism,
+            bounds,
             here,
             above: None,
             below: None,
@@ -179,6 +184,7 @@ pub(super) struct Outwards<'a> {
     waiting: &'a Cylinders,
     at: Nanos,
     mechanism: &'a dyn Mechanism,
+    bounds: Option<Bounds<'a>>,
     /// The cylinder where it begins.
     pub here: u32,
     /// The next cylinder on each side with its bound.
@@ -188,10 +194,16 @@ pub(super) struct Outwards<'a> {
 
 impl Outwards<'_> {
     fn bounded(&self, cylinder: Option<u32>) -> Option<(Nanos, u32)> {
-        let bound = self
-            .mechanism
-            .seek_lower_bound(self.at, i64::from(cylinder?));
-        Some((bound, cylinder?))
+        cylinder.map(|cylinder| (self.bound(cylinder), cylinder))
+    }
+
+    /// The lower bound of the positioning times at a cylinder.
+    #[inline]
+    pub fn bound(&self, cylinder: u32) -> Nanos {
+        match &self.bounds {
+            Some(bounds) => bounds.to(cylinder),
+            None => (self.mechanism).seek_lower_bound(self.at, i64::from(cylinder)),
+        }
     }
 
     /// Whether the next cylinder is above `here`.

@@ -3,7 +3,7 @@
 use super::{BackgroundTasks, Used};
 use crate::model::Background;
 use crate::model::Energy;
-use crate::model::mechanism::{Mechanism, PassKind, Service, Span, Start, Step};
+use crate::model::mechanism::{Bounds, Mechanism, PassKind, Service, Span, Start, Step};
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
 
@@ -81,6 +81,10 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
 
     fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
         self.inner.seek_lower_bound(at, cylinder)
+    }
+
+    fn bounds(&self, at: Nanos) -> Option<Bounds<'_>> {
+        self.inner.bounds(at)
     }
 
     fn end_of(&self, lbn: u64, span: Span) -> u64 {
