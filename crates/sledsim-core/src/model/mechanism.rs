@@ -18,6 +18,18 @@ pub trait Mechanism: Send {
     /// at `at`. Moves nothing.
     fn estimate(&self, at: Nanos, request: &Request) -> Nanos;
 
+    /// Where `request` starts: worked out once, while it waits.
+    fn start_of(&self, request: &Request) -> Start {
+        Start::at(self.target_cylinder(request))
+    }
+
+    /// As [`Mechanism::estimate`] for a request that starts at `start`, if that is at
+    /// most `limit`; else any time above `limit`, which may take less work.
+    fn estimate_within(&self, at: Nanos, request: &Request, start: &Start, limit: Nanos) -> Nanos {
+        let _ = (start, limit);
+        self.estimate(at, request)
+    }
+
     /// Serves `request` from `at` on and moves. Steps are appended to `steps`
     /// (which the caller has cleared), one per uninterrupted pass.
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service;
@@ -51,6 +63,13 @@ pub trait Mechanism: Send {
     /// and [`Mechanism::cylinder`], on either side, so that a search outwards may
     /// stop at the first cylinder whose bound is no better than the best found.
     fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos;
+
+    /// Lower bounds as of [`Mechanism::seek_lower_bound`] for all cylinders at once, if
+    /// there are any that depend on the distance alone. They may be lower.
+    fn bounds(&self, at: Nanos) -> Option<Bounds<'_>> {
+        let _ = at;
+        None
+    }
 
     /// One past the last block of the row, track or cylinder that holds `lbn`;
     /// the blocks of each are contiguous in LBN order. A row is accessed in one
@@ -106,6 +125,51 @@ pub trait Mechanism: Send {
     /// Energy spent by cause up to `until`, which is not before the end of
     /// the last service.
     fn energy(&self, until: Nanos) -> Energy;
+}
+
+/// Where a request starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// [`Mechanism::target_cylinder`].
+    pub cylinder: u32,
+    /// What else the mechanism needs to know for an estimate, in its own terms; all
+    /// zero if it needs the request.
+    pub own: [u32; 7],
+}
+
+impl Start {
+    /// Starts at `cylinder`; the rest follows from the request.
+    #[must_use]
+    pub fn at(cylinder: i64) -> Self {
+        Self {
+            cylinder: u32::try_from(cylinder).unwrap_or(0),
+            own: [0; 7],
+        }
+    }
+}
+
+/// Lower bounds of positioning times by distance.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds<'a> {
+    /// The cylinder from which distances count: [`Mechanism::cylinder`].
+    pub here: u32,
+    /// What every request waits for.
+    pub base: Nanos,
+    /// By distance in cylinders, in ns; never falls.
+    pub by_distance: &'a [u32],
+    /// Added to each of these, in ns; at most 0.
+    pub gain_ns: i64,
+}
+
+impl Bounds<'_> {
+    /// The lower bound for requests that start at `cylinder`.
+    #[must_use]
+    #[inline]
+    pub fn to(&self, cylinder: u32) -> Nanos {
+        let distance = self.here.abs_diff(cylinder) as usize;
+        let time_ns = self.by_distance[distance.min(self.by_distance.len() - 1)];
+        self.base + Nanos(u64::from(time_ns).saturating_add_signed(self.gain_ns))
+    }
 }
 
 /// Why a pass is made.

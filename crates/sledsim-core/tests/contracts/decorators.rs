@@ -19,7 +19,7 @@ use sledsim_core::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
 use sledsim_core::layouts::{RemappedModel, Simple};
 use sledsim_core::model::contents::Contents;
 use sledsim_core::model::links::Links;
-use sledsim_core::model::mechanism::{Mechanism, Service, Span, Step};
+use sledsim_core::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
 use sledsim_core::model::{
     Background, BatchPlanner, CompletionSink, Energy, Model, PassRequest, Report,
 };
@@ -137,6 +137,26 @@ impl Mechanism for Probe {
         Nanos(9)
     }
 
+    fn bounds(&self, _: Nanos) -> Option<Bounds<'_>> {
+        Some(Bounds {
+            here: 8,
+            base: Nanos(2),
+            by_distance: &[3],
+            gain_ns: 0,
+        })
+    }
+
+    fn start_of(&self, _: &Request) -> Start {
+        Start {
+            cylinder: 6,
+            own: [14; 7],
+        }
+    }
+
+    fn estimate_within(&self, _: Nanos, _: &Request, _: &Start, _: Nanos) -> Nanos {
+        Nanos(15)
+    }
+
     fn end_of(&self, lbn: u64, _: Span) -> u64 {
         lbn + 3
     }
@@ -197,6 +217,15 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
             "seek_lower_bound",
             format!("{:?}", mechanism.seek_lower_bound(at, 1)),
         ),
+        ("bounds", format!("{:?}", mechanism.bounds(at))),
+        ("start_of", format!("{:?}", mechanism.start_of(&request))),
+        (
+            "estimate_within",
+            format!(
+                "{:?}",
+                mechanism.estimate_within(at, &request, &Start::default(), at)
+            ),
+        ),
         ("end_of", format!("{:?}", mechanism.end_of(1, Span::Row))),
         (
             "batches",
@@ -234,14 +263,17 @@ fn mechanism_decorators_forward_every_method() {
     let faults = mems.faults.as_ref().expect("a table [faults]");
     let mut faulty = Faulty::new(PROBE, mems.geometry, faults, 0.0);
     // It reports its own failures, their counts and the blocks of a pass; it
-    // re-seeks for its own passes only.
+    // re-seeks for its own passes only. A block that waits may be remapped, so that
+    // where it started at first does not hold.
     let own = [
         "blocks",
         "blocks_of",
         "counts",
+        "estimate_within",
         "has_failed",
         "lost_blocks",
         "reseek",
+        "start_of",
     ];
     assert_eq!(differences(&probe, &ask(&mut faulty)), BTreeSet::from(own));
 }

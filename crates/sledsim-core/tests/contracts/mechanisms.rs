@@ -114,6 +114,43 @@ fn the_bound_is_never_above_an_estimate_and_never_falls_with_distance() {
 }
 
 #[test]
+fn an_estimate_from_a_known_start_equals_one_from_the_request() {
+    visit(|sled, at, random| {
+        for id in 0..100 {
+            let mut request = random_request(sled, id, at, random);
+            if random.below(2) == 0 {
+                request.op = Op::Write;
+            }
+            let (time, start) = (sled.estimate(at, &request), sled.start_of(&request));
+            assert_eq!(i64::from(start.cylinder), sled.target_cylinder(&request));
+            let within = |limit| sled.estimate_within(at, &request, &start, limit);
+            assert_eq!(within(Nanos::MAX), time, "{request:?}");
+            assert_eq!(within(time), time, "{request:?}");
+            if time > Nanos::ZERO {
+                let limit = Nanos(random.below(time.0));
+                assert!(within(limit) > limit, "{request:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn bounds_by_distance_are_never_above_an_estimate_and_never_fall() {
+    visit(|sled, at, random| {
+        let Some(bounds) = sled.bounds(at) else {
+            return;
+        };
+        assert_eq!(i64::from(bounds.here), sled.cylinder(at));
+        assert!(bounds.by_distance.is_sorted());
+        for id in 0..200 {
+            let request = random_request(sled, id, at, random);
+            let bound = bounds.to(sled.start_of(&request).cylinder);
+            assert!(bound <= sled.estimate(at, &request), "{request:?}");
+        }
+    });
+}
+
+#[test]
 fn an_estimate_equals_the_service_time_to_the_first_bit() {
     for (name, overrides) in CASES {
         let mut sled = mechanism(name, overrides);

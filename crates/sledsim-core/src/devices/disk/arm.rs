@@ -4,7 +4,7 @@
 use super::drive::{Arm, Drive};
 use crate::devices::disk::power::{Cause, DiskPower, Spindle};
 use crate::model::Energy;
-use crate::model::mechanism::{Mechanism, Service, Span, Step};
+use crate::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
 use sledsim_base::request::Request;
 use sledsim_base::row::Parts;
 use sledsim_base::units::Nanos;
@@ -114,6 +114,21 @@ impl Mechanism for Disk {
         pass.first - at
     }
 
+    fn start_of(&self, request: &Request) -> Start {
+        match request.extents.first() {
+            Some(extent) => self.drive.start_of(*extent),
+            None => Start::at(self.target_cylinder(request)),
+        }
+    }
+
+    fn estimate_within(&self, at: Nanos, request: &Request, start: &Start, limit: Nanos) -> Nanos {
+        let how = self.drive.access(request.op);
+        let turns = at + self.delay(at);
+        let latest = Nanos(at.0.saturating_add(limit.0));
+        (self.drive.first_within(turns, self.arm, how, start, latest))
+            .map_or_else(|| self.estimate(at, request), |first| first - at)
+    }
+
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
         let mut parts = Parts::default();
         let (delay, mut energy_j) = self.begin(at);
@@ -169,6 +184,15 @@ impl Mechanism for Disk {
         let gain_ns = self.drive.write_settle_ns.min(0);
         let time = self.drive.seeks.at_least(distance);
         self.delay(at) + Nanos(time.0.saturating_add_signed(gain_ns))
+    }
+
+    fn bounds(&self, at: Nanos) -> Option<Bounds<'_>> {
+        Some(Bounds {
+            here: self.arm.cylinder,
+            base: self.delay(at),
+            by_distance: self.drive.seeks.all_at_least(),
+            gain_ns: self.drive.write_settle_ns.min(0),
+        })
     }
 
     fn energy(&self, until: Nanos) -> Energy {

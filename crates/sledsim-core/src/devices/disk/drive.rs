@@ -128,7 +128,7 @@ impl Drive {
     /// Seek, head switch, and the extra settling of a write in them, between two
     /// positions.
     #[inline]
-    fn position(&self, from: Arm, to: Arm, how: PassMode) -> (Nanos, Nanos, Nanos) {
+    pub(super) fn position(&self, from: Arm, to: Arm, how: PassMode) -> (Nanos, Nanos, Nanos) {
         if how.continues && from == to {
             return (Nanos::ZERO, Nanos::ZERO, Nanos::ZERO);
         }

@@ -9,6 +9,7 @@
 //! * [`rotation`]: the angle under the heads.
 //! * [`seek`]: times of arm moves.
 //! * [`drive`]: the times of one pass over a track.
+//! * `start`: estimates for requests that wait.
 //! * [`power`]: states and energy of the spindle.
 //! * [`arm`]: the disk as a [`crate::model::mechanism::Mechanism`].
 //! * [`controller`]: queue, bus, overheads and buffer, as a [`crate::model::Model`].
@@ -28,6 +29,8 @@ pub mod rotation;
 pub mod seek;
 pub mod sparing;
 pub mod spec;
+
+mod start;
 
 pub use arm::Disk;
 pub use drive::{Arm, Drive, Pass, PassMode};

@@ -10,6 +10,7 @@
 //! * [`passes`]: the Y sweeps in which extents are read or written.
 //! * [`access`]: the passes of a request with the seeks between them.
 //! * [`plain_access`]: the same for plain requests, faster.
+//! * `estimates`: seeks before requests that wait, from tables.
 //! * [`sled`]: the sled as a mechanism, with its idle behaviour and energy.
 //! * [`power`]: settings that save energy.
 //! * [`parallel`]: blocks accessed at once, batches and background tasks.
@@ -24,6 +25,7 @@ pub mod access;
 pub mod background_drain;
 mod build;
 pub mod calculator;
+mod estimates;
 pub mod faults;
 pub mod geometry;
 pub mod kind;

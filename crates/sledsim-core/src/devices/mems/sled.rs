@@ -1,20 +1,21 @@
 //! The sled: a mechanism that holds its position, coasts or parks when idle.
 
 use super::access::{DirectionRule, access, access_planned, first_planned_seek, first_seek};
+use super::estimates::{Estimates, on_cylinder};
 use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, State};
 use super::plain_access::{access_plain, is_plain};
 use crate::devices::mems::parallel::{Parallel, Planner};
 use crate::devices::mems::power::Savings;
 use crate::model::in_order::Plain;
-use crate::model::mechanism::{Mechanism, Service, Span, Step};
+use crate::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
 use crate::model::{BatchPlanner, Energy};
 use crate::power;
 use crate::power::{IdleTracker, PowerOn};
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 
 /// What the sled does after a request.
@@ -95,6 +96,8 @@ pub struct Sled<K> {
     /// Idle timeout and learning.
     watch: IdleTracker,
     energy: Energy,
+    /// Made when a scheduler first asks.
+    estimates: OnceCell<Estimates>,
     plans: Option<Box<Planning>>,
 }
 
@@ -193,6 +196,7 @@ impl<K: Kinematics> Sled<K> {
             free: behaviour.start.ready,
             watch: IdleTracker::new(&behaviour.policy),
             energy: Energy::default(),
+            estimates: OnceCell::new(),
             plans: None,
         }
     }
@@ -276,6 +280,12 @@ impl<K: Kinematics> Sled<K> {
             Idle::Hold => (self.state, 0.0),
             Idle::Coast => (coast(&self.motion, self.state, idle.s()), 0.0),
         }
+    }
+
+    #[inline]
+    fn estimates(&self) -> &Estimates {
+        let new = || Estimates::new(&self.motion, self.behaviour.direction);
+        self.estimates.get_or_init(new)
     }
 
     /// Begins a service at `at`: takes the state of that time, and counts the energy of
@@ -484,6 +494,20 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         Nanos::from_s(startup_s + seek.map_or(0.0, |seek| seek.seek_s))
     }
 
+    fn start_of(&self, request: &Request) -> Start {
+        if self.plans(request).is_some() {
+            return Start::at(self.target_cylinder(request));
+        }
+        self.estimates().start_of(&self.motion.geometry, request)
+    }
+
+    fn estimate_within(&self, at: Nanos, request: &Request, start: &Start, limit: Nanos) -> Nanos {
+        let (state, startup_s) = self.state_at(at);
+        self.estimates()
+            .within(&self.motion, &state, startup_s, start, limit)
+            .unwrap_or_else(|| self.estimate(at, request))
+    }
+
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
         let startup = self.begin(at);
         self.serve_begun(at, &startup, request, steps)
@@ -560,16 +584,31 @@ impl<K: Kinematics> Mechanism for Sled<K> {
 
     fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
         let (state, startup_s) = self.state_at(at);
-        let last = i64::from(self.motion.geometry.cylinders) - 1;
+        let geometry = &self.motion.geometry;
+        let last = i64::from(geometry.cylinders) - 1;
         let mut to = cylinder.clamp(0, last) as u32;
         if let Some(plans) = (self.plans.as_deref()).filter(|plans| plans.most_reach > 0) {
             // Tips may cover that part of the distance.
-            let here = self.motion.geometry.nearest_cylinder(state.x_m);
+            let here = geometry.nearest_cylinder(state.x_m);
             let reach = plans.most_reach;
             to = here.clamp(to.saturating_sub(reach), to.saturating_add(reach));
         }
-        let x_m = self.motion.geometry.x_m(to);
-        Nanos::from_s(startup_s + self.motion.x_at_least_s(state.x_m, x_m))
+        let least_s = self.motion.x_at_least_s(state.x_m, geometry.x_m(to));
+        Nanos::from_s(startup_s + least_s)
+    }
+
+    fn bounds(&self, at: Nanos) -> Option<Bounds<'_>> {
+        let plans = self.plans.as_deref();
+        if plans.is_some_and(|plans| plans.most_reach > 0) {
+            return None;
+        }
+        let (state, startup_s) = self.state_at(at);
+        Some(Bounds {
+            here: on_cylinder(&self.motion.geometry, state.x_m)?,
+            base: Nanos::from_s(startup_s),
+            by_distance: self.estimates().x_at_least_ns(),
+            gain_ns: 0,
+        })
     }
 
     fn end_of(&self, lbn: u64, span: Span) -> u64 {

@@ -1,6 +1,6 @@
 //! Shortest positioning time first, with a credit for waiting.
 
-use super::ages::Ages;
+use super::ages::{Age, Ages};
 use super::cylinders::Cylinders;
 use super::{Scheduler, SchedulerEntry, Waiting};
 use crate::model::mechanism::Mechanism;
@@ -57,23 +57,32 @@ impl Scheduler for AgedSptf {
     fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) {
         let arrival = waiting.request.arrival;
         let slot = self.waiting.push(waiting, mechanism);
-        self.ages.push(slot, arrival);
+        let cylinder = self.waiting.cylinder(slot);
+        self.ages.push(Age {
+            arrival,
+            slot,
+            cylinder,
+        });
     }
 
     fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting> {
         let (waiting, ages) = (&self.waiting, &self.ages);
-        let credit_ns = |slot: u32| (self.weight * at.since(ages.arrival(slot)).0 as f64) as i64;
+        // Waiting times are below 2^63 ns: signed numbers convert faster.
+        let credit_ns = |arrival: Nanos| (self.weight * at.since(arrival).0 as i64 as f64) as i64;
         let mut best = None;
         // Evaluates a request unless its bound rules it out; returns whether it was
         // evaluated.
-        let look = |slot: u32, bound: Nanos, best: &mut Best| {
-            let credit_ns = credit_ns(slot);
+        let look = |slot: u32, arrival: Nanos, bound: Nanos, best: &mut Best| {
+            let credit_ns = credit_ns(arrival);
             let may = may_win(bound, credit_ns, *best);
             if may {
-                let time = mechanism.estimate(at, &waiting.queue().get(slot).request);
-                let sequence = waiting.queue().sequence(slot);
-                let key = (signed(time) - credit_ns, sequence, slot);
-                *best = Some(best.map_or(key, |least| least.min(key)));
+                let limit = best.map_or(Nanos::MAX, |(least, ..)| within(least, credit_ns));
+                let time = waiting.estimate(slot, at, mechanism, limit);
+                if time <= limit {
+                    let sequence = waiting.queue().sequence(slot);
+                    let key = (signed(time) - credit_ns, sequence, slot);
+                    *best = Some(best.map_or(key, |least| least.min(key)));
+                }
             }
             may
         };
@@ -82,26 +91,21 @@ impl Scheduler for AgedSptf {
         // older request.
         let mut near = 0..u32::MAX;
         for (turn, oldest) in ages.oldest_first().enumerate() {
-            let Some((bound, cylinder)) = outwards.next() else {
-                break;
-            };
-            if !may_win(bound, credit_ns(oldest), best) {
-                break;
-            }
             if turn % AGES_PER_CYLINDER == 0 {
+                let next = (outwards.next())
+                    .filter(|(bound, _)| may_win(*bound, credit_ns(oldest.arrival), best));
+                let Some((bound, cylinder)) = next else {
+                    break;
+                };
                 for slot in waiting.slots_at(cylinder) {
-                    look(slot, bound, &mut best);
+                    look(slot, ages.arrival(slot), bound, &mut best);
                 }
                 outwards.advance();
             }
-            let own = waiting.cylinder(oldest);
+            let own = oldest.cylinder;
             if near.contains(&own)
                 && !outwards.has_passed(own)
-                && !look(
-                    oldest,
-                    mechanism.seek_lower_bound(at, i64::from(own)),
-                    &mut best,
-                )
+                && !look(oldest.slot, oldest.arrival, outwards.bound(own), &mut best)
             {
                 if own < outwards.here {
                     near.start = own + 1;
@@ -116,7 +120,7 @@ impl Scheduler for AgedSptf {
     }
 }
 
-/// Ages examined per cylinder: an age is cheaper, as a cylinder needs a bound.
+/// Ages examined per cylinder: an age is cheaper, as many are seen to be too far.
 const AGES_PER_CYLINDER: usize = 4;
 
 /// Positioning time less credit, sequence number of the push, and slot.
@@ -131,4 +135,12 @@ fn may_win(bound: Nanos, credit_ns: i64, best: Best) -> bool {
 /// Converts to a signed number whose differences stay in range.
 fn signed(time: Nanos) -> i64 {
     time.0.min(i64::MAX as u64 / 2) as i64
+}
+
+/// The longest positioning time with which a request of this credit ties with `least`.
+fn within(least: i64, credit_ns: i64) -> Nanos {
+    match least.saturating_add(credit_ns) {
+        longest if longest >= i64::MAX / 2 => Nanos::MAX,
+        longest => Nanos(longest.max(0) as u64),
+    }
 }

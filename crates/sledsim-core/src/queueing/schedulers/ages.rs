@@ -5,80 +5,85 @@ use sledsim_base::units::Nanos;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// Slots in the order of arrival, those of one instant in the order of pushing.
-#[derive(Debug)]
-pub(super) struct Ages {
-    /// By slot.
-    links: Vec<Link>,
-    oldest: u32,
-    youngest: u32,
-}
+/// Places of taken requests are kept until they are more than this, and one in so many
+/// of the others.
+const SPARE: usize = 16;
+const SHARE: usize = 8;
 
+/// A waiting request.
 #[derive(Clone, Copy, Debug)]
-struct Link {
-    arrival: Nanos,
-    older: u32,
-    younger: u32,
+pub(super) struct Age {
+    /// When it arrived.
+    pub arrival: Nanos,
+    /// Its slot.
+    pub slot: u32,
+    /// Where it starts.
+    pub cylinder: u32,
 }
 
-impl Default for Ages {
-    fn default() -> Self {
-        Self {
-            links: Vec::new(),
-            oldest: NONE,
-            youngest: NONE,
-        }
-    }
+/// Requests in the order of arrival, those of one instant in the order of pushing.
+#[derive(Debug, Default)]
+pub(super) struct Ages {
+    /// From `first` on; those taken have no slot.
+    ages: Vec<Age>,
+    /// The oldest that waits.
+    first: usize,
+    /// Number of requests that wait.
+    waiting: usize,
+    /// By slot: its index in `ages`.
+    index: Vec<u32>,
 }
 
 impl Ages {
-    /// Adds the slot of a request that arrived at `arrival`. Searches from the
-    /// youngest: requests are pushed nearly in the order of arrival.
-    pub fn push(&mut self, slot: u32, arrival: Nanos) {
-        let (mut older, mut younger) = (self.youngest, NONE);
-        while older != NONE && self.links[older as usize].arrival > arrival {
-            (older, younger) = (self.links[older as usize].older, older);
+    /// Adds a request. Searches from the youngest: requests are pushed nearly in the
+    /// order of arrival.
+    pub fn push(&mut self, age: Age) {
+        let mut at = self.ages.len();
+        while at > self.first && self.ages[at - 1].arrival > age.arrival {
+            at -= 1;
         }
-        let link = Link {
-            arrival,
-            older,
-            younger,
-        };
-        match self.links.get_mut(slot as usize) {
-            Some(own) => *own = link,
-            None => self.links.push(link),
+        self.ages.insert(at, age);
+        self.waiting += 1;
+        if age.slot as usize >= self.index.len() {
+            self.index.resize(age.slot as usize + 1, 0);
         }
-        self.relink(older, younger, slot, slot);
+        self.index_from(at);
     }
 
     /// Removes a slot.
     pub fn take(&mut self, slot: u32) {
-        let Link { older, younger, .. } = self.links[slot as usize];
-        self.relink(older, younger, younger, older);
+        self.ages[self.index[slot as usize] as usize].slot = NONE;
+        self.waiting -= 1;
+        while self
+            .ages
+            .get(self.first)
+            .is_some_and(|age| age.slot == NONE)
+        {
+            self.first += 1;
+        }
+        if self.ages.len() > self.waiting + self.waiting / SHARE + SPARE {
+            self.ages.retain(|age| age.slot != NONE);
+            self.first = 0;
+            self.index_from(0);
+        }
     }
 
-    /// Makes `next` follow `older`, and `previous` precede `younger`.
-    fn relink(&mut self, older: u32, younger: u32, next: u32, previous: u32) {
-        match older {
-            NONE => self.oldest = next,
-            _ => self.links[older as usize].younger = next,
-        }
-        match younger {
-            NONE => self.youngest = previous,
-            _ => self.links[younger as usize].older = previous,
+    /// Notes the index of each request from `at` on.
+    fn index_from(&mut self, at: usize) {
+        for (index, age) in self.ages.iter().enumerate().skip(at) {
+            if age.slot != NONE {
+                self.index[age.slot as usize] = index as u32;
+            }
         }
     }
 
     /// When the request in a slot arrived.
     pub fn arrival(&self, slot: u32) -> Nanos {
-        self.links[slot as usize].arrival
+        self.ages[self.index[slot as usize] as usize].arrival
     }
 
-    /// The slots from the oldest on.
-    pub fn oldest_first(&self) -> impl Iterator<Item = u32> + '_ {
-        let some = |slot| (slot != NONE).then_some(slot);
-        std::iter::successors(some(self.oldest), move |slot| {
-            some(self.links[*slot as usize].younger)
-        })
+    /// The requests from the oldest on.
+    pub fn oldest_first(&self) -> impl Iterator<Item = &Age> {
+        (self.ages[self.first..].iter()).filter(|age| age.slot != NONE)
     }
 }

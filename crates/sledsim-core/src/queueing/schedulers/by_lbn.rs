@@ -5,7 +5,10 @@ use super::Waiting;
 use super::queue::Queue;
 
 /// The longest chunk.
-const CHUNK: usize = 256;
+const CHUNK: usize = 64;
+
+/// Requests passed one by one before a search begins.
+const STEPS: usize = 8;
 
 /// Waiting requests by first LBN, those of one LBN in the order of pushing.
 ///
@@ -15,17 +18,20 @@ const CHUNK: usize = 256;
 pub(super) struct ByLbn {
     queue: Queue,
     chunks: Vec<Vec<Entry>>,
+    /// The last LBN of each chunk.
+    lasts: Vec<u64>,
     /// The chunk emptied last, kept for reuse.
     spare: Vec<Entry>,
     /// One past the last block of the request that was taken last.
     position: u64,
+    /// The first request at or after `position`, or one past the last request: chunk
+    /// and index.
+    here: (usize, usize),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     lbn: u64,
-    /// Sequence number of its push.
-    sequence: u64,
     slot: u32,
 }
 
@@ -36,8 +42,7 @@ pub(super) struct Location {
     index: usize,
     /// First LBN of the request there.
     pub lbn: u64,
-    /// Sequence number of its push.
-    pub sequence: u64,
+    slot: u32,
 }
 
 impl ByLbn {
@@ -45,31 +50,42 @@ impl ByLbn {
     pub fn push(&mut self, waiting: Waiting) {
         let lbn = waiting.request.lbn();
         let slot = self.queue.push(waiting);
-        let entry = Entry {
-            lbn,
-            sequence: self.queue.sequence(slot),
-            slot,
-        };
         if self.chunks.is_empty() {
-            let mut first = self.fresh();
-            first.push(entry);
+            let first = self.fresh();
             self.chunks.push(first);
-            return;
+            self.lasts.push(lbn);
         }
         // After all requests with its LBN, as it was pushed last.
-        let behind = (self.chunks).partition_point(|chunk| chunk[chunk.len() - 1].lbn <= lbn);
+        let behind = self.lasts.partition_point(|last| *last <= lbn);
         let mut at = behind.min(self.chunks.len() - 1);
         if self.chunks[at].len() == CHUNK {
-            let mut upper = self.fresh();
-            upper.extend_from_slice(&self.chunks[at][CHUNK / 2..]);
-            self.chunks[at].truncate(CHUNK / 2);
-            let above = upper[0].lbn <= lbn;
-            self.chunks.insert(at + 1, upper);
-            at += usize::from(above);
+            at += usize::from(self.split(at) <= lbn);
         }
         let chunk = &mut self.chunks[at];
         let index = chunk.partition_point(|entry| entry.lbn <= lbn);
-        chunk.insert(index, entry);
+        chunk.insert(index, Entry { lbn, slot });
+        self.lasts[at] = self.lasts[at].max(lbn);
+        if lbn < self.position && at == self.here.0 {
+            self.here.1 += 1;
+        }
+    }
+
+    /// Moves the upper half of a full chunk to a new one behind it; returns its first
+    /// LBN.
+    fn split(&mut self, at: usize) -> u64 {
+        let mut upper = self.fresh();
+        upper.extend_from_slice(&self.chunks[at][CHUNK / 2..]);
+        self.chunks[at].truncate(CHUNK / 2);
+        let first = upper[0].lbn;
+        let last = self.chunks[at][CHUNK / 2 - 1].lbn;
+        self.lasts.insert(at, last);
+        self.chunks.insert(at + 1, upper);
+        if self.here.0 > at {
+            self.here.0 += 1;
+        } else if self.here.0 == at && self.here.1 >= CHUNK / 2 {
+            self.here = (at + 1, self.here.1 - CHUNK / 2);
+        }
+        first
     }
 
     /// An empty chunk.
@@ -84,59 +100,101 @@ impl ByLbn {
         self.position
     }
 
-    /// The first request at or after `lbn`.
-    pub fn at_or_after(&self, lbn: u64) -> Option<Location> {
-        let at = (self.chunks).partition_point(|chunk| chunk[chunk.len() - 1].lbn < lbn);
-        let chunk = self.chunks.get(at)?;
-        self.location(at, chunk.partition_point(|entry| entry.lbn < lbn))
+    /// Sequence number of the push of a request.
+    pub fn sequence(&self, location: &Location) -> u64 {
+        self.queue.sequence(location.slot)
     }
 
-    /// The first request at or after `lbn`, and the first one at the nearest LBN
-    /// before it.
-    pub fn around(&self, lbn: u64) -> [Option<Location>; 2] {
-        let after = self.at_or_after(lbn);
-        let (chunk, index) = match after {
-            Some(location) => (location.chunk, location.index),
-            None => (self.chunks.len(), 0),
-        };
+    /// The first request.
+    pub fn first(&self) -> Option<Location> {
+        self.location((0, 0))
+    }
+
+    /// The first request at or after the position.
+    pub fn ahead(&self) -> Option<Location> {
+        self.location(self.here)
+    }
+
+    /// The first request at the nearest LBN before the position.
+    pub fn behind(&self) -> Option<Location> {
+        let (chunk, index) = self.here;
         let before = match (index.checked_sub(1), chunk.checked_sub(1)) {
-            (Some(index), _) => self.location(chunk, index),
-            (None, Some(chunk)) => self.location(chunk, self.chunks[chunk].len() - 1),
-            (None, None) => None,
+            (Some(index), _) => (chunk, index),
+            (None, Some(chunk)) => (chunk, self.chunks[chunk].len() - 1),
+            (None, None) => return None,
         };
+        let location = self.location(before)?;
         // Requests with the same LBN may have been pushed earlier.
-        let alone = before.is_none_or(|location| {
-            let earlier = location.index.checked_sub(1);
-            earlier.is_some_and(|index| self.chunks[location.chunk][index].lbn < location.lbn)
-        });
-        match before {
-            Some(location) if !alone => [after, self.at_or_after(location.lbn)],
-            _ => [after, before],
+        let earlier = before.1.checked_sub(1);
+        let alone = earlier.is_some_and(|index| self.chunks[before.0][index].lbn < location.lbn);
+        if alone {
+            return Some(location);
+        }
+        self.location(self.search(location.lbn))
+    }
+
+    /// The first request at or after `lbn`, or one past the last request.
+    fn search(&self, lbn: u64) -> (usize, usize) {
+        let at = self.lasts.partition_point(|last| *last < lbn);
+        match self.chunks.get(at) {
+            Some(chunk) => (at, chunk.partition_point(|entry| entry.lbn < lbn)),
+            None => match self.chunks.last() {
+                Some(last) => (self.chunks.len() - 1, last.len()),
+                None => (0, 0),
+            },
         }
     }
 
-    fn location(&self, chunk: usize, index: usize) -> Option<Location> {
-        let entry = self.chunks[chunk].get(index)?;
+    fn location(&self, (chunk, index): (usize, usize)) -> Option<Location> {
+        let entry = self.chunks.get(chunk)?.get(index)?;
         Some(Location {
             chunk,
             index,
             lbn: entry.lbn,
-            sequence: entry.sequence,
+            slot: entry.slot,
         })
     }
 
     /// Removes and returns the request at a location found since the last change.
     pub fn take(&mut self, location: Location) -> Waiting {
-        let chunk = &mut self.chunks[location.chunk];
-        let slot = chunk.remove(location.index).slot;
-        if chunk.is_empty() {
-            let empty = self.chunks.remove(location.chunk);
-            self.spare = empty;
+        let waiting = self.queue.take(location.slot);
+        let (at, index) = (location.chunk, location.index);
+        let chunk = &mut self.chunks[at];
+        chunk.remove(index);
+        match chunk.last() {
+            Some(last) => self.lasts[at] = last.lbn,
+            None => {
+                self.spare = self.chunks.remove(at);
+                self.lasts.remove(at);
+            }
         }
-        let waiting = self.queue.take(slot);
-        if let Some(last) = waiting.request.extents.last() {
-            self.position = last.end();
+        match waiting.request.extents.as_slice() {
+            [extent] if extent.blocks > 0 => {
+                self.position = extent.end();
+                self.here = self.step((at, index));
+            }
+            extents => {
+                self.position = extents.last().map_or(self.position, |last| last.end());
+                self.here = self.search(self.position);
+            }
         }
         waiting
+    }
+
+    /// The first request at or after the position, which is not before `from`.
+    fn step(&self, mut from: (usize, usize)) -> (usize, usize) {
+        for _ in 0..STEPS {
+            match self.chunks.get(from.0) {
+                Some(chunk) if from.1 < chunk.len() => {
+                    if chunk[from.1].lbn >= self.position {
+                        return from;
+                    }
+                    from.1 += 1;
+                }
+                Some(_) if from.0 + 1 < self.chunks.len() => from = (from.0 + 1, 0),
+                _ => break,
+            }
+        }
+        self.search(self.position)
     }
 }

@@ -27,8 +27,7 @@ impl Scheduler for CLook {
     }
 
     fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
-        let ahead = self.waiting.at_or_after(self.waiting.position());
-        let next = ahead.or_else(|| self.waiting.at_or_after(0))?;
+        let next = self.waiting.ahead().or_else(|| self.waiting.first())?;
         Some(self.waiting.take(next))
     }
 }

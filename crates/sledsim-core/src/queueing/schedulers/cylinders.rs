@@ -2,7 +2,7 @@
 
 use super::Waiting;
 use super::queue::Queue;
-use crate::model::mechanism::Mechanism;
+use crate::model::mechanism::{Bounds, Mechanism, Start};
 use sledsim_base::units::Nanos;
 
 /// No slot.
@@ -13,7 +13,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Cylinders {
     queue: Queue,
-    /// By slot: its neighbours in the list of its cylinder.
+    /// By slot: where it starts, and its neighbours in the list of its cylinder.
     links: Vec<Link>,
     /// By cylinder: the ends of its list.
     lists: Vec<[u32; 2]>,
@@ -27,15 +27,14 @@ pub(super) struct Cylinders {
 struct Link {
     before: u32,
     after: u32,
-    cylinder: u32,
+    start: Start,
 }
 
 impl Cylinders {
     /// Adds a request; returns its slot.
     pub fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) -> u32 {
-        let cylinder = mechanism.target_cylinder(&waiting.request);
-        let cylinder = u32::try_from(cylinder).unwrap_or(0);
-        let index = cylinder as usize;
+        let start = mechanism.start_of(&waiting.request);
+        let index = start.cylinder as usize;
         if index >= self.lists.len() {
             self.lists.resize(index + 1, [NONE; 2]);
             self.occupied.resize(index / 64 + 1, 0);
@@ -46,7 +45,7 @@ impl Cylinders {
         let link = Link {
             before: *last,
             after: NONE,
-            cylinder,
+            start,
         };
         if *last == NONE {
             *first = slot;
@@ -68,9 +67,9 @@ impl Cylinders {
         let Link {
             before,
             after,
-            cylinder,
+            start,
         } = self.links[slot as usize];
-        let index = cylinder as usize;
+        let index = start.cylinder as usize;
         match before {
             NONE => self.lists[index][0] = after,
             _ => self.links[before as usize].after = after,
@@ -96,16 +95,27 @@ impl Cylinders {
 
     /// The cylinder of the request in a slot.
     pub fn cylinder(&self, slot: u32) -> u32 {
-        self.links[slot as usize].cylinder
+        self.links[slot as usize].start.cylinder
+    }
+
+    /// [`Mechanism::estimate_within`] for the request in a slot.
+    pub fn estimate(&self, slot: u32, at: Nanos, mechanism: &dyn Mechanism, limit: Nanos) -> Nanos {
+        let request = &self.queue.get(slot).request;
+        mechanism.estimate_within(at, request, &self.links[slot as usize].start, limit)
     }
 
     /// The cylinders with requests, outwards from where `mechanism` is at `at`.
     pub fn outwards<'a>(&'a self, at: Nanos, mechanism: &'a dyn Mechanism) -> Outwards<'a> {
-        let here = u32::try_from(mechanism.cylinder(at)).unwrap_or(0);
+        let bounds = mechanism.bounds(at);
+        let here = match &bounds {
+            Some(bounds) => bounds.here,
+            None => u32::try_from(mechanism.cylinder(at)).unwrap_or(0),
+        };
         let mut outwards = Outwards {
             waiting: self,
             at,
             mechanism,
+            bounds,
             here,
             above: None,
             below: None,
@@ -174,6 +184,7 @@ pub(super) struct Outwards<'a> {
     waiting: &'a Cylinders,
     at: Nanos,
     mechanism: &'a dyn Mechanism,
+    bounds: Option<Bounds<'a>>,
     /// The cylinder where it begins.
     pub here: u32,
     /// The next cylinder on each side with its bound.
@@ -183,10 +194,16 @@ pub(super) struct Outwards<'a> {
 
 impl Outwards<'_> {
     fn bounded(&self, cylinder: Option<u32>) -> Option<(Nanos, u32)> {
-        let bound = self
-            .mechanism
-            .seek_lower_bound(self.at, i64::from(cylinder?));
-        Some((bound, cylinder?))
+        cylinder.map(|cylinder| (self.bound(cylinder), cylinder))
+    }
+
+    /// The lower bound of the positioning times at a cylinder.
+    #[inline]
+    pub fn bound(&self, cylinder: u32) -> Nanos {
+        match &self.bounds {
+            Some(bounds) => bounds.to(cylinder),
+            None => (self.mechanism).seek_lower_bound(self.at, i64::from(cylinder)),
+        }
     }
 
     /// Whether the next cylinder is above `here`.

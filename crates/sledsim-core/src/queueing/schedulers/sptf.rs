@@ -47,9 +47,12 @@ impl Scheduler for Sptf {
                 break;
             }
             for slot in waiting.slots_at(cylinder) {
-                let time = mechanism.estimate(at, &waiting.queue().get(slot).request);
-                let key = (time, waiting.queue().sequence(slot), slot);
-                best = Some(best.map_or(key, |least| least.min(key)));
+                let limit = best.map_or(Nanos::MAX, |(least, ..)| least);
+                let time = waiting.estimate(slot, at, mechanism, limit);
+                if time <= limit {
+                    let key = (time, waiting.queue().sequence(slot), slot);
+                    best = Some(best.map_or(key, |least| least.min(key)));
+                }
             }
             outwards.advance();
         }

@@ -1,6 +1,6 @@
 //! Shortest seek time first, by LBN.
 
-use super::by_lbn::ByLbn;
+use super::by_lbn::{ByLbn, Location};
 use super::{Scheduler, SchedulerEntry, Waiting};
 use crate::model::mechanism::Mechanism;
 use sledsim_base::units::Nanos;
@@ -27,10 +27,16 @@ impl Scheduler for SstfLbn {
     }
 
     fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
-        let here = self.waiting.position();
-        let around = self.waiting.around(here).into_iter().flatten();
-        let nearest =
-            around.min_by_key(|location| (location.lbn.abs_diff(here), location.sequence))?;
+        let waiting = &self.waiting;
+        let distance = |one: &Location| one.lbn.abs_diff(waiting.position());
+        let nearest = match (waiting.ahead(), waiting.behind()) {
+            (Some(ahead), Some(behind)) => {
+                let order = (distance(&behind).cmp(&distance(&ahead)))
+                    .then_with(|| waiting.sequence(&behind).cmp(&waiting.sequence(&ahead)));
+                if order.is_lt() { behind } else { ahead }
+            }
+            (ahead, behind) => ahead.or(behind)?,
+        };
         Some(self.waiting.take(nearest))
     }
 }

@@ -7,7 +7,7 @@ use crate::devices::disk::drive::Arm;
 use crate::devices::disk::power::Cause;
 use crate::model::CompletionSink;
 use crate::queueing::schedulers::Waiting;
-use sledsim_base::request::{Extent, Op};
+use sledsim_base::request::{Extent, Extents, Op};
 use sledsim_base::units::Nanos;
 use std::ops::Range;
 
@@ -298,7 +298,7 @@ impl Controller {
         let access = self.drive.access(Op::Read);
         let mut held = Delivery::new(self.settings.bus.read_ns_per_block, at);
         let mut segment = None;
-        let mut extents = request.extents.clone();
+        let mut extents = Extents::from_slice(&request.extents);
         if self.missed != Some((request.id, at))
             && let [extent] = extents.as_mut_slice()
             && let Some(index) = self.find(extent.lbn, true)

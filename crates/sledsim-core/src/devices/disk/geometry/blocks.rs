@@ -62,6 +62,13 @@ impl Geometry {
         (track, index as u32)
     }
 
+    /// The angle at which the physical sector `sector` of the tracks of a zone begins.
+    #[must_use]
+    #[inline]
+    pub fn sector_angle(&self, zone: u32, sector: u32) -> u64 {
+        ((u128::from(sector) * self.zones[zone as usize].width) >> 64) as u64
+    }
+
     /// The remap that includes `lbn`, or else the next one.
     #[inline]
     pub(super) fn remap(&self, lbn: u64) -> Option<&Remap> {

@@ -63,6 +63,12 @@ impl Track {
         }
     }
 
+    /// Index of its zone.
+    #[must_use]
+    pub fn zone(&self) -> u32 {
+        self.zone
+    }
+
     /// The index of the physical sector `sector`.
     #[must_use]
     pub fn index(&self, sector: u32) -> u32 {

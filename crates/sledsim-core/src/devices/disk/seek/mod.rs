@@ -71,6 +71,12 @@ impl Seeks {
         Nanos(u64::from(self.least[distance as usize]))
     }
 
+    /// [`Seeks::at_least`] by distance, in ns.
+    #[must_use]
+    pub fn all_at_least(&self) -> &[u32] {
+        &self.least
+    }
+
     /// The longest distance in cylinders.
     #[must_use]
     pub fn longest(&self) -> u32 {

@@ -22,7 +22,7 @@ use super::media::{AccessOutcome, FaultyMedia};
 use super::spec::Faults;
 use crate::devices::mems::geometry::{Geometry, Location};
 use crate::model::Energy;
-use crate::model::mechanism::{Mechanism, PassKind, Service, Span, Step};
+use crate::model::mechanism::{Bounds, Mechanism, PassKind, Service, Span, Step};
 use crate::model::{Background, BatchPlanner};
 use sledsim_base::request::{Extents, Op, Request, append, lbns};
 use sledsim_base::row::Status;
@@ -422,6 +422,10 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
 
     fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
         self.inner.seek_lower_bound(at, cylinder)
+    }
+
+    fn bounds(&self, at: Nanos) -> Option<Bounds<'_>> {
+        self.inner.bounds(at)
     }
 
     fn end_of(&self, lbn: u64, span: Span) -> u64 {

@@ -3,7 +3,7 @@
 use super::{BackgroundTasks, Used};
 use crate::model::Background;
 use crate::model::Energy;
-use crate::model::mechanism::{Mechanism, PassKind, Service, Span, Step};
+use crate::model::mechanism::{Bounds, Mechanism, PassKind, Service, Span, Start, Step};
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
 
@@ -37,6 +37,14 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
 
     fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
         self.inner.estimate(at, request)
+    }
+
+    fn start_of(&self, request: &Request) -> Start {
+        self.inner.start_of(request)
+    }
+
+    fn estimate_within(&self, at: Nanos, request: &Request, start: &Start, limit: Nanos) -> Nanos {
+        self.inner.estimate_within(at, request, start, limit)
     }
 
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
@@ -73,6 +81,10 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
 
     fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
         self.inner.seek_lower_bound(at, cylinder)
+    }
+
+    fn bounds(&self, at: Nanos) -> Option<Bounds<'_>> {
+        self.inner.bounds(at)
     }
 
     fn end_of(&self, lbn: u64, span: Span) -> u64 {
