@@ -2,16 +2,21 @@
 //! counting instructions, without Python.
 //!
 //! Arguments: `device=NAME scheduler=NAME workload=NAME|trace=FILE rows=FILE`, then
-//! `key=value` as after `--set` of the command line. `hits=POLICY:BLOCKS` counts the
-//! hits of a trace instead of simulating it.
+//! `key=value` as after `--set` of the command line. `hits=POLICY,POLICY sizes=MIB,MIB
+//! blocks=BLOCKS` counts hits of segments of 4 KiB in caches instead, for addresses below
+//! `blocks`, and prints a line for each.
 
 use sledsim_base::error::{Error, Result};
+use sledsim_core::compose::caches::PolicySpec;
+use sledsim_run::hits::HitsSpec;
 use sledsim_run::run::{RowsTo, run};
 use sledsim_run::scenario::{Additions, Scenario};
 
 fn main() -> Result<()> {
     let mut additions = Additions::default();
     let mut rows = RowsTo::Nowhere;
+    let (mut policies, mut sizes_blocks) = (Vec::new(), Vec::new());
+    let mut device_blocks = None;
     for argument in std::env::args().skip(1) {
         if argument == "--bench" {
             continue; // `cargo bench` adds it
@@ -25,6 +30,16 @@ fn main() -> Result<()> {
             "layout" => additions.layout = Some(value),
             "workload" => additions.workload = Some(value),
             "trace" => additions.trace = Some(value),
+            "hits" => {
+                let named = value.split(',').map(PolicySpec::named);
+                policies = named.collect::<Result<_>>()?;
+            }
+            "sizes" => {
+                let mib = value.split(',').map(number);
+                let blocks = mib.map(|mib| Ok(mib? * 2048));
+                sizes_blocks = blocks.collect::<Result<_>>()?;
+            }
+            "blocks" => device_blocks = Some(number(&value)?),
             "rows" => rows = RowsTo::File(value.into()),
             _ => additions.set.push(argument),
         }
@@ -34,7 +49,24 @@ fn main() -> Result<()> {
         scheduler,
         load,
     } = Scenario::resolve(None, &additions)?;
+    if !policies.is_empty() {
+        let hits = HitsSpec {
+            segment_blocks: 8,
+            sizes_blocks,
+            policies,
+            device_blocks,
+        };
+        for hits in hits.count(&load, &mut |_| Ok(()))? {
+            println!("{hits:?}");
+        }
+        return Ok(());
+    }
     let run = run(&device, &load, scheduler, &rows, &mut |_| Ok(()))?;
     println!("{}", run.document);
     Ok(())
+}
+
+fn number(text: &str) -> Result<u64> {
+    let problem = |error| Error::Key(format!("{text}: {error}"));
+    text.parse().map_err(problem)
 }

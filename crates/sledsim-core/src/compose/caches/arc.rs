@@ -135,6 +135,11 @@ impl Policy for AdaptiveReplacement {
         Some(slot)
     }
 
+    fn fetch(&self, hits: &[u32], misses: &[u64]) {
+        self.lists.fetch(hits);
+        self.ghosts.fetch(misses);
+    }
+
     fn remove(&mut self, slot: u32) {
         self.lists.take(slot);
     }

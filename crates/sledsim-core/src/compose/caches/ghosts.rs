@@ -36,6 +36,11 @@ impl<const N: usize> Ghosts<N> {
         self.free.is_empty()
     }
 
+    /// Reads what looking up `keys` reads first, for all at the same time.
+    pub fn fetch(&self, keys: &[u64]) {
+        self.directory.fetch(keys);
+    }
+
     /// The list that `key` is in.
     pub fn list_of(&self, key: u64) -> Option<usize> {
         let number = self.directory.get(key)?;

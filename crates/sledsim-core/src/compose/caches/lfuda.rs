@@ -167,6 +167,10 @@ impl Policy for Lfuda {
         Some(slot)
     }
 
+    fn fetch(&self, hits: &[u32], _misses: &[u64]) {
+        self.ranks.fetch(hits);
+    }
+
     fn remove(&mut self, slot: u32) {
         self.ranks.take(slot);
     }

@@ -41,6 +41,10 @@ impl Policy for Lru {
         Some(slot)
     }
 
+    fn fetch(&self, hits: &[u32], _misses: &[u64]) {
+        self.0.fetch(hits);
+    }
+
     fn remove(&mut self, slot: u32) {
         self.0.take(slot);
     }

@@ -127,6 +127,10 @@ impl Policy for Slru {
         None
     }
 
+    fn fetch(&self, hits: &[u32], _misses: &[u64]) {
+        self.lists.fetch(hits);
+    }
+
     fn remove(&mut self, slot: u32) {
         self.lists.take(slot);
     }
