@@ -137,11 +137,14 @@ impl Ranks {
         let read = slots.iter().fold(0, |read, slot| read ^ place(*slot));
         std::hint::black_box(read);
         let last = self.heap.len().saturating_sub(1);
-        let read = slots.iter().map(|slot| place(*slot)).fold(0, |read, place| {
-            let places = [place, CHILDREN * place + 1, CHILDREN * (place + 1)];
-            let uses = places.map(|place| self.heap[last.min(place)].0.1);
-            read ^ uses[0] ^ uses[1] ^ uses[2]
-        });
+        let read = slots
+            .iter()
+            .map(|slot| place(*slot))
+            .fold(0, |read, place| {
+                let places = [place, CHILDREN * place + 1, CHILDREN * (place + 1)];
+                let uses = places.map(|place| self.heap[last.min(place)].0.1);
+                read ^ uses[0] ^ uses[1] ^ uses[2]
+            });
         std::hint::black_box(read);
     }
 
