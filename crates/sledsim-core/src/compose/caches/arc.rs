@@ -135,8 +135,11 @@ impl Policy for AdaptiveReplacement {
         Some(slot)
     }
 
-    fn fetch(&self, hits: &[u32], misses: &[u64]) {
+    fn fetch(&self, hits: &[u32], misses: &[u64], next: &mut Vec<u32>) {
         self.lists.fetch(hits);
+        for list in [ONCE, AGAIN] {
+            self.lists.add_oldest(list, misses.len() / 2, next);
+        }
         self.ghosts.fetch(misses);
     }
 

@@ -16,6 +16,8 @@ pub struct Cache {
     /// By slot.
     keys: Vec<u64>,
     slots: u32,
+    /// Slots that may be evicted next; the keys in them.
+    next: (Vec<u32>, Vec<u64>),
 }
 
 impl std::fmt::Debug for Cache {
@@ -34,6 +36,7 @@ impl Cache {
             policy: spec.make(slots),
             keys: Vec::with_capacity(slots as usize),
             slots,
+            next: (Vec::new(), Vec::new()),
         }
     }
 
@@ -79,7 +82,7 @@ impl Cache {
 
     /// Reads what requesting `keys` will read.
     #[inline]
-    fn fetch(&self, keys: &[u64]) {
+    fn fetch(&mut self, keys: &[u64]) {
         self.directory.fetch(keys);
         let (mut hits, mut misses) = ([0; AHEAD], [0; AHEAD]);
         let (mut hit, mut missed) = (0, 0);
@@ -90,7 +93,14 @@ impl Cache {
             hit += usize::from(slot.is_some());
             missed += usize::from(slot.is_none());
         }
-        self.policy.fetch(&hits[..hit], &misses[..missed]);
+        let (slots, evicted) = &mut self.next;
+        slots.clear();
+        evicted.clear();
+        self.policy.fetch(&hits[..hit], &misses[..missed], slots);
+        if self.keys.len() == self.slots as usize {
+            evicted.extend(slots.iter().map(|slot| self.keys[*slot as usize]));
+            self.directory.fetch(evicted);
+        }
     }
 
     /// Whether `key` is cached; does not count as an access.

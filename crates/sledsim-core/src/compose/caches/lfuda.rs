@@ -167,8 +167,9 @@ impl Policy for Lfuda {
         Some(slot)
     }
 
-    fn fetch(&self, hits: &[u32], _misses: &[u64]) {
+    fn fetch(&self, hits: &[u32], misses: &[u64], next: &mut Vec<u32>) {
         self.ranks.fetch(hits);
+        self.ranks.add_first(misses.len(), next);
     }
 
     fn remove(&mut self, slot: u32) {

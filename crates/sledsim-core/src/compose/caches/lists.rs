@@ -118,6 +118,12 @@ impl<const N: usize> Lists<N> {
         std::hint::black_box(read);
     }
 
+    /// Adds the oldest `count` in `list` to `to`.
+    #[inline]
+    pub fn add_oldest(&self, list: usize, count: usize, to: &mut Vec<u32>) {
+        to.extend(self.iter(list).take(count));
+    }
+
     /// Those in `list`, the oldest first.
     pub fn iter(&self, list: usize) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(self.oldest(list), |number| self.newer(*number))

@@ -148,6 +148,12 @@ impl Ranks {
         std::hint::black_box(read);
     }
 
+    /// Adds the first `count` of the heap, which are among the least, to `to`.
+    #[inline]
+    pub fn add_first(&self, count: usize, to: &mut Vec<u32>) {
+        to.extend(self.heap.iter().take(count).map(|item| item.1));
+    }
+
     /// Applies `change` to every rank; it must keep their order.
     pub fn change_all(&mut self, change: impl Fn(Rank) -> Rank) {
         for item in &mut self.heap {
