@@ -140,7 +140,7 @@ impl<'a> Quick<'a> {
 
     /// Whether only blanks are left.
     #[inline]
-    pub fn is_done(mut self) -> bool {
+    pub fn is_done(&mut self) -> bool {
         self.skip_blanks();
         self.0.is_empty()
     }
