@@ -42,6 +42,33 @@ pub struct Hits {
 const MOST_SLOTS: u64 = 1 << 26;
 /// The number of accesses between two calls of `check`.
 const CHECK_EVERY: u64 = 4096;
+/// The accesses that go to one cache after the other.
+const BATCH: usize = 256;
+
+/// Accesses in order.
+#[derive(Debug, Default)]
+struct Batch {
+    segments: Vec<u64>,
+    /// What a hit adds to hits and to hits of reads.
+    counts: Vec<(u64, u64)>,
+}
+
+impl Batch {
+    /// Lets the accesses pass by all caches, and forgets them.
+    fn pass(&mut self, caches: &mut [(Cache, Hits)]) {
+        for (cache, hits) in caches {
+            cache.access_all(&self.segments, |index, hit| {
+                if hit {
+                    let (all, reads) = self.counts[index];
+                    hits.hits += all;
+                    hits.read_hits += reads;
+                }
+            });
+        }
+        self.segments.clear();
+        self.counts.clear();
+    }
+}
 
 impl HitsSpec {
     /// Lets the requests of `load` pass by, in the order of their arrival, and
@@ -93,6 +120,7 @@ impl HitsSpec {
         }
         let (mut count, mut warm) = (0, !load.warm_up.is_some());
         let (mut all, mut left) = (Hits::default(), CHECK_EVERY);
+        let mut batch = Batch::default();
         while source.next_arrival()?.is_some() {
             let request = source.take()?;
             source.completed(request.id, request.arrival);
@@ -103,15 +131,14 @@ impl HitsSpec {
             }
             all.requests += u64::from(warm);
             let is_read = request.op == Op::Read;
+            let counts = (u64::from(warm), u64::from(warm && is_read));
             for segment in self.segments(&request) {
-                if warm {
-                    all.accesses += 1;
-                    all.read_accesses += u64::from(is_read);
-                }
-                for (cache, hits) in &mut caches {
-                    let hit = u64::from(cache.access(segment) && warm);
-                    hits.hits += hit;
-                    hits.read_hits += hit * u64::from(is_read);
+                all.accesses += counts.0;
+                all.read_accesses += counts.1;
+                batch.segments.push(segment);
+                batch.counts.push(counts);
+                if batch.segments.len() == BATCH {
+                    batch.pass(&mut caches);
                 }
                 left -= 1;
                 if left == 0 {
@@ -124,6 +151,7 @@ impl HitsSpec {
                 }
             }
         }
+        batch.pass(&mut caches);
         if all.requests == 0 {
             let after = if count > 0 { " after the warm-up" } else { "" };
             return Err(refuse(&format!(

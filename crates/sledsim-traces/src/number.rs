@@ -95,71 +95,146 @@ fn push(value: u64, byte: u8) -> Option<u64> {
 ///
 /// It parses usual lines and returns `None` for all others, valid or not; the
 /// caller then parses the line word by word.
-pub struct Quick<'a>(std::slice::Iter<'a, u8>);
+pub struct Quick<'a>(&'a [u8]);
 
 impl<'a> Quick<'a> {
     /// The numbers of `line`.
     #[inline]
     pub fn new(line: &'a [u8]) -> Self {
-        Self(line.iter())
+        Self(line)
     }
 
     /// As [`integer`].
     #[inline]
     pub fn integer(&mut self) -> Option<u64> {
-        let (value, digits, end) = self.digits()?;
-        (digits > 0 && digits <= SAFE_DIGITS && is_blank_or_end(end)).then_some(value)
+        self.skip_blanks();
+        let (value, digits) = self.digits();
+        let ends = is_blank_or_end(self.0.first());
+        (digits > 0 && digits <= SAFE_DIGITS && ends).then_some(value)
     }
 
     /// As [`decimal`].
     #[inline]
     pub fn decimal(&mut self, places: usize) -> Option<u64> {
-        let (value, digits, end) = self.digits()?;
-        let (value, decimals, end) = match end {
-            Some(b'.') => self.more_digits(value),
-            end => (value, 0, end),
-        };
+        self.skip_blanks();
+        let (value, digits) = self.digits();
+        let (mut fraction, mut decimals) = (0, 0);
+        if let [b'.', rest @ ..] = self.0 {
+            self.0 = rest;
+            (fraction, decimals) = self.digits();
+        }
         let fits = digits > 0 && digits + places <= SAFE_DIGITS && decimals <= places;
-        (fits && is_blank_or_end(end)).then(|| value * TEN_TO[places - decimals])
+        (fits && is_blank_or_end(self.0.first()))
+            .then(|| value * TEN_TO[places] + fraction * TEN_TO[places - decimals])
+    }
+
+    /// The next word; `None` for the last one.
+    #[inline]
+    pub fn word(&mut self) -> Option<&'a [u8]> {
+        self.skip_blanks();
+        let end = (self.0.iter()).position(|byte| is_blank_or_end(Some(byte)))?;
+        let (word, rest) = self.0.split_at(end);
+        self.0 = rest;
+        Some(word)
+    }
+
+    /// Whether only blanks are left.
+    #[inline]
+    pub fn is_done(&mut self) -> bool {
+        self.skip_blanks();
+        self.0.is_empty()
     }
 
     /// The rest of the line, trimmed.
     #[inline]
     pub fn rest(self) -> &'a [u8] {
-        self.0.as_slice().trim_ascii()
-    }
-
-    /// Skips blanks and parses digits: returns their value (wrong on overflow),
-    /// their number, and the byte after them.
-    #[inline]
-    fn digits(&mut self) -> Option<(u64, usize, Option<u8>)> {
-        let mut byte = *self.0.next()?;
-        while is_blank_or_end(Some(byte)) {
-            byte = *self.0.next()?;
-        }
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        let (value, digits, end) = self.more_digits(u64::from(digit));
-        Some((value, digits + 1, end))
+        self.0.trim_ascii()
     }
 
     #[inline]
-    fn more_digits(&mut self, mut value: u64) -> (u64, usize, Option<u8>) {
-        let before = self.0.len();
-        for &byte in self.0.by_ref() {
-            let digit = byte.wrapping_sub(b'0');
-            if digit > 9 {
-                return (value, before - self.0.len() - 1, Some(byte));
+    fn skip_blanks(&mut self) {
+        while let [b' ' | b'\t', rest @ ..] = self.0 {
+            self.0 = rest;
+        }
+    }
+
+    /// Takes the digits at the front: returns their value (wrong on overflow) and their
+    /// number.
+    #[inline]
+    fn digits(&mut self) -> (u64, usize) {
+        let (mut value, mut digits) = (0_u64, 0);
+        while let Some(bytes) = self.0.first_chunk() {
+            let (more, count) = first_digits(u64::from_le_bytes(*bytes));
+            value = value.wrapping_mul(TEN_TO[count]).wrapping_add(more);
+            self.0 = &self.0[count..];
+            digits += count;
+            if count < 8 {
+                return (value, digits);
             }
-            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
         }
-        (value, before, None)
+        while let [byte @ b'0'..=b'9', rest @ ..] = self.0 {
+            value = value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+            self.0 = rest;
+            digits += 1;
+        }
+        (value, digits)
     }
 }
 
+/// The value of the digits at the start of eight bytes, the first one lowest, and their
+/// number. Without a branch on it: the lengths of numbers are hard to predict.
 #[inline]
-fn is_blank_or_end(byte: Option<u8>) -> bool {
+fn first_digits(bytes: u64) -> (u64, usize) {
+    /// The same byte eight times.
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let digits = bytes ^ (EACH * 0x30);
+    // The top bit of what is above 9, right up to the first such byte.
+    let others = (digits.wrapping_add(EACH * 0x76) | digits) & (EACH * 0x80);
+    let count = others.trailing_zeros() as usize / 8;
+    // Zeros come in front; then neighbours are joined to numbers of 2, 4 and 8 digits.
+    let digits = digits.checked_shl(64 - 8 * count as u32).unwrap_or(0);
+    let pairs = (digits.wrapping_mul(10) + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100) + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    let value = (fours.wrapping_mul(10_000) + (fours >> 32)) & 0xffff_ffff;
+    (value, count)
+}
+
+#[inline]
+fn is_blank_or_end(byte: Option<&u8>) -> bool {
     matches!(byte, None | Some(b' ' | b'\t'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Lines that the quick way reads are read as word by word.
+        #[test]
+        fn quick_numbers_are_those_of_their_words(
+            words in prop::collection::vec("[0-9]{0,21}|[0-9]{0,13}\\.[0-9]{0,8}|[0-9]{1,9}[!/:x]", 1..6),
+            blanks in prop::collection::vec("[ \t]{1,9}", 6),
+        ) {
+            let line: String = (words.iter().zip(&blanks))
+                .map(|(word, blank)| format!("{word}{blank}"))
+                .collect();
+            for line in [line.as_str(), line.trim_end(), &format!("{}\u{ff}", line.trim_end())] {
+                let (mut whole, mut parts) = (Quick::new(line.as_bytes()), Quick::new(line.as_bytes()));
+                for word in line.split([' ', '\t']).filter(|word| !word.is_empty()) {
+                    match (whole.integer(), integer(word.as_bytes())) {
+                        (Some(found), expected) => prop_assert_eq!(Some(found), expected),
+                        (None, Some(_)) => prop_assert!(word.len() > SAFE_DIGITS),
+                        (None, None) => break,
+                    }
+                }
+                for word in line.split([' ', '\t']).filter(|word| !word.is_empty()) {
+                    let Some(found) = parts.decimal(6) else {
+                        break;
+                    };
+                    prop_assert_eq!(Some(found), decimal(word.as_bytes(), 6), "{}", word);
+                }
+            }
+        }
+    }
 }

@@ -20,6 +20,19 @@ pub trait Reader: Send {
     /// The file cannot be read, or the record is bad.
     fn next(&mut self) -> Result<Option<Record>>;
 
+    /// As [`Reader::next`], into a record that may hold the one before; false at the end.
+    /// Readers of long files avoid copies this way.
+    ///
+    /// # Errors
+    /// As [`Reader::next`].
+    fn next_into(&mut self, record: &mut Record) -> Result<bool> {
+        let next = self.next()?;
+        if let Some(next) = next {
+            *record = next;
+        }
+        Ok(next.is_some())
+    }
+
     /// An error about the record read last.
     fn refuse(&self, problem: String) -> Error;
 

@@ -130,20 +130,35 @@ impl Records {
     /// The file cannot be read, or the record is bad.
     #[inline]
     pub fn step(&mut self) -> Result<Step> {
-        let next = self.reader.next();
-        let Some(record) = next.map_err(|error| self.found.explain(error))? else {
-            return Ok(Step::End);
-        };
+        let mut record = Record::default();
+        Ok(match self.step_into(&mut record)? {
+            Some(true) => Step::Record(record),
+            Some(false) => Step::Other,
+            None => Step::End,
+        })
+    }
+
+    /// As [`Records::step`], into a record that may hold the one before: whether it is of a
+    /// selected device; `None` at the end.
+    ///
+    /// # Errors
+    /// As [`Records::step`].
+    #[inline]
+    pub fn step_into(&mut self, record: &mut Record) -> Result<Option<bool>> {
+        let next = self.reader.next_into(record);
+        if !next.map_err(|error| self.found.explain(error))? {
+            return Ok(None);
+        }
         let wanted = match self.last {
             Some((device, wanted)) if device == record.device => wanted,
             _ => self.switch_device(record.device)?,
         };
         self.of_last += 1;
         if !wanted {
-            return Ok(Step::Other);
+            return Ok(Some(false));
         }
         match self.order.admit(record.time, &*self.reader) {
-            true => Ok(Step::Record(record)),
+            true => Ok(Some(true)),
             false => Err(self.too_late(record.time)),
         }
     }

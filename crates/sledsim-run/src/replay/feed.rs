@@ -13,7 +13,7 @@ use sledsim_traces::{Clock, Record};
 pub const CHECK_EVERY: u64 = 1024;
 
 /// A record and its place on the device.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Placed {
     pub record: Record,
     pub place: MappedRequest,
@@ -66,7 +66,13 @@ impl Feed {
         for step in 1_u64.. {
             match feed.records.step()? {
                 Step::Record(record) => {
-                    feed.begin = Some(feed.placed(record)?);
+                    let place = feed.place(&record)?;
+                    let arrival = Nanos::ZERO;
+                    feed.begin = Some(Placed {
+                        record,
+                        place,
+                        arrival,
+                    });
                     break;
                 }
                 Step::Other => {}
@@ -81,62 +87,75 @@ impl Feed {
 
     /// The next request, up to the number asked for.
     pub fn fetch(&mut self) -> Result<Option<Placed>> {
+        let mut placed = Placed::default();
+        Ok(self.fetch_into(&mut placed)?.then_some(placed))
+    }
+
+    /// As [`Feed::fetch`], into a request that may hold the one before; false at the end.
+    pub fn fetch_into(&mut self, placed: &mut Placed) -> Result<bool> {
         if self.spec.requests == Some(self.fetched) {
-            return Ok(None);
+            return Ok(false);
         }
-        let mut found = self.begin.take();
-        if self.sorter.is_some() {
-            if let Some(placed) = found.take() {
-                self.hold(placed)?;
+        let found = match self.begin.take() {
+            begin if self.sorter.is_some() => self.next_sorted(begin, placed)?,
+            Some(begin) => {
+                *placed = begin;
+                true
             }
-            loop {
-                found = self.due();
-                if found.is_some() || self.ended {
-                    break;
-                }
-                match self.read()? {
-                    Some(placed) => self.hold(placed)?,
-                    None => self.ended = true,
-                }
-            }
-        } else if found.is_none() {
-            found = self.read()?;
-        }
-        if let Some(placed) = &mut found {
+            None => self.read_into(placed)?,
+        };
+        if found {
             placed.arrival = self.arrival(placed.record.time)?;
             self.fetched += 1;
         }
         Ok(found)
     }
 
-    /// The next record of a selected device, mapped.
-    #[inline]
-    fn read(&mut self) -> Result<Option<Placed>> {
+    fn next_sorted(&mut self, begin: Option<Placed>, placed: &mut Placed) -> Result<bool> {
+        if let Some(begin) = begin {
+            self.hold(begin)?;
+        }
         loop {
-            match self.records.step()? {
-                Step::Record(record) => return self.placed(record).map(Some),
-                Step::Other => {}
-                Step::End => return Ok(None),
+            if let Some(due) = self.due() {
+                *placed = due;
+                return Ok(true);
+            }
+            if self.ended {
+                return Ok(false);
+            }
+            match self.read_into(placed)? {
+                true => self.hold(*placed)?,
+                false => self.ended = true,
             }
         }
     }
 
+    /// The next record of a selected device, mapped; false at the end.
     #[inline]
-    fn placed(&mut self, record: Record) -> Result<Placed> {
+    fn read_into(&mut self, placed: &mut Placed) -> Result<bool> {
+        loop {
+            match self.records.step_into(&mut placed.record)? {
+                Some(true) => break,
+                Some(false) => {}
+                None => return Ok(false),
+            }
+        }
+        placed.place = self.place(&placed.record)?;
+        Ok(true)
+    }
+
+    #[inline]
+    fn place(&mut self, record: &Record) -> Result<MappedRequest> {
         let place = if record.bytes == 0 {
             MappedRequest::default() // a flush
         } else {
-            let place = self.mapping.place(&record);
+            let place = self.mapping.place(record);
             place.map_err(|problem| self.records.refuse(problem))?
         };
         if self.spec.paced.is_some() {
-            self.check_paced(&record)?;
+            self.check_paced(record)?;
         }
-        Ok(Placed {
-            record,
-            place,
-            arrival: Nanos::ZERO,
-        })
+        Ok(place)
     }
 
     /// Checks that a record has the times needed for `think = "recorded"`.

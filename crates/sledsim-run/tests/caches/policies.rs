@@ -445,3 +445,27 @@ fn a_cache_without_slots_holds_nothing() {
         assert!(cache.is_empty() && cache.slots() == 0 && !cache.contains(0));
     }
 }
+
+/// Large caches read ahead; small ones do not.
+#[test]
+fn requests_given_all_at_once_hit_as_one_by_one() {
+    for slots in [100, (1 << 17) + 5] {
+        let mut random = Stream::new(4, "batches");
+        let zipf = Zipf::new(8 * u64::from(slots), 0.8);
+        let keys: Vec<u64> = (0..6 * slots + 17)
+            .map(|_| zipf.draw(&mut random) << 20)
+            .collect();
+        for label in VARIANTS {
+            let spec = PolicySpec::named(label).unwrap();
+            let (mut all, mut single) = (Cache::new(&spec, slots), Cache::new(&spec, slots));
+            let mut found = Vec::new();
+            all.access_all(&keys, |index, hit| found.push((index, hit)));
+            let expected: Vec<_> = keys
+                .iter()
+                .map(|key| single.access(*key))
+                .enumerate()
+                .collect();
+            assert!(found == expected, "{label}, {slots} slots");
+        }
+    }
+}

@@ -5,6 +5,7 @@ use crate::lines::{Field, Lines, excerpt, next_word};
 use crate::names;
 use crate::names::NameTable;
 use crate::number;
+use crate::number::Quick;
 use crate::reader::Reader;
 use crate::record::{END_BYTES, Record};
 use sledsim_base::error::{Error, Result};
@@ -110,6 +111,36 @@ impl FioIolog {
             }
         };
         Ok(true)
+    }
+
+    /// The request of a line of version 3 in the usual form; `None` for any other line.
+    #[inline]
+    fn quick(&mut self) -> Option<Record> {
+        if self.version != 3 {
+            return None;
+        }
+        let mut words = Quick::new(self.lines.line());
+        let us = words.integer()?;
+        let file = words.word()?;
+        let op = match words.word()? {
+            b"read" => Op::Read,
+            b"write" => Op::Write,
+            b"trim" => Op::Trim,
+            _ => return None,
+        };
+        let (offset, bytes) = (words.integer()?, words.integer()?);
+        let most = END_BYTES / 2;
+        if us > LATEST_US || offset > most || !(1..=most).contains(&bytes) || !words.is_done() {
+            return None;
+        }
+        Some(Record {
+            time: Nanos(us * 1000),
+            device: self.files.number(file)?,
+            op,
+            offset,
+            bytes,
+            ..Record::default()
+        })
     }
 
     /// The request of the current line, if it is one.
@@ -224,15 +255,25 @@ fn known(action: &[u8]) -> Option<Action> {
 
 impl Reader for FioIolog {
     fn next(&mut self) -> Result<Option<Record>> {
+        let mut record = Record::default();
+        Ok(self.next_into(&mut record)?.then_some(record))
+    }
+
+    fn next_into(&mut self, into: &mut Record) -> Result<bool> {
         if self.version == 0 && !self.begin()? {
-            return Ok(None);
+            return Ok(false);
         }
         while self.lines.advance()? {
+            if let Some(record) = self.quick() {
+                *into = record;
+                return Ok(true);
+            }
             if let Some(record) = self.request()? {
-                return Ok(Some(record));
+                *into = record;
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     fn refuse(&self, problem: String) -> Error {

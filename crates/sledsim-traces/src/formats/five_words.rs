@@ -72,11 +72,17 @@ fn record(time: u64, device: u32, op: Op, first: u64, count: u32) -> Record {
 
 impl<F: FiveWordFormat> Reader for FiveWords<F> {
     fn next(&mut self) -> Result<Option<Record>> {
+        let mut record = Record::default();
+        Ok(self.next_into(&mut record)?.then_some(record))
+    }
+
+    fn next_into(&mut self, into: &mut Record) -> Result<bool> {
         if !self.lines.advance()? {
-            return Ok(None);
+            return Ok(false);
         }
         if let Some(record) = Self::quick(self.lines.line()) {
-            return Ok(Some(record));
+            *into = record;
+            return Ok(true);
         }
         let Some([time, device, lbn, blocks, what]) = words(self.lines.line()) else {
             return Err(self.lines.miscounted(&F::FIELDS, u8::is_ascii_whitespace));
@@ -98,7 +104,8 @@ impl<F: FiveWordFormat> Reader for FiveWords<F> {
         let Some(op) = F::op(what) else {
             return bad(4, what);
         };
-        Ok(Some(record(ns, number, op, first, count)))
+        *into = record(ns, number, op, first, count);
+        Ok(true)
     }
 
     fn refuse(&self, problem: String) -> Error {

@@ -135,6 +135,14 @@ impl Policy for AdaptiveReplacement {
         Some(slot)
     }
 
+    fn fetch(&self, hits: &[u32], misses: &[u64], next: &mut Vec<u32>) {
+        self.lists.fetch(hits);
+        for list in [ONCE, AGAIN] {
+            self.lists.add_oldest(list, misses.len() / 2, next);
+        }
+        self.ghosts.fetch(misses);
+    }
+
     fn remove(&mut self, slot: u32) {
         self.lists.take(slot);
     }

@@ -2,6 +2,7 @@
 
 use super::Directory;
 use super::lists::Lists;
+use smallvec::SmallVec;
 
 /// `N` lists of keys in the order of insertion, each key in at most one;
 /// together they have a fixed capacity.
@@ -34,6 +35,18 @@ impl<const N: usize> Ghosts<N> {
     /// Whether there is room for no more.
     pub fn is_full(&self) -> bool {
         self.free.is_empty()
+    }
+
+    /// Reads what looking up `keys`, and then forgetting the oldest of each list, reads
+    /// first, for all at the same time.
+    pub fn fetch(&self, keys: &[u64]) {
+        self.directory.fetch(keys);
+        for list in 0..N {
+            let oldest = self.lists.iter(list).take(keys.len());
+            let key = |number: u32| self.keys[number as usize];
+            let keys: SmallVec<[u64; 32]> = oldest.map(key).collect();
+            self.directory.fetch(&keys);
+        }
     }
 
     /// The list that `key` is in.

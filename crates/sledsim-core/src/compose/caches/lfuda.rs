@@ -167,6 +167,11 @@ impl Policy for Lfuda {
         Some(slot)
     }
 
+    fn fetch(&self, hits: &[u32], misses: &[u64], next: &mut Vec<u32>) {
+        self.ranks.fetch(hits);
+        self.ranks.add_first(misses.len(), next);
+    }
+
     fn remove(&mut self, slot: u32) {
         self.ranks.take(slot);
     }

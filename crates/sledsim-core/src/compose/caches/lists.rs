@@ -101,6 +101,29 @@ impl<const N: usize> Lists<N> {
         (newer < self.heads).then_some(newer)
     }
 
+    /// Reads what taking `numbers` out of their lists reads, for all at the same time
+    /// (see [`Directory::fetch`](super::Directory::fetch)).
+    #[inline]
+    pub fn fetch(&self, numbers: &[u32]) {
+        let link = |number: u32| self.links[number as usize];
+        let own = (numbers.iter()).fold(0, |read, number| read ^ link(*number).older);
+        std::hint::black_box(own);
+        let beside = numbers.iter().map(|number| link(*number));
+        // A number in no list has no neighbours.
+        let last = self.links.len() - 1;
+        let read = beside.fold(0, |read, Link { older, newer, .. }| {
+            let links = [older, newer].map(|number| self.links[last.min(number as usize)]);
+            read ^ links[0].older ^ links[1].older
+        });
+        std::hint::black_box(read);
+    }
+
+    /// Adds the oldest `count` in `list` to `to`.
+    #[inline]
+    pub fn add_oldest(&self, list: usize, count: usize, to: &mut Vec<u32>) {
+        to.extend(self.iter(list).take(count));
+    }
+
     /// Those in `list`, the oldest first.
     pub fn iter(&self, list: usize) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(self.oldest(list), |number| self.newer(*number))

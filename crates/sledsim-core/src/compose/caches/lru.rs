@@ -41,6 +41,11 @@ impl Policy for Lru {
         Some(slot)
     }
 
+    fn fetch(&self, hits: &[u32], misses: &[u64], next: &mut Vec<u32>) {
+        self.0.fetch(hits);
+        self.0.add_oldest(0, misses.len(), next);
+    }
+
     fn remove(&mut self, slot: u32) {
         self.0.take(slot);
     }

@@ -76,6 +76,12 @@ pub trait Policy: Send {
     /// each time.
     fn evict(&mut self, key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32>;
 
+    /// Reads what `touch` of the slots `hits` and the lookup of `misses` will read, so that
+    /// the processor waits once for all of it; changes nothing. A cache that has many
+    /// requests at hand calls it; no policy needs it. Adds slots that may be evicted for the
+    /// misses to `next`, so that the cache can do the same for their keys.
+    fn fetch(&self, _hits: &[u32], _misses: &[u64], _next: &mut Vec<u32>) {}
+
     /// Empties a slot for another reason and forgets its key.
     fn remove(&mut self, slot: u32);
 }

@@ -202,6 +202,13 @@ impl Policy for S3Fifo {
         evicted
     }
 
+    fn fetch(&self, hits: &[u32], misses: &[u64], next: &mut Vec<u32>) {
+        let read = (hits.iter()).fold(0, |read, slot| read ^ self.hits[*slot as usize]);
+        std::hint::black_box(read);
+        self.ghosts.fetch(misses);
+        self.queues.add_oldest(SMALL, misses.len(), next);
+    }
+
     fn remove(&mut self, slot: u32) {
         self.queues.take(slot);
     }

@@ -127,6 +127,11 @@ impl Policy for Slru {
         None
     }
 
+    fn fetch(&self, hits: &[u32], misses: &[u64], next: &mut Vec<u32>) {
+        self.lists.fetch(hits);
+        self.lists.add_oldest(0, misses.len(), next);
+    }
+
     fn remove(&mut self, slot: u32) {
         self.lists.take(slot);
     }

@@ -7,29 +7,32 @@ use sledsim_base::units::Nanos;
 
 /// Each request arrives at its time in the trace.
 pub struct OpenReplay {
-    next: Option<Placed>,
+    next: Placed,
+    /// Whether `next` is one: not at the end of the trace.
+    is_due: bool,
 }
 
 impl OpenReplay {
     /// Reads the first request.
     pub fn new(feed: &mut Feed) -> Result<Self> {
-        let next = feed.fetch()?;
-        Ok(Self { next })
+        let mut next = Placed::default();
+        let is_due = feed.fetch_into(&mut next)?;
+        Ok(Self { next, is_due })
     }
 }
 
 impl Arrivals for OpenReplay {
     #[inline]
     fn due(&mut self, _feed: &mut Feed) -> Result<Option<Nanos>> {
-        Ok(self.next.as_ref().map(|placed| placed.arrival))
+        Ok(self.is_due.then_some(self.next.arrival))
     }
 
     fn next(&self) -> Option<&Placed> {
-        self.next.as_ref()
+        self.is_due.then_some(&self.next)
     }
 
     fn sent(&mut self, _id: u64, _at: Nanos, feed: &mut Feed) -> Result<()> {
-        self.next = feed.fetch()?;
+        self.is_due = feed.fetch_into(&mut self.next)?;
         Ok(())
     }
 
