@@ -221,11 +221,8 @@ pub fn simulate_any(
                 }
                 arrival = or_max(source.next_arrival()?);
             } else {
-                let limit = completion.min(arrival).min(tick);
-                let most = CHECK_EVERY - events % CHECK_EVERY;
-                let (woken, last) = model.wake_before(limit, most, &mut collector);
-                events += woken - 1;
-                idle = last;
+                model.wake(now, &mut collector);
+                idle = now;
             }
             wake = or_max(model.wake_at());
             if let Some(error) = collector.failed.take() {

@@ -81,21 +81,6 @@ pub trait Model: Send {
     /// Does everything that was due up to and including `now`.
     fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink);
 
-    /// Wakes it at each instant before `limit` at which something is due, until it
-    /// announces a completion, but at most `most` times. Something is due then; returns
-    /// how often it was woken and the last instant.
-    fn wake_before(
-        &mut self,
-        limit: Nanos,
-        most: u64,
-        sink: &mut dyn CompletionSink,
-    ) -> (u64, Nanos) {
-        let _ = (limit, most);
-        let now = self.wake_at().unwrap_or(Nanos::MAX);
-        self.wake(now, sink);
-        (1, now)
-    }
-
     /// The time of the model's next event, or `None` if it only waits for requests.
     /// The host asks again after each `submit` and `wake`.
     fn wake_at(&self) -> Option<Nanos>;

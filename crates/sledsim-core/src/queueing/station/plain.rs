@@ -321,26 +321,6 @@ impl<M: Mechanism> Model for Station<M> {
         self.advance(now, true, sink);
     }
 
-    fn wake_before(
-        &mut self,
-        limit: Nanos,
-        most: u64,
-        sink: &mut dyn CompletionSink,
-    ) -> (u64, Nanos) {
-        let (mut woken, mut now) = (0, Nanos::ZERO);
-        while let Some(at) = self.next
-            && (woken == 0 || at < limit)
-        {
-            self.advance(at, true, sink);
-            (woken, now) = (woken + 1, at);
-            // A request was completed, or one of a batch perhaps.
-            if self.reading.is_none() || self.serving > 0 || woken == most {
-                break;
-            }
-        }
-        (woken, now)
-    }
-
     fn wake_at(&self) -> Option<Nanos> {
         self.next_event()
     }
