@@ -290,9 +290,8 @@ impl Generator {
             )
         }));
         for (plain, _) in &mut self.drawn {
-            if self.ops.chance(self.read_fraction) {
-                plain.op = Op::Read;
-            }
+            // By a table, not by a branch that cannot be foreseen.
+            plain.op = [Op::Write, Op::Read][usize::from(self.ops.chance(self.read_fraction))];
         }
         self.drawn.reverse();
     }

@@ -93,6 +93,14 @@ pub fn access_plain<K: Kinematics>(
     state.y = motion.point_at(edge);
 }
 
+/// `yes` or `no`, without a branch: which is chosen at random costs a branch more than the
+/// rest of a pass, as it is known only at the end of a long chain of arithmetic.
+#[inline(always)]
+fn pick(choice: bool, yes: f64, no: f64) -> f64 {
+    let mask = u64::from(choice).wrapping_neg();
+    f64::from_bits(no.to_bits() ^ ((yes.to_bits() ^ no.to_bits()) & mask))
+}
+
 /// Serves one pass from `x_m` and the row edge `edge`, and leaves the end of the pass
 /// there.
 #[inline(always)]
@@ -118,11 +126,9 @@ fn serve<K: Kinematics>(
     let (up, down) = (pass.row, first_down + pass.row + 1);
     let (up_y_s, down_y_s) = (total_s(up), total_s(down));
     let (up_s, down_s) = (longer(up_y_s), longer(down_y_s));
-    let is_up = only_up || up_s < down_s;
-    let (to, y_s, seek_s) = match is_up {
-        true => (up, up_y_s, up_s),
-        false => (down, down_y_s, down_s),
-    };
+    let is_up = only_up | (up_s < down_s);
+    let to = down ^ ((up ^ down) & u32::from(is_up).wrapping_neg());
+    let (y_s, seek_s) = (pick(is_up, up_y_s, down_y_s), pick(is_up, up_s, down_s));
     let stays = x_s == 0.0 && to == *edge;
     let (y_seek, turnaround) = match stays {
         true => (Nanos::ZERO, Nanos::ZERO),
@@ -130,7 +136,7 @@ fn serve<K: Kinematics>(
     };
     let x_seek = Nanos::from_s(x_s);
     *x_m = to_m;
-    *edge = if is_up { up + 1 } else { down - 1 };
+    *edge = to - 1 + 2 * u32::from(is_up);
     PlainPass {
         seek_s,
         seek: if x_s > y_s { x_seek } else { y_seek },
