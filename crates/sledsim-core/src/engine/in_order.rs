@@ -32,6 +32,8 @@ pub(super) fn simulate(
     let mut tick = observer.tick(Nanos::ZERO, model)?.unwrap_or(Nanos::MAX);
     let mut observe_next = Some(0);
     let mut enough = false;
+    // Requests that the model was told of and that are still to come.
+    let mut foreseen = 0;
     let mut backlog = Backlog::new(model.servers());
     loop {
         let now = completion.min(arrival).min(wake);
@@ -52,6 +54,12 @@ pub(super) fn simulate(
             if observe_next == Some(submitted) {
                 observe_next = observer.arriving(now, submitted, model);
             }
+            if foreseen == 0 {
+                let upcoming = source.upcoming();
+                model.foresee(upcoming);
+                foreseen = upcoming.len();
+            }
+            foreseen = foreseen.saturating_sub(1);
             let (plain, due) = source.take_plain();
             if plain.blocks == 0 || plain.lbn + u64::from(plain.blocks) > blocks {
                 let request = Request::new(submitted, now, plain.op, plain.lbn, plain.blocks);

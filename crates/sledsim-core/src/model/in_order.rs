@@ -42,6 +42,11 @@ pub trait PlainSource: Source {
     /// due.
     fn take_plain(&mut self) -> (Plain, Nanos);
 
+    /// The next requests, as far as they are known; none if the source does not tell.
+    fn upcoming(&mut self) -> &[Plain] {
+        &[]
+    }
+
     /// As [`Source::completed`]; returns when the next request is due.
     fn complete(&mut self, id: u64, at: Nanos) -> Nanos;
 }
@@ -51,6 +56,12 @@ pub trait PlainSource: Source {
 /// The host calls in the order of time: at one instant [`InOrder::arrive`], then
 /// [`InOrder::happen`].
 pub trait InOrder: Model {
+    /// Prepares for the requests that arrive after all those known so far. Changes no
+    /// result.
+    fn foresee(&mut self, upcoming: &[Plain]) {
+        let _ = upcoming;
+    }
+
     /// Takes a request that arrives now; returns when the next event is due.
     fn arrive(&mut self, id: u64, arrival: Nanos, plain: &Plain) -> Nanos;
 

@@ -34,6 +34,12 @@ pub trait Mechanism: Send {
     /// (which the caller has cleared), one per uninterrupted pass.
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service;
 
+    /// Prepares for the calls of [`Mechanism::serve_plain`] that follow those foreseen so
+    /// far. Changes no result.
+    fn foresee(&mut self, upcoming: &[Plain]) {
+        let _ = upcoming;
+    }
+
     /// As [`Mechanism::serve`], but sets the service in `row`, and returns how long it
     /// takes. Appends to `passes` the end of each and its blocks, none if it will be
     /// repeated. `steps` is working memory.

@@ -186,6 +186,8 @@ impl GeneratorSpec {
             base,
             arrivals: self.arrivals.start(&stream),
             drawn: Vec::with_capacity(DRAWN_AT_ONCE),
+            cuts: Vec::with_capacity(DRAWN_AT_ONCE),
+            next: 0,
             shortened: 0,
             sizes: self.sizes.start(slots, stream("size"), &self.keys)?,
             ops: stream("op"),
@@ -238,8 +240,11 @@ pub struct Generator {
     sizes: Sizes,
     ops: Stream,
     places: Box<dyn Places>,
-    /// The next requests, the last one first, each with how often it was shortened.
-    drawn: Vec<(Plain, u8)>,
+    /// The requests drawn last, and how often each was shortened.
+    drawn: Vec<Plain>,
+    cuts: Vec<u8>,
+    /// The next of them.
+    next: usize,
     /// How often requests taken were shortened.
     shortened: u64,
     facts: Box<Value>,
@@ -275,36 +280,40 @@ impl Generator {
             *units = self.sizes.next();
         }
         let longest = self.sizes.longest;
-        self.drawn.extend(units.map(|wanted| {
+        self.drawn.clear();
+        self.cuts.clear();
+        self.next = 0;
+        for wanted in units {
             let units = wanted.min(longest);
             let place = self.places.next(units);
-            let plain = Plain {
-                op: Op::Write,
+            self.cuts
+                .push(u8::from(units < wanted) + u8::from(place.units < units));
+            self.drawn.push(Plain {
+                // By a table, not by a branch that cannot be foreseen.
+                op: [Op::Write, Op::Read][usize::from(self.ops.chance(self.read_fraction))],
                 lbn: self.base + place.slot * self.blocking,
                 blocks: (place.units * self.blocking) as u32,
                 stream: place.stream,
-            };
-            (
-                plain,
-                u8::from(units < wanted) + u8::from(place.units < units),
-            )
-        }));
-        for (plain, _) in &mut self.drawn {
-            // By a table, not by a branch that cannot be foreseen.
-            plain.op = [Op::Write, Op::Read][usize::from(self.ops.chance(self.read_fraction))];
+            });
         }
-        self.drawn.reverse();
+    }
+
+    /// The next requests, at least one.
+    #[inline]
+    fn known(&mut self) -> &[Plain] {
+        if self.next == self.drawn.len() {
+            self.draw();
+        }
+        &self.drawn[self.next..]
     }
 
     /// The next request.
     #[inline]
     fn next(&mut self) -> Plain {
+        let plain = self.known()[0];
+        self.shortened += u64::from(self.cuts[self.next]);
+        self.next += 1;
         self.taken += 1;
-        if self.drawn.is_empty() {
-            self.draw();
-        }
-        let (plain, shortened) = self.drawn.pop().unwrap_or_default();
-        self.shortened += u64::from(shortened);
         plain
     }
 }
@@ -350,6 +359,10 @@ impl PlainSource for Generator {
     fn due(&self) -> Nanos {
         let due = (self.taken < self.requests).then(|| self.arrivals.next());
         due.flatten().unwrap_or(Nanos::MAX)
+    }
+
+    fn upcoming(&mut self) -> &[Plain] {
+        self.known()
     }
 
     fn take_plain(&mut self) -> (Plain, Nanos) {

@@ -8,8 +8,10 @@ use super::access::DirectionRule;
 use super::kinematics::Kinematics;
 use super::motion::{Motion, State};
 use super::passes::{Pass, Passes};
+use crate::model::in_order::Plain;
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
+use std::collections::VecDeque;
 
 /// Seeks in Y between all row edges, as [`Motion`] numbers them: from each to each.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +20,63 @@ pub struct RowSeeks {
     total_s: Vec<f64>,
     /// The same rounded, and its turnarounds.
     rounded: Vec<(Nanos, Nanos)>,
+}
+
+/// Moves in X before requests to come, computed one right after the other: the processor
+/// works on several at once, where each would hold up the request that needs it.
+///
+/// A move is used only from and to the very places for which it was computed.
+#[derive(Clone, Debug, Default)]
+pub struct MovesAhead {
+    moves: VecDeque<Move>,
+    /// Where the last request foreseen ends.
+    end_m: Option<f64>,
+}
+
+/// A move in X, its time and settling.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    from_m: f64,
+    to_m: f64,
+    x_s: f64,
+    settle: Nanos,
+}
+
+impl MovesAhead {
+    /// Adds the moves before requests, the first from where the last one known ends, or
+    /// else from `from_m`.
+    pub fn extend<K: Kinematics>(&mut self, motion: &Motion<K>, from_m: f64, upcoming: &[Plain]) {
+        let x_m = |lbn| motion.geometry.x_m(motion.locate(lbn).cylinder);
+        let blocks = motion.geometry.blocks();
+        let mut from_m = self.end_m.unwrap_or(from_m);
+        for plain in upcoming {
+            let last = plain.lbn + u64::from(plain.blocks.max(1)) - 1;
+            if last >= blocks {
+                break; // the host refuses it
+            }
+            let to_m = x_m(plain.lbn);
+            let (x_s, settle) = motion.x_seek_and_settle(from_m, to_m);
+            self.moves.push_back(Move {
+                from_m,
+                to_m,
+                x_s,
+                settle,
+            });
+            from_m = x_m(last);
+        }
+        self.end_m = Some(from_m);
+    }
+
+    /// Leaves out the move before the next request.
+    pub fn skip(&mut self) {
+        self.moves.pop_front();
+    }
+
+    /// The move before the next request.
+    #[inline]
+    fn take(&mut self) -> Option<Move> {
+        self.moves.pop_front()
+    }
 }
 
 /// One pass with the seek before it.
@@ -66,8 +125,10 @@ pub fn access_plain<K: Kinematics>(
     rule: DirectionRule,
     state: &mut State,
     extent: Extent,
+    ahead: &mut MovesAhead,
     mut emit: impl FnMut(PlainPass),
 ) {
+    let mut ahead = ahead.take();
     let only_up = rule == DirectionRule::AlwaysUp;
     let mut edge = state.y.edge().unwrap_or_default();
     let mut x_m = state.x_m;
@@ -86,7 +147,14 @@ pub fn access_plain<K: Kinematics>(
         false => passes.next(),
     };
     while let Some(pass) = next {
-        emit(serve(motion, only_up, &mut x_m, &mut edge, &pass));
+        emit(serve(
+            motion,
+            only_up,
+            &mut x_m,
+            &mut edge,
+            &pass,
+            ahead.take(),
+        ));
         next = if is_single { None } else { passes.next() };
     }
     state.x_m = x_m;
@@ -110,9 +178,13 @@ fn serve<K: Kinematics>(
     x_m: &mut f64,
     edge: &mut u32,
     pass: &Pass,
+    ahead: Option<Move>,
 ) -> PlainPass {
     let to_m = motion.geometry.x_m(pass.cylinder);
-    let (x_s, settle) = motion.x_seek_and_settle(*x_m, to_m);
+    let (x_s, settle) = match ahead {
+        Some(ahead) if ahead.from_m == *x_m && ahead.to_m == to_m => (ahead.x_s, ahead.settle),
+        _ => motion.x_seek_and_settle(*x_m, to_m),
+    };
     let seeks = motion.row_seeks();
     let first = *edge as usize * seeks.edges;
     let from_here = &seeks.total_s[first..first + seeks.edges];

@@ -4,7 +4,7 @@ use super::access::{DirectionRule, access, access_planned, first_planned_seek, f
 use super::estimates::{Estimates, on_cylinder};
 use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, State};
-use super::plain_access::{access_plain, is_plain};
+use super::plain_access::{MovesAhead, access_plain, is_plain};
 use crate::devices::mems::parallel::{Parallel, Planner};
 use crate::devices::mems::power::Savings;
 use crate::model::in_order::Plain;
@@ -96,6 +96,7 @@ pub struct Sled<K> {
     /// Idle timeout and learning.
     watch: IdleTracker,
     energy: Energy,
+    ahead: MovesAhead,
     /// Made when a scheduler first asks.
     estimates: OnceCell<Estimates>,
     plans: Option<Box<Planning>>,
@@ -196,6 +197,7 @@ impl<K: Kinematics> Sled<K> {
             free: behaviour.start.ready,
             watch: IdleTracker::new(&behaviour.policy),
             energy: Energy::default(),
+            ahead: MovesAhead::default(),
             estimates: OnceCell::new(),
             plans: None,
         }
@@ -513,6 +515,13 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         self.serve_begun(at, &startup, request, steps)
     }
 
+    fn foresee(&mut self, upcoming: &[Plain]) {
+        let always = self.plans.as_deref().is_some_and(|plans| plans.always);
+        if !always && self.behaviour.direction != DirectionRule::BestRun {
+            self.ahead.extend(&self.motion, self.state.x_m, upcoming);
+        }
+    }
+
     fn serve_plain(
         &mut self,
         at: Nanos,
@@ -525,6 +534,7 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         let rule = self.behaviour.direction;
         let is_planned = self.plans.as_deref().is_some_and(|plans| plans.always);
         if is_planned || !is_plain(rule, &self.state) {
+            self.ahead.skip();
             steps.clear();
             let service = self.serve_begun(at, &startup, &plain.request(at), steps);
             passes.extend(steps.iter().map(Step::end_and_blocks));
@@ -544,7 +554,8 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         let (mut elapsed_s, mut end) = (startup.wait_s, other);
         let mut energy = PassEnergy::default();
         let before = passes.len();
-        access_plain(&self.motion, rule, &mut self.state, extent, |pass| {
+        let ahead = &mut self.ahead;
+        access_plain(&self.motion, rule, &mut self.state, extent, ahead, |pass| {
             elapsed_s += pass.seek_s + row_s;
             let since = end;
             end = Nanos::from_s(elapsed_s);

@@ -106,6 +106,10 @@ impl<M: Mechanism> Station<M> {
 }
 
 impl<M: Mechanism> InOrder for Station<M> {
+    fn foresee(&mut self, upcoming: &[Plain]) {
+        self.mechanism.foresee(upcoming);
+    }
+
     fn arrive(&mut self, id: u64, arrival: Nanos, plain: &Plain) -> Nanos {
         let in_service = u32::from(self.mechanism_free > arrival);
         self.bus_free = arrival.max(self.bus_free) + self.interface.overhead;
