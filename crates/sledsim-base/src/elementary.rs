@@ -63,13 +63,34 @@ const ATAN: [f64; 11] = [
 pub fn arctangent(x: f64) -> f64 {
     let range: usize = BOUNDS.map(|bound| usize::from(x >= bound)).iter().sum();
     let [a, b, c, d, high, low] = REDUCED[range];
-    let t = (a * x + b) / (c * x + d);
+    reduced((a * x + b) / (c * x + d), high, low)
+}
+
+/// The arctangent of `t`, at most 7/16 in size, plus `high` and `low`.
+#[inline(always)]
+fn reduced(t: f64, high: f64, low: f64) -> f64 {
     let z = t * t;
     let w = z * z;
     let odd = z
         * (ATAN[0] + w * (ATAN[2] + w * (ATAN[4] + w * (ATAN[6] + w * (ATAN[8] + w * ATAN[10])))));
     let even = w * (ATAN[1] + w * (ATAN[3] + w * (ATAN[5] + w * (ATAN[7] + w * ATAN[9]))));
     high - ((t * (odd + even) - low) - t)
+}
+
+/// Replaces each of `values`, from 0 to 2^66, by its [`arctangent`]. The range of each is
+/// found by comparisons instead of a table, as vectors are.
+pub fn arctangents(values: &mut [f64]) {
+    for value in values {
+        let x = *value;
+        let [mut a, mut b, mut c, mut d, mut high, mut low] = REDUCED[0];
+        for (bound, next) in BOUNDS.iter().zip(&REDUCED[1..]) {
+            let is_above = x >= *bound;
+            let pick = |now, next| if is_above { next } else { now };
+            [a, b, c] = [pick(a, next[0]), pick(b, next[1]), pick(c, next[2])];
+            [d, high, low] = [pick(d, next[3]), pick(high, next[4]), pick(low, next[5])];
+        }
+        *value = reduced((a * x + b) / (c * x + d), high, low);
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +114,9 @@ mod tests {
                 let x = f64::from_bits(bits);
                 if x < 2.0_f64.powi(66) {
                     assert_eq!(arctangent(x).to_bits(), libm::atan(x).to_bits(), "{x:e}");
+                    let mut all = [0.1, x, 9.0];
+                    arctangents(&mut all);
+                    assert_eq!(all[1].to_bits(), libm::atan(x).to_bits(), "{x:e}");
                 }
             }
         }
@@ -103,7 +127,11 @@ mod tests {
         #[test]
         fn the_arctangent_is_that_of_libm(x in 0.0..4.0, scale in -60..60_i32) {
             for x in [x, x * 2.0_f64.powi(scale)] {
-                prop_assert_eq!(arctangent(x).to_bits(), libm::atan(x).to_bits(), "{:e}", x);
+                let mut all = [x; 5];
+                arctangents(&mut all);
+                for result in all.into_iter().chain([arctangent(x)]) {
+                    prop_assert_eq!(result.to_bits(), libm::atan(x).to_bits(), "{:e}", x);
+                }
             }
         }
     }

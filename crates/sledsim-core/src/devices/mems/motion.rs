@@ -168,6 +168,7 @@ pub struct Motion<K> {
     locator: Locator,
     /// [`Drive::settle_s`].
     settle: Nanos,
+    row_s: f64,
 }
 
 /// Chunks per push of a trajectory, unless the kinematics have their own.
@@ -193,6 +194,7 @@ impl<K: Kinematics> Motion<K> {
             row_seeks: RowSeeks::default(),
             locator: Locator::new(&geometry),
             settle: Nanos::from_s(drive.settle_s),
+            row_s: f64::from(geometry.row_bits) * geometry.bit_m / drive.access_m_s,
         };
         if geometry.rows > MAX_TABLED_ROWS {
             return motion;
@@ -247,12 +249,29 @@ impl<K: Kinematics> Motion<K> {
         &self.row_seeks
     }
 
-    /// The time of a move in X, and its settling rounded.
+    /// The time of a move in X, and its settling rounded; `travel_s` is the time of the
+    /// travel alone, if it is known.
     #[inline(always)]
-    pub(super) fn x_seek_and_settle(&self, from_m: f64, to_m: f64) -> (f64, Nanos) {
-        let x = self.x_seek(from_m, to_m);
+    pub(super) fn x_seek_and_settle(
+        &self,
+        from_m: f64,
+        to_m: f64,
+        travel_s: Option<f64>,
+    ) -> (f64, Nanos) {
+        let travel = || travel_s.unwrap_or_else(|| self.x_travel_s(from_m, to_m));
+        let x = self.x_seek_with(from_m, to_m, travel);
         let settles = x.settle_s != 0.0;
         (x.total_s, if settles { self.settle } else { Nanos::ZERO })
+    }
+
+    /// The times of travels in X.
+    pub(super) fn x_travels_s(&self, from_m: &[f64], to_m: &[f64], times_s: &mut [f64]) {
+        (self.kinematics).travels_s(&self.drive.x_axis, from_m, to_m, times_s);
+    }
+
+    #[inline]
+    fn x_travel_s(&self, from_m: f64, to_m: f64) -> f64 {
+        (self.kinematics).travel_s(&self.drive.x_axis, from_m, to_m, 0.0)
     }
 
     fn untabled_edge(&self, direction: Direction, edge: u32) -> YPoint {
@@ -273,7 +292,7 @@ impl<K: Kinematics> Motion<K> {
     /// Time of one row under the tips, servo included.
     #[must_use]
     pub fn row_s(&self) -> f64 {
-        f64::from(self.geometry.row_bits) * self.geometry.bit_m / self.drive.access_m_s
+        self.row_s
     }
 
     /// The seek from `from` to `x_m` and `to`.
@@ -361,6 +380,11 @@ impl<K: Kinematics> Motion<K> {
 
     #[inline]
     fn x_seek(&self, from_m: f64, to_m: f64) -> XSeek {
+        self.x_seek_with(from_m, to_m, || self.x_travel_s(from_m, to_m))
+    }
+
+    #[inline(always)]
+    fn x_seek_with(&self, from_m: f64, to_m: f64, travel_s: impl FnOnce() -> f64) -> XSeek {
         if from_m == to_m {
             return XSeek::default();
         }
@@ -371,11 +395,8 @@ impl<K: Kinematics> Motion<K> {
             };
         }
         let settle_s = self.drive.settle_s;
-        let travel_s = self
-            .kinematics
-            .travel_s(&self.drive.x_axis, from_m, to_m, 0.0);
         XSeek {
-            total_s: travel_s + settle_s,
+            total_s: travel_s() + settle_s,
             settle_s,
         }
     }

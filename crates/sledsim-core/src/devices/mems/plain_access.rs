@@ -5,9 +5,10 @@
 //! edge, where a sled without coasting always is.
 
 use super::access::DirectionRule;
+use super::geometry::Location;
 use super::kinematics::Kinematics;
 use super::motion::{Motion, State};
-use super::passes::{Pass, Passes};
+use super::passes::Pass;
 use crate::model::in_order::Plain;
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
@@ -33,6 +34,9 @@ pub struct MovesAhead {
     end_m: Option<f64>,
 }
 
+/// Moves computed at once.
+const MOVES_AT_ONCE: usize = 64;
+
 /// A move in X, its time and settling.
 #[derive(Clone, Copy, Debug)]
 struct Move {
@@ -48,23 +52,33 @@ impl MovesAhead {
     pub fn extend<K: Kinematics>(&mut self, motion: &Motion<K>, from_m: f64, upcoming: &[Plain]) {
         let x_m = |lbn| motion.geometry.x_m(motion.locate(lbn).cylinder);
         let blocks = motion.geometry.blocks();
-        let mut from_m = self.end_m.unwrap_or(from_m);
-        for plain in upcoming {
-            let last = plain.lbn + u64::from(plain.blocks.max(1)) - 1;
-            if last >= blocks {
-                break; // the host refuses it
+        let mut at_m = self.end_m.unwrap_or(from_m);
+        for upcoming in upcoming.chunks(MOVES_AT_ONCE) {
+            let mut count = 0;
+            let [mut from_m, mut to_m, mut times_s] = [[0.0; MOVES_AT_ONCE]; 3];
+            for (index, plain) in upcoming.iter().enumerate() {
+                let last = plain.lbn + u64::from(plain.blocks.max(1)) - 1;
+                if last >= blocks {
+                    break; // the host refuses it
+                }
+                (from_m[index], to_m[index]) = (at_m, x_m(plain.lbn));
+                at_m = x_m(last);
+                count += 1;
             }
-            let to_m = x_m(plain.lbn);
-            let (x_s, settle) = motion.x_seek_and_settle(from_m, to_m);
-            self.moves.push_back(Move {
-                from_m,
-                to_m,
-                x_s,
-                settle,
-            });
-            from_m = x_m(last);
+            let (from_m, to_m) = (&from_m[..count], &to_m[..count]);
+            motion.x_travels_s(from_m, to_m, &mut times_s[..count]);
+            let moves = from_m.iter().zip(to_m).zip(times_s);
+            self.moves.extend(moves.map(|((&from_m, &to_m), time_s)| {
+                let (x_s, settle) = motion.x_seek_and_settle(from_m, to_m, Some(time_s));
+                Move {
+                    from_m,
+                    to_m,
+                    x_s,
+                    settle,
+                }
+            }));
         }
-        self.end_m = Some(from_m);
+        self.end_m = Some(at_m);
     }
 
     /// Leaves out the move before the next request.
@@ -132,21 +146,33 @@ pub fn access_plain<K: Kinematics>(
     let only_up = rule == DirectionRule::AlwaysUp;
     let mut edge = state.y.edge().unwrap_or_default();
     let mut x_m = state.x_m;
-    let place = motion.locate(extent.lbn);
-    let in_row = motion.geometry.blocks_per_row - place.cell;
-    let is_single = extent.blocks <= in_row.min(motion.geometry.blocks_per_pass);
-    let extents = [extent];
-    let mut passes = Passes::new(&motion.geometry, &extents);
-    let mut next = match is_single {
-        true => Some(Pass {
+    let (width, most) = (
+        motion.geometry.blocks_per_row,
+        motion.geometry.blocks_per_pass,
+    );
+    let (mut lbn, mut left) = (extent.lbn, extent.blocks);
+    while left > 0 {
+        // As `passes` has it: all that is under the tips in this row.
+        let place = motion.locate(lbn);
+        let mut blocks = (width - place.cell).min(most).min(left);
+        while blocks < left.min(most) {
+            let next = motion.locate(lbn + u64::from(blocks));
+            let square = |place: &Location| place.track * width + place.cell;
+            let is_under = (next.cylinder, next.row) == (place.cylinder, place.row)
+                && square(&next) == square(&place) + blocks;
+            if !is_under {
+                break;
+            }
+            blocks += (width - next.cell).min(most - blocks).min(left - blocks);
+        }
+        lbn += u64::from(blocks);
+        left -= blocks;
+        let pass = Pass {
             cylinder: place.cylinder,
             row: place.row,
-            lbn: extent.lbn,
-            blocks: extent.blocks,
-        }),
-        false => passes.next(),
-    };
-    while let Some(pass) = next {
+            lbn,
+            blocks,
+        };
         emit(serve(
             motion,
             only_up,
@@ -155,7 +181,6 @@ pub fn access_plain<K: Kinematics>(
             &pass,
             ahead.take(),
         ));
-        next = if is_single { None } else { passes.next() };
     }
     state.x_m = x_m;
     state.y = motion.point_at(edge);
@@ -183,7 +208,7 @@ fn serve<K: Kinematics>(
     let to_m = motion.geometry.x_m(pass.cylinder);
     let (x_s, settle) = match ahead {
         Some(ahead) if ahead.from_m == *x_m && ahead.to_m == to_m => (ahead.x_s, ahead.settle),
-        _ => motion.x_seek_and_settle(*x_m, to_m),
+        _ => motion.x_seek_and_settle(*x_m, to_m, None),
     };
     let seeks = motion.row_seeks();
     let first = *edge as usize * seeks.edges;

@@ -100,7 +100,18 @@ impl Savings {
     #[must_use]
     #[inline]
     pub fn tips_per_tip_of(&self, op: Op, extents: &[Extent]) -> f64 {
-        if self.small_read == 1.0 || op != Op::Read {
+        match self.small_read == 1.0 {
+            true => self.bits_per_bit,
+            false => self.tips_with_small_reads(op, extents),
+        }
+    }
+
+    /// As [`Savings::tips_per_tip`]. Apart, so that other sleds do not look at the
+    /// operation: a branch on it cannot be foreseen.
+    #[cold]
+    #[inline(never)]
+    fn tips_with_small_reads(&self, op: Op, extents: &[Extent]) -> f64 {
+        if op != Op::Read {
             return self.bits_per_bit;
         }
         let (mut blocks, mut small) = (0, 0);

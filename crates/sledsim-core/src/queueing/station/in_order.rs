@@ -114,9 +114,9 @@ impl<M: Mechanism> InOrder for Station<M> {
         let in_service = u32::from(self.mechanism_free > arrival);
         self.bus_free = arrival.max(self.bus_free) + self.interface.overhead;
         let ready = self.bus_free;
-        if plain.op == Op::Write {
-            self.bus_free += self.interface.bus(plain.blocks);
-        }
+        // By a product, not by a branch that cannot be foreseen.
+        let data = self.interface.bus(plain.blocks);
+        self.bus_free += Nanos(data.0 * u64::from(plain.op == Op::Write));
         let entries = &mut self.in_order_queue.entries;
         entries.push_back(Entry {
             plain: *plain,

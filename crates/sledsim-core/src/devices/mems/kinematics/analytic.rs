@@ -2,7 +2,7 @@
 
 use super::trajectory::{Law, MotionState, in_chunks};
 use super::{Axis, Kinematics, Moment, Turnaround};
-use sledsim_base::elementary::arctangent;
+use sledsim_base::elementary::{arctangent, arctangents};
 
 /// The equation of motion p'' = +-a - w^2 p, solved exactly.
 ///
@@ -32,7 +32,7 @@ pub struct Analytic {
 fn arc_s(axis: &Axis, half_s: f64) -> f64 {
     let w = axis.angular_1_s;
     if w > 0.0 {
-        2.0 / w * arctangent(w * half_s)
+        axis.two_by_w_s * arctangent(w * half_s)
     } else {
         2.0 * half_s
     }
@@ -70,6 +70,34 @@ impl Kinematics for Analytic {
         let g = (2.0 - ks) * (2.0 + ks);
         let root = (16.0 * speed_m_s * speed_m_s + axis.acceleration_m_s2 * e * g).sqrt();
         arc_s(axis, e / (root + 2.0 * speed_m_s * (2.0 + kd)))
+    }
+
+    /// By the same operations as `travel_s`, in loops without branches, which become
+    /// vector code.
+    fn travels_s(&self, axis: &Axis, from_m: &[f64], to_m: &[f64], times_s: &mut [f64]) {
+        let (k, w) = (axis.stiffness_per_m, axis.angular_1_s);
+        for ((from_m, to_m), time_s) in from_m.iter().zip(to_m).zip(&mut *times_s) {
+            let d = (to_m - from_m).abs();
+            let (kd, ks) = (k * d, k * (from_m + to_m));
+            let e = d * (4.0 + kd);
+            let g = (2.0 - ks) * (2.0 + ks);
+            let root = (axis.acceleration_m_s2 * e * g).sqrt();
+            let half_s = e / root;
+            *time_s = if d == 0.0 { 0.0 } else { half_s };
+        }
+        if w > 0.0 {
+            for time_s in &mut *times_s {
+                *time_s *= w;
+            }
+            arctangents(times_s);
+            for time_s in times_s {
+                *time_s *= axis.two_by_w_s;
+            }
+        } else {
+            for time_s in times_s {
+                *time_s *= 2.0;
+            }
+        }
     }
 
     #[inline]

@@ -33,6 +33,8 @@ pub struct Axis {
     stiffness_per_m: f64,
     /// w: angular speed of the sled on its springs, in 1/s.
     angular_1_s: f64,
+    /// 2/w.
+    two_by_w_s: f64,
 }
 
 impl Axis {
@@ -40,12 +42,14 @@ impl Axis {
     #[must_use]
     pub fn new(acceleration_m_s2: f64, spring_factor: f64, spring_reference_m: f64) -> Self {
         let stiffness_per_m = spring_factor / spring_reference_m;
+        let angular_1_s = (acceleration_m_s2 * stiffness_per_m).sqrt();
         Self {
             acceleration_m_s2,
             spring_factor,
             spring_reference_m,
             stiffness_per_m,
-            angular_1_s: (acceleration_m_s2 * stiffness_per_m).sqrt(),
+            angular_1_s,
+            two_by_w_s: 2.0 / angular_1_s,
         }
     }
 
@@ -99,6 +103,13 @@ pub trait Kinematics: Send + Sync {
     /// other way; the velocity is `speed_m_s` (>= 0) in the direction of travel at both
     /// ends. Zero if the positions are equal.
     fn travel_s(&self, axis: &Axis, from_m: f64, to_m: f64, speed_m_s: f64) -> f64;
+
+    /// [`Kinematics::travel_s`] at speed zero of many moves, one beside the other.
+    fn travels_s(&self, axis: &Axis, from_m: &[f64], to_m: &[f64], times_s: &mut [f64]) {
+        for ((from_m, to_m), time_s) in from_m.iter().zip(to_m).zip(times_s) {
+            *time_s = self.travel_s(axis, *from_m, *to_m, 0.0);
+        }
+    }
 
     /// Time to reverse `velocity_m_s` (the signed velocity before the turn)
     /// at `at_m`, ending there with the opposite velocity.
