@@ -23,12 +23,12 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// The request, which arrives at `arrival`; its id is 0.
+    /// The request with this id, which arrives at `arrival`.
     #[must_use]
-    pub fn request(&self, arrival: Nanos) -> Request {
+    pub fn request(&self, id: u64, arrival: Nanos) -> Request {
         Request {
             stream: self.stream,
-            ..Request::new(0, arrival, self.op, self.lbn, self.blocks)
+            ..Request::new(id, arrival, self.op, self.lbn, self.blocks)
         }
     }
 }

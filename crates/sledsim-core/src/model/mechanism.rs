@@ -40,7 +40,8 @@ pub trait Mechanism: Send {
         let _ = upcoming;
     }
 
-    /// As [`Mechanism::serve`], but sets the service in `row`, and returns how long it
+    /// As [`Mechanism::serve`], but sets the service in `row`, which has the id and the
+    /// arrival, and returns how long it
     /// takes. Appends to `passes` the end of each and its blocks, none if it will be
     /// repeated. `steps` is working memory.
     fn serve_plain(
@@ -52,7 +53,7 @@ pub trait Mechanism: Send {
         steps: &mut Vec<Step>,
     ) -> Nanos {
         steps.clear();
-        let service = self.serve(at, &plain.request(at), steps);
+        let service = self.serve(at, &plain.request(row.id, row.arrival), steps);
         passes.extend(steps.iter().map(Step::end_and_blocks));
         service.set(row);
         service.parts.total()

@@ -536,7 +536,8 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         if is_planned || !is_plain(rule, &self.state) {
             self.ahead.skip();
             steps.clear();
-            let service = self.serve_begun(at, &startup, &plain.request(at), steps);
+            let service =
+                self.serve_begun(at, &startup, &plain.request(row.id, row.arrival), steps);
             passes.extend(steps.iter().map(Step::end_and_blocks));
             service.set(row);
             return service.parts.total();
