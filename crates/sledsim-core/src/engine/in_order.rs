@@ -1,113 +1,105 @@
 //! The event loop for plain requests served in the order of arrival.
 //!
-//! Same events in the same order as the loop of [`super::simulate`], and so the same
-//! results: a request is not copied on its way, and the calls per event are fewer. The
-//! tests run both.
+//! Same events in the same order as the loop of [`super::simulate_any`], and so the same
+//! results: a request is not copied on its way, and the calls per event are fewer. Before
+//! the first request that is not plain it stops, and the other loop goes on from the
+//! same [`State`]. The tests run both.
 
-use super::{Backlog, CHECK_EVERY, Limits, Observer, Outcome, Saturated, check_extents};
-use crate::model::CompletionQueue;
+use super::state::State;
+use super::{CHECK_EVERY, Limits, check_extents};
+use crate::model::CompletionSink;
 use crate::model::in_order::{InOrder, PlainSource};
 use sledsim_base::error::Result;
 use sledsim_base::progress::Progress;
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
 
-/// As [`super::simulate`].
+/// As [`super::simulate`], up to the first request that is not plain; whether there is
+/// none.
 pub(super) fn simulate(
+    state: &mut State<'_>,
     source: &mut dyn PlainSource,
     model: &mut dyn InOrder,
-    observer: &mut dyn Observer,
     limits: Limits,
     check: &mut dyn FnMut(Progress) -> Result<()>,
-) -> Result<Outcome> {
+) -> Result<bool> {
     let blocks = model.blocks();
     let requests = source.requests();
-    let mut completions = CompletionQueue::<u64>::default();
-    let (mut end, mut idle) = (Nanos::ZERO, Nanos::ZERO);
-    let (mut submitted, mut events) = (0, 0_u64);
-    let mut saturated = None;
     let mut completion = Nanos::MAX;
-    let mut arrival = source.due();
+    let mut arrival = source.due()?;
     let mut wake = Nanos::MAX;
-    let mut tick = observer.tick(Nanos::ZERO, model)?.unwrap_or(Nanos::MAX);
-    let mut observe_next = Some(0);
-    let mut enough = false;
     // Requests that the model was told of and that are still to come.
     let mut foreseen = 0;
-    let mut backlog = Backlog::new(model.servers());
     loop {
         let now = completion.min(arrival).min(wake);
         if now == Nanos::MAX {
-            break;
+            return Ok(true);
         }
-        if now >= tick {
-            tick = observer.tick(now, model)?.unwrap_or(Nanos::MAX);
+        if now >= state.tick {
+            let tick = state.collector.observer.tick(now, model)?;
+            state.tick = tick.unwrap_or(Nanos::MAX);
         }
         if completion == now {
+            let completions = &mut state.collector.completions;
             if let Some((at, id)) = completions.pop() {
-                backlog.complete(at);
-                let due = source.complete(id, at);
-                arrival = if enough { Nanos::MAX } else { due };
+                state.backlog.complete(at);
+                source.completed(id, at);
             }
             completion = completions.next_at().unwrap_or(Nanos::MAX);
-        } else if arrival == now {
-            if observe_next == Some(submitted) {
-                observe_next = observer.arriving(now, submitted, model);
+            if !state.enough {
+                arrival = source.due()?;
             }
+        } else if arrival == now {
             if foreseen == 0 {
                 let upcoming = source.upcoming();
                 model.foresee(upcoming);
                 foreseen = upcoming.len();
             }
             foreseen = foreseen.saturating_sub(1);
-            let (plain, due) = source.take_plain();
+            let Some(plain) = source.take_plain(now)? else {
+                model.leave();
+                return Ok(false);
+            };
+            let id = state.submitted;
+            if state.observe_next == Some(id) {
+                state.observe_next = state.collector.observer.arriving(now, id, model);
+            }
             if plain.blocks == 0 || plain.lbn + u64::from(plain.blocks) > blocks {
-                let request = Request::new(submitted, now, plain.op, plain.lbn, plain.blocks);
+                let request = Request::new(id, now, plain.op, plain.lbn, plain.blocks);
                 check_extents(&request, blocks)?;
             }
-            backlog.arrive(now);
-            wake = model.arrive(submitted, now, &plain);
-            submitted += 1;
-            let announced = completions.announced();
-            if submitted - announced + completions.len() as u64 > limits.max_queue {
-                let (at, queue) = (now, submitted - announced);
-                saturated = Some(Saturated { at, queue });
-                break;
+            state.backlog.arrive(now);
+            wake = model.arrive(id, now, &plain);
+            state.submitted += 1;
+            if state.is_saturated(now, limits.max_queue) {
+                return Ok(true);
             }
-            arrival = due;
+            arrival = source.due()?;
         } else {
-            idle = now;
+            state.idle = now;
             while wake == now {
                 let (next, row) = model.happen(now);
                 wake = next;
                 if let Some(row) = row {
-                    debug_assert_eq!(row.parts.total(), row.completion - row.arrival);
-                    completions.push(row.completion, row.id);
+                    state.collector.done(row);
                     completion = completion.min(row.completion);
-                    end = end.max(row.completion);
-                    observer.done(row)?;
                 }
             }
+            if let Some(error) = state.collector.failed.take() {
+                return Err(error);
+            }
         }
-        events += 1;
-        if events.is_multiple_of(CHECK_EVERY) {
+        state.events += 1;
+        if state.events.is_multiple_of(CHECK_EVERY) {
             check(Progress {
-                completed: completions.announced(),
+                completed: state.collector.completions.announced(),
                 requests,
                 share: source.share(),
             })?;
-            if !enough && observer.enough() {
-                enough = true;
+            if !state.enough && state.collector.observer.enough() {
+                state.enough = true;
                 arrival = Nanos::MAX;
             }
         }
     }
-    Ok(Outcome {
-        submitted,
-        completed: completions.announced(),
-        end,
-        idle: idle.max(end),
-        saturated,
-        backlog: saturated.is_none().then_some(backlog),
-    })
 }

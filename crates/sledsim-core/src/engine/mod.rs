@@ -5,20 +5,22 @@
 //! responds with new arrivals), then arrivals, then the wake, so that a model
 //! decides knowing all arrivals; completions of one instant keep the order of
 //! their announcement. `backlog` counts the requests under way; `in_order` is a second
-//! loop for the common case.
+//! loop for the common case; `state` is what the loops share.
 
 mod backlog;
 mod in_order;
+mod state;
 
 pub use backlog::{Backlog, Piece};
 
 use crate::model::links::{Chains, Links};
-use crate::model::{Background, CompletionQueue, CompletionSink, Model, Source};
+use crate::model::{Background, Model, Source};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::Request;
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
+use state::State;
 
 /// Receives the rows of a run.
 pub trait Observer {
@@ -98,32 +100,6 @@ pub struct Outcome {
     pub backlog: Option<Backlog>,
 }
 
-/// Queues announced completions until they are due, and forwards the rows.
-struct Collector<'a> {
-    observer: &'a mut dyn Observer,
-    /// The ids of the requests.
-    completions: CompletionQueue<u64>,
-    end: Nanos,
-    failed: Option<Error>,
-}
-
-impl CompletionSink for Collector<'_> {
-    fn done(&mut self, row: &Row) {
-        debug_assert_eq!(row.parts.total(), row.completion - row.arrival);
-        self.completions.push(row.completion, row.id);
-        self.end = self.end.max(row.completion);
-        if let Err(error) = self.observer.done(row) {
-            self.failed.get_or_insert(error);
-        }
-    }
-
-    fn note(&mut self, row: &Row) {
-        if let Err(error) = self.observer.note(row) {
-            self.failed.get_or_insert(error);
-        }
-    }
-}
-
 /// How many events pass between two calls of `check`.
 const CHECK_EVERY: u64 = 1024;
 
@@ -141,12 +117,14 @@ pub fn simulate(
     limits: Limits,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Outcome> {
+    let mut state = State::new(observer, model)?;
     if let Some(model) = model.in_order()
         && let Some(source) = source.plain()
+        && in_order::simulate(&mut state, source, model, limits, check)?
     {
-        return in_order::simulate(source, model, observer, limits, check);
+        return Ok(state.outcome());
     }
-    simulate_any(source, model, observer, limits, check)
+    go_on(state, source, model, limits, check)
 }
 
 /// As [`simulate`], for any source and model.
@@ -160,102 +138,89 @@ pub fn simulate_any(
     limits: Limits,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Outcome> {
+    let state = State::new(observer, model)?;
+    go_on(state, source, model, limits, check)
+}
+
+/// Runs from `state` to the end.
+fn go_on(
+    mut state: State<'_>,
+    source: &mut dyn Source,
+    model: &mut dyn Model,
+    limits: Limits,
+    check: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Outcome> {
     let blocks = model.blocks();
     let requests = source.requests();
-    let mut collector = Collector {
-        observer,
-        completions: CompletionQueue::default(),
-        end: Nanos::ZERO,
-        failed: None,
-    };
-    let mut submitted = 0;
-    let mut saturated = None;
-    let mut idle = Nanos::ZERO;
-    let mut events: u64 = 0;
     let or_max = |at: Option<Nanos>| at.unwrap_or(Nanos::MAX);
     // The next event of each kind, updated only when it may have changed.
     let mut arrival = or_max(source.next_arrival()?);
     let mut wake = or_max(model.wake_at());
-    let mut tick = or_max(collector.observer.tick(Nanos::ZERO, model)?);
-    let mut observe_next = Some(0);
-    let mut enough = false;
     let links = model.links();
     let mut chains = Chains::default();
-    let mut backlog = Backlog::new(model.servers());
     loop {
-        let completion = or_max(collector.completions.next_at());
+        let completion = or_max(state.collector.completions.next_at());
         let now = completion.min(arrival).min(wake);
         if now == Nanos::MAX {
             break;
         }
-        if now >= tick {
-            tick = or_max(collector.observer.tick(now, model)?);
+        if now >= state.tick {
+            state.tick = or_max(state.collector.observer.tick(now, model)?);
         }
         if completion == now {
-            if let Some((at, id)) = collector.completions.pop() {
-                backlog.complete(at);
+            if let Some((at, id)) = state.collector.completions.pop() {
+                state.backlog.complete(at);
                 source.completed(id, at);
             }
-            if !enough {
+            if !state.enough {
                 arrival = or_max(source.next_arrival()?);
             }
         } else {
             if arrival == now {
-                if observe_next == Some(submitted) {
-                    observe_next = collector.observer.arriving(now, submitted, model);
+                let id = state.submitted;
+                if state.observe_next == Some(id) {
+                    state.observe_next = state.collector.observer.arriving(now, id, model);
                 }
                 let request = source.take()?;
                 check_extents(&request, blocks)?;
                 if links != Links::Ignored && (request.flags.linked || chains.are_open()) {
                     chains.take(&request, links)?;
                 }
-                backlog.arrive(now);
-                model.submit(request, &mut collector);
-                submitted += 1;
-                let outstanding = submitted - collector.completions.announced()
-                    + collector.completions.len() as u64;
-                if outstanding > limits.max_queue {
-                    let (at, queue) = (now, submitted - collector.completions.announced());
-                    saturated = Some(Saturated { at, queue });
+                state.backlog.arrive(now);
+                model.submit(request, &mut state.collector);
+                state.submitted += 1;
+                if state.is_saturated(now, limits.max_queue) {
                     break;
                 }
                 arrival = or_max(source.next_arrival()?);
             } else {
-                model.wake(now, &mut collector);
-                idle = now;
+                model.wake(now, &mut state.collector);
+                state.idle = now;
             }
             wake = or_max(model.wake_at());
-            if let Some(error) = collector.failed.take() {
+            if let Some(error) = state.collector.failed.take() {
                 return Err(error);
             }
         }
-        events += 1;
-        if events.is_multiple_of(CHECK_EVERY) {
-            let completed = collector.completions.announced();
+        state.events += 1;
+        if state.events.is_multiple_of(CHECK_EVERY) {
             check(Progress {
-                completed,
+                completed: state.collector.completions.announced(),
                 requests,
                 share: source.share(),
             })?;
             let background = model.background();
             let is_done = background.is_some_and(Background::ends_run);
-            if !enough && (is_done || collector.observer.enough()) {
-                enough = true;
+            if !state.enough && (is_done || state.collector.observer.enough()) {
+                state.enough = true;
                 arrival = Nanos::MAX;
             }
         }
     }
-    if saturated.is_none() && !enough {
+    if state.saturated.is_none() && !state.enough {
         chains.end()?;
     }
-    Ok(Outcome {
-        submitted,
-        completed: collector.completions.announced(),
-        end: collector.end,
-        idle: idle.max(collector.end),
-        saturated,
-        backlog: saturated.is_none().then_some(backlog),
-    })
+    Ok(state.outcome())
 }
 
 /// Refuses a request with an extent that is empty or does not lie within the

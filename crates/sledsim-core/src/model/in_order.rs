@@ -5,6 +5,7 @@
 //! engine's second loop (`engine::in_order`), with the same results as in its first.
 
 use super::{Model, Source};
+use sledsim_base::error::Result;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -33,22 +34,25 @@ impl Plain {
     }
 }
 
-/// A source whose requests are all plain and numbered from 0.
+/// A source whose requests are plain, most or all of them, and numbered from 0.
 pub trait PlainSource: Source {
     /// As [`Source::next_arrival`], [`Nanos::MAX`] for none.
-    fn due(&self) -> Nanos;
+    ///
+    /// # Errors
+    /// As [`Source::next_arrival`].
+    fn due(&mut self) -> Result<Nanos>;
 
-    /// As [`Source::take`], but the request without its time; and when the next one is
-    /// due.
-    fn take_plain(&mut self) -> (Plain, Nanos);
+    /// Takes the request that is due at `at`, as [`PlainSource::due`] just returned. If
+    /// it is not plain, `None`: it is still to be taken by [`Source::take`].
+    ///
+    /// # Errors
+    /// As [`Source::take`].
+    fn take_plain(&mut self, at: Nanos) -> Result<Option<Plain>>;
 
     /// The next requests, as far as they are known; none if the source does not tell.
     fn upcoming(&mut self) -> &[Plain] {
         &[]
     }
-
-    /// As [`Source::completed`]; returns when the next request is due.
-    fn complete(&mut self, id: u64, at: Nanos) -> Nanos;
 }
 
 /// A model that serves plain requests in the order of arrival.
@@ -69,4 +73,8 @@ pub trait InOrder: Model {
     /// [`Nanos::MAX`] for none, and the row of a request if its completion is known
     /// now.
     fn happen(&mut self, at: Nanos) -> (Nanos, Option<&Row>);
+
+    /// Hands all requests held, and the one in service, over to the general form of the
+    /// model: from now on the host calls the functions of [`Model`].
+    fn leave(&mut self);
 }

@@ -27,7 +27,7 @@ pub trait Source: Send {
     /// Request `id` completed at `at`. Called in the order of completion.
     fn completed(&mut self, id: u64, at: Nanos);
 
-    /// The same source, if all its requests are plain.
+    /// The same source, if its requests are plain, most or all of them.
     fn plain(&mut self) -> Option<&mut dyn PlainSource> {
         None
     }

@@ -356,23 +356,17 @@ impl Source for Generator {
 
 impl PlainSource for Generator {
     #[inline]
-    fn due(&self) -> Nanos {
-        let due = (self.taken < self.requests).then(|| self.arrivals.next());
-        due.flatten().unwrap_or(Nanos::MAX)
+    fn due(&mut self) -> Result<Nanos> {
+        Ok(self.next_arrival()?.unwrap_or(Nanos::MAX))
     }
 
     fn upcoming(&mut self) -> &[Plain] {
         self.known()
     }
 
-    fn take_plain(&mut self) -> (Plain, Nanos) {
+    #[inline]
+    fn take_plain(&mut self, _at: Nanos) -> Result<Option<Plain>> {
         self.arrivals.take();
-        let plain = self.next();
-        (plain, self.due())
-    }
-
-    fn complete(&mut self, _id: u64, at: Nanos) -> Nanos {
-        self.arrivals.completed(at);
-        self.due()
+        Ok(Some(self.next()))
     }
 }

@@ -4,6 +4,7 @@ use super::generator::{read_requests, read_seed};
 use super::places::PLACES;
 use super::{Generator, GeneratorSpec, LONGEST_S, bounded, nothing_due};
 use crate::model::Source;
+use crate::model::in_order::{Plain, PlainSource};
 use serde_json::{Map, Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range, did_you_mean};
@@ -238,6 +239,21 @@ impl Mix {
             .min_by_key(|(_, at)| *at)
     }
 
+    /// Takes the next request of a part, which is due at `at`.
+    fn take_of(&mut self, part: usize, at: Nanos) -> Result<Option<Plain>> {
+        let plain = self.parts[part].take_plain(at)?;
+        self.update_next(part)?;
+        let closed = self.parts[part].is_closed();
+        self.routes
+            .push_back(if closed { part as u32 } else { NO_PART });
+        self.drop_finished_routes();
+        self.taken += 1;
+        Ok(plain.map(|plain| Plain {
+            stream: part as u32,
+            ..plain
+        }))
+    }
+
     /// Removes leading routes that are no longer needed.
     fn drop_finished_routes(&mut self) {
         while self.routes.front() == Some(&NO_PART) {
@@ -258,20 +274,16 @@ impl Source for Mix {
     }
 
     fn take(&mut self) -> Result<Request> {
-        if self.taken >= self.requests {
+        let id = self.taken;
+        if id >= self.requests {
             return Err(nothing_due());
         }
-        let (part, _) = self.earliest().ok_or_else(nothing_due)?;
-        let mut request = self.parts[part].take()?;
-        self.update_next(part)?;
-        request.id = self.taken;
-        request.stream = part as u32;
-        let closed = self.parts[part].is_closed();
-        self.routes
-            .push_back(if closed { part as u32 } else { NO_PART });
-        self.drop_finished_routes();
-        self.taken += 1;
-        Ok(request)
+        let (part, at) = self.earliest().ok_or_else(nothing_due)?;
+        let plain = self.take_of(part, at)?.ok_or_else(nothing_due)?;
+        Ok(Request {
+            id,
+            ..plain.request(at)
+        })
     }
 
     fn completed(&mut self, id: u64, at: Nanos) {
@@ -289,7 +301,24 @@ impl Source for Mix {
         }
     }
 
+    fn plain(&mut self) -> Option<&mut dyn PlainSource> {
+        Some(self)
+    }
+
     fn requests(&self) -> Option<u64> {
         bounded(self.requests)
+    }
+}
+
+impl PlainSource for Mix {
+    fn due(&mut self) -> Result<Nanos> {
+        Ok(self.next_arrival()?.unwrap_or(Nanos::MAX))
+    }
+
+    fn take_plain(&mut self, at: Nanos) -> Result<Option<Plain>> {
+        match self.earliest() {
+            Some((part, _)) => self.take_of(part, at),
+            None => Err(nothing_due()),
+        }
     }
 }

@@ -11,6 +11,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::{Extent, Extents, Flags, Request};
 use sledsim_base::units::Nanos;
+use sledsim_core::model::in_order::{Plain, PlainSource};
 use sledsim_core::model::source::Source;
 use sledsim_traces::records::{DeviceSelection, Records, Step};
 use sledsim_traces::{Clock, Record};
@@ -254,6 +255,23 @@ impl TraceSource {
         self.arrivals.is_open()
     }
 
+    /// Counts the next request, sent at `at`, and goes on to the one after.
+    #[inline]
+    fn send(&mut self, at: Nanos) -> Result<()> {
+        if let Some(Placed { record, place, .. }) = self.arrivals.next() {
+            if self.feed.spec.keep_measured {
+                self.measured.push(Measured {
+                    response: record.response,
+                    queue: record.queue,
+                });
+            }
+            self.counts.add(place);
+        }
+        let id = self.taken;
+        self.taken += 1;
+        self.arrivals.sent(id, at, &mut self.feed)
+    }
+
     /// Takes the measured times of the requests, by id; empty unless kept.
     pub fn take_measured(&mut self) -> Vec<Measured> {
         std::mem::take(&mut self.measured)
@@ -270,7 +288,7 @@ impl Source for TraceSource {
         let due = self.next_arrival()?;
         let (Some(arrival), Some(Placed { record, place, .. })) = (due, self.arrivals.next())
         else {
-            return Err(Error::Request("the trace has no request due".to_owned()));
+            return Err(nothing_due());
         };
         let id = self.taken;
         let mut extents = Extents::new();
@@ -290,21 +308,17 @@ impl Source for TraceSource {
             extents,
             ..Request::default()
         };
-        if self.feed.spec.keep_measured {
-            self.measured.push(Measured {
-                response: record.response,
-                queue: record.queue,
-            });
-        }
-        self.taken += 1;
-        self.counts.add(place);
-        self.arrivals.sent(id, arrival, &mut self.feed)?;
+        self.send(arrival)?;
         Ok(request)
     }
 
     #[inline]
     fn completed(&mut self, id: u64, at: Nanos) {
         self.arrivals.completed(id, at);
+    }
+
+    fn plain(&mut self) -> Option<&mut dyn PlainSource> {
+        Some(self)
     }
 
     fn requests(&self) -> Option<u64> {
@@ -314,6 +328,34 @@ impl Source for TraceSource {
     fn share(&self) -> Option<f64> {
         self.feed.records.read_counter.share()
     }
+}
+
+impl PlainSource for TraceSource {
+    #[inline]
+    fn due(&mut self) -> Result<Nanos> {
+        Ok(self.next_arrival()?.unwrap_or(Nanos::MAX))
+    }
+
+    fn take_plain(&mut self, at: Nanos) -> Result<Option<Plain>> {
+        let Some(Placed { record, place, .. }) = self.arrivals.next() else {
+            return Err(nothing_due());
+        };
+        if record.linked || place.blocks == 0 || !record.op.moves_data() {
+            return Ok(None);
+        }
+        let plain = Plain {
+            op: record.op,
+            lbn: place.lbn,
+            blocks: place.blocks,
+            stream: record.device,
+        };
+        self.send(at)?;
+        Ok(Some(plain))
+    }
+}
+
+fn nothing_due() -> Error {
+    Error::Request("the trace has no request due".to_owned())
 }
 
 impl Counts {

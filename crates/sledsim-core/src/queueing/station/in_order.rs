@@ -1,16 +1,16 @@
 //! The station serving plain requests in the order of arrival: the same times as
-//! `plain`, with a queue of small entries.
+//! `plain`, with a queue of small entries, which can be handed over to it.
 
 use super::plain::Station;
 use crate::model::in_order::{InOrder, Plain};
-use crate::model::mechanism::Mechanism;
+use crate::model::mechanism::{Mechanism, Step};
+use crate::queueing::schedulers::Waiting;
 use sledsim_base::request::Op;
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 
-/// A plain request on its way to the mechanism; the fields are those of
-/// [`crate::queueing::schedulers::Waiting`].
+/// A plain request on its way to the mechanism; the fields are those of [`Waiting`].
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     plain: Plain,
@@ -135,5 +135,25 @@ impl<M: Mechanism> InOrder for Station<M> {
             None => self.serve_in_order(at),
         };
         (self.due_in_order(), is_known.then_some(&self.row))
+    }
+
+    fn leave(&mut self) {
+        let queue = &mut self.in_order_queue;
+        let step = |(end, blocks)| Step {
+            end,
+            blocks,
+            ..Step::default()
+        };
+        self.steps.clear();
+        self.steps.extend(queue.passes.drain(..).map(step));
+        self.reading = queue.reading.take();
+        let waiting = |entry: Entry| Waiting {
+            request: entry.plain.request(entry.id, entry.arrival),
+            queue_depth: entry.queue_depth,
+            ready: entry.ready,
+            data_in: entry.data_in,
+        };
+        self.incoming.extend(queue.entries.drain(..).map(waiting));
+        self.next = self.due();
     }
 }

@@ -48,7 +48,7 @@ pub struct Station<M: Mechanism> {
     /// Requests that the scheduler holds.
     pub(super) waiting: usize,
     /// The next event: [`Station::due`], kept up to date.
-    next: Option<Nanos>,
+    pub(super) next: Option<Nanos>,
     batching: Batching,
     /// How long the first command of a batch waits for others.
     pub(super) window: Nanos,
@@ -123,7 +123,7 @@ impl<M: Mechanism> Station<M> {
     }
 
     /// The time of the next event.
-    fn due(&self) -> Option<Nanos> {
+    pub(super) fn due(&self) -> Option<Nanos> {
         if let Some(pass) = self.reading {
             return Some(self.row.start + self.steps[pass].end);
         }

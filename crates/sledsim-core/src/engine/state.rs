@@ -1,0 +1,101 @@
+//! What a run has counted so far, and when its next observations are due: handed from
+//! one loop to the other.
+
+use super::{Backlog, Observer, Outcome, Saturated};
+use crate::model::{CompletionQueue, CompletionSink, Model};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+
+/// Queues announced completions until they are due, and forwards the rows.
+pub(super) struct Collector<'a> {
+    pub(super) observer: &'a mut dyn Observer,
+    /// The ids of the requests.
+    pub(super) completions: CompletionQueue<u64>,
+    /// The latest completion.
+    pub(super) end: Nanos,
+    pub(super) failed: Option<Error>,
+}
+
+impl CompletionSink for Collector<'_> {
+    #[inline]
+    fn done(&mut self, row: &Row) {
+        debug_assert_eq!(row.parts.total(), row.completion - row.arrival);
+        self.completions.push(row.completion, row.id);
+        self.end = self.end.max(row.completion);
+        if let Err(error) = self.observer.done(row) {
+            self.failed.get_or_insert(error);
+        }
+    }
+
+    fn note(&mut self, row: &Row) {
+        if let Err(error) = self.observer.note(row) {
+            self.failed.get_or_insert(error);
+        }
+    }
+}
+
+/// The state of a run between two events.
+pub(super) struct State<'a> {
+    pub(super) collector: Collector<'a>,
+    pub(super) submitted: u64,
+    pub(super) events: u64,
+    /// The latest wake of the model.
+    pub(super) idle: Nanos,
+    /// When the observer is called next; [`Nanos::MAX`] for never.
+    pub(super) tick: Nanos,
+    /// The request before which the observer is called.
+    pub(super) observe_next: Option<u64>,
+    /// Whether no more requests are taken.
+    pub(super) enough: bool,
+    pub(super) backlog: Backlog,
+    pub(super) saturated: Option<Saturated>,
+}
+
+impl<'a> State<'a> {
+    /// The state at the start.
+    pub(super) fn new(observer: &'a mut dyn Observer, model: &dyn Model) -> Result<Self> {
+        let tick = observer.tick(Nanos::ZERO, model)?.unwrap_or(Nanos::MAX);
+        Ok(Self {
+            collector: Collector {
+                observer,
+                completions: CompletionQueue::default(),
+                end: Nanos::ZERO,
+                failed: None,
+            },
+            submitted: 0,
+            events: 0,
+            idle: Nanos::ZERO,
+            tick,
+            observe_next: Some(0),
+            enough: false,
+            backlog: Backlog::new(model.servers()),
+            saturated: None,
+        })
+    }
+
+    /// Whether more than `most` requests are outstanding `now`: the load has then
+    /// saturated the device.
+    #[inline]
+    pub(super) fn is_saturated(&mut self, now: Nanos, most: u64) -> bool {
+        let completions = &self.collector.completions;
+        let queue = self.submitted - completions.announced();
+        let is_saturated = queue + completions.len() as u64 > most;
+        if is_saturated {
+            self.saturated = Some(Saturated { at: now, queue });
+        }
+        is_saturated
+    }
+
+    /// How the run ended.
+    pub(super) fn outcome(self) -> Outcome {
+        Outcome {
+            submitted: self.submitted,
+            completed: self.collector.completions.announced(),
+            end: self.collector.end,
+            idle: self.idle.max(self.collector.end),
+            saturated: self.saturated,
+            backlog: self.saturated.is_none().then_some(self.backlog),
+        }
+    }
+}
