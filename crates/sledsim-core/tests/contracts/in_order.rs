@@ -115,7 +115,7 @@ fn both_loops_give_the_same() {
             ("power.policy", "'adaptive'"),
         ]),
         sled(&[("tip_sector_bits", "800"), ("travel_x_um", "2")]),
-        sled(&[("buffer.size_kib", "64")]),
+        sled(&[("buffer.size_kib", "64"), ("buffer.segments", "1")]),
         ("cmu2003", &[]),
         ("superdisk", &[("buffer.keep", "'nothing'")]),
         ("atlas10k", &[]),
