@@ -42,8 +42,8 @@ def lines_of(study: Study, x: str, y: str, by: str | None) -> dict[str, list[Poi
     """
     for name, given in (("x", x), ("by", by)):
         if given is not None and given not in study.varied:
-            keys = ", ".join(study.varied) or "the study varies none"
-            refuse(name, given, f"a key that varies: {keys}")
+            varied = ", ".join(study.varied) or "the study varies none"
+            refuse(name, given, f"a key that varies: {varied}")
     means = study.means_table()
     results = [name for name in means.names() if f"{name}.low" in means.names()]
     if y not in results:

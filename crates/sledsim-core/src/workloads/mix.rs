@@ -280,10 +280,7 @@ impl Source for Mix {
         }
         let (part, at) = self.earliest().ok_or_else(nothing_due)?;
         let plain = self.take_of(part, at)?.ok_or_else(nothing_due)?;
-        Ok(Request {
-            id,
-            ..plain.request(at)
-        })
+        Ok(plain.request(id, at))
     }
 
     fn completed(&mut self, id: u64, at: Nanos) {

@@ -18,6 +18,7 @@ use sledsim_core::devices::mems::faults::Faulty;
 use sledsim_core::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
 use sledsim_core::layouts::{RemappedModel, Simple};
 use sledsim_core::model::contents::Contents;
+use sledsim_core::model::in_order::Plain;
 use sledsim_core::model::links::Links;
 use sledsim_core::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
 use sledsim_core::model::{
@@ -194,6 +195,18 @@ impl Mechanism for Probe {
     }
 }
 
+/// The time, row and passes of a plain request.
+fn serve_plain(mechanism: &mut dyn Mechanism, at: Nanos) -> String {
+    let plain = Plain {
+        lbn: 4,
+        blocks: 1,
+        ..Plain::default()
+    };
+    let (mut row, mut passes) = (Row::default(), Vec::new());
+    let time = mechanism.serve_plain(at, &plain, &mut row, &mut passes, &mut Vec::new());
+    format!("{time:?} {row:?} {passes:?}")
+}
+
 /// The results of all methods of a mechanism.
 fn ask(mechanism: &mut dyn Mechanism) -> Said {
     let (at, request) = (Nanos(100), Request::new(1, Nanos(50), Op::Read, 4, 1));
@@ -208,6 +221,7 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
             "serve",
             format!("{:?}", mechanism.serve(at, &request, &mut Vec::new())),
         ),
+        ("serve_plain", serve_plain(mechanism, at)),
         (
             "target_cylinder",
             format!("{:?}", mechanism.target_cylinder(&request)),
@@ -358,6 +372,8 @@ fn ask_model(model: &mut dyn Model) -> Said {
         ("wake_at", format!("{:?}", model.wake_at())),
         ("servers", format!("{:?}", model.servers())),
         ("links", format!("{:?}", model.links())),
+        // None has it: a decorator sees every request.
+        ("in_order", format!("{:?}", model.in_order().is_some())),
         (
             "mechanism",
             format!("{:?}", model.mechanism().map(|one| one.cylinder(Nanos(0)))),

@@ -206,6 +206,13 @@ fn both_loops_give_the_same() {
         ]),
         sled(&[("tip_sector_bits", "800"), ("travel_x_um", "2")]),
         sled(&[("buffer.size_kib", "64"), ("buffer.segments", "4")]),
+        sled(&[
+            ("faults.ecc_tips", "4"),
+            ("faults.spare_tips", "64"),
+            ("faults.read_error_rate", "0.001"),
+            ("faults.seek_error_rate", "0.05"),
+            ("faults.tip_failures_per_hour", "2000000"),
+        ]),
         ("cmu2003", &[]),
         ("superdisk", &[("buffer.keep", "'nothing'")]),
         ("atlas10k", &[]),

@@ -8,8 +8,8 @@
 //! [`crate::export::Export`]. The thread that finds a request due sends its
 //! reply without blocking: bytes that do not fit into the socket are left to a
 //! second thread of the connection. The first thread gathers the replies that it finds
-//! due, while it has further requests at hand, and sends them at once. A client that does not read its replies, or
-//! that violates the protocol, affects no other client.
+//! due, while it has further requests at hand, and sends them at once. A client that
+//! does not read its replies, or that violates the protocol, affects no other client.
 //!
 //! In reading order:
 //!
