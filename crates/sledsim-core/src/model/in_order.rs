@@ -6,7 +6,7 @@
 
 use super::{Model, Source};
 use sledsim_base::error::Result;
-use sledsim_base::request::{Op, Request};
+use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 
@@ -24,6 +24,29 @@ pub struct Plain {
 }
 
 impl Plain {
+    /// Of `request`, if it is plain.
+    #[must_use]
+    #[inline]
+    pub fn of(request: &Request) -> Option<Self> {
+        let Flags {
+            fua: _,
+            background,
+            linked,
+            gathered,
+            for_task,
+        } = request.flags;
+        let is_marked = background | linked | gathered | for_task;
+        match request.extents[..] {
+            [Extent { lbn, blocks }] if request.op.moves_data() && !is_marked => Some(Self {
+                op: request.op,
+                lbn,
+                blocks,
+                stream: request.stream,
+            }),
+            _ => None,
+        }
+    }
+
     /// The request with this id, which arrives at `arrival`.
     #[must_use]
     pub fn request(&self, id: u64, arrival: Nanos) -> Request {

@@ -5,7 +5,7 @@ use super::plain::Station;
 use crate::model::in_order::{InOrder, Plain};
 use crate::model::mechanism::{Mechanism, Step};
 use crate::queueing::schedulers::Waiting;
-use sledsim_base::request::Op;
+use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
@@ -16,6 +16,7 @@ struct Entry {
     plain: Plain,
     queue_depth: u32,
     id: u64,
+    parent: Option<u64>,
     arrival: Nanos,
     ready: Nanos,
     data_in: Nanos,
@@ -31,7 +32,71 @@ pub(super) struct Queue {
     reading: Option<usize>,
 }
 
+impl Queue {
+    /// Whether it has no request, waiting or in service.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.reading.is_none()
+    }
+
+    /// The number of requests that wait.
+    #[inline]
+    pub(super) fn waiting(&self) -> usize {
+        self.entries.len()
+    }
+}
+
 impl<M: Mechanism> Station<M> {
+    /// Takes a request that arrives now, if it is plain and all requests before it were
+    /// served here; otherwise hands those that wait here over.
+    #[inline]
+    pub(super) fn take_in_order(&mut self, request: &Request) -> bool {
+        let takes = self.incoming.is_empty()
+            && self.reading.is_none()
+            && self.in_batches == 0
+            && !self.batches.has_incomplete();
+        if let Some(plain) = Plain::of(request).filter(|_| takes) {
+            let due = self.add_in_order(request.id, request.parent, request.arrival, &plain);
+            self.next = Some(due);
+            return true;
+        }
+        if !self.in_order_queue.is_empty() && request.op.moves_data() {
+            self.leave();
+        }
+        false
+    }
+
+    /// Adds a request that arrives now; returns when the next event is due.
+    #[inline]
+    fn add_in_order(
+        &mut self,
+        id: u64,
+        parent: Option<u64>,
+        arrival: Nanos,
+        plain: &Plain,
+    ) -> Nanos {
+        let in_service = match self.mechanism_free > arrival {
+            true => self.serving.max(1),
+            false => 0,
+        };
+        self.bus_free = arrival.max(self.bus_free) + self.interface.overhead;
+        let ready = self.bus_free;
+        // By a product, not by a branch that cannot be foreseen.
+        let data = self.interface.bus(plain.blocks);
+        self.bus_free += Nanos(data.0 * u64::from(plain.op == Op::Write));
+        let entries = &mut self.in_order_queue.entries;
+        entries.push_back(Entry {
+            plain: *plain,
+            queue_depth: entries.len() as u32 + in_service,
+            id,
+            parent,
+            arrival,
+            ready,
+            data_in: self.bus_free,
+        });
+        self.due_in_order()
+    }
+
     /// When the next event is due.
     #[inline]
     fn due_in_order(&self) -> Nanos {
@@ -53,6 +118,7 @@ impl<M: Mechanism> Station<M> {
             return false;
         };
         queue.passes.clear();
+        self.serving = 0;
         let Plain {
             op,
             lbn,
@@ -61,6 +127,7 @@ impl<M: Mechanism> Station<M> {
         } = entry.plain;
         let row = &mut self.row;
         row.id = entry.id;
+        row.parent = entry.parent;
         row.device = self.device;
         row.stream = stream;
         row.op = op;
@@ -111,22 +178,7 @@ impl<M: Mechanism> InOrder for Station<M> {
     }
 
     fn arrive(&mut self, id: u64, arrival: Nanos, plain: &Plain) -> Nanos {
-        let in_service = u32::from(self.mechanism_free > arrival);
-        self.bus_free = arrival.max(self.bus_free) + self.interface.overhead;
-        let ready = self.bus_free;
-        // By a product, not by a branch that cannot be foreseen.
-        let data = self.interface.bus(plain.blocks);
-        self.bus_free += Nanos(data.0 * u64::from(plain.op == Op::Write));
-        let entries = &mut self.in_order_queue.entries;
-        entries.push_back(Entry {
-            plain: *plain,
-            queue_depth: entries.len() as u32 + in_service,
-            id,
-            arrival,
-            ready,
-            data_in: self.bus_free,
-        });
-        self.due_in_order()
+        self.add_in_order(id, None, arrival, plain)
     }
 
     fn happen(&mut self, at: Nanos) -> (Nanos, Option<&Row>) {
@@ -148,7 +200,10 @@ impl<M: Mechanism> InOrder for Station<M> {
         self.steps.extend(queue.passes.drain(..).map(step));
         self.reading = queue.reading.take();
         let waiting = |entry: Entry| Waiting {
-            request: entry.plain.request(entry.id, entry.arrival),
+            request: Request {
+                parent: entry.parent,
+                ..entry.plain.request(entry.id, entry.arrival)
+            },
             queue_depth: entry.queue_depth,
             ready: entry.ready,
             data_in: entry.data_in,

@@ -135,7 +135,6 @@ impl<M: Mechanism> Station<M> {
     }
 
     /// Serves the request that is next at `at`.
-    #[inline]
     fn serve_next(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if !self.in_order {
             return self.serve_picked(at, sink);
@@ -248,6 +247,14 @@ impl<M: Mechanism> Events for Station<M> {
     }
 
     fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        if !self.in_order_queue.is_empty() {
+            let (next, row) = InOrder::happen(self, at);
+            if let Some(row) = row {
+                sink.done(row);
+            }
+            self.next = (next != Nanos::MAX).then_some(next);
+            return;
+        }
         match self.reading {
             Some(pass) => self.end_pass(pass, at, sink),
             None => self.serve_next(at, sink),
@@ -264,11 +271,15 @@ impl<M: Mechanism> Model for Station<M> {
     fn submit(&mut self, mut request: Request, sink: &mut dyn CompletionSink) {
         let arrival = request.arrival;
         self.advance(arrival, false, sink);
+        if self.in_order && self.take_in_order(&request) {
+            return;
+        }
         let in_service = match self.mechanism_free > arrival {
             true => self.serving.max(1),
             false => 0,
         };
-        let held = self.incoming.len() + self.waiting + self.in_batches;
+        let held =
+            self.incoming.len() + self.waiting + self.in_batches + self.in_order_queue.waiting();
         let queue_depth = held as u32 + in_service;
         let interface = self.interface_of(&request);
         let ready = if request.flags.for_task {
