@@ -2,6 +2,7 @@
 //! `plain`, with a queue of small entries, which can be handed over to it.
 
 use super::plain::Station;
+use crate::model::CompletionSink;
 use crate::model::in_order::{InOrder, Plain};
 use crate::model::mechanism::{Mechanism, Step};
 use crate::queueing::schedulers::Waiting;
@@ -99,7 +100,7 @@ impl<M: Mechanism> Station<M> {
 
     /// When the next event is due.
     #[inline]
-    fn due_in_order(&self) -> Nanos {
+    pub(super) fn due_in_order(&self) -> Nanos {
         let queue = &self.in_order_queue;
         if let Some(pass) = queue.reading {
             return self.row.start + queue.passes[pass].0;
@@ -113,10 +114,39 @@ impl<M: Mechanism> Station<M> {
     /// Serves the first request; whether its completion is known.
     #[inline]
     fn serve_in_order(&mut self, at: Nanos) -> bool {
-        let queue = &mut self.in_order_queue;
-        let Some(entry) = queue.entries.pop_front() else {
+        let first = self.in_order_queue.entries.pop_front();
+        first.is_some_and(|entry| self.serve_entry(at, &entry))
+    }
+
+    /// Serves a request that a scheduler has picked, if it is plain.
+    pub(super) fn serve_if_plain(
+        &mut self,
+        at: Nanos,
+        waiting: &Waiting,
+        sink: &mut dyn CompletionSink,
+    ) -> bool {
+        let Some(plain) = Plain::of(&waiting.request) else {
             return false;
         };
+        let entry = Entry {
+            plain,
+            queue_depth: waiting.queue_depth,
+            id: waiting.request.id,
+            parent: waiting.request.parent,
+            arrival: waiting.request.arrival,
+            ready: waiting.ready,
+            data_in: waiting.data_in,
+        };
+        if self.serve_entry(at, &entry) {
+            sink.done(&self.row);
+        }
+        true
+    }
+
+    /// Serves a request; whether its completion is known.
+    #[inline]
+    fn serve_entry(&mut self, at: Nanos, entry: &Entry) -> bool {
+        let queue = &mut self.in_order_queue;
         queue.passes.clear();
         self.serving = 0;
         let Plain {

@@ -186,6 +186,9 @@ impl<M: Mechanism> Station<M> {
         if waiting.request.flags.linked {
             return self.serve_batch(at, waiting, sink);
         }
+        if self.serve_if_plain(at, &waiting, sink) {
+            return;
+        }
         let request = &waiting.request;
         self.serving = 0;
         self.steps.clear();
@@ -252,14 +255,20 @@ impl<M: Mechanism> Events for Station<M> {
             if let Some(row) = row {
                 sink.done(row);
             }
-            self.next = (next != Nanos::MAX).then_some(next);
+            self.next = match next {
+                Nanos::MAX => self.due(),
+                next => Some(next),
+            };
             return;
         }
         match self.reading {
             Some(pass) => self.end_pass(pass, at, sink),
             None => self.serve_next(at, sink),
         }
-        self.next = self.due();
+        self.next = match self.in_order_queue.is_empty() {
+            true => self.due(),
+            false => Some(self.due_in_order()),
+        };
     }
 }
 
