@@ -222,6 +222,8 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
             format!("{:?}", mechanism.serve(at, &request, &mut Vec::new())),
         ),
         ("serve_plain", serve_plain(mechanism, at)),
+        // It prepares only: a decorator need not forward it.
+        ("foresee", String::new()),
         (
             "target_cylinder",
             format!("{:?}", mechanism.target_cylinder(&request)),
