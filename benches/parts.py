@@ -39,6 +39,7 @@ PARTS: dict[str, str | None] = {
     "sledsim-run/src/stats": "statistics",
     "sledsim-base/src/distribution": "statistics",
     "sledsim-base/src/cells": "statistics",
+    "sledsim-base/src/elementary": "mechanism",
     "sledsim-base/src/units": None,  # of those that convert
     "sledsim-run/src/parquet_file": "rows",
     "sledsim-run/src/run": "statistics",
@@ -54,7 +55,7 @@ OTHERS = "standard library, allocation, copying"
 
 
 def part_of(path: str) -> str | None:
-    """Return the part of a source file; none if it is nobody's."""
+    """Return the part of a source file; none if it has none of its own."""
     return next((part for inside, part in PARTS.items() if inside in path), None)
 
 
