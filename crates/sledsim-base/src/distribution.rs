@@ -5,6 +5,8 @@ use crate::varint;
 
 /// The most values that [`Distribution::record_all`] takes.
 pub const MOST_AT_ONCE: usize = 256;
+/// So few are recorded one by one.
+const FEW: usize = 16;
 /// The low half of 64 bits.
 const LOW: u64 = u32::MAX as u64;
 
@@ -58,6 +60,12 @@ impl Distribution {
     /// Records `values`, at most [`MOST_AT_ONCE`]: the same as one after the other.
     pub fn record_all(&mut self, values: &[u64]) {
         debug_assert!(values.len() <= MOST_AT_ONCE);
+        if values.len() < FEW {
+            for &value in values {
+                self.record(value);
+            }
+            return;
+        }
         let (any, all) = (values.iter()).fold((0, u64::MAX), |(any, all), v| (any | v, all & v));
         if any == 0 {
             return;

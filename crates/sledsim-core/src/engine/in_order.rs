@@ -7,8 +7,8 @@
 
 use super::state::State;
 use super::{CHECK_EVERY, Limits, check_extents};
-use crate::model::CompletionSink;
 use crate::model::in_order::{InOrder, PlainSource};
+use crate::model::{Background, CompletionSink};
 use sledsim_base::error::Result;
 use sledsim_base::progress::Progress;
 use sledsim_base::request::Request;
@@ -96,7 +96,8 @@ pub(super) fn simulate(
                 requests,
                 share: source.share(),
             })?;
-            if !state.enough && state.collector.observer.enough() {
+            let is_done = model.background().is_some_and(Background::ends_run);
+            if !state.enough && (is_done || state.collector.observer.enough()) {
                 state.enough = true;
                 arrival = Nanos::MAX;
             }
