@@ -6,9 +6,9 @@
 //! same [`State`]. The tests run both.
 
 use super::state::State;
-use super::{CHECK_EVERY, Limits, check_extents};
+use super::{Limits, check_extents};
+use crate::model::CompletionSink;
 use crate::model::in_order::{InOrder, PlainSource};
-use crate::model::{Background, CompletionSink};
 use sledsim_base::error::Result;
 use sledsim_base::progress::Progress;
 use sledsim_base::request::Request;
@@ -24,7 +24,6 @@ pub(super) fn simulate(
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<bool> {
     let blocks = model.blocks();
-    let requests = source.requests();
     let mut completion = Nanos::MAX;
     let mut arrival = source.due()?;
     let mut wake = Nanos::MAX;
@@ -89,18 +88,8 @@ pub(super) fn simulate(
                 return Err(error);
             }
         }
-        state.events += 1;
-        if state.events.is_multiple_of(CHECK_EVERY) {
-            check(Progress {
-                completed: state.collector.completions.announced(),
-                requests,
-                share: source.share(),
-            })?;
-            let is_done = model.background().is_some_and(Background::ends_run);
-            if !state.enough && (is_done || state.collector.observer.enough()) {
-                state.enough = true;
-                arrival = Nanos::MAX;
-            }
+        if state.count_event(source, model, check)? {
+            arrival = Nanos::MAX;
         }
     }
 }

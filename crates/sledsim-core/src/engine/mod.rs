@@ -14,7 +14,7 @@ mod state;
 pub use backlog::{Backlog, Piece};
 
 use crate::model::links::{Chains, Links};
-use crate::model::{Background, Model, Source};
+use crate::model::{Model, Source};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::Request;
@@ -100,9 +100,6 @@ pub struct Outcome {
     pub backlog: Option<Backlog>,
 }
 
-/// How many events pass between two calls of `check`.
-const CHECK_EVERY: u64 = 1024;
-
 /// Runs `source` against `model` until all requests are complete or the load
 /// saturates the device. `check` is called periodically; an error of it ends
 /// the run.
@@ -151,7 +148,6 @@ fn go_on(
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Outcome> {
     let blocks = model.blocks();
-    let requests = source.requests();
     let or_max = |at: Option<Nanos>| at.unwrap_or(Nanos::MAX);
     // The next event of each kind, updated only when it may have changed.
     let mut arrival = or_max(source.next_arrival()?);
@@ -202,19 +198,8 @@ fn go_on(
                 return Err(error);
             }
         }
-        state.events += 1;
-        if state.events.is_multiple_of(CHECK_EVERY) {
-            check(Progress {
-                completed: state.collector.completions.announced(),
-                requests,
-                share: source.share(),
-            })?;
-            let background = model.background();
-            let is_done = background.is_some_and(Background::ends_run);
-            if !state.enough && (is_done || state.collector.observer.enough()) {
-                state.enough = true;
-                arrival = Nanos::MAX;
-            }
+        if state.count_event(source, model, check)? {
+            arrival = Nanos::MAX;
         }
     }
     if state.saturated.is_none() && !state.enough {

@@ -2,10 +2,14 @@
 //! one loop to the other.
 
 use super::{Backlog, Observer, Outcome, Saturated};
-use crate::model::{CompletionQueue, CompletionSink, Model};
+use crate::model::{Background, CompletionQueue, CompletionSink, Model, Source};
 use sledsim_base::error::{Error, Result};
+use sledsim_base::progress::Progress;
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
+
+/// How many events pass between two calls of `check`.
+const CHECK_EVERY: u64 = 1024;
 
 /// Queues announced completions until they are due, and forwards the rows.
 pub(super) struct Collector<'a> {
@@ -85,6 +89,30 @@ impl<'a> State<'a> {
             self.saturated = Some(Saturated { at: now, queue });
         }
         is_saturated
+    }
+
+    /// Counts an event, and periodically calls `check` and asks whether the run has enough
+    /// requests; whether no more are taken from now on.
+    #[inline]
+    pub(super) fn count_event(
+        &mut self,
+        source: &dyn Source,
+        model: &dyn Model,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<bool> {
+        self.events += 1;
+        if !self.events.is_multiple_of(CHECK_EVERY) {
+            return Ok(false);
+        }
+        check(Progress {
+            completed: self.collector.completions.announced(),
+            requests: source.requests(),
+            share: source.share(),
+        })?;
+        let is_done = model.background().is_some_and(Background::ends_run);
+        let ends = !self.enough && (is_done || self.collector.observer.enough());
+        self.enough |= ends;
+        Ok(ends)
     }
 
     /// How the run ended.

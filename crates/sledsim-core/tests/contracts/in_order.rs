@@ -23,7 +23,7 @@ type Simulate = fn(
     &mut dyn FnMut(sledsim_base::progress::Progress) -> Result<()>,
 ) -> Result<Outcome>;
 
-/// Everything that an observer is told.
+/// Records the rows and the reports that an observer receives.
 #[derive(Default)]
 struct Log {
     rows: Rows,

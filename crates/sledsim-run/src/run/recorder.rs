@@ -42,9 +42,7 @@ impl Recorder {
             series: (plan.has_series()).then(|| Series::new(plan.window)),
         })
     }
-}
 
-impl Recorder {
     /// Completes the statistics after the last row.
     pub fn complete(&mut self) {
         self.gathered.drain(&mut self.stats);

@@ -6,7 +6,7 @@ use crate::devices::mems::sled::Power;
 use crate::power::{PowerOn, PowerPolicySpec, break_even};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
-use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::request::{Extent, Op};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
 /// The shares of bits that are read and written.
@@ -92,14 +92,7 @@ impl Savings {
     /// Powered tips per tip with requested data, on average over the request.
     #[must_use]
     #[inline]
-    pub fn tips_per_tip(&self, request: &Request) -> f64 {
-        self.tips_per_tip_of(request.op, &request.extents)
-    }
-
-    /// As [`Savings::tips_per_tip`].
-    #[must_use]
-    #[inline]
-    pub fn tips_per_tip_of(&self, op: Op, extents: &[Extent]) -> f64 {
+    pub fn tips_per_tip(&self, op: Op, extents: &[Extent]) -> f64 {
         match self.small_read == 1.0 {
             true => self.bits_per_bit,
             false => self.tips_with_small_reads(op, extents),

@@ -380,7 +380,7 @@ impl<K: Kinematics> Sled<K> {
             active_mw: power.active_mw,
             tip_mw: power.tip_mw,
             per_lbn,
-            tips_per_tip: self.behaviour.savings.tips_per_tip_of(op, extents),
+            tips_per_tip: self.behaviour.savings.tips_per_tip(op, extents),
             all: match power.tips_powered {
                 TipsPowered::Used => None,
                 TipsPowered::All => Some(f64::from(per_lbn * geometry.blocks_per_pass)),

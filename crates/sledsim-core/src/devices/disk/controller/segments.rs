@@ -30,8 +30,7 @@ impl Segment {
     /// One past the last block of the run that holds `lbn`.
     #[must_use]
     pub fn run_end(&self, lbn: u64) -> Option<u64> {
-        // One comparison for both ends: it seldom surprises the processor.
-        if lbn.wrapping_sub(self.low) >= self.high - self.low {
+        if !(self.low..self.high).contains(&lbn) {
             return None;
         }
         let mut runs = self.held.iter();
