@@ -1,4 +1,4 @@
-//! The event loop for plain requests served in the order of arrival.
+//! The event loop for plain requests.
 //!
 //! Same events in the same order as the loop of [`super::simulate_any`], and so the same
 //! results: a request is not copied on its way, and the calls per event are fewer. Before

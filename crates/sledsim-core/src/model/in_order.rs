@@ -1,7 +1,7 @@
-//! Plain requests served in the order of arrival: the common case, without a request
+//! Plain requests: the common case, without a request
 //! or a row being copied from queue to queue.
 //!
-//! A source of plain requests and a model that serves them in order can run in the
+//! A source of plain requests and a model that serves them can run in the
 //! engine's second loop (`engine::in_order`), with the same results as in its first.
 
 use super::{Model, Source};
@@ -78,7 +78,7 @@ pub trait PlainSource: Source {
     }
 }
 
-/// A model that serves plain requests in the order of arrival.
+/// A model that serves plain requests, in the order that it chooses.
 ///
 /// The host calls in the order of time: at one instant [`InOrder::arrive`], then
 /// [`InOrder::happen`].

@@ -6,7 +6,7 @@
 //!
 //! Modules in reading order:
 //! - `source`: sources of requests;
-//! - `in_order`: plain requests served in the order of arrival;
+//! - `in_order`: plain requests;
 //! - `completion_queue`: announced completions until they are due;
 //! - `events`: a model as a sequence of events;
 //! - `links`: batches of linked requests;
@@ -111,8 +111,7 @@ pub trait Model: Send {
         None
     }
 
-    /// The same model, if it serves plain requests in the order of arrival and has
-    /// none yet.
+    /// The same model, if it serves plain requests and has none yet.
     fn in_order(&mut self) -> Option<&mut dyn in_order::InOrder> {
         None
     }

@@ -144,13 +144,13 @@ impl PlainSource for Turning {
 /// A run of `load` on the device, by one of the loops, and what the source counted.
 fn run(
     by: Simulate,
-    name: &str,
-    keys: &[(&str, &str)],
+    (name, keys): (&str, &[(&str, &str)]),
+    scheduler: &str,
     load: &str,
     turn: Option<(u64, Turn)>,
     enough: Option<usize>,
 ) -> String {
-    let scheduler = SchedulerSpec::named("fcfs").expect("a scheduler");
+    let scheduler = SchedulerSpec::named(scheduler).expect("a scheduler");
     let (mut model, _) = device(name, keys).build_with(&scheduler).expect("a model");
     let mut load = Keys::parse(load, "load.toml").expect("keys");
     let spec = GeneratorSpec::read("random", &mut load).expect("a load");
@@ -217,7 +217,16 @@ fn both_loops_give_the_same() {
         ("superdisk", &[("buffer.keep", "'nothing'")]),
         ("atlas10k", &[]),
     ];
+    let schedulers = [
+        "fcfs",
+        "sstf_lbn",
+        "c_look",
+        "sptf",
+        "aged_sptf",
+        "zone_sptf",
+    ];
     let load = (
+        prop_oneof![Just("fcfs"), proptest::sample::select(schedulers.to_vec())],
         prop_oneof![
             (1..40_u32).prop_map(|depth| format!("queue_depth = {depth}")),
             (1..4000_u32).prop_map(|rate| format!("rate = {rate}")),
@@ -247,14 +256,15 @@ fn both_loops_give_the_same() {
     );
     let cases = ProptestConfig::with_cases(24);
     for (name, keys) in devices {
-        proptest!(cases.clone(), |((times, size, kib, reads, seed, turn, enough) in load.clone())| {
+        proptest!(cases.clone(), |((by, times, size, kib, reads, seed, turn, enough) in load.clone())| {
             let load = format!(
                 "requests = 2500\n{times}\nsize = '{size}'\nmean_size_kib = {kib}\n\
                  read_fraction = {}\nseed = {seed}\nlast_lbn = 9000",
                 f64::from(reads) / 4.0
             );
-            let one = run(simulate, name, keys, &load, turn, enough);
-            prop_assert!(one == run(simulate_any, name, keys, &load, turn, enough), "{name} {keys:?} {load} {turn:?}");
+            let one = run(simulate, (name, keys), by, &load, turn, enough);
+            let other = run(simulate_any, (name, keys), by, &load, turn, enough);
+            prop_assert!(one == other, "{name} {keys:?} {by} {load} {turn:?}");
         });
     }
 }
@@ -271,7 +281,7 @@ fn sleds_without_a_buffer_serve_in_order() {
     };
     assert!(is_in_order("g2", &[], "fcfs"));
     assert!(is_in_order("cmu2003", &[], "fcfs"));
-    assert!(!is_in_order("g2", &[], "sptf"));
+    assert!(is_in_order("g2", &[], "sptf"));
     assert!(!is_in_order(
         "g2",
         &[("batching.kind", "'adjacent'")],

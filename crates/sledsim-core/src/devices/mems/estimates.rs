@@ -59,6 +59,7 @@ impl Estimates {
 
     /// The positioning time of a sled in `state` for a request at `start`, or any time
     /// above `limit` if it is; `startup_s` comes first. `None` if the tables lack it.
+    /// `x_s` gives the X part to a cylinder.
     #[inline]
     pub fn within<K: Kinematics>(
         &self,
@@ -67,6 +68,7 @@ impl Estimates {
         startup_s: f64,
         start: &Start,
         limit: Nanos,
+        x_s: impl FnOnce(u32) -> f64,
     ) -> Option<Nanos> {
         let row = start.own[0].checked_sub(1)? as usize;
         let edge = state.y.edge()? as usize;
@@ -79,7 +81,7 @@ impl Estimates {
         if x_m == state.x_m {
             return None; // then Y may wait
         }
-        let x_s = motion.x_seek_s(state.x_m, x_m);
+        let x_s = x_s(start.cylinder);
         Some(Nanos::from_s(startup_s + if x_s > y_s { x_s } else { y_s }))
     }
 }

@@ -12,6 +12,7 @@ use super::passes::Pass;
 use crate::model::in_order::Plain;
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 /// Seeks in Y between all row edges, as [`Motion`] numbers them: from each to each.
@@ -23,8 +24,9 @@ pub struct RowSeeks {
     rounded: Vec<(Nanos, Nanos)>,
 }
 
-/// Moves in X before requests to come, computed one right after the other: the processor
-/// works on several at once, where each would hold up the request that needs it.
+/// Moves in X that are known before the request that needs them. Those before requests
+/// to come are computed one right after the other: the processor works on several at
+/// once, where each would hold up its request.
 ///
 /// A move is used only from and to the very places for which it was computed.
 #[derive(Clone, Debug, Default)]
@@ -32,13 +34,18 @@ pub struct MovesAhead {
     moves: VecDeque<Move>,
     /// Where the last request foreseen ends.
     end_m: Option<f64>,
+    /// The last moves estimated, by the lowest bits of their cylinder.
+    estimated: [Cell<Move>; ESTIMATED],
 }
+
+/// How many estimated moves are kept.
+const ESTIMATED: usize = 16;
 
 /// Moves computed at once.
 const MOVES_AT_ONCE: usize = 64;
 
 /// A move in X, its time and settling.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Move {
     from_m: f64,
     to_m: f64,
@@ -81,15 +88,30 @@ impl MovesAhead {
         self.end_m = Some(at_m);
     }
 
+    /// The time of a move in X to a cylinder, kept for a request that needs it soon.
+    #[inline]
+    pub fn estimate<K: Kinematics>(&self, motion: &Motion<K>, from_m: f64, to: u32) -> f64 {
+        let to_m = motion.geometry.x_m(to);
+        let (x_s, settle) = motion.x_seek_and_settle(from_m, to_m, None);
+        self.estimated[to as usize % ESTIMATED].set(Move {
+            from_m,
+            to_m,
+            x_s,
+            settle,
+        });
+        x_s
+    }
+
     /// Leaves out the move before the next request.
     pub fn skip(&mut self) {
         self.moves.pop_front();
     }
 
-    /// The move before the next request.
+    /// The move before the next request, which starts at a cylinder; it may be another.
     #[inline]
-    fn take(&mut self) -> Option<Move> {
-        self.moves.pop_front()
+    fn take(&mut self, to: u32) -> Move {
+        let estimated = || self.estimated[to as usize % ESTIMATED].get();
+        self.moves.pop_front().unwrap_or_else(estimated)
     }
 }
 
@@ -142,7 +164,7 @@ pub fn access_plain<K: Kinematics>(
     ahead: &mut MovesAhead,
     mut emit: impl FnMut(PlainPass),
 ) {
-    let mut ahead = ahead.take();
+    let mut is_first = true;
     let only_up = rule == DirectionRule::AlwaysUp;
     let mut edge = state.y.edge().unwrap_or_default();
     let mut x_m = state.x_m;
@@ -165,6 +187,8 @@ pub fn access_plain<K: Kinematics>(
             }
             blocks += (width - next.cell).min(most - blocks).min(left - blocks);
         }
+        let ahead = is_first.then(|| ahead.take(place.cylinder));
+        is_first = false;
         lbn += u64::from(blocks);
         left -= blocks;
         let pass = Pass {
@@ -173,14 +197,7 @@ pub fn access_plain<K: Kinematics>(
             lbn,
             blocks,
         };
-        emit(serve(
-            motion,
-            only_up,
-            &mut x_m,
-            &mut edge,
-            &pass,
-            ahead.take(),
-        ));
+        emit(serve(motion, only_up, &mut x_m, &mut edge, &pass, ahead));
     }
     state.x_m = x_m;
     state.y = motion.point_at(edge);

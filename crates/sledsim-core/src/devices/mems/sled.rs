@@ -505,8 +505,9 @@ impl<K: Kinematics> Mechanism for Sled<K> {
 
     fn estimate_within(&self, at: Nanos, request: &Request, start: &Start, limit: Nanos) -> Nanos {
         let (state, startup_s) = self.state_at(at);
+        let x_s = |cylinder| self.ahead.estimate(&self.motion, state.x_m, cylinder);
         self.estimates()
-            .within(&self.motion, &state, startup_s, start, limit)
+            .within(&self.motion, &state, startup_s, start, limit, x_s)
             .unwrap_or_else(|| self.estimate(at, request))
     }
 

@@ -1,5 +1,4 @@
-//! The station serving plain requests in the order of arrival: the same times as
-//! `plain`, with a queue of small entries, which can be handed over to it.
+//! The station serving plain requests: the same times as `plain`, with a queue of small entries, which can be handed over to it.
 
 use super::plain::Station;
 use crate::model::CompletionSink;
@@ -23,6 +22,35 @@ struct Entry {
     data_in: Nanos,
 }
 
+impl Entry {
+    /// Of a plain request.
+    #[inline]
+    fn of(waiting: &Waiting) -> Option<Self> {
+        Some(Self {
+            plain: Plain::of(&waiting.request)?,
+            queue_depth: waiting.queue_depth,
+            id: waiting.request.id,
+            parent: waiting.request.parent,
+            arrival: waiting.request.arrival,
+            ready: waiting.ready,
+            data_in: waiting.data_in,
+        })
+    }
+
+    #[inline]
+    fn waiting(&self) -> Waiting {
+        Waiting {
+            request: Request {
+                parent: self.parent,
+                ..self.plain.request(self.id, self.arrival)
+            },
+            queue_depth: self.queue_depth,
+            ready: self.ready,
+            data_in: self.data_in,
+        }
+    }
+}
+
 /// Its queue, and the passes of the request in service.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
@@ -31,13 +59,15 @@ pub(super) struct Queue {
     passes: Vec<(Nanos, u32)>,
     /// The pass whose end is the next event, while a read is in service.
     reading: Option<usize>,
+    /// Requests that the scheduler holds.
+    in_scheduler: usize,
 }
 
 impl Queue {
     /// Whether it has no request, waiting or in service.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.reading.is_none()
+        self.entries.is_empty() && self.reading.is_none() && self.in_scheduler == 0
     }
 
     /// The number of requests that wait.
@@ -54,8 +84,10 @@ impl<M: Mechanism> Station<M> {
     pub(super) fn take_in_order(&mut self, request: &Request) -> bool {
         let takes = self.incoming.is_empty()
             && self.reading.is_none()
+            && self.waiting == self.in_order_queue.in_scheduler
             && self.in_batches == 0
-            && !self.batches.has_incomplete();
+            && !self.batches.has_incomplete()
+            && !self.forms_groups();
         if let Some(plain) = Plain::of(request).filter(|_| takes) {
             let due = self.add_in_order(request.id, request.parent, request.arrival, &plain);
             self.next = Some(due);
@@ -88,7 +120,7 @@ impl<M: Mechanism> Station<M> {
         let entries = &mut self.in_order_queue.entries;
         entries.push_back(Entry {
             plain: *plain,
-            queue_depth: entries.len() as u32 + in_service,
+            queue_depth: (entries.len() + self.waiting) as u32 + in_service,
             id,
             parent,
             arrival,
@@ -105,17 +137,40 @@ impl<M: Mechanism> Station<M> {
         if let Some(pass) = queue.reading {
             return self.row.start + queue.passes[pass].0;
         }
+        if queue.in_scheduler > 0 {
+            return self.mechanism_free;
+        }
         match queue.entries.front() {
             Some(entry) => entry.ready.max(self.mechanism_free),
             None => Nanos::MAX,
         }
     }
 
-    /// Serves the first request; whether its completion is known.
+    /// Serves the next request; whether its completion is known.
     #[inline]
     fn serve_in_order(&mut self, at: Nanos) -> bool {
-        let first = self.in_order_queue.entries.pop_front();
-        first.is_some_and(|entry| self.serve_entry(at, &entry))
+        let next = match self.in_order {
+            true => self.in_order_queue.entries.pop_front(),
+            false => self.pick(at),
+        };
+        next.is_some_and(|entry| self.serve_entry(at, &entry))
+    }
+
+    /// Takes the request that the scheduler picks among those ready at `at`.
+    fn pick(&mut self, at: Nanos) -> Option<Entry> {
+        let queue = &mut self.in_order_queue;
+        while let Some(entry) = queue.entries.front()
+            && entry.ready <= at
+        {
+            self.scheduler.push(entry.waiting(), &self.mechanism);
+            queue.entries.pop_front();
+            queue.in_scheduler += 1;
+            self.waiting += 1;
+        }
+        let picked = self.scheduler.pop(at, &self.mechanism)?;
+        queue.in_scheduler -= 1;
+        self.waiting -= 1;
+        Entry::of(&picked)
     }
 
     /// Serves a request that a scheduler has picked, if it is plain.
@@ -125,17 +180,8 @@ impl<M: Mechanism> Station<M> {
         waiting: &Waiting,
         sink: &mut dyn CompletionSink,
     ) -> bool {
-        let Some(plain) = Plain::of(&waiting.request) else {
+        let Some(entry) = Entry::of(waiting) else {
             return false;
-        };
-        let entry = Entry {
-            plain,
-            queue_depth: waiting.queue_depth,
-            id: waiting.request.id,
-            parent: waiting.request.parent,
-            arrival: waiting.request.arrival,
-            ready: waiting.ready,
-            data_in: waiting.data_in,
         };
         if self.serve_entry(at, &entry) {
             sink.done(&self.row);
@@ -204,7 +250,9 @@ impl<M: Mechanism> Station<M> {
 
 impl<M: Mechanism> InOrder for Station<M> {
     fn foresee(&mut self, upcoming: &[Plain]) {
-        self.mechanism.foresee(upcoming);
+        if self.in_order {
+            self.mechanism.foresee(upcoming);
+        }
     }
 
     fn arrive(&mut self, id: u64, arrival: Nanos, plain: &Plain) -> Nanos {
@@ -229,16 +277,9 @@ impl<M: Mechanism> InOrder for Station<M> {
         self.steps.clear();
         self.steps.extend(queue.passes.drain(..).map(step));
         self.reading = queue.reading.take();
-        let waiting = |entry: Entry| Waiting {
-            request: Request {
-                parent: entry.parent,
-                ..entry.plain.request(entry.id, entry.arrival)
-            },
-            queue_depth: entry.queue_depth,
-            ready: entry.ready,
-            data_in: entry.data_in,
-        };
+        let waiting = |entry: Entry| entry.waiting();
         self.incoming.extend(queue.entries.drain(..).map(waiting));
+        queue.in_scheduler = 0;
         self.next = self.due();
     }
 }

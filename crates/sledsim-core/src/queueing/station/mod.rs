@@ -8,7 +8,7 @@
 //!
 //! Modules in reading order:
 //! - `plain`: the station without a buffer;
-//! - `in_order`: the same for plain requests in the order of arrival;
+//! - `in_order`: the same for plain requests;
 //! - `batches`: commands that a station serves together;
 //! - `merging`: waiting requests with adjoining extents, served as one;
 //! - `buffer`: the keys of a buffer;

@@ -32,7 +32,7 @@ pub struct Station<M: Mechanism> {
     pub(super) scheduler: Box<dyn Scheduler>,
     /// Whether requests are served in the order of `incoming`, and the scheduler holds
     /// none.
-    in_order: bool,
+    pub(super) in_order: bool,
     pub(super) in_order_queue: in_order::Queue,
     pub(super) interface: Interface,
     /// Commands on their way through the bus, in the order of `ready`.
@@ -104,12 +104,17 @@ impl<M: Mechanism> Station<M> {
     #[must_use]
     pub fn with_batching(mut self, batching: Batching) -> Self {
         self.batching = batching;
-        let groups = matches!(batching, Batching::Window(_) | Batching::Adjacent);
-        self.in_order = self.in_order && !groups;
+        self.in_order = self.in_order && !self.forms_groups();
         if let Batching::Window(window) = batching {
             self.window = window;
         }
         self
+    }
+
+    /// Whether plain requests may be served together.
+    #[inline]
+    pub(super) fn forms_groups(&self) -> bool {
+        matches!(self.batching, Batching::Window(_) | Batching::Adjacent)
     }
 
     /// The interface costs of a request; none if a background task of the device
@@ -280,7 +285,7 @@ impl<M: Mechanism> Model for Station<M> {
     fn submit(&mut self, mut request: Request, sink: &mut dyn CompletionSink) {
         let arrival = request.arrival;
         self.advance(arrival, false, sink);
-        if self.in_order && self.take_in_order(&request) {
+        if self.take_in_order(&request) {
             return;
         }
         let in_service = match self.mechanism_free > arrival {
@@ -355,7 +360,7 @@ impl<M: Mechanism> Model for Station<M> {
 
     fn in_order(&mut self) -> Option<&mut dyn InOrder> {
         let is_empty = self.next.is_none() && !self.batches.has_incomplete();
-        (self.in_order && is_empty).then_some(self)
+        (is_empty && !self.forms_groups()).then_some(self)
     }
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {
