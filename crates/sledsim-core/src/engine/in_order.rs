@@ -42,12 +42,12 @@ pub(super) fn simulate(
             let completions = &mut state.collector.completions;
             if let Some((at, id)) = completions.pop() {
                 state.backlog.complete(at);
-                source.completed(id, at);
+                match state.enough {
+                    true => source.completed(id, at),
+                    false => arrival = source.completed_due(id, at)?,
+                }
             }
             completion = completions.next_at().unwrap_or(Nanos::MAX);
-            if !state.enough {
-                arrival = source.due()?;
-            }
         } else if arrival == now {
             if foreseen == 0 {
                 let upcoming = source.upcoming();

@@ -72,6 +72,15 @@ pub trait PlainSource: Source {
     /// As [`Source::take`].
     fn take_plain(&mut self, at: Nanos) -> Result<Option<Plain>>;
 
+    /// As [`Source::completed`] and then [`PlainSource::due`], by one call.
+    ///
+    /// # Errors
+    /// As [`PlainSource::due`].
+    fn completed_due(&mut self, id: u64, at: Nanos) -> Result<Nanos> {
+        self.completed(id, at);
+        self.due()
+    }
+
     /// The next requests, as far as they are known; none if the source does not tell.
     fn upcoming(&mut self) -> &[Plain] {
         &[]

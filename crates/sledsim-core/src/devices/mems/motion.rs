@@ -160,7 +160,8 @@ pub struct Motion<K> {
     kinematics: K,
     /// The shortest turnaround: at the edge, where the springs help most.
     least_turnaround_s: f64,
-    /// All row edges, upward ones first; empty if there are too many.
+    /// All row edges, upward ones first; empty if there are too many, or a seek between
+    /// two takes 4 s.
     edges: Vec<YPoint>,
     /// Y seeks between them.
     table: Vec<YSeek>,
@@ -174,7 +175,7 @@ pub struct Motion<K> {
 /// Chunks per push of a trajectory, unless the kinematics have their own.
 const TRAJECTORY_CHUNKS: u32 = 100;
 
-/// Devices with more rows have no table of Y seeks (24 MB).
+/// Devices with more rows have no tables of Y seeks (40 MB).
 const MAX_TABLED_ROWS: u32 = 500;
 
 impl<K: Kinematics> Motion<K> {
@@ -213,7 +214,10 @@ impl<K: Kinematics> Motion<K> {
             .flat_map(|from| edges.iter().map(|to| motion.compute_y_seek(from, to)))
             .collect();
         let times = (motion.table.iter()).map(|seek| (seek.total_s, seek.turnaround_s));
-        motion.row_seeks = RowSeeks::new(edges.len(), times);
+        match RowSeeks::new(edges.len(), times) {
+            Some(row_seeks) => motion.row_seeks = row_seeks,
+            None => (motion.edges, motion.table) = (Vec::new(), Vec::new()),
+        }
         motion
     }
 

@@ -19,9 +19,16 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default)]
 pub struct RowSeeks {
     edges: usize,
-    total_s: Vec<f64>,
-    /// The same rounded, and its turnarounds.
-    rounded: Vec<(Nanos, Nanos)>,
+    seeks: Vec<RowSeek>,
+}
+
+/// A seek in Y: 16 bytes, so that what is needed of it comes with one access to memory.
+#[derive(Clone, Copy, Debug)]
+struct RowSeek {
+    total_s: f64,
+    /// The same rounded, and its turnarounds, in ns.
+    total_ns: u32,
+    turnaround_ns: u32,
 }
 
 /// Moves in X that are known before the request that needs them. Those before requests
@@ -135,14 +142,19 @@ pub struct PlainPass {
 }
 
 impl RowSeeks {
-    /// Of seeks between `edges` edges: the time of each, and of its turnarounds.
-    pub fn new(edges: usize, seeks: impl Iterator<Item = (f64, f64)> + Clone) -> Self {
-        let round = |(total_s, turnaround_s)| (Nanos::from_s(total_s), Nanos::from_s(turnaround_s));
-        Self {
-            edges,
-            total_s: seeks.clone().map(|(total_s, _)| total_s).collect(),
-            rounded: seeks.map(round).collect(),
-        }
+    /// Of seeks between `edges` edges: the time of each, and of its turnarounds, in s.
+    /// `None` if one takes 4 s or more.
+    pub fn new(edges: usize, mut seeks: impl Iterator<Item = (f64, f64)>) -> Option<Self> {
+        let round = |time_s| u32::try_from(Nanos::from_s(time_s).0).ok();
+        let seeks = seeks.try_fold(Vec::new(), |mut seeks, (total_s, turnaround_s)| {
+            seeks.push(RowSeek {
+                total_s,
+                total_ns: round(total_s)?,
+                turnaround_ns: round(turnaround_s)?,
+            });
+            Some(seeks)
+        })?;
+        Some(Self { edges, seeks })
     }
 }
 
@@ -229,11 +241,11 @@ fn serve<K: Kinematics>(
     };
     let seeks = motion.row_seeks();
     let first = *edge as usize * seeks.edges;
-    let from_here = &seeks.total_s[first..first + seeks.edges];
+    let from_here = &seeks.seeks[first..first + seeks.edges];
     // A sled that is there with the right direction stays, unless X moves.
     let total_s = |to: u32| match x_s == 0.0 && to == *edge {
         true => 0.0,
-        false => from_here[to as usize],
+        false => from_here[to as usize].total_s,
     };
     let longer = |y_s: f64| if x_s > y_s { x_s } else { y_s };
     let first_down = motion.geometry.rows + 1;
@@ -246,7 +258,11 @@ fn serve<K: Kinematics>(
     let stays = x_s == 0.0 && to == *edge;
     let (y_seek, turnaround) = match stays {
         true => (Nanos::ZERO, Nanos::ZERO),
-        false => seeks.rounded[first + to as usize],
+        false => {
+            let seek = &from_here[to as usize];
+            let nanos = |ns| Nanos(u64::from(ns));
+            (nanos(seek.total_ns), nanos(seek.turnaround_ns))
+        }
     };
     let x_seek = Nanos::from_s(x_s);
     *x_m = to_m;

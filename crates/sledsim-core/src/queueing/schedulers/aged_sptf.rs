@@ -1,6 +1,6 @@
 //! Shortest positioning time first, with a credit for waiting.
 
-use super::ages::{Age, Ages};
+use super::ages::{Age, Ages, NO_CYLINDER};
 use super::cylinders::Cylinders;
 use super::{Scheduler, SchedulerEntry, Waiting};
 use crate::model::mechanism::Mechanism;
@@ -89,28 +89,31 @@ impl Scheduler for AgedSptf {
         let mut outwards = waiting.outwards(at, mechanism);
         // Cylinders outside this range are farther than one that was too far for an
         // older request.
-        let mut near = 0..u32::MAX;
-        for (turn, oldest) in ages.oldest_first().enumerate() {
-            if turn % AGES_PER_CYLINDER == 0 {
-                let next = (outwards.next())
-                    .filter(|(bound, _)| may_win(*bound, credit_ns(oldest.arrival), best));
-                let Some((bound, cylinder)) = next else {
-                    break;
-                };
-                for slot in waiting.slots_at(cylinder) {
-                    look(slot, ages.arrival(slot), bound, &mut best);
-                }
-                outwards.advance();
+        let mut near = 0..NO_CYLINDER;
+        for oldest in ages.oldest_first().chunks(AGES_PER_CYLINDER) {
+            let next = (outwards.next())
+                .filter(|(bound, _)| may_win(*bound, credit_ns(oldest[0].arrival), best));
+            let Some((bound, cylinder)) = next else {
+                break;
+            };
+            for slot in waiting.slots_at(cylinder) {
+                look(slot, ages.arrival(slot), bound, &mut best);
             }
-            let own = oldest.cylinder;
-            if near.contains(&own)
-                && !outwards.has_passed(own)
-                && !look(oldest.slot, oldest.arrival, outwards.bound(own), &mut best)
-            {
-                if own < outwards.here {
-                    near.start = own + 1;
-                } else {
-                    near.end = own;
+            outwards.advance();
+            let (below, above) = outwards.ahead();
+            for age in oldest {
+                let own = age.cylinder;
+                // By one branch: each of these comparisons is as random as the cylinder.
+                let is_above = (own >= above) & (own < near.end);
+                let is_below = (i64::from(own) <= below) & (own >= near.start);
+                if (is_above | is_below)
+                    && !look(age.slot, age.arrival, outwards.bound(own), &mut best)
+                {
+                    if own < outwards.here {
+                        near.start = own + 1;
+                    } else {
+                        near.end = own;
+                    }
                 }
             }
         }

@@ -5,6 +5,9 @@ use sledsim_base::units::Nanos;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
+/// No cylinder: above all.
+pub(super) const NO_CYLINDER: u32 = u32::MAX;
+
 /// Places of taken requests are kept until they are more than this, and one in so many
 /// of the others.
 const SPARE: usize = 16;
@@ -24,7 +27,7 @@ pub(super) struct Age {
 /// Requests in the order of arrival, those of one instant in the order of pushing.
 #[derive(Debug, Default)]
 pub(super) struct Ages {
-    /// From `first` on; those taken have no slot.
+    /// From `first` on; those taken have no slot and no cylinder.
     ages: Vec<Age>,
     /// The oldest that waits.
     first: usize,
@@ -52,7 +55,8 @@ impl Ages {
 
     /// Removes a slot.
     pub fn take(&mut self, slot: u32) {
-        self.ages[self.index[slot as usize] as usize].slot = NONE;
+        let age = &mut self.ages[self.index[slot as usize] as usize];
+        (age.slot, age.cylinder) = (NONE, NO_CYLINDER);
         self.waiting -= 1;
         while self
             .ages
@@ -82,8 +86,9 @@ impl Ages {
         self.ages[self.index[slot as usize] as usize].arrival
     }
 
-    /// The requests from the oldest on.
-    pub fn oldest_first(&self) -> impl Iterator<Item = &Age> {
-        (self.ages[self.first..].iter()).filter(|age| age.slot != NONE)
+    /// The requests from the oldest on, and among them places of some that were taken, at
+    /// [`NO_CYLINDER`].
+    pub fn oldest_first(&self) -> &[Age] {
+        &self.ages[self.first..]
     }
 }

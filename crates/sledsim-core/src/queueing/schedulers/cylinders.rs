@@ -232,9 +232,9 @@ impl Outwards<'_> {
         }
     }
 
-    /// Whether the search has passed a cylinder that has requests.
-    pub fn has_passed(&self, cylinder: u32) -> bool {
-        self.above.is_none_or(|(_, next)| cylinder < next)
-            && self.below.is_none_or(|(_, next)| cylinder > next)
+    /// The search has not passed the cylinders up to the first and from the second on.
+    pub fn ahead(&self) -> (i64, u32) {
+        let below = self.below.map_or(-1, |(_, next)| i64::from(next));
+        (below, self.above.map_or(u32::MAX, |(_, next)| next))
     }
 }

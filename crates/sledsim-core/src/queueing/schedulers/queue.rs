@@ -7,27 +7,24 @@ use slab::Slab;
 /// queue has reached its greatest length.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    slots: Slab<Slot>,
+    slots: Slab<Waiting>,
+    /// By slot: the sequence number of its push.
+    sequences: Vec<u64>,
     /// How many were ever pushed.
     pushed: u64,
 }
 
-/// A request with the sequence number of its push.
-#[derive(Debug)]
-struct Slot {
-    waiting: Waiting,
-    sequence: u64,
-}
-
 impl Queue {
     /// Adds a request; returns its slot.
+    #[inline]
     pub fn push(&mut self, waiting: Waiting) -> u32 {
-        let slot = Slot {
-            waiting,
-            sequence: self.pushed,
-        };
+        let slot = self.slots.insert(waiting);
+        match self.sequences.get_mut(slot) {
+            Some(sequence) => *sequence = self.pushed,
+            None => self.sequences.push(self.pushed),
+        }
         self.pushed += 1;
-        self.slots.insert(slot) as u32
+        slot as u32
     }
 
     /// Whether it holds none.
@@ -37,16 +34,17 @@ impl Queue {
 
     /// The request in a slot.
     pub fn get(&self, slot: u32) -> &Waiting {
-        &self.slots[slot as usize].waiting
+        &self.slots[slot as usize]
     }
 
     /// Sequence number of its push.
     pub fn sequence(&self, slot: u32) -> u64 {
-        self.slots[slot as usize].sequence
+        self.sequences[slot as usize]
     }
 
     /// Removes and returns the request in a slot.
+    #[inline]
     pub fn take(&mut self, slot: u32) -> Waiting {
-        self.slots.remove(slot as usize).waiting
+        self.slots.remove(slot as usize)
     }
 }

@@ -1,4 +1,5 @@
-//! The station serving plain requests: the same times as `plain`, with a queue of small entries, which can be handed over to it.
+//! The station serving plain requests: the same times as `plain`, with a queue of small
+//! entries, which can be handed over to it.
 
 use super::plain::Station;
 use crate::model::CompletionSink;
@@ -149,15 +150,17 @@ impl<M: Mechanism> Station<M> {
     /// Serves the next request; whether its completion is known.
     #[inline]
     fn serve_in_order(&mut self, at: Nanos) -> bool {
-        let next = match self.in_order {
-            true => self.in_order_queue.entries.pop_front(),
-            false => self.pick(at),
-        };
-        next.is_some_and(|entry| self.serve_entry(at, &entry))
+        if !self.in_order {
+            return self.serve_pick(at).unwrap_or(false);
+        }
+        let first = self.in_order_queue.entries.pop_front();
+        first.is_some_and(|entry| self.serve_entry(at, &entry))
     }
 
-    /// Takes the request that the scheduler picks among those ready at `at`.
-    fn pick(&mut self, at: Nanos) -> Option<Entry> {
+    /// Serves the request that the scheduler picks among those ready at `at`; whether its
+    /// completion is known.
+    #[inline(never)] // the order of arrival is the common case
+    fn serve_pick(&mut self, at: Nanos) -> Option<bool> {
         let queue = &mut self.in_order_queue;
         while let Some(entry) = queue.entries.front()
             && entry.ready <= at
@@ -170,7 +173,7 @@ impl<M: Mechanism> Station<M> {
         let picked = self.scheduler.pop(at, &self.mechanism)?;
         queue.in_scheduler -= 1;
         self.waiting -= 1;
-        Entry::of(&picked)
+        Some(self.serve_entry(at, &Entry::of(&picked)?))
     }
 
     /// Serves a request that a scheduler has picked, if it is plain.
