@@ -37,9 +37,9 @@ mod devices {
 
 mod contracts {
     mod decorators;
-    mod in_order;
     mod mechanisms;
     mod models;
+    mod plain_requests;
 }
 
 mod station {

@@ -4,11 +4,11 @@
 //! arrivals, wakes. At one instant completions come first (a closed load
 //! responds with new arrivals), then arrivals, then the wake, so that a model
 //! decides knowing all arrivals; completions of one instant keep the order of
-//! their announcement. `backlog` counts the requests under way; `in_order` is a second
+//! their announcement. `backlog` counts the requests under way; `plain_requests` is a second
 //! loop for the common case; `state` is what the loops share.
 
 mod backlog;
-mod in_order;
+mod plain_requests;
 mod state;
 
 pub use backlog::{Backlog, Piece};
@@ -115,9 +115,9 @@ pub fn simulate(
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Outcome> {
     let mut state = State::new(observer, model)?;
-    if let Some(model) = model.in_order()
+    if let Some(model) = model.plain()
         && let Some(source) = source.plain()
-        && in_order::simulate(&mut state, source, model, limits, check)?
+        && plain_requests::simulate(&mut state, source, model, limits, check)?
     {
         return Ok(state.outcome());
     }

@@ -1,6 +1,6 @@
 //! One positioned resource: a sled, an arm, a memory.
 
-use super::in_order::Plain;
+use super::plain_requests::Plain;
 use super::{Background, BatchPlanner, Energy};
 use sledsim_base::request::Request;
 use sledsim_base::row::{Parts, Row, Status};

@@ -6,7 +6,7 @@
 //!
 //! Modules in reading order:
 //! - `source`: sources of requests;
-//! - `in_order`: plain requests;
+//! - `plain_requests`: plain requests;
 //! - `completion_queue`: announced completions until they are due;
 //! - `events`: a model as a sequence of events;
 //! - `links`: batches of linked requests;
@@ -18,7 +18,7 @@
 
 pub mod source;
 
-pub mod in_order;
+pub mod plain_requests;
 
 mod completion_queue;
 
@@ -112,7 +112,7 @@ pub trait Model: Send {
     }
 
     /// The same model, if it serves plain requests and has none yet.
-    fn in_order(&mut self) -> Option<&mut dyn in_order::InOrder> {
+    fn plain(&mut self) -> Option<&mut dyn plain_requests::PlainModel> {
         None
     }
 

@@ -1,6 +1,6 @@
 //! Sources of requests.
 
-use super::in_order::PlainSource;
+use super::plain_requests::PlainSource;
 use sledsim_base::error::Result;
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;

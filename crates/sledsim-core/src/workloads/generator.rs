@@ -5,7 +5,7 @@ use super::places::{PLACES, PlaceKind, Places, Region};
 use super::sizes::{SizeSpec, Sizes};
 use super::{ENDLESS, LONGEST_S, bounded, nothing_due};
 use crate::model::Source;
-use crate::model::in_order::{Plain, PlainSource};
+use crate::model::plain_requests::{Plain, PlainSource};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, Range, did_you_mean};

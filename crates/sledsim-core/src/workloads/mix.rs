@@ -4,7 +4,7 @@ use super::generator::{read_requests, read_seed};
 use super::places::PLACES;
 use super::{Generator, GeneratorSpec, LONGEST_S, bounded, nothing_due};
 use crate::model::Source;
-use crate::model::in_order::{Plain, PlainSource};
+use crate::model::plain_requests::{Plain, PlainSource};
 use serde_json::{Map, Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range, did_you_mean};

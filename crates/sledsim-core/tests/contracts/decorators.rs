@@ -18,9 +18,9 @@ use sledsim_core::devices::mems::faults::Faulty;
 use sledsim_core::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
 use sledsim_core::layouts::{RemappedModel, Simple};
 use sledsim_core::model::contents::Contents;
-use sledsim_core::model::in_order::Plain;
 use sledsim_core::model::links::Links;
 use sledsim_core::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
+use sledsim_core::model::plain_requests::Plain;
 use sledsim_core::model::{
     Background, BatchPlanner, CompletionSink, Energy, Model, PassRequest, Report,
 };
@@ -375,7 +375,7 @@ fn ask_model(model: &mut dyn Model) -> Said {
         ("servers", format!("{:?}", model.servers())),
         ("links", format!("{:?}", model.links())),
         // None has it: a decorator sees every request.
-        ("in_order", format!("{:?}", model.in_order().is_some())),
+        ("plain", format!("{:?}", model.plain().is_some())),
         (
             "mechanism",
             format!("{:?}", model.mechanism().map(|one| one.cylinder(Nanos(0)))),

@@ -11,7 +11,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::{Extent, Extents, Flags, Request};
 use sledsim_base::units::Nanos;
-use sledsim_core::model::in_order::{Plain, PlainSource};
+use sledsim_core::model::plain_requests::{Plain, PlainSource};
 use sledsim_core::model::source::Source;
 use sledsim_traces::records::{DeviceSelection, Records, Step};
 use sledsim_traces::{Clock, Record};

@@ -9,7 +9,7 @@ use super::geometry::Location;
 use super::kinematics::Kinematics;
 use super::motion::{Motion, State};
 use super::passes::Pass;
-use crate::model::in_order::Plain;
+use crate::model::plain_requests::Plain;
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
 use std::cell::Cell;

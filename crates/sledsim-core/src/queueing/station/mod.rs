@@ -8,7 +8,7 @@
 //!
 //! Modules in reading order:
 //! - `plain`: the station without a buffer;
-//! - `in_order`: the same for plain requests;
+//! - `plain_requests`: the same for plain requests;
 //! - `batches`: commands that a station serves together;
 //! - `merging`: waiting requests with adjoining extents, served as one;
 //! - `buffer`: the keys of a buffer;
@@ -17,7 +17,7 @@
 
 mod plain;
 
-mod in_order;
+mod plain_requests;
 
 mod batches;
 

@@ -13,10 +13,10 @@
 
 use super::Interface;
 use super::batches::{Batches, Batching};
-use super::in_order;
-use crate::model::in_order::InOrder;
+use super::plain_requests;
 use crate::model::links::Links;
 use crate::model::mechanism::{Mechanism, Step};
+use crate::model::plain_requests::PlainModel;
 use crate::model::{CompletionSink, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use sledsim_base::request::{Op, Request};
@@ -33,16 +33,18 @@ pub struct Station<M: Mechanism> {
     /// Whether requests are served in the order of `incoming`, and the scheduler holds
     /// none.
     pub(super) in_order: bool,
-    pub(super) in_order_queue: in_order::Queue,
+    pub(super) plain_queue: plain_requests::Queue,
     pub(super) interface: Interface,
     /// Commands on their way through the bus, in the order of `ready`.
     pub(super) incoming: VecDeque<Waiting>,
     pub(super) bus_free: Nanos,
     pub(super) mechanism_free: Nanos,
     pub(super) busy: Nanos,
-    /// The request in service, and its passes.
+    /// The request in service, its passes, and the end and blocks of each since `start`
+    /// (no blocks if it will be repeated).
     pub(super) row: Row,
     pub(super) steps: Vec<Step>,
+    pub(super) passes: Vec<(Nanos, u32)>,
     /// The pass whose end is the next event, while a read is in service.
     pub(super) reading: Option<usize>,
     /// Requests that the scheduler holds.
@@ -79,7 +81,7 @@ impl<M: Mechanism> Station<M> {
             device,
             mechanism,
             in_order: scheduler.is_in_order(),
-            in_order_queue: in_order::Queue::default(),
+            plain_queue: plain_requests::Queue::default(),
             scheduler,
             interface,
             incoming: VecDeque::new(),
@@ -88,6 +90,7 @@ impl<M: Mechanism> Station<M> {
             busy: Nanos::ZERO,
             row: Row::default(),
             steps: Vec::new(),
+            passes: Vec::new(),
             reading: None,
             waiting: 0,
             next: None,
@@ -130,7 +133,7 @@ impl<M: Mechanism> Station<M> {
     /// The time of the next event.
     pub(super) fn due(&self) -> Option<Nanos> {
         if let Some(pass) = self.reading {
-            return Some(self.row.start + self.steps[pass].end);
+            return Some(self.row.start + self.passes[pass].0);
         }
         if self.waiting > 0 {
             return Some(self.mechanism_free);
@@ -197,10 +200,12 @@ impl<M: Mechanism> Station<M> {
         let request = &waiting.request;
         self.serving = 0;
         self.steps.clear();
+        self.passes.clear();
         let service = self.mechanism.serve(at, request, &mut self.steps);
         let media = service.parts.total();
         self.mechanism_free = at + media;
         self.busy += media;
+        (self.passes).extend(self.steps.iter().map(Step::end_and_blocks));
 
         self.row = Row {
             queue_depth: waiting.queue_depth,
@@ -218,33 +223,31 @@ impl<M: Mechanism> Station<M> {
         if request.op == Op::Read && interface.bus_ns_per_block > 0.0 {
             self.reading = Some(0);
         } else {
-            self.complete(self.mechanism_free.max(waiting.data_in), sink);
+            self.complete(self.mechanism_free.max(waiting.data_in));
+            sink.done(&self.row);
         }
     }
 
-    /// Ends a pass of a read: its blocks take the bus.
-    fn end_pass(&mut self, pass: usize, at: Nanos, sink: &mut dyn CompletionSink) {
-        if self.serving > 0 {
-            return self.end_batch_pass(pass, at, sink);
-        }
-        let step = &self.steps[pass];
-        if !step.again {
-            self.bus_free = at.max(self.bus_free) + self.interface.bus(step.blocks);
-        }
-        if pass + 1 < self.steps.len() {
+    /// Ends a pass of a read: its blocks take the bus. Whether the completion is known.
+    #[inline]
+    pub(super) fn end_pass(&mut self, pass: usize, at: Nanos) -> bool {
+        let (_, blocks) = self.passes[pass];
+        self.bus_free = at.max(self.bus_free) + self.interface.bus(blocks);
+        if pass + 1 < self.passes.len() {
             self.reading = Some(pass + 1);
-        } else {
-            self.reading = None;
-            self.complete(self.bus_free.max(self.mechanism_free), sink);
+            return false;
         }
+        self.reading = None;
+        self.complete(self.bus_free.max(self.mechanism_free));
+        true
     }
 
-    /// Announces the completion of the request in service; the time from the end of
-    /// the media transfer to `completion` is bus time.
-    fn complete(&mut self, completion: Nanos, sink: &mut dyn CompletionSink) {
+    /// Sets the completion of the request in service; the time from the end of the media
+    /// transfer to `completion` is bus time.
+    #[inline]
+    pub(super) fn complete(&mut self, completion: Nanos) {
         self.row.completion = completion;
         self.row.parts.bus = completion - self.mechanism_free;
-        sink.done(&self.row);
     }
 }
 
@@ -255,24 +258,18 @@ impl<M: Mechanism> Events for Station<M> {
     }
 
     fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
-        if !self.in_order_queue.is_empty() {
-            let (next, row) = InOrder::happen(self, at);
-            if let Some(row) = row {
-                sink.done(row);
-            }
-            self.next = match next {
-                Nanos::MAX => self.due(),
-                next => Some(next),
-            };
-            return;
-        }
         match self.reading {
-            Some(pass) => self.end_pass(pass, at, sink),
-            None => self.serve_next(at, sink),
+            Some(pass) if self.serving > 0 => self.end_batch_pass(pass, at, sink),
+            None if self.plain_queue.is_empty() => self.serve_next(at, sink),
+            _ => {
+                if let (_, Some(row)) = PlainModel::happen(self, at) {
+                    sink.done(row);
+                }
+            }
         }
-        self.next = match self.in_order_queue.is_empty() {
+        self.next = match self.plain_queue.is_empty() {
             true => self.due(),
-            false => Some(self.due_in_order()),
+            false => Some(self.due_plain()),
         };
     }
 }
@@ -285,7 +282,7 @@ impl<M: Mechanism> Model for Station<M> {
     fn submit(&mut self, mut request: Request, sink: &mut dyn CompletionSink) {
         let arrival = request.arrival;
         self.advance(arrival, false, sink);
-        if self.take_in_order(&request) {
+        if self.take_plain(&request) {
             return;
         }
         let in_service = match self.mechanism_free > arrival {
@@ -293,7 +290,7 @@ impl<M: Mechanism> Model for Station<M> {
             false => 0,
         };
         let held =
-            self.incoming.len() + self.waiting + self.in_batches + self.in_order_queue.waiting();
+            self.incoming.len() + self.waiting + self.in_batches + self.plain_queue.waiting();
         let queue_depth = held as u32 + in_service;
         let interface = self.interface_of(&request);
         let ready = if request.flags.for_task {
@@ -358,7 +355,7 @@ impl<M: Mechanism> Model for Station<M> {
         }
     }
 
-    fn in_order(&mut self) -> Option<&mut dyn InOrder> {
+    fn plain(&mut self) -> Option<&mut dyn PlainModel> {
         let is_empty = self.next.is_none() && !self.batches.has_incomplete();
         (is_empty && !self.forms_groups()).then_some(self)
     }

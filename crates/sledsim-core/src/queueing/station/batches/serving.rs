@@ -47,7 +47,9 @@ impl<M: Mechanism> Station<M> {
     ) {
         let slot = batch.request.id as usize;
         self.steps.clear();
+        self.passes.clear();
         let service = self.mechanism.serve(at, &batch.request, &mut self.steps);
+        (self.passes).extend(self.steps.iter().map(Step::end_and_blocks));
         let media = service.parts.total();
         self.mechanism_free = at + media;
         self.busy += media;

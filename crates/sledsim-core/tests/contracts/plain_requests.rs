@@ -10,7 +10,7 @@ use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::{Limits, Observer, Outcome, simulate, simulate_any};
-use sledsim_core::model::in_order::{Plain, PlainSource};
+use sledsim_core::model::plain_requests::{Plain, PlainSource};
 use sledsim_core::model::{Model, Report, Source};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_core::workloads::{Generator, GeneratorSpec};
@@ -271,20 +271,16 @@ fn both_loops_give_the_same() {
 
 /// The comparison would be of no use if the devices took the general loop.
 #[test]
-fn sleds_without_a_buffer_serve_in_order() {
+fn sleds_without_a_buffer_serve_next_plain() {
     let scheduler = |name| SchedulerSpec::named(name).expect("a scheduler");
-    let is_in_order = |name, keys: &[_], by| {
+    let is_plain = |name, keys: &[_], by| {
         let (mut model, _) = device(name, keys)
             .build_with(&scheduler(by))
             .expect("a model");
-        model.in_order().is_some()
+        model.plain().is_some()
     };
-    assert!(is_in_order("g2", &[], "fcfs"));
-    assert!(is_in_order("cmu2003", &[], "fcfs"));
-    assert!(is_in_order("g2", &[], "sptf"));
-    assert!(!is_in_order(
-        "g2",
-        &[("batching.kind", "'adjacent'")],
-        "fcfs"
-    ));
+    assert!(is_plain("g2", &[], "fcfs"));
+    assert!(is_plain("cmu2003", &[], "fcfs"));
+    assert!(is_plain("g2", &[], "sptf"));
+    assert!(!is_plain("g2", &[("batching.kind", "'adjacent'")], "fcfs"));
 }

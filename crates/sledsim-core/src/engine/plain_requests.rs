@@ -8,7 +8,7 @@
 use super::state::State;
 use super::{Limits, check_extents};
 use crate::model::CompletionSink;
-use crate::model::in_order::{InOrder, PlainSource};
+use crate::model::plain_requests::{PlainModel, PlainSource};
 use sledsim_base::error::Result;
 use sledsim_base::progress::Progress;
 use sledsim_base::request::Request;
@@ -19,7 +19,7 @@ use sledsim_base::units::Nanos;
 pub(super) fn simulate(
     state: &mut State<'_>,
     source: &mut dyn PlainSource,
-    model: &mut dyn InOrder,
+    model: &mut dyn PlainModel,
     limits: Limits,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<bool> {

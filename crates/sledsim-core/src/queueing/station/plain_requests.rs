@@ -3,8 +3,8 @@
 
 use super::plain::Station;
 use crate::model::CompletionSink;
-use crate::model::in_order::{InOrder, Plain};
-use crate::model::mechanism::{Mechanism, Step};
+use crate::model::mechanism::Mechanism;
+use crate::model::plain_requests::{Plain, PlainModel};
 use crate::queueing::schedulers::Waiting;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
@@ -52,26 +52,22 @@ impl Entry {
     }
 }
 
-/// Its queue, and the passes of the request in service.
+/// The plain requests that wait.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     entries: VecDeque<Entry>,
-    /// End and blocks of each pass of the read in service, since `start`.
-    passes: Vec<(Nanos, u32)>,
-    /// The pass whose end is the next event, while a read is in service.
-    reading: Option<usize>,
     /// Requests that the scheduler holds.
     in_scheduler: usize,
 }
 
 impl Queue {
-    /// Whether it has no request, waiting or in service.
+    /// Whether it has no request.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.reading.is_none() && self.in_scheduler == 0
+        self.entries.is_empty() && self.in_scheduler == 0
     }
 
-    /// The number of requests that wait.
+    /// The number of requests that wait and are not with the scheduler.
     #[inline]
     pub(super) fn waiting(&self) -> usize {
         self.entries.len()
@@ -82,19 +78,19 @@ impl<M: Mechanism> Station<M> {
     /// Takes a request that arrives now, if it is plain and all requests before it were
     /// served here; otherwise hands those that wait here over.
     #[inline]
-    pub(super) fn take_in_order(&mut self, request: &Request) -> bool {
+    pub(super) fn take_plain(&mut self, request: &Request) -> bool {
         let takes = self.incoming.is_empty()
-            && self.reading.is_none()
-            && self.waiting == self.in_order_queue.in_scheduler
+            && self.waiting == self.plain_queue.in_scheduler
+            && (self.serving == 0 || self.reading.is_none())
             && self.in_batches == 0
             && !self.batches.has_incomplete()
             && !self.forms_groups();
         if let Some(plain) = Plain::of(request).filter(|_| takes) {
-            let due = self.add_in_order(request.id, request.parent, request.arrival, &plain);
+            let due = self.add_plain(request.id, request.parent, request.arrival, &plain);
             self.next = Some(due);
             return true;
         }
-        if !self.in_order_queue.is_empty() && request.op.moves_data() {
+        if !self.plain_queue.is_empty() && request.op.moves_data() {
             self.leave();
         }
         false
@@ -102,13 +98,7 @@ impl<M: Mechanism> Station<M> {
 
     /// Adds a request that arrives now; returns when the next event is due.
     #[inline]
-    fn add_in_order(
-        &mut self,
-        id: u64,
-        parent: Option<u64>,
-        arrival: Nanos,
-        plain: &Plain,
-    ) -> Nanos {
+    fn add_plain(&mut self, id: u64, parent: Option<u64>, arrival: Nanos, plain: &Plain) -> Nanos {
         let in_service = match self.mechanism_free > arrival {
             true => self.serving.max(1),
             false => 0,
@@ -118,7 +108,7 @@ impl<M: Mechanism> Station<M> {
         // By a product, not by a branch that cannot be foreseen.
         let data = self.interface.bus(plain.blocks);
         self.bus_free += Nanos(data.0 * u64::from(plain.op == Op::Write));
-        let entries = &mut self.in_order_queue.entries;
+        let entries = &mut self.plain_queue.entries;
         entries.push_back(Entry {
             plain: *plain,
             queue_depth: (entries.len() + self.waiting) as u32 + in_service,
@@ -128,15 +118,15 @@ impl<M: Mechanism> Station<M> {
             ready,
             data_in: self.bus_free,
         });
-        self.due_in_order()
+        self.due_plain()
     }
 
     /// When the next event is due.
     #[inline]
-    pub(super) fn due_in_order(&self) -> Nanos {
-        let queue = &self.in_order_queue;
-        if let Some(pass) = queue.reading {
-            return self.row.start + queue.passes[pass].0;
+    pub(super) fn due_plain(&self) -> Nanos {
+        let queue = &self.plain_queue;
+        if let Some(pass) = self.reading {
+            return self.row.start + self.passes[pass].0;
         }
         if queue.in_scheduler > 0 {
             return self.mechanism_free;
@@ -149,11 +139,11 @@ impl<M: Mechanism> Station<M> {
 
     /// Serves the next request; whether its completion is known.
     #[inline]
-    fn serve_in_order(&mut self, at: Nanos) -> bool {
+    fn serve_next_plain(&mut self, at: Nanos) -> bool {
         if !self.in_order {
             return self.serve_pick(at).unwrap_or(false);
         }
-        let first = self.in_order_queue.entries.pop_front();
+        let first = self.plain_queue.entries.pop_front();
         first.is_some_and(|entry| self.serve_entry(at, &entry))
     }
 
@@ -161,7 +151,7 @@ impl<M: Mechanism> Station<M> {
     /// completion is known.
     #[inline(never)] // the order of arrival is the common case
     fn serve_pick(&mut self, at: Nanos) -> Option<bool> {
-        let queue = &mut self.in_order_queue;
+        let queue = &mut self.plain_queue;
         while let Some(entry) = queue.entries.front()
             && entry.ready <= at
         {
@@ -195,8 +185,7 @@ impl<M: Mechanism> Station<M> {
     /// Serves a request; whether its completion is known.
     #[inline]
     fn serve_entry(&mut self, at: Nanos, entry: &Entry) -> bool {
-        let queue = &mut self.in_order_queue;
-        queue.passes.clear();
+        self.passes.clear();
         self.serving = 0;
         let Plain {
             op,
@@ -215,43 +204,22 @@ impl<M: Mechanism> Station<M> {
         row.arrival = entry.arrival;
         row.start = at;
         row.queue_depth = entry.queue_depth;
-        let (passes, steps) = (&mut queue.passes, &mut self.steps);
+        let (passes, steps) = (&mut self.passes, &mut self.steps);
         let media = (self.mechanism).serve_plain(at, &entry.plain, row, passes, steps);
         row.parts.overhead = self.interface.overhead;
         row.parts.queue = at - entry.arrival - self.interface.overhead;
         self.mechanism_free = at + media;
         self.busy += media;
         if op == Op::Read && self.interface.bus_ns_per_block > 0.0 {
-            queue.reading = Some(0);
+            self.reading = Some(0);
             return false;
         }
-        self.complete_in_order(self.mechanism_free.max(entry.data_in));
+        self.complete(self.mechanism_free.max(entry.data_in));
         true
-    }
-
-    /// Ends a pass of a read; whether the completion is known.
-    #[inline]
-    fn end_pass_in_order(&mut self, pass: usize, at: Nanos) -> bool {
-        let queue = &mut self.in_order_queue;
-        let (_, blocks) = queue.passes[pass];
-        self.bus_free = at.max(self.bus_free) + self.interface.bus(blocks);
-        if pass + 1 < queue.passes.len() {
-            queue.reading = Some(pass + 1);
-            return false;
-        }
-        queue.reading = None;
-        self.complete_in_order(self.bus_free.max(self.mechanism_free));
-        true
-    }
-
-    #[inline]
-    fn complete_in_order(&mut self, completion: Nanos) {
-        self.row.completion = completion;
-        self.row.parts.bus = completion - self.mechanism_free;
     }
 }
 
-impl<M: Mechanism> InOrder for Station<M> {
+impl<M: Mechanism> PlainModel for Station<M> {
     fn foresee(&mut self, upcoming: &[Plain]) {
         if self.in_order {
             self.mechanism.foresee(upcoming);
@@ -259,27 +227,19 @@ impl<M: Mechanism> InOrder for Station<M> {
     }
 
     fn arrive(&mut self, id: u64, arrival: Nanos, plain: &Plain) -> Nanos {
-        self.add_in_order(id, None, arrival, plain)
+        self.add_plain(id, None, arrival, plain)
     }
 
     fn happen(&mut self, at: Nanos) -> (Nanos, Option<&Row>) {
-        let is_known = match self.in_order_queue.reading {
-            Some(pass) => self.end_pass_in_order(pass, at),
-            None => self.serve_in_order(at),
+        let is_known = match self.reading {
+            Some(pass) => self.end_pass(pass, at),
+            None => self.serve_next_plain(at),
         };
-        (self.due_in_order(), is_known.then_some(&self.row))
+        (self.due_plain(), is_known.then_some(&self.row))
     }
 
     fn leave(&mut self) {
-        let queue = &mut self.in_order_queue;
-        let step = |(end, blocks)| Step {
-            end,
-            blocks,
-            ..Step::default()
-        };
-        self.steps.clear();
-        self.steps.extend(queue.passes.drain(..).map(step));
-        self.reading = queue.reading.take();
+        let queue = &mut self.plain_queue;
         let waiting = |entry: Entry| entry.waiting();
         self.incoming.extend(queue.entries.drain(..).map(waiting));
         queue.in_scheduler = 0;

@@ -2,7 +2,7 @@
 //! or a row being copied from queue to queue.
 //!
 //! A source of plain requests and a model that serves them can run in the
-//! engine's second loop (`engine::in_order`), with the same results as in its first.
+//! engine's second loop (`engine::plain_requests`), with the same results as in its first.
 
 use super::{Model, Source};
 use sledsim_base::error::Result;
@@ -89,9 +89,9 @@ pub trait PlainSource: Source {
 
 /// A model that serves plain requests, in the order that it chooses.
 ///
-/// The host calls in the order of time: at one instant [`InOrder::arrive`], then
-/// [`InOrder::happen`].
-pub trait InOrder: Model {
+/// The host calls in the order of time: at one instant [`PlainModel::arrive`], then
+/// [`PlainModel::happen`].
+pub trait PlainModel: Model {
     /// Prepares for the requests that arrive after all those known so far. Changes no
     /// result.
     fn foresee(&mut self, upcoming: &[Plain]) {
