@@ -104,8 +104,8 @@ pub struct Pass {
     /// the one accessed first.
     index: u32,
     skipped: u32,
-    /// Rotation between `ready` and `first`.
-    wait: u64,
+    /// Rotation between `arrive`, or `not_before` if that is later, and `first`.
+    pub wait: u64,
 }
 
 impl Drive {

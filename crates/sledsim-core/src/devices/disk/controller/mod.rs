@@ -136,8 +136,8 @@ struct MoveResult {
     parts: Parts,
     passes: u32,
     end: Nanos,
-    /// When the head was first on track.
-    arrive: Nanos,
+    /// Rotation from when the head was first on track to the first sector accessed.
+    wait: u64,
     /// The last track, and its first block if every sector is known to hold its block.
     track: Track,
     full: Option<u64>,
@@ -274,7 +274,7 @@ impl Controller {
             parts: Parts::default(),
             passes: 0,
             end: at,
-            arrive: at,
+            wait: 0,
             track: Track::default(),
             full: None,
             energy_j: 0.0,
@@ -283,7 +283,7 @@ impl Controller {
         for &extent in extents {
             for pass in self.drive.passes(now, arm, how, extent) {
                 if moved.passes == 0 {
-                    moved.arrive = pass.arrive;
+                    moved.wait = pass.wait;
                 }
                 moved.passes += 1;
                 moved.parts.seek += pass.seek;

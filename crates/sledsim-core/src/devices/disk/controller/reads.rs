@@ -5,6 +5,7 @@ use super::pieces::{Delivery, TimedPiece};
 use super::{Controller, Dirty, Keep, MoveResult, Share};
 use crate::devices::disk::drive::Arm;
 use crate::devices::disk::power::Cause;
+use crate::devices::disk::rotation::Rotation;
 use crate::model::CompletionSink;
 use crate::queueing::schedulers::Waiting;
 use sledsim_base::request::{Extent, Extents, Op};
@@ -426,23 +427,27 @@ impl Controller {
         let geometry = &self.drive.geometry;
         let piece = self.pieces.first()?;
         let first = piece.extent.lbn;
-        let sector = piece.passed(1) - piece.first;
-        let passing = piece.first.since(moved.arrive).0 / sector.0.max(1);
+        let full = full && last.contains(&first);
+        let (track, index) = if full {
+            (moved.track, (first - last.start) as u32)
+        } else {
+            geometry.find(first)
+        };
+        let passing = u64::from(Rotation::sectors_within(moved.wait, track.sectors));
         let passing = passing.min(self.buffer.segment_blocks);
         let free = |lbn: u64, sectors: u64| TimedPiece {
             extent: Extent {
                 lbn,
                 blocks: (first - lbn) as u32,
             },
-            first: piece.first - Nanos(sector.0 * sectors),
+            first: piece.first - self.drive.rotation.time(track.turn(sectors as u32)),
             end: piece.first,
             ..*piece
         };
-        if full && last.contains(&first) {
-            let blocks = passing.min(first - last.start);
+        if full {
+            let blocks = passing.min(u64::from(index));
             return (blocks > 0).then(|| free(first - blocks, blocks));
         }
-        let (track, index) = geometry.find(first);
         let mut lbn = first - passing.min(u64::from(index)).min(first);
         while lbn < first {
             let before = geometry.piece(lbn, (first - lbn) as u32);
