@@ -291,11 +291,9 @@ impl Controller {
                 moved.parts.settle += pass.settle;
                 moved.parts.transfer += pass.transfer;
                 moved.parts.rotation += pass.end - pass.arrive - pass.transfer;
-                let [first, behind] = TimedPiece::of(&pass);
-                self.pieces.push(first);
-                if behind.extent.blocks > 0 {
-                    self.pieces.push(behind);
-                }
+                self.drive.runs(&pass, |extent, first, end| {
+                    self.pieces.push(TimedPiece::of(extent, first, end));
+                });
                 (now, arm) = (pass.end, pass.arm);
                 (moved.track, moved.full) = (pass.track, pass.full);
             }

@@ -393,10 +393,9 @@ impl Controller {
         }
         if self.buffer.free_blocks
             && segment.is_none()
-            && let Some(free) = self.free_blocks(moved, &track, full.is_some())
+            && let Some(free) = self.read_free(moved, &track, full.is_some())
         {
-            first_read = first_read.min(free.extent.lbn);
-            self.coming.push_back(free);
+            first_read = first_read.min(free);
         }
         if self.buffer.keep == Keep::All {
             self.coming.extend(&self.pieces);
@@ -420,13 +419,13 @@ impl Controller {
         self.ahead = ahead.map(|(ahead, _)| ahead);
     }
 
-    /// The free blocks of the first track, which pass before the first block read; the
-    /// read ends on a track with the blocks `last`, every sector of which holds its
-    /// block if `full`.
-    fn free_blocks(&self, moved: &MoveResult, last: &Range<u64>, full: bool) -> Option<TimedPiece> {
+    /// Plans to keep the free blocks of the first track, which pass before the first
+    /// block read; returns the first of them. The read ends on a track with the blocks
+    /// `last`, every sector of which holds its block if `full`.
+    fn read_free(&mut self, moved: &MoveResult, last: &Range<u64>, full: bool) -> Option<u64> {
         let geometry = &self.drive.geometry;
-        let piece = self.pieces.first()?;
-        let first = piece.extent.lbn;
+        let read = self.pieces.first().copied()?;
+        let first = read.extent.lbn;
         let full = full && last.contains(&first);
         let (track, index) = if full {
             (moved.track, (first - last.start) as u32)
@@ -435,33 +434,51 @@ impl Controller {
         };
         let passing = u64::from(Rotation::sectors_within(moved.wait, track.sectors));
         let passing = passing.min(self.buffer.segment_blocks);
-        let free = |lbn: u64, sectors: u64| TimedPiece {
-            extent: Extent {
-                lbn,
-                blocks: (first - lbn) as u32,
-            },
-            first: piece.first - self.drive.rotation.time(track.turn(sectors as u32)),
-            end: piece.first,
-            ..*piece
-        };
+        // The time until the read begins, after `sectors` sectors.
+        let before = |sectors: u32| read.first - self.drive.rotation.time(track.turn(sectors));
         if full {
-            let blocks = passing.min(u64::from(index));
-            return (blocks > 0).then(|| free(first - blocks, blocks));
+            let blocks = passing.min(u64::from(index)) as u32;
+            let lbn = first - u64::from(blocks);
+            let piece = TimedPiece::of(Extent { lbn, blocks }, before(blocks), read.first);
+            if blocks > 0 {
+                self.coming.push_back(TimedPiece {
+                    segment: read.segment,
+                    ..piece
+                });
+            }
+            return (blocks > 0).then_some(lbn);
         }
         let mut lbn = first - passing.min(u64::from(index)).min(first);
         while lbn < first {
-            let before = geometry.piece(lbn, (first - lbn) as u32);
-            let same = (before.track.cylinder, before.track.head) == (track.cylinder, track.head);
-            let sectors = u64::from(index.saturating_sub(before.index));
-            if !same || lbn + u64::from(before.blocks) < first {
-                lbn += u64::from(before.blocks);
+            let piece = geometry.piece(lbn, (first - lbn) as u32);
+            let same = (piece.track.cylinder, piece.track.head) == (track.cylinder, track.head);
+            let is_before = same && piece.index + piece.span <= index;
+            let sectors = u64::from(index.saturating_sub(piece.index));
+            if !is_before || lbn + u64::from(piece.blocks) < first {
+                lbn += u64::from(piece.blocks);
             } else if sectors > passing {
                 lbn += 1;
             } else {
-                return Some(free(lbn, sectors));
+                break;
             }
         }
-        None
+        // Run by run between slipped sectors.
+        let mut next = lbn;
+        while next < first {
+            let blocks = geometry.together(next).min((first - next) as u32);
+            let run = geometry.piece(next, blocks);
+            let (from, to) = (index - run.index, index - run.index - run.blocks);
+            let extent = Extent {
+                lbn: next,
+                blocks: run.blocks,
+            };
+            self.coming.push_back(TimedPiece {
+                segment: read.segment,
+                ..TimedPiece::of(extent, before(from), before(to))
+            });
+            next += u64::from(run.blocks);
+        }
+        (lbn < first).then_some(lbn)
     }
 
     /// Takes a segment for new data.

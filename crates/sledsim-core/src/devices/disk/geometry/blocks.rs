@@ -138,6 +138,12 @@ impl Geometry {
         }
     }
 
+    /// Number of blocks from `lbn` on that were dealt to places one after the other.
+    #[must_use]
+    pub fn together(&self, lbn: u64) -> u32 {
+        u32::try_from(self.dealt(lbn).together).unwrap_or(u32::MAX)
+    }
+
     /// The sector of a block.
     #[must_use]
     pub fn locate(&self, lbn: u64) -> Sector {
