@@ -164,7 +164,7 @@ impl Drive {
 
     /// As [`Drive::pass`] for `piece`, which begins with `lbn`.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn pass_over(&self, at: Nanos, from: Arm, how: PassMode, lbn: u64, piece: &Piece) -> Pass {
         let track = piece.track;
         let arm = Arm {
@@ -338,7 +338,7 @@ pub struct Passes<'a> {
 impl Iterator for Passes<'_> {
     type Item = Pass;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Pass> {
         if self.lbn >= self.end {
             return None;

@@ -8,31 +8,35 @@ use crate::devices::disk::power::Cause;
 use crate::devices::disk::rotation::Rotation;
 use crate::model::CompletionSink;
 use crate::queueing::schedulers::Waiting;
-use sledsim_base::request::{Extent, Extents, Op};
+use sledsim_base::request::{Extent, Op};
 use sledsim_base::units::Nanos;
 use std::ops::Range;
+use std::slice;
 
 impl Controller {
     /// Adds to the segments all pieces read by `at`.
     pub(super) fn read_by(&mut self, at: Nanos) {
         loop {
-            let Some(piece) = self.coming.front().copied() else {
-                let begins = |ahead: &ReadAheadPlan| ahead.at() < at;
-                if self.ahead.as_ref().is_some_and(begins) && self.plan_on() {
-                    continue;
+            let mut read = 0;
+            while let Some(&piece) = self.coming.get(read)
+                && piece.end <= at
+            {
+                read += 1;
+                if let Some(arm) = piece.arm {
+                    self.read_ahead(arm, &piece);
                 }
-                return;
-            };
-            if piece.end > at {
-                return;
+                let kept = piece.kept();
+                if kept.blocks > 0 {
+                    self.segments.add(piece.segment, kept);
+                }
             }
-            self.coming.pop_front();
-            if let Some(arm) = piece.arm {
-                self.read_ahead(arm, &piece);
+            if read > 0 {
+                self.coming.drain(..read);
             }
-            let kept = piece.kept();
-            if kept.blocks > 0 {
-                self.segments.add(piece.segment, kept);
+            let begins = |ahead: &ReadAheadPlan| ahead.at() < at;
+            let goes_on = self.coming.is_empty() && self.ahead.as_ref().is_some_and(begins);
+            if !(goes_on && self.plan_on()) {
+                return;
             }
         }
     }
@@ -45,7 +49,7 @@ impl Controller {
         };
         piece.segment = self.reading;
         self.disk.expect(piece.end);
-        self.coming.push_back(piece);
+        self.coming.push(piece);
         true
     }
 
@@ -73,17 +77,18 @@ impl Controller {
             .take_while(|piece| piece.end <= free)
             .count();
         while self.coming.len() > announced + 1
-            && let Some(piece) = self.coming.pop_back()
+            && let Some(piece) = self.coming.pop()
         {
             take_back(piece.extent);
         }
         if let Some(piece) = self.coming.get_mut(announced) {
             let (mut blocks, inside) = piece.passed_by(free);
-            if inside && !self.buffer.stops_in_sector {
-                blocks += 1;
-                free = piece.passed(u64::from(blocks));
-            }
+            let finishes = inside && !self.buffer.stops_in_sector;
+            blocks += u32::from(finishes);
             piece.end = piece.passed(u64::from(blocks));
+            if finishes {
+                free = piece.end;
+            }
             take_back(Extent {
                 lbn: piece.extent.lbn + u64::from(blocks),
                 blocks: piece.extent.blocks - blocks,
@@ -183,7 +188,7 @@ impl Controller {
             return false;
         };
         let Some(index) = self.find(extent.lbn, promise) else {
-            self.missed = Some((waiting.request.id, at));
+            self.missed = (waiting.request.id, at);
             return false;
         };
         let overhead = self.hit_overhead(extent.lbn);
@@ -202,7 +207,7 @@ impl Controller {
         let completion = crossed + self.settings.overheads.read_completion;
         row.parts.overhead += overhead + self.settings.overheads.read_completion;
         row.parts.bus = bus;
-        self.answer(row, completion, sink);
+        self.answer(&mut row, completion, sink);
         self.segments.touch(index);
         if self.buffer.over_requested && !self.segments.get(index).is_written() {
             self.give_up(index, &(0..extent.end()));
@@ -214,6 +219,12 @@ impl Controller {
         }
         self.remember(&waiting.request);
         true
+    }
+
+    /// Whether a request was looked up at `at` in vain. Not by a comparison of pairs: that
+    /// loads both numbers at once, which waits for their stores.
+    fn has_missed(&self, id: u64, at: Nanos) -> bool {
+        ((self.missed.0 ^ id) | (self.missed.1.0 ^ at.0)) == 0
     }
 
     /// When the host has sent the written data of these blocks in segment `index`.
@@ -290,8 +301,7 @@ impl Controller {
     ) {
         let request = &waiting.request;
         // Other requests may have read its blocks while it waited.
-        let missed = self.missed == Some((request.id, at));
-        if !missed && self.hit(waiting, at, true, sink) {
+        if !self.has_missed(request.id, at) && self.hit(waiting, at, true, sink) {
             return;
         }
         let keeps = self.buffer.keep != Keep::Nothing;
@@ -299,14 +309,14 @@ impl Controller {
         let access = self.drive.access(Op::Read);
         let mut held = Delivery::new(self.settings.bus.read_ns_per_block, at);
         let mut segment = None;
-        let mut extents = Extents::from_slice(&request.extents);
-        if self.missed != Some((request.id, at))
-            && let [extent] = extents.as_mut_slice()
+        let (mut extents, rest) = (request.extents.as_slice(), &mut Extent::default());
+        if !self.has_missed(request.id, at)
+            && let [extent] = extents
             && let Some(index) = self.find(extent.lbn, true)
         {
-            let missing = self.deliver(index, extent.lbn, extent.end(), true, &mut held);
-            extent.blocks = (extent.end() - missing) as u32;
-            extent.lbn = missing;
+            rest.lbn = self.deliver(index, extent.lbn, extent.end(), true, &mut held);
+            rest.blocks = (extent.end() - rest.lbn) as u32;
+            extents = slice::from_ref(rest);
             segment = Some(index);
         }
         let streams = !self.before.write && self.before.end == request.lbn();
@@ -315,7 +325,7 @@ impl Controller {
             // Its blocks are being read: continue.
             while self.waiting == 0 && self.plan_on() {}
             self.ahead = None;
-            let end = self.coming.back().map_or(at, |piece| piece.end.max(at));
+            let end = self.coming.last().map_or(at, |piece| piece.end.max(at));
             self.leave_behind();
             how.continues = true;
             end
@@ -325,7 +335,7 @@ impl Controller {
         };
         let (woken, startup_j) = self.disk.begin(start);
         let begins = start + woken + overhead;
-        let mut moved = self.move_data(begins, &extents, how);
+        let mut moved = self.move_data(begins, extents, how);
         moved.parts.other = woken;
         moved.energy_j = startup_j + self.spend(begins, &moved, Cause::Request);
         self.occupy(start, moved.end);
@@ -333,9 +343,9 @@ impl Controller {
         let begin = if segment.is_some() { at } else { begins };
         let crossed = self.deliver_read(request.blocks(), held, begin);
         let overhead = overhead + overheads.read_completion;
-        let row = self.served(waiting, [at, start, crossed], overhead, &moved);
-        self.answer(row, crossed + overheads.read_completion, sink);
-        if keeps && let &[extent] = extents.as_slice() {
+        let mut row = self.served(waiting, [at, start, crossed], overhead, &moved);
+        self.answer(&mut row, crossed + overheads.read_completion, sink);
+        if keeps && let &[extent] = extents {
             self.keep_read(segment, request.extents[0], extent, &moved, streams);
         }
         self.remember(request);
@@ -354,7 +364,9 @@ impl Controller {
         let ready = begin.max(self.passed(wanted.saturating_sub(held.blocks)));
         let reconnect = ready + self.settings.overheads.reselect;
         let mut delivery = Delivery::new(self.settings.bus.read_ns_per_block, reconnect);
-        delivery.held(held.blocks);
+        if held.blocks > 0 {
+            delivery.held(held.blocks);
+        }
         delivery.end = delivery.end.max(held.end);
         for piece in &self.pieces {
             delivery.passing(piece, piece.extent.lbn, piece.extent.end());
@@ -379,7 +391,9 @@ impl Controller {
             piece.segment = index;
         }
         // In the order of passing.
-        self.pieces.sort_by_key(|piece| piece.first);
+        if self.pieces.len() > 1 {
+            self.pieces.sort_by_key(|piece| piece.first);
+        }
         let mut first_read = read.lbn;
         let geometry = &self.drive.geometry;
         let full = moved.full.map(|_| moved.track);
@@ -398,7 +412,7 @@ impl Controller {
             first_read = first_read.min(free);
         }
         if self.buffer.keep == Keep::All {
-            self.coming.extend(&self.pieces);
+            self.coming.extend_from_slice(&self.pieces);
         } else {
             let over = self.buffer.over_requested;
             let from = if over { 0 } else { request.lbn };
@@ -441,7 +455,7 @@ impl Controller {
             let lbn = first - u64::from(blocks);
             let piece = TimedPiece::of(Extent { lbn, blocks }, before(blocks), read.first);
             if blocks > 0 {
-                self.coming.push_back(TimedPiece {
+                self.coming.push(TimedPiece {
                     segment: read.segment,
                     ..piece
                 });
@@ -472,7 +486,7 @@ impl Controller {
                 lbn: next,
                 blocks: run.blocks,
             };
-            self.coming.push_back(TimedPiece {
+            self.coming.push(TimedPiece {
                 segment: read.segment,
                 ..TimedPiece::of(extent, before(from), before(to))
             });
@@ -484,7 +498,9 @@ impl Controller {
     /// Takes a segment for new data.
     pub(super) fn take_segment(&mut self, written: bool) -> usize {
         let index = self.segments.take(written);
-        self.coming.retain(|piece| piece.segment != index);
+        if !self.coming.is_empty() {
+            self.coming.retain(|piece| piece.segment != index);
+        }
         if self.reading == index {
             self.ahead = None;
         }
