@@ -100,12 +100,13 @@ pub struct Pass {
     pub track: Track,
     /// Its first block, if every sector is known to hold its block.
     pub full: Option<u64>,
-    /// Index of the first block on the track, and the number of sectors from there to
-    /// the one accessed first.
+    /// Index of the first block on the track, the number of sectors from there to the
+    /// one accessed first, and to the end of the last block.
     index: u32,
     skipped: u32,
-    /// Rotation between `ready` and `first`.
-    wait: u64,
+    span: u32,
+    /// Rotation between `arrive`, or `not_before` if that is later, and `first`.
+    pub wait: u64,
 }
 
 impl Drive {
@@ -163,7 +164,7 @@ impl Drive {
 
     /// As [`Drive::pass`] for `piece`, which begins with `lbn`.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn pass_over(&self, at: Nanos, from: Arm, how: PassMode, lbn: u64, piece: &Piece) -> Pass {
         let track = piece.track;
         let arm = Arm {
@@ -212,6 +213,7 @@ impl Drive {
             full: piece.full.then(|| lbn - u64::from(piece.index)),
             index: piece.index,
             skipped,
+            span: piece.span,
             wait,
         }
     }
@@ -252,6 +254,54 @@ impl Drive {
         }
     }
 
+    /// Calls `found` for every run of blocks of `pass` that pass without a gap between
+    /// them, in LBN order: with its first block, its length, when the first begins to
+    /// pass and when the last has passed.
+    #[inline]
+    pub fn runs(&self, pass: &Pass, mut found: impl FnMut(Extent, Nanos, Nanos)) {
+        let (lbn, blocks) = (pass.lbn, pass.blocks);
+        if pass.span > blocks {
+            let all = pass.index..pass.index + pass.span;
+            let run = |lbn, index: u32, blocks| {
+                self.turned(pass, Extent { lbn, blocks }, index - pass.index, &mut found);
+            };
+            self.geometry.for_blocks_on(&pass.track, all, run);
+        } else if pass.skipped > 0 {
+            self.turned(pass, Extent { lbn, blocks }, 0, &mut found);
+        } else {
+            found(Extent { lbn, blocks }, pass.first, pass.end);
+        }
+    }
+
+    /// As [`Drive::runs`] for one run on the track, which zero latency may have begun
+    /// within; it starts `places` sectors after the pass.
+    fn turned(
+        &self,
+        pass: &Pass,
+        run: Extent,
+        places: u32,
+        found: &mut impl FnMut(Extent, Nanos, Nanos),
+    ) {
+        let time = |sectors: u32| {
+            let turn = u128::from(pass.wait) + pass.track.turn(sectors);
+            pass.ready + self.rotation.time(turn)
+        };
+        let mut part = |lbn: u64, blocks: u32, sectors: u32| {
+            if blocks > 0 {
+                found(
+                    Extent { lbn, blocks },
+                    time(sectors),
+                    time(sectors + blocks),
+                );
+            }
+        };
+        let last = pass.skipped.saturating_sub(places).min(run.blocks);
+        let round = pass.track.sectors - pass.skipped + places;
+        part(run.lbn, last, round);
+        let sectors = (places + last).saturating_sub(pass.skipped);
+        part(run.lbn + u64::from(last), run.blocks - last, sectors);
+    }
+
     /// When block `lbn` of `pass` has passed completely.
     #[must_use]
     pub fn passed_at(&self, pass: &Pass, lbn: u64) -> Nanos {
@@ -288,7 +338,7 @@ pub struct Passes<'a> {
 impl Iterator for Passes<'_> {
     type Item = Pass;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Pass> {
         if self.lbn >= self.end {
             return None;

@@ -94,6 +94,14 @@ impl Rotation {
         angle.wrapping_sub(target).saturating_sub(LATE)
     }
 
+    /// How many sectors of a track of `sectors` pass completely within `turn`, give or
+    /// take a rounding error.
+    #[must_use]
+    #[inline]
+    pub fn sectors_within(turn: u64, sectors: u32) -> u32 {
+        (((u128::from(turn) + u128::from(LATE)) * u128::from(sectors)) >> 64) as u32
+    }
+
     /// The time of `turn` (at most four revolutions), truncated to nanoseconds.
     #[must_use]
     #[inline]

@@ -227,10 +227,15 @@ impl ReadAheadPlan {
                     full: true,
                 }
             }
-            _ => drive.geometry.piece(lbn, blocks),
+            // One run without slipped sectors within it.
+            _ => (drive.geometry).piece(lbn, drive.geometry.together(lbn).min(blocks)),
         };
         let pass = drive.pass_over(self.at, self.arm, self.how, lbn, &piece);
-        let [mut piece, _] = TimedPiece::of(&pass);
+        let extent = Extent {
+            lbn,
+            blocks: pass.blocks,
+        };
+        let mut piece = TimedPiece::of(extent, pass.first, pass.end);
         piece.arm = Some(pass.arm);
         (self.at, self.arm, self.how.continues) = (pass.end, pass.arm, true);
         self.left -= u64::from(pass.blocks);

@@ -1,19 +1,19 @@
 //! The bus between host and drive: reservations in time.
 
 use sledsim_base::units::Nanos;
-use std::collections::VecDeque;
 
 /// Reserved intervals, in order, without overlap.
 #[derive(Clone, Debug, Default)]
 pub struct Bus {
-    taken: VecDeque<(Nanos, Nanos)>,
+    taken: Vec<(Nanos, Nanos)>,
 }
 
 impl Bus {
     /// Drops reservations that ended by `now`; none are made before it any more.
     pub fn forget(&mut self, now: Nanos) {
-        while self.taken.front().is_some_and(|(_, end)| *end <= now) {
-            self.taken.pop_front();
+        let over = self.taken.iter().take_while(|(_, end)| *end <= now).count();
+        if over > 0 {
+            self.taken.drain(..over);
         }
     }
 
@@ -33,11 +33,7 @@ impl Bus {
             place += 1;
         }
         let end = begin + time;
-        if place == self.taken.len() {
-            self.taken.push_back((begin, end));
-        } else {
-            self.taken.insert(place, (begin, end));
-        }
+        self.taken.insert(place, (begin, end));
         end
     }
 }

@@ -34,6 +34,7 @@
 //! * `settings`: the keys of bus, overheads and buffer.
 //! * `bus`: reservations of the bus.
 //! * `pieces`: runs of blocks under the head, and their delivery over the bus.
+//! * `recency`: the order in which its segments were used.
 //! * `segments`: the contents of the buffer.
 //! * `ahead`: read-ahead.
 //! * `reads`: hits, misses and what they keep in the buffer.
@@ -43,6 +44,7 @@ mod ahead;
 mod bus;
 mod pieces;
 mod reads;
+mod recency;
 mod segments;
 mod settings;
 mod writes;
@@ -101,6 +103,8 @@ pub struct Controller {
     /// The mechanical part of the disk.
     drive: Arc<Drive>,
     scheduler: Box<dyn Scheduler>,
+    /// Whether the scheduler keeps the order of arrival.
+    in_order: bool,
     settings: Settings,
     buffer: Buffer,
     segments: Segments,
@@ -120,11 +124,11 @@ pub struct Controller {
     writing: Option<(usize, u64)>,
     /// Pieces being read into segments, in the order of passing; the read-ahead planned
     /// after them, and its segment.
-    coming: VecDeque<TimedPiece>,
+    coming: Vec<TimedPiece>,
     ahead: Option<ReadAheadPlan>,
     reading: usize,
-    /// The request that last missed the buffer, and when.
-    missed: Option<(u64, Nanos)>,
+    /// The request that last missed the buffer, and when; [`Nanos::MAX`] for none.
+    missed: (u64, Nanos),
     /// The pieces of the request in service, in the order of LBNs.
     pieces: Vec<TimedPiece>,
     /// Cached value of [`Controller::due`].
@@ -136,8 +140,8 @@ struct MoveResult {
     parts: Parts,
     passes: u32,
     end: Nanos,
-    /// When the head was first on track.
-    arrive: Nanos,
+    /// Rotation from when the head was first on track to the first sector accessed.
+    wait: u64,
     /// The last track, and its first block if every sector is known to hold its block.
     track: Track,
     full: Option<u64>,
@@ -165,6 +169,7 @@ impl Controller {
             device,
             drive: Arc::clone(disk.drive()),
             disk,
+            in_order: scheduler.is_in_order(),
             scheduler,
             segments: Segments::new(&buffer),
             settings,
@@ -178,10 +183,10 @@ impl Controller {
             before: LastRequest::default(),
             dirty: VecDeque::new(),
             writing: None,
-            coming: VecDeque::new(),
+            coming: Vec::new(),
             ahead: None,
             reading: 0,
-            missed: None,
+            missed: (0, Nanos::MAX),
             pieces: Vec::new(),
             next: None,
         }
@@ -189,12 +194,17 @@ impl Controller {
 
     /// Time of the next event.
     fn due(&self) -> Option<Nanos> {
-        let alone = self.settings.bus.never_disconnect;
-        let command = (self.incoming.front())
-            .filter(|_| !(alone && self.waiting > 0))
-            .map(|first| self.ready(first));
-        let media = (self.waiting > 0).then_some(self.free);
-        [command, media].into_iter().flatten().min()
+        let alone = self.settings.bus.never_disconnect && self.waiting > 0;
+        let command = match self.incoming.front() {
+            Some(first) if !alone => self.ready(first),
+            _ => Nanos::MAX,
+        };
+        let media = match self.waiting {
+            0 => Nanos::MAX,
+            _ => self.free,
+        };
+        let next = command.min(media);
+        (next < Nanos::MAX).then_some(next)
     }
 
     /// When the command of a request has been processed; a drive that never disconnects
@@ -207,13 +217,14 @@ impl Controller {
         }
     }
 
-    /// Handles a request whose command has been processed.
-    fn take_in(&mut self, waiting: Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
-        let taken = match waiting.request.op {
-            Op::Read => self.hit(&waiting, at, self.may_promise(), sink),
+    /// Handles a request whose command has been processed, unless it needs the
+    /// mechanics; whether it does not.
+    fn take_in(&mut self, waiting: &Waiting, at: Nanos, sink: &mut dyn CompletionSink) -> bool {
+        match waiting.request.op {
+            Op::Read => self.hit(waiting, at, self.may_promise(), sink),
             Op::Write => {
                 self.may_accept(&waiting.request, at) && {
-                    self.accept(&waiting, at, sink);
+                    self.accept(waiting, at, sink);
                     true
                 }
             }
@@ -221,13 +232,24 @@ impl Controller {
                 let flush = waiting.request.op == Op::Flush;
                 let durable = self.dirty.back().map_or(at, |dirty| dirty.until);
                 let done = if flush { durable } else { at };
-                self.answer(self.row(&waiting, at), done, sink);
+                self.answer(&mut self.row(waiting, at), done, sink);
                 true
             }
-        };
-        if !taken {
-            self.scheduler.push(waiting, &self.disk);
-            self.waiting += 1;
+        }
+    }
+
+    /// Whether the command of the next request has been processed at `at`.
+    fn is_ready(&self, at: Nanos) -> bool {
+        let alone = self.settings.bus.never_disconnect && self.waiting > 0;
+        (self.incoming.front()).is_some_and(|first| !alone && self.ready(first) <= at)
+    }
+
+    /// Starts the mechanics on a request.
+    fn serve(&mut self, waiting: &Waiting, at: Nanos, sink: &mut dyn CompletionSink) {
+        if waiting.request.op == Op::Read {
+            self.serve_read(waiting, at, sink);
+        } else {
+            self.serve_write(waiting, at, sink);
         }
     }
 
@@ -248,12 +270,12 @@ impl Controller {
     }
 
     /// Reports a completion; time not explained by its parts is `queue`.
-    fn answer(&mut self, mut row: Row, completion: Nanos, sink: &mut dyn CompletionSink) {
+    fn answer(&mut self, row: &mut Row, completion: Nanos, sink: &mut dyn CompletionSink) {
         row.completion = completion;
         row.parts.queue += row.response().since(row.parts.total());
         self.answered = self.answered.max(completion);
         self.disk.engage(row.start, completion);
-        sink.done(&row);
+        sink.done(row);
     }
 
     /// Remembers a request for the overheads of the next one.
@@ -274,7 +296,7 @@ impl Controller {
             parts: Parts::default(),
             passes: 0,
             end: at,
-            arrive: at,
+            wait: 0,
             track: Track::default(),
             full: None,
             energy_j: 0.0,
@@ -283,7 +305,7 @@ impl Controller {
         for &extent in extents {
             for pass in self.drive.passes(now, arm, how, extent) {
                 if moved.passes == 0 {
-                    moved.arrive = pass.arrive;
+                    moved.wait = pass.wait;
                 }
                 moved.passes += 1;
                 moved.parts.seek += pass.seek;
@@ -291,11 +313,9 @@ impl Controller {
                 moved.parts.settle += pass.settle;
                 moved.parts.transfer += pass.transfer;
                 moved.parts.rotation += pass.end - pass.arrive - pass.transfer;
-                let [first, behind] = TimedPiece::of(&pass);
-                self.pieces.push(first);
-                if behind.extent.blocks > 0 {
-                    self.pieces.push(behind);
-                }
+                self.drive.runs(&pass, |extent, first, end| {
+                    self.pieces.push(TimedPiece::of(extent, first, end));
+                });
                 (now, arm) = (pass.end, pass.arm);
                 (moved.track, moved.full) = (pass.track, pass.full);
             }
@@ -413,26 +433,27 @@ impl Events for Controller {
         while self.dirty.front().is_some_and(|dirty| dirty.until <= at) {
             self.dirty.pop_front();
         }
-        let alone = self.settings.bus.never_disconnect;
-        while self
-            .incoming
-            .front()
-            .is_some_and(|first| !(alone && self.waiting > 0) && self.ready(first) <= at)
+        while self.is_ready(at)
+            && let Some(waiting) = self.incoming.pop_front()
         {
-            if let Some(waiting) = self.incoming.pop_front() {
-                self.take_in(waiting, at, sink);
+            if self.take_in(&waiting, at, sink) {
+                continue;
             }
+            // The only one that waits needs no scheduler.
+            let only = self.in_order && self.waiting == 0 && self.free <= at;
+            if only && !self.is_ready(at) {
+                self.serve(&waiting, at, sink);
+                break;
+            }
+            self.scheduler.push(waiting, &self.disk);
+            self.waiting += 1;
         }
         if self.waiting > 0
             && self.free <= at
             && let Some(waiting) = self.scheduler.pop(at, &self.disk)
         {
             self.waiting -= 1;
-            if waiting.request.op == Op::Read {
-                self.serve_read(&waiting, at, sink);
-            } else {
-                self.serve_write(&waiting, at, sink);
-            }
+            self.serve(&waiting, at, sink);
         }
         self.next = self.due();
     }

@@ -1,14 +1,12 @@
 //! Pieces: runs of blocks that pass under the head, and their delivery over the bus.
 
-use crate::devices::disk::drive::{Arm, Pass};
+use crate::devices::disk::drive::Arm;
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
 use std::ops::Range;
 
-/// A run of consecutive blocks that pass one after the other. Their times are taken to
-/// be evenly spaced, which slipped sectors between them change by less than a sector. A
-/// piece takes at most one revolution, so that products of time and blocks stay below
-/// 2^64.
+/// A run of consecutive blocks that pass one after the other, evenly spaced. A piece
+/// takes at most one revolution, so that products of time and blocks stay below 2^64.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimedPiece {
     /// The blocks.
@@ -26,30 +24,18 @@ pub struct TimedPiece {
 }
 
 impl TimedPiece {
-    /// The pieces of a pass in LBN order; the second is empty unless zero latency began
-    /// within the pass; then it passes first.
+    /// The piece of a run of blocks that passes between two times.
     #[must_use]
-    pub fn of(pass: &Pass) -> [Self; 2] {
-        let begin = pass.blocks - pass.last;
-        let share =
-            |blocks: u32| Nanos(pass.transfer.0 * u64::from(blocks) / u64::from(pass.blocks));
-        let piece = |lbn: u64, blocks: u32, first: Nanos, end: Nanos| Self {
-            extent: Extent { lbn, blocks },
+    #[inline]
+    pub fn of(extent: Extent, first: Nanos, end: Nanos) -> Self {
+        Self {
+            extent,
             first,
             end,
             arm: None,
             segment: 0,
             dropped: 0,
-        };
-        if pass.last == 0 {
-            let none = piece(pass.lbn, 0, pass.end, pass.end);
-            return [piece(pass.lbn, begin, pass.first, pass.end), none];
         }
-        let behind = pass.lbn + u64::from(pass.last);
-        [
-            piece(pass.lbn, pass.last, pass.end - share(pass.last), pass.end),
-            piece(behind, begin, pass.first, pass.first + share(begin)),
-        ]
     }
 
     /// The blocks that its segment will keep.

@@ -5,33 +5,38 @@ use super::pieces::{Delivery, TimedPiece};
 use super::{Controller, Dirty, Keep, MoveResult, Share};
 use crate::devices::disk::drive::Arm;
 use crate::devices::disk::power::Cause;
+use crate::devices::disk::rotation::Rotation;
 use crate::model::CompletionSink;
 use crate::queueing::schedulers::Waiting;
-use sledsim_base::request::{Extent, Extents, Op};
+use sledsim_base::request::{Extent, Op};
 use sledsim_base::units::Nanos;
 use std::ops::Range;
+use std::slice;
 
 impl Controller {
     /// Adds to the segments all pieces read by `at`.
     pub(super) fn read_by(&mut self, at: Nanos) {
         loop {
-            let Some(piece) = self.coming.front().copied() else {
-                let begins = |ahead: &ReadAheadPlan| ahead.at() < at;
-                if self.ahead.as_ref().is_some_and(begins) && self.plan_on() {
-                    continue;
+            let mut read = 0;
+            while let Some(&piece) = self.coming.get(read)
+                && piece.end <= at
+            {
+                read += 1;
+                if let Some(arm) = piece.arm {
+                    self.read_ahead(arm, &piece);
                 }
-                return;
-            };
-            if piece.end > at {
-                return;
+                let kept = piece.kept();
+                if kept.blocks > 0 {
+                    self.segments.add(piece.segment, kept);
+                }
             }
-            self.coming.pop_front();
-            if let Some(arm) = piece.arm {
-                self.read_ahead(arm, &piece);
+            if read > 0 {
+                self.coming.drain(..read);
             }
-            let kept = piece.kept();
-            if kept.blocks > 0 {
-                self.segments.add(piece.segment, kept);
+            let begins = |ahead: &ReadAheadPlan| ahead.at() < at;
+            let goes_on = self.coming.is_empty() && self.ahead.as_ref().is_some_and(begins);
+            if !(goes_on && self.plan_on()) {
+                return;
             }
         }
     }
@@ -44,7 +49,7 @@ impl Controller {
         };
         piece.segment = self.reading;
         self.disk.expect(piece.end);
-        self.coming.push_back(piece);
+        self.coming.push(piece);
         true
     }
 
@@ -72,17 +77,18 @@ impl Controller {
             .take_while(|piece| piece.end <= free)
             .count();
         while self.coming.len() > announced + 1
-            && let Some(piece) = self.coming.pop_back()
+            && let Some(piece) = self.coming.pop()
         {
             take_back(piece.extent);
         }
         if let Some(piece) = self.coming.get_mut(announced) {
             let (mut blocks, inside) = piece.passed_by(free);
-            if inside && !self.buffer.stops_in_sector {
-                blocks += 1;
-                free = piece.passed(u64::from(blocks));
-            }
+            let finishes = inside && !self.buffer.stops_in_sector;
+            blocks += u32::from(finishes);
             piece.end = piece.passed(u64::from(blocks));
+            if finishes {
+                free = piece.end;
+            }
             take_back(Extent {
                 lbn: piece.extent.lbn + u64::from(blocks),
                 blocks: piece.extent.blocks - blocks,
@@ -182,7 +188,7 @@ impl Controller {
             return false;
         };
         let Some(index) = self.find(extent.lbn, promise) else {
-            self.missed = Some((waiting.request.id, at));
+            self.missed = (waiting.request.id, at);
             return false;
         };
         let overhead = self.hit_overhead(extent.lbn);
@@ -201,7 +207,7 @@ impl Controller {
         let completion = crossed + self.settings.overheads.read_completion;
         row.parts.overhead += overhead + self.settings.overheads.read_completion;
         row.parts.bus = bus;
-        self.answer(row, completion, sink);
+        self.answer(&mut row, completion, sink);
         self.segments.touch(index);
         if self.buffer.over_requested && !self.segments.get(index).is_written() {
             self.give_up(index, &(0..extent.end()));
@@ -213,6 +219,12 @@ impl Controller {
         }
         self.remember(&waiting.request);
         true
+    }
+
+    /// Whether a request was looked up at `at` in vain. Not by a comparison of pairs: that
+    /// loads both numbers at once, which waits for their stores.
+    fn has_missed(&self, id: u64, at: Nanos) -> bool {
+        ((self.missed.0 ^ id) | (self.missed.1.0 ^ at.0)) == 0
     }
 
     /// When the host has sent the written data of these blocks in segment `index`.
@@ -289,8 +301,7 @@ impl Controller {
     ) {
         let request = &waiting.request;
         // Other requests may have read its blocks while it waited.
-        let missed = self.missed == Some((request.id, at));
-        if !missed && self.hit(waiting, at, true, sink) {
+        if !self.has_missed(request.id, at) && self.hit(waiting, at, true, sink) {
             return;
         }
         let keeps = self.buffer.keep != Keep::Nothing;
@@ -298,14 +309,14 @@ impl Controller {
         let access = self.drive.access(Op::Read);
         let mut held = Delivery::new(self.settings.bus.read_ns_per_block, at);
         let mut segment = None;
-        let mut extents = Extents::from_slice(&request.extents);
-        if self.missed != Some((request.id, at))
-            && let [extent] = extents.as_mut_slice()
+        let (mut extents, rest) = (request.extents.as_slice(), &mut Extent::default());
+        if !self.has_missed(request.id, at)
+            && let [extent] = extents
             && let Some(index) = self.find(extent.lbn, true)
         {
-            let missing = self.deliver(index, extent.lbn, extent.end(), true, &mut held);
-            extent.blocks = (extent.end() - missing) as u32;
-            extent.lbn = missing;
+            rest.lbn = self.deliver(index, extent.lbn, extent.end(), true, &mut held);
+            rest.blocks = (extent.end() - rest.lbn) as u32;
+            extents = slice::from_ref(rest);
             segment = Some(index);
         }
         let streams = !self.before.write && self.before.end == request.lbn();
@@ -314,7 +325,7 @@ impl Controller {
             // Its blocks are being read: continue.
             while self.waiting == 0 && self.plan_on() {}
             self.ahead = None;
-            let end = self.coming.back().map_or(at, |piece| piece.end.max(at));
+            let end = self.coming.last().map_or(at, |piece| piece.end.max(at));
             self.leave_behind();
             how.continues = true;
             end
@@ -324,7 +335,7 @@ impl Controller {
         };
         let (woken, startup_j) = self.disk.begin(start);
         let begins = start + woken + overhead;
-        let mut moved = self.move_data(begins, &extents, how);
+        let mut moved = self.move_data(begins, extents, how);
         moved.parts.other = woken;
         moved.energy_j = startup_j + self.spend(begins, &moved, Cause::Request);
         self.occupy(start, moved.end);
@@ -332,9 +343,9 @@ impl Controller {
         let begin = if segment.is_some() { at } else { begins };
         let crossed = self.deliver_read(request.blocks(), held, begin);
         let overhead = overhead + overheads.read_completion;
-        let row = self.served(waiting, [at, start, crossed], overhead, &moved);
-        self.answer(row, crossed + overheads.read_completion, sink);
-        if keeps && let &[extent] = extents.as_slice() {
+        let mut row = self.served(waiting, [at, start, crossed], overhead, &moved);
+        self.answer(&mut row, crossed + overheads.read_completion, sink);
+        if keeps && let &[extent] = extents {
             self.keep_read(segment, request.extents[0], extent, &moved, streams);
         }
         self.remember(request);
@@ -353,7 +364,9 @@ impl Controller {
         let ready = begin.max(self.passed(wanted.saturating_sub(held.blocks)));
         let reconnect = ready + self.settings.overheads.reselect;
         let mut delivery = Delivery::new(self.settings.bus.read_ns_per_block, reconnect);
-        delivery.held(held.blocks);
+        if held.blocks > 0 {
+            delivery.held(held.blocks);
+        }
         delivery.end = delivery.end.max(held.end);
         for piece in &self.pieces {
             delivery.passing(piece, piece.extent.lbn, piece.extent.end());
@@ -378,7 +391,9 @@ impl Controller {
             piece.segment = index;
         }
         // In the order of passing.
-        self.pieces.sort_by_key(|piece| piece.first);
+        if self.pieces.len() > 1 {
+            self.pieces.sort_by_key(|piece| piece.first);
+        }
         let mut first_read = read.lbn;
         let geometry = &self.drive.geometry;
         let full = moved.full.map(|_| moved.track);
@@ -392,13 +407,12 @@ impl Controller {
         }
         if self.buffer.free_blocks
             && segment.is_none()
-            && let Some(free) = self.free_blocks(moved, &track, full.is_some())
+            && let Some(free) = self.read_free(moved, &track, full.is_some())
         {
-            first_read = first_read.min(free.extent.lbn);
-            self.coming.push_back(free);
+            first_read = first_read.min(free);
         }
         if self.buffer.keep == Keep::All {
-            self.coming.extend(&self.pieces);
+            self.coming.extend_from_slice(&self.pieces);
         } else {
             let over = self.buffer.over_requested;
             let from = if over { 0 } else { request.lbn };
@@ -419,50 +433,74 @@ impl Controller {
         self.ahead = ahead.map(|(ahead, _)| ahead);
     }
 
-    /// The free blocks of the first track, which pass before the first block read; the
-    /// read ends on a track with the blocks `last`, every sector of which holds its
-    /// block if `full`.
-    fn free_blocks(&self, moved: &MoveResult, last: &Range<u64>, full: bool) -> Option<TimedPiece> {
+    /// Plans to keep the free blocks of the first track, which pass before the first
+    /// block read; returns the first of them. The read ends on a track with the blocks
+    /// `last`, every sector of which holds its block if `full`.
+    fn read_free(&mut self, moved: &MoveResult, last: &Range<u64>, full: bool) -> Option<u64> {
         let geometry = &self.drive.geometry;
-        let piece = self.pieces.first()?;
-        let first = piece.extent.lbn;
-        let sector = piece.passed(1) - piece.first;
-        let passing = piece.first.since(moved.arrive).0 / sector.0.max(1);
-        let passing = passing.min(self.buffer.segment_blocks);
-        let free = |lbn: u64, sectors: u64| TimedPiece {
-            extent: Extent {
-                lbn,
-                blocks: (first - lbn) as u32,
-            },
-            first: piece.first - Nanos(sector.0 * sectors),
-            end: piece.first,
-            ..*piece
+        let read = self.pieces.first().copied()?;
+        let first = read.extent.lbn;
+        let full = full && last.contains(&first);
+        let (track, index) = if full {
+            (moved.track, (first - last.start) as u32)
+        } else {
+            geometry.find(first)
         };
-        if full && last.contains(&first) {
-            let blocks = passing.min(first - last.start);
-            return (blocks > 0).then(|| free(first - blocks, blocks));
+        let passing = u64::from(Rotation::sectors_within(moved.wait, track.sectors));
+        let passing = passing.min(self.buffer.segment_blocks);
+        // The time until the read begins, after `sectors` sectors.
+        let before = |sectors: u32| read.first - self.drive.rotation.time(track.turn(sectors));
+        if full {
+            let blocks = passing.min(u64::from(index)) as u32;
+            let lbn = first - u64::from(blocks);
+            let piece = TimedPiece::of(Extent { lbn, blocks }, before(blocks), read.first);
+            if blocks > 0 {
+                self.coming.push(TimedPiece {
+                    segment: read.segment,
+                    ..piece
+                });
+            }
+            return (blocks > 0).then_some(lbn);
         }
-        let (track, index) = geometry.find(first);
         let mut lbn = first - passing.min(u64::from(index)).min(first);
         while lbn < first {
-            let before = geometry.piece(lbn, (first - lbn) as u32);
-            let same = (before.track.cylinder, before.track.head) == (track.cylinder, track.head);
-            let sectors = u64::from(index.saturating_sub(before.index));
-            if !same || lbn + u64::from(before.blocks) < first {
-                lbn += u64::from(before.blocks);
+            let piece = geometry.piece(lbn, (first - lbn) as u32);
+            let same = (piece.track.cylinder, piece.track.head) == (track.cylinder, track.head);
+            let is_before = same && piece.index + piece.span <= index;
+            let sectors = u64::from(index.saturating_sub(piece.index));
+            if !is_before || lbn + u64::from(piece.blocks) < first {
+                lbn += u64::from(piece.blocks);
             } else if sectors > passing {
                 lbn += 1;
             } else {
-                return Some(free(lbn, sectors));
+                break;
             }
         }
-        None
+        // Run by run between slipped sectors.
+        let mut next = lbn;
+        while next < first {
+            let blocks = geometry.together(next).min((first - next) as u32);
+            let run = geometry.piece(next, blocks);
+            let (from, to) = (index - run.index, index - run.index - run.blocks);
+            let extent = Extent {
+                lbn: next,
+                blocks: run.blocks,
+            };
+            self.coming.push(TimedPiece {
+                segment: read.segment,
+                ..TimedPiece::of(extent, before(from), before(to))
+            });
+            next += u64::from(run.blocks);
+        }
+        (lbn < first).then_some(lbn)
     }
 
     /// Takes a segment for new data.
     pub(super) fn take_segment(&mut self, written: bool) -> usize {
         let index = self.segments.take(written);
-        self.coming.retain(|piece| piece.segment != index);
+        if !self.coming.is_empty() {
+            self.coming.retain(|piece| piece.segment != index);
+        }
         if self.reading == index {
             self.ahead = None;
         }

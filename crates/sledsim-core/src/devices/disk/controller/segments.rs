@@ -5,6 +5,7 @@
 //! of all; together they hold no more than the buffer. This module only keeps account
 //! of blocks; it knows no times.
 
+use super::recency::Recency;
 use super::settings::Buffer;
 use sledsim_base::request::Extent;
 use smallvec::SmallVec;
@@ -13,15 +14,12 @@ use std::ops::Range;
 /// One segment.
 #[derive(Clone, Debug, Default)]
 pub struct Segment {
-    /// All held blocks lie between these.
-    low: u64,
-    high: u64,
     /// Runs of blocks, oldest first.
     held: SmallVec<[(u64, u64); 4]>,
+    /// Number of blocks in them.
+    blocks: u64,
     /// Capacity in blocks.
     room: u64,
-    /// Time of last use, by [`Segments::clock`]; 0 if it is empty.
-    used: u64,
     /// Whether it holds data written by the host.
     written: bool,
 }
@@ -30,9 +28,6 @@ impl Segment {
     /// One past the last block of the run that holds `lbn`.
     #[must_use]
     pub fn run_end(&self, lbn: u64) -> Option<u64> {
-        if !(self.low..self.high).contains(&lbn) {
-            return None;
-        }
         let mut runs = self.held.iter();
         runs.find(|(first, end)| (*first..*end).contains(&lbn))
             .map(|(_, end)| *end)
@@ -55,12 +50,7 @@ impl Segment {
 
     /// Adds blocks, dropping the oldest if there is no room.
     fn add(&mut self, extent: Extent) {
-        if self.held.is_empty() {
-            (self.low, self.high) = (extent.lbn, extent.end());
-        } else {
-            self.low = self.low.min(extent.lbn);
-            self.high = self.high.max(extent.end());
-        }
+        self.blocks += u64::from(extent.blocks);
         match self.held.last_mut() {
             Some((_, end)) if *end == extent.lbn => *end = extent.end(),
             _ => self.held.push((extent.lbn, extent.end())),
@@ -70,17 +60,15 @@ impl Segment {
 
     /// Drops the oldest blocks if there is no room.
     fn fit(&mut self) {
-        self.lose(self.blocks().saturating_sub(self.room));
-    }
-
-    /// Number of blocks held.
-    fn blocks(&self) -> u64 {
-        self.held.iter().map(|(first, end)| end - first).sum()
+        if self.blocks > self.room {
+            self.lose(self.blocks - self.room);
+        }
     }
 
     /// Drops the `over` oldest blocks, at most all.
     fn lose(&mut self, over: u64) {
-        let mut over = over.min(self.blocks());
+        let mut over = over.min(self.blocks);
+        self.blocks -= over;
         while over > 0 {
             let (first, end) = &mut self.held[0];
             let gone = over.min(*end - *first);
@@ -114,12 +102,13 @@ impl Segment {
                 }
             }
         }
+        self.blocks = self.held.iter().map(|(first, end)| end - first).sum();
     }
 
     /// Drops all blocks.
-    pub fn clear(&mut self) {
+    fn clear(&mut self) {
         self.held.clear();
-        self.used = 0;
+        self.blocks = 0;
     }
 
     /// Whether it holds any of these blocks.
@@ -134,11 +123,16 @@ impl Segment {
 #[derive(Clone, Debug)]
 pub struct Segments {
     segments: Vec<Segment>,
+    /// By segment: all its blocks lie in this many from this one on.
+    around: Vec<(u64, u64)>,
+    /// The segments by their last use; empty ones were never used.
+    recency: Recency,
+    /// Number of segments that hold data written by the host.
+    written: usize,
     write_segments: usize,
     /// 1 if the first is reserved for written data, else 0.
     own: usize,
     segment_blocks: u64,
-    clock: u64,
     /// The segment with the room of all.
     large: Option<usize>,
 }
@@ -147,12 +141,15 @@ impl Segments {
     /// Creates the empty segments of `buffer`.
     #[must_use]
     pub fn new(buffer: &Buffer) -> Self {
+        let count = buffer.segments as usize;
         Self {
-            segments: vec![Segment::default(); buffer.segments as usize],
+            segments: vec![Segment::default(); count],
+            around: vec![(0, 0); count],
+            recency: Recency::new(count),
+            written: 0,
             write_segments: buffer.write_segments as usize,
             own: usize::from(buffer.own_write_segment),
             segment_blocks: buffer.segment_blocks,
-            clock: 0,
             large: None,
         }
     }
@@ -171,42 +168,47 @@ impl Segments {
     /// The most recently used of the segments that hold `lbn` or are listed in `will`;
     /// written ones only if `written`.
     pub fn find(&self, lbn: u64, written: bool, will: [Option<usize>; 2]) -> Option<usize> {
+        let mut is_near = false;
+        for (low, blocks) in &self.around {
+            is_near |= lbn.wrapping_sub(*low) < *blocks;
+        }
+        // The common case.
+        if !is_near && will == [None; 2] {
+            return None;
+        }
         let all = self.segments.iter().enumerate();
         let hold = all.filter(|(_, segment)| segment.run_end(lbn).is_some());
         let hold = hold.map(|(index, _)| index);
         let allowed = |index: &usize| written || !self.segments[*index].written;
         hold.chain(will.into_iter().flatten())
             .filter(allowed)
-            .max_by_key(|index| self.segments[*index].used)
+            .max_by_key(|index| self.recency.used(*index))
     }
 
     /// Counts a use of a segment.
     pub fn touch(&mut self, index: usize) {
-        self.clock += 1;
-        self.segments[index].used = self.clock;
+        self.recency.touch(index);
     }
 
     /// Empties a segment for new data: a written one if their number is at its maximum,
     /// else the least recently used.
     pub fn take(&mut self, written: bool) -> usize {
-        let dirty = || self.segments.iter().filter(|s| s.written).count();
-        let full = written && dirty() >= self.write_segments;
-        let candidates = if self.own == 0 || !written {
-            self.own..self.segments.len()
-        } else {
-            0..self.own
+        let full = written && self.written >= self.write_segments;
+        let allowed = |index: usize| {
+            let is_own = self.own == 0 || written == (index < self.own);
+            is_own && (!full || self.segments[index].written)
         };
-        let allowed = candidates.filter(|index| !full || self.segments[*index].written);
-        let index = allowed
-            .min_by_key(|index| self.segments[*index].used)
-            .unwrap_or(0);
+        let index = self.recency.first(allowed).unwrap_or(0);
         if self.large == Some(index) {
             self.large = None;
         }
         let segment = &mut self.segments[index];
-        segment.held.clear();
+        self.written += usize::from(written);
+        self.written -= usize::from(segment.written);
+        segment.clear();
         segment.room = self.segment_blocks;
         segment.written = written;
+        self.around[index] = (0, 0);
         self.touch(index);
         index
     }
@@ -229,23 +231,38 @@ impl Segments {
     /// Adds blocks to a segment. A segment with the room of all takes the room it needs
     /// from the least recently used ones, and gives back what others need.
     pub fn add(&mut self, index: usize, extent: Extent) {
+        let (low, blocks) = &mut self.around[index];
+        if *blocks == 0 {
+            (*low, *blocks) = (extent.lbn, u64::from(extent.blocks));
+        } else {
+            let end = extent.end().max(*low + *blocks);
+            *low = extent.lbn.min(*low);
+            *blocks = end - *low;
+        }
         self.segments[index].add(extent);
         let Some(large) = self.large else {
             return;
         };
         loop {
             let shared = &self.segments[self.own..];
-            let over = shared.iter().map(Segment::blocks).sum::<u64>();
+            let over = shared.iter().map(|segment| segment.blocks).sum::<u64>();
             let over = over.saturating_sub(self.room());
             if over == 0 {
                 return;
             }
             let others = (self.own..self.segments.len()).filter(|other| *other != large);
-            let others = others.filter(|other| self.segments[*other].blocks() > 0);
-            let longest_ago = others.min_by_key(|other| self.segments[*other].used);
+            let others = others.filter(|other| self.segments[*other].blocks > 0);
+            let longest_ago = others.min_by_key(|other| self.recency.used(*other));
             let loses = longest_ago.filter(|_| index == large).unwrap_or(large);
             self.segments[loses].lose(over);
         }
+    }
+
+    /// Drops all blocks of a segment.
+    pub fn clear(&mut self, index: usize) {
+        self.segments[index].clear();
+        self.around[index] = (0, 0);
+        self.recency.forget(index);
     }
 
     /// Number of segments.

@@ -66,7 +66,7 @@ impl Controller {
             && (self.drive.geometry.track_around(self.before.end - 1)).contains(&extent.lbn);
         let overhead = self.settings.overheads.write_hit[usize::from(same_track)];
         let blocks = u64::from(extent.blocks);
-        self.missed = None;
+        self.missed = (0, Nanos::MAX);
 
         let start = (at + overhead).max(self.room_at(blocks));
         let mut crossing = Delivery::new(self.settings.bus.write_ns_per_block, start);
@@ -112,13 +112,16 @@ impl Controller {
         let completion = crossed + self.settings.overheads.write_completion;
         row.parts.overhead += overhead + self.settings.overheads.write_completion;
         row.parts.bus = bus;
-        self.answer(row, completion, sink);
+        self.answer(&mut row, completion, sink);
         self.remember(request);
     }
 
     /// Updates the segments other than its own for a write: windows advance past it;
     /// unless reads hit written data, read data are dropped.
     fn overwrite(&mut self, extent: Extent, own: Option<usize>) {
+        if self.buffer.read_written && !self.buffer.over_requested {
+            return;
+        }
         for index in 0..self.segments.count() {
             let segment = self.segments.get(index);
             if Some(index) == own || segment.is_written() {
@@ -126,7 +129,7 @@ impl Controller {
             }
             if !self.buffer.read_written {
                 self.give_up(index, &(0..u64::MAX));
-                self.segments.get_mut(index).clear();
+                self.segments.clear(index);
             } else if self.buffer.over_requested {
                 let comes = |piece: &TimedPiece| {
                     let kept = piece.kept();
@@ -187,8 +190,8 @@ impl Controller {
         self.occupy(free, moved.end);
         let end = moved.end.max(crossed);
         let overhead = overhead + overheads.write_completion;
-        let row = self.served(waiting, [at, free, end], overhead, &moved);
-        self.answer(row, end + overheads.write_completion, sink);
+        let mut row = self.served(waiting, [at, free, end], overhead, &moved);
+        self.answer(&mut row, end + overheads.write_completion, sink);
         self.remember(request);
     }
 }

@@ -17,8 +17,7 @@ impl Geometry {
     /// The place that dealing assigned to a block.
     #[inline]
     pub(super) fn dealt(&self, lbn: u64) -> DealtBlock {
-        let after = self.stretches.partition_point(|stretch| stretch.lbn <= lbn);
-        let stretch = &self.stretches[after - 1];
+        let stretch = &self.stretches[self.stretch_of(lbn)];
         let ahead = lbn - stretch.lbn;
         let (lot, before) = if stretch.data == stretch.pitch {
             (0, ahead)
@@ -37,22 +36,21 @@ impl Geometry {
     #[inline]
     pub(super) fn track_of(&self, zone_index: u32, place: u64) -> (Track, u32) {
         let zone = &self.zones[zone_index as usize];
-        let sectors = u64::from(zone.sectors);
-        let (visited, index) = divide(place, sectors);
-        let (inward, turn) = divide(visited, u64::from(self.surfaces));
+        let (visited, index) = zone.sectors.divide(place);
+        let (inward, turn) = self.surfaces.divide(visited);
         let cylinder = zone.first_cylinder + inward as u32;
-        let head = (self.mapping).head(cylinder, inward as u32, turn as u32, self.surfaces);
+        let head = (self.mapping).head(cylinder, inward as u32, turn as u32, self.surfaces.by);
         let angle = (zone.offset)
             .wrapping_add(inward.wrapping_mul(zone.pitch))
             .wrapping_add(turn.wrapping_mul(zone.track_skew));
-        let shift = (u128::from(angle) * u128::from(sectors) + (1 << 63)) >> 64;
+        let shift = (u128::from(angle) * u128::from(zone.sectors.by) + (1 << 63)) >> 64;
         let track = Track {
             cylinder,
             head,
-            sectors: zone.sectors,
+            sectors: zone.sectors.by,
             zone: zone_index,
             first: place - index,
-            shift: if shift as u64 == sectors {
+            shift: if shift as u32 == zone.sectors.by {
                 0
             } else {
                 shift as u32
@@ -138,6 +136,12 @@ impl Geometry {
         }
     }
 
+    /// Number of blocks from `lbn` on that were dealt to places one after the other.
+    #[must_use]
+    pub fn together(&self, lbn: u64) -> u32 {
+        u32::try_from(self.dealt(lbn).together).unwrap_or(u32::MAX)
+    }
+
     /// The sector of a block.
     #[must_use]
     pub fn locate(&self, lbn: u64) -> Sector {
@@ -167,7 +171,8 @@ impl Geometry {
     #[must_use]
     pub fn end_of_cylinder(&self, lbn: u64) -> u64 {
         let DealtBlock { zone, place, .. } = self.dealt(lbn);
-        let cylinder = u64::from(self.zones[zone as usize].sectors) * u64::from(self.surfaces);
+        let cylinder =
+            u64::from(self.zones[zone as usize].sectors.by) * u64::from(self.surfaces.by);
         let end = self.blocks_before(zone, (place / cylinder + 1) * cylinder);
         end.min(self.blocks)
     }

@@ -1,6 +1,6 @@
 //! Dealing: assigns the blocks of a zone to its remaining places.
 
-use super::{BadPlaces, Geometry, GeometryError, Stretch, Zone, ZoneSpec};
+use super::{BadPlaces, Divisor, Geometry, GeometryError, Stretch, Zone, ZoneSpec};
 use crate::devices::disk::sparing::{Range, Sparing};
 use std::ops;
 
@@ -13,14 +13,14 @@ impl Geometry {
         slips: &BadPlaces,
     ) -> Result<(), GeometryError> {
         let sectors = u64::from(spec.blocks_per_track);
-        let cylinder = sectors * u64::from(self.surfaces);
+        let cylinder = sectors * u64::from(self.surfaces.by);
         let cylinders = u64::from(spec.last_cylinder - spec.first_cylinder) + 1;
         let places = cylinder * cylinders;
-        let turns = u64::from(self.surfaces - 1);
+        let turns = u64::from(self.surfaces.by - 1);
         self.zones.push(Zone {
             first_cylinder: spec.first_cylinder,
             last_cylinder: spec.last_cylinder,
-            sectors: spec.blocks_per_track,
+            sectors: Divisor::new(spec.blocks_per_track),
             width: (u128::MAX / u128::from(sectors)).wrapping_add(1),
             offset: spec.offset,
             track_skew: spec.track_skew,
