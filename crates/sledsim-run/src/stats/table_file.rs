@@ -1,11 +1,11 @@
 //! Tables written batch by batch to a file, in the format of its ending.
 
+use super::columns_writer::ColumnsWriter;
 use super::rows_file::innermost_message;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
-use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use sledsim_base::error::{Error, Result};
@@ -92,7 +92,7 @@ impl TableFile {
 /// A table being written.
 pub(super) enum TableWriter {
     Csv(Box<(PendingFile, Vec<u8>)>),
-    Parquet(Box<ArrowWriter<PendingFile>>),
+    Parquet(Box<ColumnsWriter>),
 }
 
 impl TableWriter {
@@ -111,7 +111,7 @@ impl TableWriter {
                 Self::Csv(Box::new((file, Vec::new())))
             }
             TableFormat::Parquet => {
-                Self::Parquet(Box::new(ArrowWriter::try_new(file, schema, properties)?))
+                Self::Parquet(Box::new(ColumnsWriter::new(file, schema, properties)?))
             }
         })
     }
