@@ -1,11 +1,12 @@
 //! Tables as Parquet, row group by row group.
 //!
-//! Contract: the same bytes as from the library's `ArrowWriter`. Columns of whole numbers
-//! go to the library's writers of columns as they are, where `ArrowWriter` copies them
-//! value by value; all others go the way of `ArrowWriter`.
+//! Contract: the same bytes as from the library's `ArrowWriter`, but for columns that are
+//! constant at the start of a row group, which may be encoded in another way. Columns of
+//! whole numbers go to the library's writers of columns as they are, where `ArrowWriter`
+//! copies them value by value; all others go the way of `ArrowWriter`.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::{DataType, SchemaRef};
@@ -18,6 +19,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use sledsim_base::files::PendingFile;
+use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 type Result<T> = std::result::Result<T, ParquetError>;
@@ -25,9 +27,11 @@ type Result<T> = std::result::Result<T, ParquetError>;
 /// A Parquet file being written.
 pub(super) struct ColumnsWriter {
     file: SerializedFileWriter<PendingFile>,
-    factory: ArrowRowGroupWriterFactory,
-    properties: WriterPropertiesPtr,
     schema: SchemaRef,
+    /// How columns are written.
+    usual: Settings,
+    /// How columns are written that are constant at the start of a row group.
+    constant: Settings,
     /// Rows of a full group.
     group_rows: usize,
     /// The columns of the group being written; none between two groups.
@@ -38,6 +42,12 @@ pub(super) struct ColumnsWriter {
     groups: usize,
 }
 
+/// What the writers of columns are made from.
+struct Settings {
+    properties: WriterPropertiesPtr,
+    factory: ArrowRowGroupWriterFactory,
+}
+
 /// A column of the row group being written.
 enum Column {
     /// Whole numbers without nulls, and their pages.
@@ -46,21 +56,23 @@ enum Column {
 }
 
 impl ColumnsWriter {
-    /// Begins the file.
+    /// Begins the file; `constant` are the properties of columns that are constant at the
+    /// start of a row group, if they have others.
     pub fn new(
         file: PendingFile,
         schema: SchemaRef,
-        properties: Option<WriterProperties>,
+        properties: WriterProperties,
+        constant: Option<WriterProperties>,
     ) -> Result<Self> {
-        let properties = properties.unwrap_or_default();
-        let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties.clone()))?;
-        let (file, factory) = writer.into_serialized_writer()?;
+        let group_rows = properties.max_row_group_row_count();
+        let constant = constant.unwrap_or_else(|| properties.clone());
+        let (file, usual) = begin(file, &schema, properties)?;
         Ok(Self {
             file,
-            factory,
+            usual,
+            constant: begin(std::io::sink(), &schema, constant)?.1,
             schema,
-            group_rows: properties.max_row_group_row_count().unwrap_or(usize::MAX),
-            properties: Arc::new(properties),
+            group_rows: group_rows.unwrap_or(usize::MAX),
             columns: Vec::new(),
             rows: 0,
             groups: 0,
@@ -84,7 +96,7 @@ impl ColumnsWriter {
     /// Adds rows to the group.
     fn add(&mut self, batch: &RecordBatch) -> Result<()> {
         if self.columns.is_empty() {
-            self.begin_group()?;
+            self.begin_group(batch)?;
         }
         let fields = self.schema.fields();
         for ((column, field), array) in self.columns.iter_mut().zip(fields).zip(batch.columns()) {
@@ -101,18 +113,25 @@ impl ColumnsWriter {
         Ok(())
     }
 
-    fn begin_group(&mut self) -> Result<()> {
-        let general = self.factory.create_column_writers(self.groups)?;
-        let described = self.file.schema_descr().columns().iter();
-        let columns = general.into_iter().zip(described).zip(self.schema.fields());
+    /// Begins a row group, whose first rows are those of `batch`.
+    fn begin_group(&mut self, batch: &RecordBatch) -> Result<()> {
+        let general = self.usual.factory.create_column_writers(self.groups)?;
+        let constant = self.constant.factory.create_column_writers(self.groups)?;
+        let columns = general.into_iter().zip(constant).zip(batch.columns());
+        let columns = columns.zip(self.file.schema_descr().columns());
+        let columns = columns.zip(self.schema.fields());
         self.columns = columns
-            .map(|((general, described), field)| {
+            .map(|((((general, constant), array), described), field)| {
+                let (general, properties) = match is_constant(array) {
+                    true => (constant, &self.constant.properties),
+                    false => (general, &self.usual.properties),
+                };
                 let kind = field.data_type();
                 if field.is_nullable() || number_buffer_of(kind).is_none() {
                     return Column::General(general);
                 }
                 let pages = Pages::default();
-                let (described, properties) = (described.clone(), self.properties.clone());
+                let (described, properties) = (described.clone(), Arc::clone(properties));
                 let writer = get_column_writer(described, properties, Box::new(pages.clone()));
                 Column::Numbers(writer, pages)
             })
@@ -145,6 +164,24 @@ impl ColumnsWriter {
     }
 }
 
+/// Begins a file as `ArrowWriter` does.
+fn begin<W: Write + Send>(
+    file: W,
+    schema: &SchemaRef,
+    properties: WriterProperties,
+) -> Result<(SerializedFileWriter<W>, Settings)> {
+    let writer = ArrowWriter::try_new(file, Arc::clone(schema), Some(properties.clone()))?;
+    let (file, factory) = writer.into_serialized_writer()?;
+    let properties = Arc::new(properties);
+    Ok((
+        file,
+        Settings {
+            properties,
+            factory,
+        },
+    ))
+}
+
 /// What returns the values of an array of this type, if they are whole numbers.
 fn number_buffer_of(kind: &DataType) -> Option<fn(&dyn Array) -> Buffer> {
     Some(match kind {
@@ -153,6 +190,21 @@ fn number_buffer_of(kind: &DataType) -> Option<fn(&dyn Array) -> Buffer> {
         DataType::UInt32 => |array| array.as_primitive::<UInt32Type>().values().inner().clone(),
         _ => return None,
     })
+}
+
+/// Whether all values of a column of whole numbers or names are the same.
+fn is_constant(array: &dyn Array) -> bool {
+    fn is_one<T: PartialEq>(values: &[T]) -> bool {
+        values.iter().all(|value| *value == values[0])
+    }
+    array.null_count() == 0
+        && match array.data_type() {
+            DataType::Int64 => is_one(array.as_primitive::<Int64Type>().values()),
+            DataType::UInt64 => is_one(array.as_primitive::<UInt64Type>().values()),
+            DataType::UInt32 => is_one(array.as_primitive::<UInt32Type>().values()),
+            DataType::Dictionary(..) => is_one(array.as_dictionary::<Int32Type>().keys().values()),
+            _ => false,
+        }
 }
 
 /// Writes an array that [`number_buffer_of`] knows: Parquet stores unsigned numbers by the
@@ -204,91 +256,92 @@ impl PageWriter for Pages {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows_file::{constant_properties, file_properties};
     use super::*;
-    use crate::stats::file_properties;
-    use arrow_array::types::Int32Type;
     use arrow_array::{
         ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, StringArray,
         UInt32Array, UInt64Array,
     };
     use arrow_schema::{Field, Schema};
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use proptest::prelude::*;
 
-    /// Columns of all kinds, with values of up to so many bits.
-    fn batch(numbers: &[u64], bits: u32) -> RecordBatch {
-        let numbers: Vec<u64> = numbers.iter().map(|number| number >> (64 - bits)).collect();
+    /// Columns with values of up to so many bits; with `all`, of all types.
+    fn batch(numbers: &[u64], bits: u32, all: bool) -> RecordBatch {
+        let least = |number: &u64| number.checked_shr(64 - bits).unwrap_or(0);
+        let numbers: Vec<u64> = numbers.iter().map(least).collect();
         let each = || numbers.iter().copied();
         let some = |number: u64| (number % 3 > 0).then_some(number);
-        let names: ArrayRef = Arc::new(StringArray::from(vec!["read", "write", "trim"]));
+        let names = Arc::new(StringArray::from(vec!["read", "write", "trim"]));
         let keys = Int32Array::from_iter_values(each().map(|number| (number % 3) as i32));
-        let columns: Vec<(&str, ArrayRef)> = vec![
-            ("u64", Arc::new(UInt64Array::from_iter_values(each()))),
-            ("maybe", Arc::new(UInt64Array::from_iter(each().map(some)))),
-            (
-                "i64",
-                Arc::new(Int64Array::from_iter_values(each().map(|n| n as i64))),
-            ),
-            (
-                "u32",
-                Arc::new(UInt32Array::from_iter_values(each().map(|n| n as u32))),
-            ),
-            (
-                "name",
-                Arc::new(DictionaryArray::<Int32Type>::new(keys, names)),
-            ),
-            (
-                "text",
-                Arc::new(StringArray::from_iter_values(each().map(|n| n.to_string()))),
-            ),
-            (
-                "f64",
-                Arc::new(Float64Array::from_iter_values(each().map(|n| n as f64))),
-            ),
-            (
-                "bool",
-                Arc::new(BooleanArray::from_iter(each().map(|n| Some(n & 1 == 1)))),
-            ),
+        let texts = each().map(|number| number.to_string());
+        let columns: [ArrayRef; 8] = [
+            Arc::new(UInt64Array::from_iter_values(each())),
+            Arc::new(UInt64Array::from_iter(each().map(some))),
+            Arc::new(Int64Array::from_iter_values(each().map(|n| n as i64))),
+            Arc::new(UInt32Array::from_iter_values(each().map(|n| n as u32))),
+            Arc::new(DictionaryArray::<Int32Type>::new(keys, names)),
+            Arc::new(BooleanArray::from_iter(each().map(|n| Some(n & 1 == 1)))),
+            Arc::new(StringArray::from_iter_values(texts)),
+            Arc::new(Float64Array::from_iter_values(each().map(|n| n as f64))),
         ];
-        let fields = columns
+        let columns = &columns[..if all { 8 } else { 6 }];
+        let field = |(number, column): (usize, &ArrayRef)| {
+            Field::new(number.to_string(), column.data_type().clone(), number == 1)
+        };
+        let fields: Vec<_> = columns.iter().enumerate().map(field).collect();
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.to_vec()).unwrap()
+    }
+
+    fn written(
+        batches: &[RecordBatch],
+        properties: &WriterProperties,
+        constant: Option<WriterProperties>,
+    ) -> Bytes {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("table.parquet");
+        let file = PendingFile::create(&path).unwrap();
+        let schema = batches[0].schema();
+        let mut writer = ColumnsWriter::new(file, schema, properties.clone(), constant).unwrap();
+        batches
             .iter()
-            .map(|(name, column)| Field::new(*name, column.data_type().clone(), *name == "maybe"));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        RecordBatch::try_new(
-            schema,
-            columns.into_iter().map(|(_, column)| column).collect(),
-        )
-        .unwrap()
+            .for_each(|batch| writer.write(batch).unwrap());
+        writer.into_inner().unwrap().commit().unwrap();
+        std::fs::read(&path).unwrap().into()
+    }
+
+    fn read(file: Bytes) -> Vec<RecordBatch> {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+            .unwrap()
+            .build();
+        reader.unwrap().map(|batch| batch.unwrap()).collect()
     }
 
     proptest! {
         #[test]
-        fn the_bytes_are_those_of_the_general_writer(
+        fn files_are_those_of_the_general_writer(
             batches in prop::collection::vec(
-                (prop::collection::vec(any::<u64>(), 0..3000), 1..=64_u32), 1..5),
+                (prop::collection::vec(any::<u64>(), 0..3000), 0..=64_u32), 1..5),
             group_rows in 500..5000_usize,
-            is_delta in any::<bool>(),
+            all in any::<bool>(),
         ) {
-            let batches: Vec<_> = batches.iter().map(|(numbers, bits)| batch(numbers, *bits)).collect();
+            let batches: Vec<_> =
+                batches.iter().map(|(numbers, bits)| batch(numbers, *bits, all)).collect();
             let schema = batches[0].schema();
-            let properties = match is_delta {
-                true => file_properties(&schema),
-                false => WriterProperties::default(),
+            let properties = match all {
+                true => WriterProperties::default(),
+                false => file_properties(&schema),
             };
             let properties = properties.into_builder();
             let properties = properties.set_max_row_group_row_count(Some(group_rows)).build();
-            let folder = tempfile::TempDir::new().unwrap();
-            let path = folder.path().join("table.parquet");
-            let file = PendingFile::create(&path).unwrap();
-            let mut writer =
-                ColumnsWriter::new(file, Arc::clone(&schema), Some(properties.clone())).unwrap();
-            let mut general = ArrowWriter::try_new(Vec::new(), schema, Some(properties)).unwrap();
-            for batch in &batches {
-                writer.write(batch).unwrap();
-                general.write(batch).unwrap();
-            }
-            writer.into_inner().unwrap().commit().unwrap();
-            let expected = general.into_inner().unwrap();
-            prop_assert!(std::fs::read(&path).unwrap() == expected);
+            let file = Vec::new();
+            let mut general =
+                ArrowWriter::try_new(file, schema.clone(), Some(properties.clone())).unwrap();
+            batches.iter().for_each(|batch| general.write(batch).unwrap());
+            let expected = Bytes::from(general.into_inner().unwrap());
+            prop_assert!(written(&batches, &properties, None) == expected);
+            let file = written(&batches, &properties, Some(constant_properties(&schema)));
+            prop_assert_eq!(read(file), read(expected));
         }
     }
 }

@@ -82,6 +82,7 @@ impl TableFile {
     /// [`Error::File`] with what went wrong; there is no file then.
     pub fn write(self, table: &RecordBatch, properties: Option<WriterProperties>) -> Result<()> {
         let problem = |error| Error::output(&self.path, innermost_message(error));
+        let properties = (properties.unwrap_or_default(), None);
         let writer = TableWriter::new(self.format, self.file, table.schema(), properties);
         let mut writer = writer.map_err(problem)?;
         writer.write(table).map_err(problem)?;
@@ -96,12 +97,13 @@ pub(super) enum TableWriter {
 }
 
 impl TableWriter {
-    /// Begins the table in `file`.
+    /// Begins the table in `file`; the properties of Parquet are those of
+    /// [`ColumnsWriter::new`].
     pub fn new(
         format: TableFormat,
         mut file: PendingFile,
         schema: SchemaRef,
-        properties: Option<WriterProperties>,
+        (properties, constant): (WriterProperties, Option<WriterProperties>),
     ) -> std::result::Result<Self, ParquetError> {
         Ok(match format {
             TableFormat::Csv => {
@@ -111,7 +113,8 @@ impl TableWriter {
                 Self::Csv(Box::new((file, Vec::new())))
             }
             TableFormat::Parquet => {
-                Self::Parquet(Box::new(ColumnsWriter::new(file, schema, properties)?))
+                let writer = ColumnsWriter::new(file, schema, properties, constant)?;
+                Self::Parquet(Box::new(writer))
             }
         })
     }
