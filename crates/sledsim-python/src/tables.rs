@@ -6,7 +6,7 @@ use crate::error::{SledsimError, to_python};
 #[cfg(target_os = "linux")]
 use crate::remote::Remote;
 use crate::rows::Rows;
-use arrow_array::ffi_stream::ArrowArrayStreamReader;
+use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_pyarrow::FromPyArrow;
 use pyo3::intern;
@@ -56,7 +56,7 @@ impl FromPyObject<'_, '_> for Data {
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         if object.hasattr(intern!(object.py(), "__arrow_c_stream__"))? {
-            let reader = ArrowArrayStreamReader::from_pyarrow_bound(&object)?;
+            let reader = RecordBatchStreamReader::from_pyarrow_bound(&object)?;
             return Ok(Self(Box::new(reader)));
         }
         let batch = RecordBatch::from_pyarrow_bound(&object)?;

@@ -59,6 +59,11 @@ pub trait Reader: Send {
         0
     }
 
+    /// [`Reader::not_requests`] and [`Reader::empty`], in one call.
+    fn passed_over(&self) -> [u64; 2] {
+        [self.not_requests(), self.empty()]
+    }
+
     /// The reason why there are no requests, if the reader knows it.
     fn no_requests_reason(&self) -> Option<String> {
         None

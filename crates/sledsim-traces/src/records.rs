@@ -153,14 +153,11 @@ impl Records {
             Some((device, wanted)) if device == record.device => wanted,
             _ => self.switch_device(record.device)?,
         };
+        if wanted && !self.order.admit(record.time, &*self.reader) {
+            return Err(self.too_late(record.time));
+        }
         self.of_last += 1;
-        if !wanted {
-            return Ok(Some(false));
-        }
-        match self.order.admit(record.time, &*self.reader) {
-            true => Ok(Some(true)),
-            false => Err(self.too_late(record.time)),
-        }
+        Ok(Some(wanted))
     }
 
     /// Checks the record read last against the order of its device alone.
@@ -261,6 +258,13 @@ impl Records {
         })
     }
 
+    /// The number of records of all devices.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        let counted: u64 = self.seen.values().map(|seen| seen.requests).sum();
+        counted + self.of_last
+    }
+
     /// The number of records of devices that are not selected.
     #[must_use]
     pub fn others(&self) -> u64 {
@@ -268,6 +272,13 @@ impl Records {
             .filter(|(.., wanted)| !wanted)
             .map(|(_, _, requests, _)| requests)
             .sum()
+    }
+
+    /// [`Reader::passed_over`].
+    #[inline]
+    #[must_use]
+    pub fn passed_over(&self) -> [u64; 2] {
+        self.reader.passed_over()
     }
 
     /// The counts of skipped records.

@@ -130,7 +130,7 @@ fn schema() -> SchemaRef {
         ),
     ];
     let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-    Arc::new(Schema::new(fields).with_metadata([version].into()))
+    Arc::new(Schema::new(fields).with_metadata([version]))
 }
 
 impl Parquet {

@@ -5,6 +5,7 @@ use super::spec::{Origin, TraceSpec};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::units::Nanos;
+use sledsim_core::model::in_order::Plain;
 use sledsim_traces::order::Sorter;
 use sledsim_traces::records::{Records, Step};
 use sledsim_traces::{Clock, Record};
@@ -19,6 +20,21 @@ pub struct Placed {
     pub place: MappedRequest,
     /// Its time on the clock of the replay.
     pub arrival: Nanos,
+}
+
+impl Placed {
+    /// The request, if it is plain.
+    #[inline]
+    pub fn plain(&self) -> Option<Plain> {
+        let Self { record, place, .. } = self;
+        let is_plain = record.op.moves_data() && place.blocks > 0 && !record.linked;
+        is_plain.then_some(Plain {
+            op: record.op,
+            lbn: place.lbn,
+            blocks: place.blocks,
+            stream: record.device,
+        })
+    }
 }
 
 /// Returns requests in the order of the trace, reading only as far as needed:
@@ -109,6 +125,11 @@ impl Feed {
             self.fetched += 1;
         }
         Ok(found)
+    }
+
+    /// The number of requests fetched.
+    pub fn fetched(&self) -> u64 {
+        self.fetched
     }
 
     fn next_sorted(&mut self, begin: Option<Placed>, placed: &mut Placed) -> Result<bool> {

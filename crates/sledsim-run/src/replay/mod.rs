@@ -5,6 +5,7 @@
 //! - `path`: the file of a trace.
 //! - `source`: the replay as a source of requests.
 //! - `feed`: reads, sorts and maps the records.
+//! - `ahead`: reads the requests in blocks.
 //! - `mapping`: maps addresses to the device.
 //! - `footprint`: the touched blocks of a trace, without the gaps.
 //! - `arrivals`: the modes of arrival, one file each.
@@ -14,6 +15,7 @@
 //! - `accesses`: the requests of a trace for layouts.
 
 mod accesses;
+mod ahead;
 mod arrivals;
 mod dependency_inference;
 mod dependency_replay;

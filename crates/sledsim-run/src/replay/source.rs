@@ -1,5 +1,6 @@
 //! A trace as a workload.
 
+use super::ahead::Ahead;
 use super::arrivals::{Arrivals, Closed, Dependent, DependsOn, OneByOne, OpenReplay};
 use super::dependency_inference::DependencyInference;
 use super::feed::{CHECK_EVERY, Feed, Placed};
@@ -74,18 +75,18 @@ impl TraceSpec {
                 "{key}: has no effect with trace_format = \"{format}\", which has no times of arrival"
             )));
         }
-        let mut feed = Feed::new(self.clone(), records, mapping, check)?;
+        let mut ahead = Ahead::new(Feed::new(self.clone(), records, mapping, check)?);
         let mut arrivals: Box<dyn Arrivals> = match (self.closed, causes) {
-            (Some(spec), _) => Box::new(Closed::new(spec, &mut feed)?),
+            (Some(spec), _) => Box::new(Closed::new(spec, &mut ahead)?),
             (_, Some((depends_on, causes))) => Box::new(Dependent::new(depends_on, causes)),
-            _ if closed => Box::new(OneByOne::new(&mut feed)?),
-            _ => Box::new(OpenReplay::new(&mut feed)?),
+            _ if closed => Box::new(OneByOne::new(&mut ahead)?),
+            _ => Box::new(OpenReplay::new(&mut ahead)?),
         };
-        if arrivals.due(&mut feed)?.is_none() {
-            return Err(feed.records.empty(self.supply.name()));
+        if arrivals.due(&mut ahead)?.is_none() {
+            return Err(ahead.feed.records.empty(self.supply.name()));
         }
         Ok(TraceSource {
-            feed,
+            ahead,
             arrivals,
             known: count.map(|count| count.min(self.requests.unwrap_or(u64::MAX))),
             taken: 0,
@@ -161,7 +162,7 @@ impl TraceSpec {
 ///
 /// The stream of a request is its device in the trace.
 pub struct TraceSource {
-    feed: Feed,
+    ahead: Ahead,
     arrivals: Box<dyn Arrivals>,
     known: Option<u64>,
     taken: u64,
@@ -193,9 +194,10 @@ impl TraceSource {
     /// The keys in effect and the counts so far.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let feed = &self.feed;
-        let (spec, records, order) = (&feed.spec, &feed.records, &feed.records.order);
-        let devices: Vec<_> = records.devices().collect();
+        let (ahead, feed) = (&self.ahead, &self.ahead.feed);
+        let (spec, records) = (&feed.spec, &feed.records);
+        let devices: Vec<_> = ahead.devices().collect();
+        let (sorted, most_late) = ahead.sorted();
         let chosen = match (&records.wanted, devices.as_slice()) {
             (DeviceSelection::All, _) => json!("all"),
             (DeviceSelection::Separate, _) => json!("separate"),
@@ -232,10 +234,10 @@ impl TraceSource {
             "first_time_s": feed.first.map(Nanos::s),
             "subtracted_s": feed.subtracted().s(),
             "sort_ms": spec.sort_ms,
-            "sorted": order.late,
-            "sorted_most_ms": order.most_late.ms(),
+            "sorted": sorted,
+            "sorted_most_ms": most_late.ms(),
         });
-        records.skipped().add_to(&mut facts);
+        ahead.skipped().add_to(&mut facts);
         if let Some(compact) = feed.mapping.compact() {
             facts["touched_blocks"] = json!(compact.blocks);
             facts["touched_extents"] = json!(compact.extents());
@@ -258,8 +260,8 @@ impl TraceSource {
     /// Counts the next request, sent at `at`, and goes on to the one after.
     #[inline]
     fn send(&mut self, at: Nanos) -> Result<()> {
-        if let Some(Placed { record, place, .. }) = self.arrivals.next() {
-            if self.feed.spec.keep_measured {
+        if let Some(Placed { record, place, .. }) = self.arrivals.next(&self.ahead) {
+            if self.ahead.feed.spec.keep_measured {
                 self.measured.push(Measured {
                     response: record.response,
                     queue: record.queue,
@@ -269,7 +271,7 @@ impl TraceSource {
         }
         let id = self.taken;
         self.taken += 1;
-        self.arrivals.sent(id, at, &mut self.feed)
+        self.arrivals.sent(id, at, &mut self.ahead)
     }
 
     /// Takes the measured times of the requests, by id; empty unless kept.
@@ -281,12 +283,13 @@ impl TraceSource {
 impl Source for TraceSource {
     #[inline]
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
-        self.arrivals.due(&mut self.feed)
+        self.arrivals.due(&mut self.ahead)
     }
 
     fn take(&mut self) -> Result<Request> {
         let due = self.next_arrival()?;
-        let (Some(arrival), Some(Placed { record, place, .. })) = (due, self.arrivals.next())
+        let (Some(arrival), Some(Placed { record, place, .. })) =
+            (due, self.arrivals.next(&self.ahead))
         else {
             return Err(nothing_due());
         };
@@ -326,7 +329,7 @@ impl Source for TraceSource {
     }
 
     fn share(&self) -> Option<f64> {
-        self.feed.records.read_counter.share()
+        self.ahead.feed.records.read_counter.share()
     }
 }
 
@@ -337,20 +340,18 @@ impl PlainSource for TraceSource {
     }
 
     fn take_plain(&mut self, at: Nanos) -> Result<Option<Plain>> {
-        let Some(Placed { record, place, .. }) = self.arrivals.next() else {
+        let Some(next) = self.arrivals.next(&self.ahead) else {
             return Err(nothing_due());
         };
-        if record.linked || place.blocks == 0 || !record.op.moves_data() {
-            return Ok(None);
+        let plain = next.plain();
+        if plain.is_some() {
+            self.send(at)?;
         }
-        let plain = Plain {
-            op: record.op,
-            lbn: place.lbn,
-            blocks: place.blocks,
-            stream: record.device,
-        };
-        self.send(at)?;
-        Ok(Some(plain))
+        Ok(plain)
+    }
+
+    fn upcoming(&mut self) -> &[Plain] {
+        self.arrivals.upcoming(&self.ahead)
     }
 }
 

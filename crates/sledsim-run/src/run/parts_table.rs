@@ -233,6 +233,6 @@ pub(super) fn parts_batch(rows: &[PartRow], by_window: bool) -> RecordBatch {
     });
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.unzip();
     let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-    let schema = Schema::new(fields).with_metadata([version].into());
+    let schema = Schema::new(fields).with_metadata([version]);
     RecordBatch::try_new(Arc::new(schema), arrays).expect("arrays follow the schema")
 }

@@ -5,7 +5,7 @@ use arrow_array::{
     ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray, UInt32Array,
     UInt64Array,
 };
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
 use sledsim_base::request::Op;
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
@@ -151,11 +151,7 @@ fn field<C: Cell>(name: &str, unit: &str, description: &str) -> Field {
 pub(crate) fn described(field: Field, unit: &str, description: &str) -> Field {
     let metadata = [("unit", unit), ("description", description)];
     let metadata = metadata.into_iter().filter(|(_, text)| !text.is_empty());
-    field.with_metadata(
-        metadata
-            .map(|(key, text)| (key.to_owned(), text.to_owned()))
-            .collect(),
-    )
+    field.with_metadata(metadata.collect::<Metadata>())
 }
 
 /// The schema of the rows, with a unit and a description for every column.
@@ -183,7 +179,7 @@ pub fn recording_schema() -> SchemaRef {
 
 fn schema(fields: Vec<Field>) -> SchemaRef {
     let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-    Arc::new(Schema::new(fields).with_metadata([version].into()))
+    Arc::new(Schema::new(fields).with_metadata([version]))
 }
 
 /// Collects rows, column by column, into record batches.

@@ -310,6 +310,6 @@ pub fn series_batch(windows: &[Window]) -> RecordBatch {
     });
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.unzip();
     let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-    let schema = Schema::new(fields).with_metadata([version].into());
+    let schema = Schema::new(fields).with_metadata([version]);
     RecordBatch::try_new(Arc::new(schema), arrays).expect("arrays follow the schema")
 }

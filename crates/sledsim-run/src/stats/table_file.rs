@@ -1,11 +1,11 @@
 //! Tables written batch by batch to a file, in the format of its ending.
 
+use super::columns_writer::ColumnsWriter;
 use super::rows_file::innermost_message;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
-use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use sledsim_base::error::{Error, Result};
@@ -82,6 +82,7 @@ impl TableFile {
     /// [`Error::File`] with what went wrong; there is no file then.
     pub fn write(self, table: &RecordBatch, properties: Option<WriterProperties>) -> Result<()> {
         let problem = |error| Error::output(&self.path, innermost_message(error));
+        let properties = (properties.unwrap_or_default(), None);
         let writer = TableWriter::new(self.format, self.file, table.schema(), properties);
         let mut writer = writer.map_err(problem)?;
         writer.write(table).map_err(problem)?;
@@ -92,16 +93,17 @@ impl TableFile {
 /// A table being written.
 pub(super) enum TableWriter {
     Csv(Box<(PendingFile, Vec<u8>)>),
-    Parquet(Box<ArrowWriter<PendingFile>>),
+    Parquet(Box<ColumnsWriter>),
 }
 
 impl TableWriter {
-    /// Begins the table in `file`.
+    /// Begins the table in `file`; the properties of Parquet are those of
+    /// [`ColumnsWriter::new`].
     pub fn new(
         format: TableFormat,
         mut file: PendingFile,
         schema: SchemaRef,
-        properties: Option<WriterProperties>,
+        (properties, constant): (WriterProperties, Option<WriterProperties>),
     ) -> std::result::Result<Self, ParquetError> {
         Ok(match format {
             TableFormat::Csv => {
@@ -111,7 +113,8 @@ impl TableWriter {
                 Self::Csv(Box::new((file, Vec::new())))
             }
             TableFormat::Parquet => {
-                Self::Parquet(Box::new(ArrowWriter::try_new(file, schema, properties)?))
+                let writer = ColumnsWriter::new(file, schema, properties, constant)?;
+                Self::Parquet(Box::new(writer))
             }
         })
     }

@@ -2,15 +2,15 @@
 //! time.
 
 use super::batches::Batches;
-use super::{Arrivals, Feed, Placed};
+use super::{Ahead, Arrivals, Placed};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
+use sledsim_core::model::in_order::Plain;
 use sledsim_core::workloads::{Closed as Calls, ClosedSpec};
 
 /// The next request or batch arrives one think time after a completion.
 pub struct Closed {
-    next: Option<Placed>,
     batches: Batches,
     calls: Calls,
     spec: ClosedSpec,
@@ -18,9 +18,9 @@ pub struct Closed {
 
 impl Closed {
     /// Reads the first request.
-    pub fn new(spec: ClosedSpec, feed: &mut Feed) -> Result<Self> {
+    pub fn new(spec: ClosedSpec, ahead: &mut Ahead) -> Result<Self> {
+        ahead.advance()?;
         Ok(Self {
-            next: feed.fetch()?,
             batches: Batches::default(),
             calls: spec.start(),
             spec,
@@ -30,23 +30,27 @@ impl Closed {
 
 impl Arrivals for Closed {
     #[inline]
-    fn due(&mut self, _feed: &mut Feed) -> Result<Option<Nanos>> {
+    fn due(&mut self, ahead: &mut Ahead) -> Result<Option<Nanos>> {
         let due = || self.batches.due().or_else(|| self.calls.next());
-        Ok(self.next.as_ref().and_then(|_| due()))
+        Ok(ahead.current().and_then(|_| due()))
     }
 
-    fn next(&self) -> Option<&Placed> {
-        self.next.as_ref()
+    #[inline]
+    fn next<'a>(&'a self, ahead: &'a Ahead) -> Option<&'a Placed> {
+        ahead.current()
     }
 
-    fn sent(&mut self, id: u64, at: Nanos, feed: &mut Feed) -> Result<()> {
-        if let Some(placed) = &self.next
+    fn upcoming<'a>(&self, ahead: &'a Ahead) -> &'a [Plain] {
+        ahead.plain()
+    }
+
+    fn sent(&mut self, id: u64, at: Nanos, ahead: &mut Ahead) -> Result<()> {
+        if let Some(placed) = ahead.current()
             && self.batches.take(id, &placed.record, at)
         {
             self.calls.take();
         }
-        self.next = feed.fetch()?;
-        Ok(())
+        ahead.advance().map(drop)
     }
 
     #[inline]

@@ -1,12 +1,13 @@
 //! Closed replay of a recording: each request arrives as long after the
 //! completion it waited for as in the recording.
 
-use super::{Arrivals, Feed, Placed};
+use super::{Ahead, Arrivals, Placed};
 use crate::replay::dependency_inference::DependencyInference;
 use crate::replay::dependency_replay::{DependencyReplay, Recorded};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
+use sledsim_core::model::in_order::Plain;
 use sledsim_traces::Record;
 
 /// The requests that a request may have waited for.
@@ -47,7 +48,7 @@ impl Dependent {
     }
 
     /// The times of a request that [`DependencyReplay`] needs.
-    fn recorded(&self, placed: &Placed, feed: &Feed) -> Recorded {
+    fn recorded(&self, placed: &Placed, ahead: &Ahead) -> Recorded {
         let record = &placed.record;
         let lateness = record.lateness.unwrap_or_default();
         let took = record.response.unwrap_or_default();
@@ -57,28 +58,33 @@ impl Dependent {
             arrival: record.time,
             seen,
             arrival_at: placed.arrival,
-            seen_at: feed.on_clock(seen),
+            seen_at: ahead.feed.on_clock(seen),
             lateness,
         }
     }
 }
 
 impl Arrivals for Dependent {
-    fn due(&mut self, feed: &mut Feed) -> Result<Option<Nanos>> {
+    fn due(&mut self, ahead: &mut Ahead) -> Result<Option<Nanos>> {
         while self.paced.wants_more() {
-            match feed.fetch()? {
-                Some(placed) => self.paced.push(self.recorded(&placed, feed), placed),
+            ahead.advance()?;
+            match ahead.current() {
+                Some(&placed) => self.paced.push(self.recorded(&placed, ahead), placed),
                 None => self.paced.end(),
             }
         }
         Ok(self.paced.due())
     }
 
-    fn next(&self) -> Option<&Placed> {
+    fn next<'a>(&'a self, _ahead: &'a Ahead) -> Option<&'a Placed> {
         self.paced.next()
     }
 
-    fn sent(&mut self, id: u64, _at: Nanos, _feed: &mut Feed) -> Result<()> {
+    fn upcoming<'a>(&self, _ahead: &'a Ahead) -> &'a [Plain] {
+        &[]
+    }
+
+    fn sent(&mut self, id: u64, _at: Nanos, _ahead: &mut Ahead) -> Result<()> {
         self.paced.take(id);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The modes of arrival of a replayed trace, one file each.
 //!
-//! A mode takes requests from the [`Feed`] in the order of the trace, holds
+//! A mode takes requests from [`Ahead`] in the order of the trace, holds
 //! those that have not arrived, and returns the next one and its arrival. It is
 //! called for each request and allocates nothing per request.
 //!
@@ -26,10 +26,12 @@ pub use dependent::{DEPENDS_ON, Dependent, DependsOn};
 pub use one_by_one::OneByOne;
 pub use open::OpenReplay;
 
-use super::feed::{Feed, Placed};
+use super::ahead::Ahead;
+use super::feed::Placed;
 use serde_json::Value;
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
+use sledsim_core::model::in_order::Plain;
 
 /// A mode of arrival.
 pub trait Arrivals: Send {
@@ -38,16 +40,19 @@ pub trait Arrivals: Send {
     ///
     /// # Errors
     /// A bad record.
-    fn due(&mut self, feed: &mut Feed) -> Result<Option<Nanos>>;
+    fn due(&mut self, ahead: &mut Ahead) -> Result<Option<Nanos>>;
 
     /// The next request.
-    fn next(&self) -> Option<&Placed>;
+    fn next<'a>(&'a self, ahead: &'a Ahead) -> Option<&'a Placed>;
+
+    /// The next request and those after it, as far as they are known and plain.
+    fn upcoming<'a>(&self, ahead: &'a Ahead) -> &'a [Plain];
 
     /// Records that the next request was sent as `id` at `at`.
     ///
     /// # Errors
     /// A bad record.
-    fn sent(&mut self, id: u64, at: Nanos, feed: &mut Feed) -> Result<()>;
+    fn sent(&mut self, id: u64, at: Nanos, ahead: &mut Ahead) -> Result<()>;
 
     /// The request that was sent as `id` completed at `at`.
     fn completed(&mut self, id: u64, at: Nanos);

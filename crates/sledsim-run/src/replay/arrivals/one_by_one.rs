@@ -2,15 +2,15 @@
 //! times of the trace.
 
 use super::batches::Batches;
-use super::{Arrivals, Feed, Placed};
+use super::{Ahead, Arrivals, Placed};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
+use sledsim_core::model::in_order::Plain;
 
 /// The next request or batch arrives one recorded think time after the
 /// completion of the one before.
 pub struct OneByOne {
-    next: Option<Placed>,
     batches: Batches,
     /// The next arrival, if the request before is complete.
     due: Option<Nanos>,
@@ -20,9 +20,9 @@ pub struct OneByOne {
 
 impl OneByOne {
     /// Reads the first request.
-    pub fn new(feed: &mut Feed) -> Result<Self> {
+    pub fn new(ahead: &mut Ahead) -> Result<Self> {
+        ahead.advance()?;
         Ok(Self {
-            next: feed.fetch()?,
             batches: Batches::default(),
             due: Some(Nanos::ZERO),
             think: Nanos::ZERO,
@@ -32,24 +32,28 @@ impl OneByOne {
 
 impl Arrivals for OneByOne {
     #[inline]
-    fn due(&mut self, _feed: &mut Feed) -> Result<Option<Nanos>> {
+    fn due(&mut self, ahead: &mut Ahead) -> Result<Option<Nanos>> {
         let due = self.batches.due().or(self.due);
-        Ok(self.next.as_ref().and(due))
+        Ok(ahead.current().and(due))
     }
 
-    fn next(&self) -> Option<&Placed> {
-        self.next.as_ref()
+    #[inline]
+    fn next<'a>(&'a self, ahead: &'a Ahead) -> Option<&'a Placed> {
+        ahead.current()
     }
 
-    fn sent(&mut self, id: u64, at: Nanos, feed: &mut Feed) -> Result<()> {
-        if let Some(placed) = &self.next
+    fn upcoming<'a>(&self, ahead: &'a Ahead) -> &'a [Plain] {
+        ahead.plain()
+    }
+
+    fn sent(&mut self, id: u64, at: Nanos, ahead: &mut Ahead) -> Result<()> {
+        if let Some(placed) = ahead.current()
             && self.batches.take(id, &placed.record, at)
         {
             self.due = None;
-            self.think = feed.scaled(placed.record.think.unwrap_or_default());
+            self.think = ahead.feed.scaled(placed.record.think.unwrap_or_default());
         }
-        self.next = feed.fetch()?;
-        Ok(())
+        ahead.advance().map(drop)
     }
 
     #[inline]

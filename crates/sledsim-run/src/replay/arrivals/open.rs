@@ -1,39 +1,40 @@
 //! Arrivals at the times of the trace.
 
-use super::{Arrivals, Feed, Placed};
+use super::{Ahead, Arrivals, Placed};
 use serde_json::Value;
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
+use sledsim_core::model::in_order::Plain;
 
 /// Each request arrives at its time in the trace.
-pub struct OpenReplay {
-    next: Placed,
-    /// Whether `next` is one: not at the end of the trace.
-    is_due: bool,
-}
+pub struct OpenReplay;
 
 impl OpenReplay {
     /// Reads the first request.
-    pub fn new(feed: &mut Feed) -> Result<Self> {
-        let mut next = Placed::default();
-        let is_due = feed.fetch_into(&mut next)?;
-        Ok(Self { next, is_due })
+    pub fn new(ahead: &mut Ahead) -> Result<Self> {
+        ahead.advance()?;
+        Ok(Self)
     }
 }
 
 impl Arrivals for OpenReplay {
     #[inline]
-    fn due(&mut self, _feed: &mut Feed) -> Result<Option<Nanos>> {
-        Ok(self.is_due.then_some(self.next.arrival))
+    fn due(&mut self, ahead: &mut Ahead) -> Result<Option<Nanos>> {
+        Ok(ahead.current().map(|next| next.arrival))
     }
 
-    fn next(&self) -> Option<&Placed> {
-        self.is_due.then_some(&self.next)
+    #[inline]
+    fn next<'a>(&'a self, ahead: &'a Ahead) -> Option<&'a Placed> {
+        ahead.current()
     }
 
-    fn sent(&mut self, _id: u64, _at: Nanos, feed: &mut Feed) -> Result<()> {
-        self.is_due = feed.fetch_into(&mut self.next)?;
-        Ok(())
+    fn upcoming<'a>(&self, ahead: &'a Ahead) -> &'a [Plain] {
+        ahead.plain()
+    }
+
+    #[inline]
+    fn sent(&mut self, _id: u64, _at: Nanos, ahead: &mut Ahead) -> Result<()> {
+        ahead.advance().map(drop)
     }
 
     fn completed(&mut self, _id: u64, _at: Nanos) {}

@@ -1,6 +1,7 @@
 //! Traces: reading, mapping to the device, and errors about bad files.
 
 mod addresses;
+mod ahead;
 mod facts;
 mod fields;
 mod files;
