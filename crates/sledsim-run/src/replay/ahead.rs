@@ -4,7 +4,7 @@ use super::feed::{Feed, Placed};
 use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
-use sledsim_core::model::in_order::Plain;
+use sledsim_core::model::plain_requests::Plain;
 use sledsim_traces::records::{DeviceSelection, Skipped};
 
 /// The most requests read ahead.

@@ -5,7 +5,7 @@ use super::spec::{Origin, TraceSpec};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::in_order::Plain;
+use sledsim_core::model::plain_requests::Plain;
 use sledsim_traces::order::Sorter;
 use sledsim_traces::records::{Records, Step};
 use sledsim_traces::{Clock, Record};

@@ -7,7 +7,7 @@ use crate::replay::dependency_replay::{DependencyReplay, Recorded};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::in_order::Plain;
+use sledsim_core::model::plain_requests::Plain;
 use sledsim_traces::Record;
 
 /// The requests that a request may have waited for.

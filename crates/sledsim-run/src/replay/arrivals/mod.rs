@@ -31,7 +31,7 @@ use super::feed::Placed;
 use serde_json::Value;
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::in_order::Plain;
+use sledsim_core::model::plain_requests::Plain;
 
 /// A mode of arrival.
 pub trait Arrivals: Send {

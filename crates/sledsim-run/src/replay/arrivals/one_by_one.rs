@@ -6,7 +6,7 @@ use super::{Ahead, Arrivals, Placed};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::in_order::Plain;
+use sledsim_core::model::plain_requests::Plain;
 
 /// The next request or batch arrives one recorded think time after the
 /// completion of the one before.

@@ -4,7 +4,7 @@ use super::{Ahead, Arrivals, Placed};
 use serde_json::Value;
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::in_order::Plain;
+use sledsim_core::model::plain_requests::Plain;
 
 /// Each request arrives at its time in the trace.
 pub struct OpenReplay;
