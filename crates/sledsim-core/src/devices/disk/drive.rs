@@ -258,19 +258,27 @@ impl Drive {
     /// them, in LBN order: with its first block, its length, when the first begins to
     /// pass and when the last has passed.
     #[inline]
-    pub fn runs(&self, pass: &Pass, mut found: impl FnMut(Extent, Nanos, Nanos)) {
+    pub fn runs(&self, pass: Pass, mut found: impl FnMut(Extent, Nanos, Nanos)) {
         let (lbn, blocks) = (pass.lbn, pass.blocks);
-        if pass.span > blocks {
-            let all = pass.index..pass.index + pass.span;
-            let run = |lbn, index: u32, blocks| {
-                self.turned(pass, Extent { lbn, blocks }, index - pass.index, &mut found);
-            };
-            self.geometry.for_blocks_on(&pass.track, all, run);
-        } else if pass.skipped > 0 {
-            self.turned(pass, Extent { lbn, blocks }, 0, &mut found);
-        } else {
+        if pass.span == blocks && pass.skipped == 0 {
             found(Extent { lbn, blocks }, pass.first, pass.end);
+        } else {
+            self.runs_apart(pass, &mut found);
         }
+    }
+
+    /// As [`Drive::runs`] for a pass with slipped sectors or begun by zero latency.
+    #[inline(never)]
+    fn runs_apart(&self, pass: Pass, found: &mut impl FnMut(Extent, Nanos, Nanos)) {
+        let (lbn, blocks) = (pass.lbn, pass.blocks);
+        if pass.span == blocks {
+            return self.turned(&pass, Extent { lbn, blocks }, 0, found);
+        }
+        let all = pass.index..pass.index + pass.span;
+        let run = |lbn, index: u32, blocks| {
+            self.turned(&pass, Extent { lbn, blocks }, index - pass.index, found);
+        };
+        self.geometry.for_blocks_on(&pass.track, all, run);
     }
 
     /// As [`Drive::runs`] for one run on the track, which zero latency may have begun

@@ -467,6 +467,29 @@ fn free_blocks_behind_a_slipped_sector_are_not_early() {
     check(&drive, &with, 8_565_644_860_218_262_657).expect("possible answers");
 }
 
+/// Of two requests that need the mechanics at one instant, the first may be a hit in the
+/// end; the other does not start when the mechanics became free, but then.
+#[test]
+fn no_request_starts_before_it_arrives() {
+    let zone = Zone {
+        cylinders: 1,
+        gap: 0,
+        sectors: 5,
+        skews: [1, 0, 0],
+        revolutions: false,
+        reserved: 0,
+        spares: 0,
+        slips: Vec::new(),
+        defects: Vec::new(),
+    };
+    let (mut drive, mut with) = of_zone(zone, 6000, false, 4);
+    (drive.surfaces, drive.start, drive.unused_end) = (1, 0, 1);
+    let buffer = "segments = 2\nsegment_blocks = 4\nwrite_back = 'appends'\n\
+                  append_writes = false\npartial_hits_at_once = false\n";
+    with.text = format!("hold_bus_reads = false\n[buffer]\n{buffer}");
+    check(&drive, &with, 12_297_604_794_828_492_950).expect("possible answers");
+}
+
 proptest! {
     #![proptest_config(cases(300))]
 

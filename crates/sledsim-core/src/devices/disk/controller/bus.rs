@@ -33,7 +33,11 @@ impl Bus {
             place += 1;
         }
         let end = begin + time;
-        self.taken.insert(place, (begin, end));
+        if place == self.taken.len() {
+            self.taken.push((begin, end));
+        } else {
+            self.taken.insert(place, (begin, end));
+        }
         end
     }
 }

@@ -113,6 +113,8 @@ pub struct Controller {
     incoming: VecDeque<Waiting>,
     /// Number of requests that the scheduler holds.
     waiting: usize,
+    /// When the latest event was.
+    now: Nanos,
     /// When the mechanics have finished all announced work.
     free: Nanos,
     /// Completion of the last request, for a drive that never disconnects.
@@ -177,6 +179,7 @@ impl Controller {
             bus: Bus::default(),
             incoming: VecDeque::new(),
             waiting: 0,
+            now: Nanos::ZERO,
             free: Nanos::ZERO,
             answered: Nanos::ZERO,
             busy: Nanos::ZERO,
@@ -201,7 +204,8 @@ impl Controller {
         };
         let media = match self.waiting {
             0 => Nanos::MAX,
-            _ => self.free,
+            // A hit may have left the mechanics free since an earlier time.
+            _ => self.free.max(self.now),
         };
         let next = command.min(media);
         (next < Nanos::MAX).then_some(next)
@@ -313,7 +317,7 @@ impl Controller {
                 moved.parts.settle += pass.settle;
                 moved.parts.transfer += pass.transfer;
                 moved.parts.rotation += pass.end - pass.arrive - pass.transfer;
-                self.drive.runs(&pass, |extent, first, end| {
+                self.drive.runs(pass, |extent, first, end| {
                     self.pieces.push(TimedPiece::of(extent, first, end));
                 });
                 (now, arm) = (pass.end, pass.arm);
@@ -428,6 +432,7 @@ impl Events for Controller {
     /// Handles all commands processed by `at`, then starts the mechanics on the next
     /// request.
     fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        self.now = at;
         self.bus.forget(at);
         self.read_by(at);
         while self.dirty.front().is_some_and(|dirty| dirty.until <= at) {

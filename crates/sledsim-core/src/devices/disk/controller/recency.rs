@@ -3,48 +3,61 @@
 //! Contract: the times are those of a clock that counts uses; the order is by time, and
 //! by number among those never used.
 
+/// A segment in the order.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// Time of its last use; 0 for never.
+    used: u64,
+    /// The segments before and after it.
+    before: u32,
+    after: u32,
+}
+
 /// Segments by the time of their last use.
 #[derive(Clone, Debug)]
 pub struct Recency {
-    /// By segment: time of last use; 0 for never.
-    used: Vec<u64>,
-    /// By segment, the one before and after it in the order; the last entries are those
-    /// after the latest and before the earliest.
-    before: Vec<usize>,
-    after: Vec<usize>,
+    /// By segment; one more node comes after the latest and before the earliest.
+    nodes: Vec<Node>,
     clock: u64,
 }
 
 impl Recency {
     /// The order of `count` segments that were never used.
     #[must_use]
-    pub fn new(count: usize) -> Self {
-        let nodes = count + 1;
+    pub fn new(count: u32) -> Self {
+        let node = |segment: u32| Node {
+            used: 0,
+            before: segment.checked_sub(1).unwrap_or(count),
+            after: if segment == count { 0 } else { segment + 1 },
+        };
         Self {
-            used: vec![0; count],
-            before: (0..nodes).map(|node| (node + count) % nodes).collect(),
-            after: (0..nodes).map(|node| (node + 1) % nodes).collect(),
+            nodes: (0..=count).map(node).collect(),
             clock: 0,
         }
+    }
+
+    /// The number of the node after the latest segment.
+    #[inline]
+    fn end(&self) -> usize {
+        self.nodes.len() - 1
     }
 
     /// The time at which a segment was last used; 0 for never.
     #[must_use]
     #[inline]
     pub fn used(&self, segment: usize) -> u64 {
-        self.used[segment]
+        self.nodes[segment].used
     }
 
     /// The first segment in the order that is `allowed`.
     #[inline]
     pub fn first(&self, allowed: impl Fn(usize) -> bool) -> Option<usize> {
-        let end = self.used.len();
-        let mut segment = self.after[end];
-        while segment != end {
+        let mut segment = self.nodes[self.end()].after as usize;
+        while segment != self.end() {
             if allowed(segment) {
                 return Some(segment);
             }
-            segment = self.after[segment];
+            segment = self.nodes[segment].after as usize;
         }
         None
     }
@@ -53,29 +66,32 @@ impl Recency {
     #[inline]
     pub fn touch(&mut self, segment: usize) {
         self.clock += 1;
-        self.used[segment] = self.clock;
-        self.place_before(segment, self.used.len());
+        let node = &mut self.nodes[segment];
+        node.used = self.clock;
+        if node.after as usize != self.end() {
+            self.place_before(segment, self.end());
+        }
     }
 
     /// Sets a segment to never used.
     pub fn forget(&mut self, segment: usize) {
-        self.used[segment] = 0;
-        let follows = |other| other != segment && (self.used[other] > 0 || other > segment);
-        let next = self.first(follows).unwrap_or(self.used.len());
+        self.nodes[segment].used = 0;
+        let follows = |other| other != segment && (self.used(other) > 0 || other > segment);
+        let next = self.first(follows).unwrap_or(self.end());
         self.place_before(segment, next);
     }
 
-    /// Moves a segment to right before another one.
+    /// Moves a segment to right before another node.
     #[inline]
     fn place_before(&mut self, segment: usize, next: usize) {
-        let (before, after) = (self.before[segment], self.after[segment]);
-        self.after[before] = after;
-        self.before[after] = before;
-        let before = self.before[next];
-        self.after[before] = segment;
-        self.before[segment] = before;
-        self.after[segment] = next;
-        self.before[next] = segment;
+        let Node { before, after, .. } = self.nodes[segment];
+        self.nodes[before as usize].after = after;
+        self.nodes[after as usize].before = before;
+        let before = self.nodes[next].before;
+        self.nodes[before as usize].after = segment as u32;
+        self.nodes[next].before = segment as u32;
+        let node = &mut self.nodes[segment];
+        (node.before, node.after) = (before, next as u32);
     }
 }
 
@@ -90,7 +106,7 @@ mod tests {
             count in 1..8_usize,
             uses in prop::collection::vec((0..8_usize, 0..5_u32), 0..60),
         ) {
-            let mut recency = Recency::new(count);
+            let mut recency = Recency::new(count as u32);
             let mut times = vec![0_u64; count];
             for (time, (segment, kind)) in (1..).zip(uses) {
                 let segment = segment % count;

@@ -8,14 +8,13 @@
 use super::recency::Recency;
 use super::settings::Buffer;
 use sledsim_base::request::Extent;
-use smallvec::SmallVec;
 use std::ops::Range;
 
 /// One segment.
 #[derive(Clone, Debug, Default)]
 pub struct Segment {
     /// Runs of blocks, oldest first.
-    held: SmallVec<[(u64, u64); 4]>,
+    held: Vec<(u64, u64)>,
     /// Number of blocks in them.
     blocks: u64,
     /// Capacity in blocks.
@@ -145,7 +144,7 @@ impl Segments {
         Self {
             segments: vec![Segment::default(); count],
             around: vec![(0, 0); count],
-            recency: Recency::new(count),
+            recency: Recency::new(buffer.segments),
             written: 0,
             write_segments: buffer.write_segments as usize,
             own: usize::from(buffer.own_write_segment),

@@ -4,6 +4,7 @@ use super::{Geometry, Piece, Remap, Sector, Track, divide};
 use std::ops;
 
 /// The place that dealing assigned to a block.
+#[derive(Clone, Copy)]
 pub(super) struct DealtBlock {
     pub(super) zone: u32,
     /// Its place in the zone.
@@ -15,7 +16,7 @@ pub(super) struct DealtBlock {
 
 impl Geometry {
     /// The place that dealing assigned to a block.
-    #[inline]
+    #[inline(always)]
     pub(super) fn dealt(&self, lbn: u64) -> DealtBlock {
         let stretch = &self.stretches[self.stretch_of(lbn)];
         let ahead = lbn - stretch.lbn;
@@ -33,7 +34,7 @@ impl Geometry {
     }
 
     /// The track of a place, and its index on the track.
-    #[inline]
+    #[inline(always)]
     pub(super) fn track_of(&self, zone_index: u32, place: u64) -> (Track, u32) {
         let zone = &self.zones[zone_index as usize];
         let (visited, index) = zone.sectors.divide(place);
@@ -111,6 +112,33 @@ impl Geometry {
         let room = u64::from(track.sectors - index);
         let mut count = dealt.together.min(room).min(u64::from(blocks)) as u32;
         let mut span = count;
+        if count < blocks && u64::from(count) < room {
+            (count, span) = self.over_gaps(lbn, &dealt, count, [blocks, track.sectors - index]);
+        }
+        let full = u64::from(index) <= dealt.before
+            && room <= dealt.together.min(self.blocks - lbn)
+            && self.remaps.is_empty();
+        Piece {
+            track,
+            index,
+            blocks: count,
+            span,
+            full,
+        }
+    }
+
+    /// Blocks and places of a piece of at most `blocks_room` of them, which begins with
+    /// `count` blocks from `lbn` on and may go on behind slipped sectors.
+    #[inline(never)]
+    fn over_gaps(
+        &self,
+        lbn: u64,
+        dealt: &DealtBlock,
+        mut count: u32,
+        blocks_room: [u32; 2],
+    ) -> (u32, u32) {
+        let (blocks, room) = (blocks_room[0], u64::from(blocks_room[1]));
+        let mut span = count;
         while count < blocks && u64::from(span) < room && lbn + u64::from(count) < self.blocks {
             let next = self.dealt(lbn + u64::from(count));
             if next.zone != dealt.zone || next.place - dealt.place >= room {
@@ -124,16 +152,7 @@ impl Geometry {
             count += more as u32;
             span = (ahead + more) as u32;
         }
-        let full = u64::from(index) <= dealt.before
-            && room <= dealt.together.min(self.blocks - lbn)
-            && self.remaps.is_empty();
-        Piece {
-            track,
-            index,
-            blocks: count,
-            span,
-            full,
-        }
+        (count, span)
     }
 
     /// Number of blocks from `lbn` on that were dealt to places one after the other.
