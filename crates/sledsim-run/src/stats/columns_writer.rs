@@ -271,7 +271,7 @@ mod tests {
         let least = |number: &u64| number.checked_shr(64 - bits).unwrap_or(0);
         let numbers: Vec<u64> = numbers.iter().map(least).collect();
         let each = || numbers.iter().copied();
-        let some = |number: u64| (number % 3 > 0).then_some(number);
+        let some = |number: u64| (!number.is_multiple_of(3)).then_some(number);
         let names = Arc::new(StringArray::from(vec!["read", "write", "trim"]));
         let keys = Int32Array::from_iter_values(each().map(|number| (number % 3) as i32));
         let texts = each().map(|number| number.to_string());
