@@ -490,6 +490,29 @@ fn no_request_starts_before_it_arrives() {
     check(&drive, &with, 12_297_604_794_828_492_950).expect("possible answers");
 }
 
+/// A read waits for all written data that it takes from the buffer, though the last of
+/// the writes, with less overhead, may be the first to be sent.
+#[test]
+fn reads_wait_for_all_written_data() {
+    let zone = Zone {
+        cylinders: 4,
+        gap: 0,
+        sectors: 6,
+        skews: [0; 3],
+        revolutions: false,
+        reserved: 3,
+        spares: 0,
+        slips: Vec::new(),
+        defects: Vec::new(),
+    };
+    let (mut drive, mut with) = of_zone(zone, 6000, false, 11);
+    drive.start = 0;
+    let tables = "[overheads]\nwrite_hit_after_read_ms = 0.372\n[buffer]\nsegments = 1\n\
+                  segment_blocks = 11\nwrite_back = 'appends'\npartial_hits_at_once = false\n";
+    with.text = format!("hold_bus_reads = false\n{tables}");
+    check(&drive, &with, 9_072_602_258_813_714_054).expect("possible answers");
+}
+
 proptest! {
     #![proptest_config(cases(300))]
 

@@ -227,13 +227,16 @@ impl Controller {
         ((self.missed.0 ^ id) | (self.missed.1.0 ^ at.0)) == 0
     }
 
-    /// When the host has sent the written data of these blocks in segment `index`.
+    /// When the host has sent the written data of these blocks in segment `index`. A
+    /// later write may have been sent earlier, as its overhead may be less.
     fn written_by(&self, index: usize, extent: Extent) -> Nanos {
-        let sent =
+        if !self.segments.get(index).is_written() {
+            return Nanos::ZERO;
+        }
+        let holds =
             |dirty: &&Dirty| dirty.extent.lbn < extent.end() && extent.lbn < dirty.extent.end();
-        let sent = self.dirty.iter().rev().find(sent);
-        sent.filter(|_| self.segments.get(index).is_written())
-            .map_or(Nanos::ZERO, |dirty| dirty.crossed)
+        let sent = self.dirty.iter().filter(holds);
+        sent.map(|dirty| dirty.crossed).max().unwrap_or_default()
     }
 
     /// Drops blocks from segment `index` and from the pieces on their way to it.
