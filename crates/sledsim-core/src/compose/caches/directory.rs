@@ -7,10 +7,6 @@ type Entry = (u64, u32);
 /// which the system hands out without writing them.
 const UNUSED: Entry = (0, 0);
 
-/// So many neighbouring keys have neighbouring homes: as many as there are entries in a
-/// cache line.
-const GROUP: u64 = 4;
-
 /// Slots by key, with a fixed capacity.
 ///
 /// A table with open addressing: a key is at its home, or after it without an unused
@@ -20,7 +16,7 @@ const GROUP: u64 = 4;
 pub struct Directory {
     /// A power of two of them.
     entries: Vec<Entry>,
-    /// The shift that leaves as many upper bits as the number of a group has.
+    /// The shift that leaves as many upper bits as the number of an entry has.
     shift: u32,
     len: usize,
 }
@@ -29,9 +25,9 @@ impl Directory {
     /// Empty, for at most `entries`.
     #[must_use]
     pub fn with_capacity(entries: usize) -> Self {
-        let entries = vec![UNUSED; (2 * entries).next_power_of_two().max(8)];
+        let entries = vec![UNUSED; (2 * entries).next_power_of_two().max(4)];
         Self {
-            shift: 64 - (entries.len() as u64 / GROUP).ilog2(),
+            shift: 64 - entries.len().ilog2(),
             entries,
             len: 0,
         }
@@ -149,9 +145,8 @@ impl Directory {
     /// Where the search for `key` begins.
     #[inline]
     fn home(&self, key: u64) -> usize {
-        // Fibonacci hashing, which spreads neighbouring groups evenly.
-        let group = (key / GROUP).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift;
-        (group * GROUP + key % GROUP) as usize
+        // Fibonacci hashing, which spreads neighbouring keys evenly.
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 
     /// Doubles the table.
