@@ -18,6 +18,7 @@ pub(super) struct Announced {
     due: VecDeque<(Nanos, Box<Done>)>,
     /// When the first is due; [`Nanos::MAX`] if there is none.
     pub(super) next_at: Nanos,
+    #[expect(clippy::vec_box, reason = "they move to `due` without a copy")]
     spare: Vec<Box<Done>>,
 }
 

@@ -103,8 +103,8 @@ impl Children {
     /// restart.
     pub fn forget(&mut self) {
         self.announced = Announced::default();
-        let wake = |model: &Box<dyn Model>| model.wake_at().unwrap_or(Nanos::MAX);
-        self.wakes = self.models.iter().map(wake).collect();
+        let wakes = self.models.iter().map(|model| model.wake_at());
+        self.wakes = wakes.map(|at| at.unwrap_or(Nanos::MAX)).collect();
         self.find_woken();
     }
 
