@@ -1,7 +1,7 @@
 //! Items by id: requests under way.
 
 use rustc_hash::FxBuildHasher;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 /// Items by ids in any order, such as those of host requests.
 pub(crate) type HashById<T> = HashMap<u64, T, FxBuildHasher>;
@@ -11,53 +11,79 @@ pub(crate) type HashById<T> = HashMap<u64, T, FxBuildHasher>;
 /// It behaves as a map sorted by id. Every access takes constant time, and memory is
 /// proportional to the span from the oldest id to the newest.
 pub(crate) struct ById<T> {
-    /// The id of the first entry.
+    /// All ids are from `first` on and below `next`.
     first: u64,
-    /// The first entry, if there is one, is not empty.
-    items: VecDeque<Option<T>>,
+    next: u64,
+    /// A power of two of places, or none; an id is at its remainder.
+    items: Vec<Option<T>>,
 }
 
 impl<T> Default for ById<T> {
     fn default() -> Self {
         Self {
             first: 0,
-            items: VecDeque::new(),
+            next: 0,
+            items: Vec::new(),
         }
     }
 }
 
 impl<T> ById<T> {
+    /// The place of an id.
+    #[inline]
+    fn place(&self, id: u64) -> usize {
+        id as usize & self.items.len().wrapping_sub(1)
+    }
+
+    /// The place of an id, if it is between the first and the last.
+    #[inline]
+    fn place_of(&self, id: u64) -> Option<usize> {
+        (self.first <= id && id < self.next).then(|| self.place(id))
+    }
+
     /// Adds an item; `id` is above all ids added before.
     #[inline]
     pub(crate) fn insert(&mut self, id: u64, item: T) {
-        if self.items.is_empty() {
+        debug_assert!(id >= self.next, "ids increase");
+        if self.first == self.next {
             self.first = id;
         }
-        debug_assert!(id >= self.first + self.items.len() as u64, "ids increase");
-        while self.first + (self.items.len() as u64) < id {
-            self.items.push_back(None);
+        while id - self.first >= self.items.len() as u64 {
+            self.grow();
         }
-        self.items.push_back(Some(item));
+        self.next = id + 1;
+        let place = self.place(id);
+        self.items[place] = Some(item);
     }
 
-    #[inline]
-    fn index(&self, id: u64) -> Option<usize> {
-        Some(id.checked_sub(self.first)? as usize)
+    /// Doubles the number of places.
+    #[cold]
+    fn grow(&mut self) {
+        let mut grown = Self::default();
+        grown
+            .items
+            .resize_with((2 * self.items.len()).max(8), || None);
+        for id in self.first..self.next {
+            let (from, to) = (self.place(id), grown.place(id));
+            if let Some(item) = self.items.get_mut(from) {
+                grown.items[to] = item.take();
+            }
+        }
+        self.items = grown.items;
     }
 
     /// The item with this id.
     #[inline]
     pub(crate) fn get(&self, id: u64) -> Option<&T> {
-        self.items.get(self.index(id)?)?.as_ref()
+        self.items.get(self.place_of(id)?)?.as_ref()
     }
 
     /// Removes the item with this id and returns it.
     #[inline]
     pub(crate) fn remove(&mut self, id: u64) -> Option<T> {
-        let index = self.index(id)?;
-        let item = self.items.get_mut(index)?.take();
-        while let Some(None) = self.items.front() {
-            self.items.pop_front();
+        let place = self.place_of(id)?;
+        let item = self.items.get_mut(place)?.take();
+        while self.first < self.next && self.items[self.place(self.first)].is_none() {
             self.first += 1;
         }
         item
@@ -65,13 +91,13 @@ impl<T> ById<T> {
 
     /// The items, in the order of their ids.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
-        let items = (self.first..).zip(&self.items);
-        items.filter_map(|(id, item)| Some((id, item.as_ref()?)))
+        (self.first..self.next).filter_map(|id| Some((id, self.get(id)?)))
     }
 
     /// Removes all items.
     pub(crate) fn clear(&mut self) {
         self.items.clear();
+        self.first = self.next;
     }
 }
 

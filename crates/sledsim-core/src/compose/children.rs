@@ -1,9 +1,10 @@
 //! The children of a composite: routing by index, events in order.
 
+use super::announced::{Announced, Done};
 use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::mechanism::Mechanism;
-use crate::model::{CompletionQueue, CompletionSink, Model, Report};
+use crate::model::{CompletionSink, Model, Report};
 use sledsim_base::random::Stream;
 use sledsim_base::request::Request;
 use sledsim_base::row::Row;
@@ -16,61 +17,17 @@ use sledsim_base::units::Nanos;
 /// order of announcement, then wakes by index.
 pub struct Children {
     models: Vec<Box<dyn Model>>,
-    /// The next wake of each child.
-    wakes: Vec<Option<Nanos>>,
-    /// Announced completions, as places in `rows`.
-    announced: CompletionQueue<usize>,
-    /// Rows of announced completions, with their child.
-    rows: Rows,
-    /// The time of the next event.
-    next: Option<Nanos>,
-    /// The child to be woken then; `None` if it is a completion.
-    woken: Option<usize>,
-}
-
-/// Rows with their child, in places that are reused: each is copied once in and once
-/// out.
-#[derive(Default)]
-struct Rows {
-    rows: Vec<(usize, Row)>,
-    unused: Vec<usize>,
-}
-
-impl Rows {
-    /// Copies a row in; returns its place.
-    #[inline]
-    fn insert(&mut self, child: usize, row: &Row) -> usize {
-        match self.unused.pop() {
-            Some(place) => {
-                let entry = &mut self.rows[place];
-                entry.0 = child;
-                entry.1.clone_from(row);
-                place
-            }
-            None => {
-                self.rows.push((child, *row));
-                self.rows.len() - 1
-            }
-        }
-    }
-
-    /// Copies a row out and frees its place.
-    #[inline]
-    fn take(&mut self, place: usize) -> (usize, Row) {
-        self.unused.push(place);
-        self.rows[place]
-    }
-
-    fn clear(&mut self) {
-        self.rows.clear();
-        self.unused.clear();
-    }
+    /// The next wake of each child, [`Nanos::MAX`] if it needs none.
+    wakes: Vec<Nanos>,
+    /// The first of these wakes, and its child: the lowest of those with one then.
+    wake_at: Nanos,
+    woken: usize,
+    announced: Announced,
 }
 
 /// Collects the completions that one child announces.
 struct Collector<'a> {
-    announced: &'a mut CompletionQueue<usize>,
-    rows: &'a mut Rows,
+    announced: &'a mut Announced,
     child: usize,
     above: &'a mut dyn CompletionSink,
 }
@@ -78,8 +35,7 @@ struct Collector<'a> {
 impl CompletionSink for Collector<'_> {
     fn done(&mut self, row: &Row) {
         self.above.note(row);
-        let place = self.rows.insert(self.child, row);
-        self.announced.push(row.completion, place);
+        self.announced.push(self.child, row);
     }
 
     fn note(&mut self, row: &Row) {
@@ -94,10 +50,9 @@ impl Children {
         let mut children = Self {
             wakes: Vec::new(),
             models,
-            announced: CompletionQueue::default(),
-            rows: Rows::default(),
-            next: None,
-            woken: None,
+            announced: Announced::default(),
+            wake_at: Nanos::MAX,
+            woken: 0,
         };
         children.forget();
         children
@@ -147,10 +102,10 @@ impl Children {
     /// Drops all announced completions after a power failure, as the children
     /// restart.
     pub fn forget(&mut self) {
-        self.announced = CompletionQueue::default();
-        self.rows.clear();
-        self.wakes = self.models.iter().map(|model| model.wake_at()).collect();
-        self.find_next();
+        self.announced = Announced::default();
+        let wakes = self.models.iter().map(|model| model.wake_at());
+        self.wakes = wakes.map(|at| at.unwrap_or(Nanos::MAX)).collect();
+        self.find_woken();
     }
 
     /// Calls [`Contents::lose_power`] for all children that keep contents.
@@ -193,25 +148,26 @@ impl Children {
     ) {
         let mut collector = Collector {
             announced: &mut self.announced,
-            rows: &mut self.rows,
             child,
             above,
         };
         let model = &mut *self.models[child];
         action(model, &mut collector);
-        self.wakes[child] = model.wake_at();
-        self.find_next();
+        let wake_at = model.wake_at().unwrap_or(Nanos::MAX);
+        self.wakes[child] = wake_at;
+        if (wake_at, child) < (self.wake_at, self.woken) {
+            (self.wake_at, self.woken) = (wake_at, child);
+        } else if child == self.woken {
+            self.find_woken();
+        }
     }
 
-    #[inline]
-    fn find_next(&mut self) {
-        self.next = self.announced.next_at();
-        self.woken = None;
-        for (child, wake) in self.wakes.iter().enumerate() {
-            if let Some(at) = *wake
-                && self.next.is_none_or(|next| at < next)
-            {
-                (self.next, self.woken) = (Some(at), Some(child));
+    /// Finds the first wake.
+    fn find_woken(&mut self) {
+        (self.wake_at, self.woken) = (Nanos::MAX, 0);
+        for (child, wake_at) in self.wakes.iter().enumerate() {
+            if *wake_at < self.wake_at {
+                (self.wake_at, self.woken) = (*wake_at, child);
             }
         }
     }
@@ -220,14 +176,21 @@ impl Children {
     #[inline]
     #[must_use]
     pub fn completes_next(&self) -> bool {
-        self.woken.is_none()
+        self.announced.next_at <= self.wake_at
+    }
+
+    /// The time of the next event; [`Nanos::MAX`] if there is none.
+    #[inline]
+    pub(super) fn due(&self) -> Nanos {
+        self.announced.next_at.min(self.wake_at)
     }
 
     /// The time of the next event.
     #[inline]
     #[must_use]
     pub fn next_at(&self) -> Option<Nanos> {
-        self.next
+        let due = self.due();
+        (due != Nanos::MAX).then_some(due)
     }
 
     /// Does the next event due before `until`, or at it if `inclusive`. Returns
@@ -239,31 +202,37 @@ impl Children {
         inclusive: bool,
         sink: &mut dyn CompletionSink,
     ) -> Option<Option<(usize, Row)>> {
-        let at = self.next?;
+        let at = self.next_at()?;
         if at > until || (at == until && !inclusive) {
             return None;
         }
         if self.completes_next() {
-            return self.next_completed().map(Some);
+            let done = self.next_completed()?;
+            let (child, row) = (done.child, done.row);
+            self.reuse(done);
+            return Some(Some((child, row)));
         }
         self.wake_next(at, sink);
         Some(None)
     }
 
-    /// The child and the row of the next event, which is a completion that is due.
+    /// The next event, which is a completion that is due. [`Children::reuse`] takes its
+    /// memory back.
     #[inline]
-    pub(super) fn next_completed(&mut self) -> Option<(usize, Row)> {
-        let (_, place) = self.announced.pop()?;
-        self.find_next();
-        Some(self.rows.take(place))
+    pub(super) fn next_completed(&mut self) -> Option<Box<Done>> {
+        self.announced.pop()
+    }
+
+    /// Takes back the memory of a completion.
+    #[inline]
+    pub(super) fn reuse(&mut self, done: Box<Done>) {
+        self.announced.reuse(done);
     }
 
     /// Wakes the child of the next event, which is a wake due at `at`.
     #[inline]
     pub(super) fn wake_next(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
-        if let Some(child) = self.woken {
-            self.call(child, sink, |model, sink| model.wake(at, sink));
-        }
+        self.call(self.woken, sink, |model, sink| model.wake(at, sink));
     }
 
     /// The report of the composite called `name`, which counted `counts`, then

@@ -36,22 +36,53 @@ pub trait Composite {
 impl<C: Composite> Events for C {
     #[inline]
     fn next_event(&self) -> Option<Nanos> {
-        match (self.timer(), self.children().next_at()) {
-            (Some(timer), Some(child)) => Some(timer.min(child)),
-            (timer, child) => timer.or(child),
-        }
+        let due = due(self, self.timer());
+        (due != Nanos::MAX).then_some(due)
     }
 
     fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
-        let children = self.children();
-        let child_is_next =
-            children.next_at() == Some(at) && (self.children_first() || children.completes_next());
-        if !child_is_next && self.timer() == Some(at) {
-            self.timer_due(at, sink);
-        } else if !self.children().completes_next() {
-            self.children_mut().wake_next(at, sink);
-        } else if let Some((child, row)) = self.children_mut().next_completed() {
-            self.child_done(child, &row, sink);
+        let timer = self.timer();
+        happen(self, at, timer, sink);
+    }
+
+    fn advance(&mut self, until: Nanos, inclusive: bool, sink: &mut dyn CompletionSink) {
+        loop {
+            let timer = self.timer();
+            let at = due(self, timer);
+            if at == Nanos::MAX || at > until || (at == until && !inclusive) {
+                return;
+            }
+            happen(self, at, timer, sink);
         }
+    }
+}
+
+/// When the next event of a composite whose timer is due at `timer` is due;
+/// [`Nanos::MAX`] if there is none.
+#[inline]
+fn due<C: Composite>(composite: &C, timer: Option<Nanos>) -> Nanos {
+    let child = composite.children().due();
+    timer.map_or(child, |timer| timer.min(child))
+}
+
+/// Does the event of a composite that is due at `at`.
+#[inline]
+fn happen<C: Composite>(
+    composite: &mut C,
+    at: Nanos,
+    timer: Option<Nanos>,
+    sink: &mut dyn CompletionSink,
+) {
+    let children = composite.children();
+    let completes = children.completes_next();
+    let is_timer =
+        timer == Some(at) && (children.due() != at || !(completes || composite.children_first()));
+    if is_timer {
+        composite.timer_due(at, sink);
+    } else if !completes {
+        composite.children_mut().wake_next(at, sink);
+    } else if let Some(done) = composite.children_mut().next_completed() {
+        composite.child_done(done.child, &done.row, sink);
+        composite.children_mut().reuse(done);
     }
 }

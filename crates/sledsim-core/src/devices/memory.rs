@@ -8,6 +8,7 @@
 
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
+use crate::model::in_order::Plain;
 use crate::model::mechanism::{Mechanism, Service, Step};
 use crate::model::{Energy, Model};
 use crate::queueing::schedulers::Scheduler;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::request::Request;
-use sledsim_base::row::Parts;
+use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::sync::Arc;
 
@@ -45,6 +46,20 @@ impl Memory {
         })
     }
 
+    /// The service of a request of `blocks`.
+    #[inline]
+    fn service(&self, blocks: u32) -> Service {
+        Service {
+            parts: Parts {
+                transfer: Nanos(self.block_time.0 * u64::from(blocks)),
+                other: self.latency,
+                ..Parts::default()
+            },
+            passes: 1,
+            ..Service::default()
+        }
+    }
+
     /// Quantities derived from the spec, with units in their names.
     #[must_use]
     pub fn derived(&self) -> Value {
@@ -67,23 +82,30 @@ impl Mechanism for Memory {
     }
 
     fn serve(&mut self, _at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
-        let transfer = Nanos(self.block_time.0 * u64::from(request.blocks()));
+        let service = self.service(request.blocks());
         steps.push(Step {
-            transfer_s: transfer.s(),
+            transfer_s: service.parts.transfer.s(),
             lbn: request.lbn(),
             blocks: request.blocks(),
-            end: self.latency + transfer,
+            end: service.parts.total(),
             ..Step::default()
         });
-        Service {
-            parts: Parts {
-                transfer,
-                other: self.latency,
-                ..Parts::default()
-            },
-            passes: 1,
-            ..Service::default()
-        }
+        service
+    }
+
+    fn serve_plain(
+        &mut self,
+        _at: Nanos,
+        plain: &Plain,
+        row: &mut Row,
+        passes: &mut Vec<(Nanos, u32)>,
+        _steps: &mut Vec<Step>,
+    ) -> Nanos {
+        let service = self.service(plain.blocks);
+        let total = service.parts.total();
+        passes.push((total, plain.blocks));
+        service.set(row);
+        total
     }
 
     fn target_cylinder(&self, _request: &Request) -> i64 {

@@ -78,6 +78,8 @@ fn sequences(slots: u64, seed: u64, length: usize) -> Vec<(&'static str, Vec<u64
 struct Slots {
     policy: Box<dyn Policy>,
     keys: Vec<Option<u64>>,
+    /// The slots that were busy when the policy asked for them.
+    refused: Vec<u32>,
 }
 
 impl Slots {
@@ -86,6 +88,7 @@ impl Slots {
         Self {
             policy: choice.make(slots as u32),
             keys: vec![None; slots],
+            refused: Vec::new(),
         }
     }
 
@@ -108,7 +111,18 @@ impl Slots {
             Some(slot) => slot,
             None => {
                 let keys = &self.keys;
-                let mut evictable = |slot: u32| may_go(keys[slot as usize].unwrap());
+                let is_idle = |slot: u32| keys[slot as usize].is_some_and(may_go);
+                for slot in std::mem::take(&mut self.refused) {
+                    match is_idle(slot) {
+                        true => self.policy.idle_again(slot),
+                        false => self.refused.push(slot),
+                    }
+                }
+                let refused = &mut self.refused;
+                let mut evictable = |slot: u32| {
+                    refused.extend((!is_idle(slot)).then_some(slot));
+                    is_idle(slot)
+                };
                 let Some(slot) = self.policy.evict(key, &mut evictable) else {
                     return Some(Err(()));
                 };
@@ -268,6 +282,7 @@ fn the_only_used_slot_can_be_evicted() {
             }
             let mut policy = cache.policy;
             assert_eq!(policy.evict(8, &mut |_| false), None, "{name}, {hits} hits");
+            policy.idle_again(0);
             assert_eq!(
                 policy.evict(8, &mut |_| true),
                 Some(0),

@@ -73,8 +73,13 @@ pub trait Policy: Send {
     /// Evicts an `evictable` slot for `key`, which was missed; returns `None` and
     /// changes nothing if no slot is evictable. The slot is empty afterwards.
     /// `evictable` may be called several times for a slot, and must return the same
-    /// each time.
+    /// each time. A policy may pass over a slot that it refused until
+    /// [`Policy::idle_again`] or a hit.
     fn evict(&mut self, key: u64, evictable: &mut dyn FnMut(u32) -> bool) -> Option<u32>;
+
+    /// A slot that `evictable` refused may be evictable now. A policy that asks for all
+    /// slots again at every eviction does not need to know.
+    fn idle_again(&mut self, _slot: u32) {}
 
     /// Reads what `touch` of the slots `hits` and the lookup of `misses` will read, so that
     /// the processor waits once for all of it; changes nothing. A cache that has many

@@ -4,68 +4,9 @@ use crate::compose::by_id::ById;
 use sledsim_base::request::Extents;
 use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::Nanos;
-use smallvec::SmallVec;
-
-/// Items by a number that is reused after removal.
-pub(super) struct Slab<T> {
-    entries: Vec<Option<T>>,
-    unused: Vec<u32>,
-}
-
-impl<T> Slab<T> {
-    pub(super) fn new() -> Self {
-        Self {
-            entries: Vec::new(),
-            unused: Vec::new(),
-        }
-    }
-
-    #[inline]
-    pub(super) fn insert(&mut self, item: T) -> u32 {
-        match self.unused.pop() {
-            Some(index) => {
-                self.entries[index as usize] = Some(item);
-                index
-            }
-            None => {
-                self.entries.push(Some(item));
-                self.entries.len() as u32 - 1
-            }
-        }
-    }
-
-    #[inline]
-    pub(super) fn get(&self, index: u32) -> Option<&T> {
-        self.entries.get(index as usize)?.as_ref()
-    }
-
-    #[inline]
-    pub(super) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
-        self.entries.get_mut(index as usize)?.as_mut()
-    }
-
-    #[inline]
-    pub(super) fn remove(&mut self, index: u32) -> Option<T> {
-        let item = self.entries.get_mut(index as usize)?.take();
-        if item.is_some() {
-            self.unused.push(index);
-        }
-        item
-    }
-
-    /// Drops an item that is there.
-    #[inline]
-    pub(super) fn drop_item(&mut self, index: u32) {
-        self.entries[index as usize] = None;
-        self.unused.push(index);
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.entries.len() - self.unused.len()
-    }
-}
 
 /// A host request.
+#[derive(Default)]
 pub(super) struct HostRequest {
     /// Its row so far.
     pub(super) row: Row,
@@ -81,15 +22,15 @@ pub(super) struct HostRequest {
 }
 
 impl HostRequest {
-    pub(super) fn new(row: Row) -> Self {
-        Self {
-            accounted: row.arrival,
-            row,
-            left: 0,
-            has_started: false,
-            memory_service: (Nanos::MAX, Nanos::ZERO),
-            streams: false,
-        }
+    /// Makes it the request of `row`.
+    #[inline]
+    pub(super) fn set(&mut self, row: &Row, streams: bool) {
+        self.row.clone_from(row);
+        self.left = 0;
+        self.accounted = row.arrival;
+        self.has_started = false;
+        self.memory_service = (Nanos::MAX, Nanos::ZERO);
+        self.streams = streams;
     }
 
     fn start(&mut self, at: Nanos) {
@@ -193,9 +134,10 @@ pub(super) struct Placed {
 }
 
 /// The kind of an operation on segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Operation {
     /// Takes slots for writes.
+    #[default]
     Take,
     /// Reads them from the back into the front.
     Fill,
@@ -206,13 +148,14 @@ pub(super) enum Operation {
 }
 
 /// An operation on a run of segments.
+#[derive(Default)]
 pub(super) struct Op {
     pub(super) kind: Operation,
     /// The first segment, and how many.
     pub(super) first: u64,
     pub(super) count: u32,
     /// Slots assigned so far.
-    pub(super) slots: SmallVec<[u32; 4]>,
+    pub(super) slots: Vec<u32>,
     /// Whether the data are in the segment buffer.
     pub(super) is_buffered: bool,
     /// Whether their write to the back is deferred.
@@ -220,21 +163,21 @@ pub(super) struct Op {
     /// Blocks of the back that it transfers.
     pub(super) moved: Extents,
     /// Pieces that wait for it.
-    pub(super) waiting: SmallVec<[Piece; 2]>,
+    pub(super) waiting: Vec<Piece>,
 }
 
 impl Op {
-    pub(super) fn new(kind: Operation, first: u64, count: u32) -> Self {
-        Self {
-            kind,
-            first,
-            count,
-            slots: SmallVec::new(),
-            is_buffered: false,
-            is_deferred: false,
-            moved: Extents::new(),
-            waiting: SmallVec::new(),
-        }
+    /// Makes it an operation on these segments, without slots.
+    #[inline]
+    pub(super) fn set(&mut self, kind: Operation, first: u64, count: u32) {
+        self.kind = kind;
+        self.first = first;
+        self.count = count;
+        self.slots.clear();
+        self.is_buffered = false;
+        self.is_deferred = false;
+        self.moved.clear();
+        self.waiting.clear();
     }
 
     /// One past its last segment.
@@ -253,9 +196,9 @@ impl Op {
 #[derive(Debug)]
 pub(super) enum Job {
     /// Host data from or to the front.
-    Access(u32, SmallVec<[Placed; 2]>),
+    Access(u32, Vec<Placed>),
     /// Host data from the back, not cached.
-    Bypass(u32, SmallVec<[Piece; 1]>),
+    Bypass(u32, Vec<Piece>),
     /// An operation reads the back: into the buffer.
     Fetched(u32),
     /// Writes the front: from the buffer.
@@ -273,6 +216,8 @@ pub(super) enum Job {
 pub(super) struct Jobs {
     next_id: u64,
     jobs: ById<Job>,
+    /// Lists of accesses that are complete, for reuse.
+    spare: Vec<Vec<Placed>>,
 }
 
 impl Jobs {
@@ -288,5 +233,20 @@ impl Jobs {
     #[inline]
     pub(super) fn remove(&mut self, id: u64) -> Option<Job> {
         self.jobs.remove(id)
+    }
+
+    /// A list of these pieces.
+    #[inline]
+    pub(super) fn list(&mut self, pieces: &[Placed]) -> Vec<Placed> {
+        let mut list = self.spare.pop().unwrap_or_default();
+        list.extend_from_slice(pieces);
+        list
+    }
+
+    /// Takes back the memory of a list.
+    #[inline]
+    pub(super) fn reuse(&mut self, mut list: Vec<Placed>) {
+        list.clear();
+        self.spare.push(list);
     }
 }

@@ -39,6 +39,7 @@
 //! Modules in reading order:
 //! - `spec`: the keys of a caching tier;
 //! - `kind`: the kind `mcd` of devices;
+//! - `slab`: items by number, in memory that is used again;
 //! - `jobs`: host requests, operations on segments and child requests under
 //!   way;
 //! - `bits`: bits of blocks: which of a segment are valid;
@@ -54,6 +55,8 @@
 mod spec;
 
 pub mod kind;
+
+mod slab;
 
 mod jobs;
 
@@ -84,9 +87,10 @@ use crate::model::contents::Contents;
 use crate::model::{CompletionSink, Events, Model, Report};
 use contents::ContentState;
 use counts::Counts;
-use jobs::{HostRequest, Job, Jobs, Op, Piece, Slab};
+use jobs::{HostRequest, Job, Jobs, Op, Piece};
 use queues::{Arriving, BackLoad, Buffer, DeferredWrites, Resumed, SlotQueue};
 use sizes::Sizes;
+use slab::Slab;
 use sledsim_base::request::{Extents, Op as RequestOp, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -116,7 +120,8 @@ pub struct Mcd {
     buffer: Buffer,
     deferred: DeferredWrites,
     back: BackLoad,
-    /// The operation that is cleaning.
+    /// Whether it ever cleans, and the operation that is cleaning.
+    cleans: bool,
     cleaner: Option<u32>,
     /// The instant of the last event.
     now: Nanos,
@@ -171,6 +176,7 @@ impl Mcd {
             },
             deferred: DeferredWrites::default(),
             back: BackLoad::default(),
+            cleans: spec.clean_after_idle.is_some() || spec.clean_above < 1.0,
             cleaner: None,
             now: Nanos::ZERO,
             arriving: Arriving::default(),
@@ -262,7 +268,9 @@ impl Mcd {
             content_state.end_request(host_request, row);
         }
         sink.done(row);
-        self.host_requests.drop_item(host_request);
+        if let Some(request) = self.host_requests.remove(host_request) {
+            self.host_requests.reuse(request);
+        }
     }
 }
 
@@ -287,7 +295,10 @@ impl Composite for Mcd {
             sizes.measure(row);
         }
         match job {
-            Job::Access(host_request, pieces) => self.accessed(host_request, &pieces, row, sink),
+            Job::Access(host_request, pieces) => {
+                self.accessed(host_request, &pieces, row, sink);
+                self.jobs.reuse(pieces);
+            }
             Job::Bypass(host_request, pieces) => self.bypassed(host_request, &pieces, row, sink),
             Job::Fetched(op) => self.fetched(op, row, sink),
             Job::Filled(op) => self.filled(op, row),
@@ -336,9 +347,8 @@ impl Model for Mcd {
         }
         let streams = request.op == RequestOp::Read
             && (self.streams.as_mut()).is_some_and(|streams| streams.continues_stream(&request));
-        let mut host_request = HostRequest::new(row);
-        host_request.streams = streams;
-        let host_request = self.host_requests.insert(host_request);
+        let (host_request, state) = self.host_requests.add();
+        state.set(&row, streams);
         if let Some(content_state) = &mut self.content_state {
             content_state.begin_request(host_request, &row);
         }
@@ -347,11 +357,11 @@ impl Model for Mcd {
             sizes.begin();
         }
         let segment_blocks = u64::from(self.spec.segment_blocks);
-        let mut at = 0;
+        let (mut at, mut pieces) = (0, 0);
         for extent in &request.extents {
             let mut lbn = extent.lbn;
+            let mut segment = lbn / segment_blocks;
             while lbn < extent.end() {
-                let segment = lbn / segment_blocks;
                 let from = (lbn - segment * segment_blocks) as u32;
                 let blocks = (segment_blocks - u64::from(from)).min(extent.end() - lbn) as u32;
                 let piece = Piece {
@@ -361,9 +371,6 @@ impl Model for Mcd {
                     blocks,
                     at,
                 };
-                if let Some(host_request) = self.host_requests.get_mut(host_request) {
-                    host_request.left += 1;
-                }
                 if let Some(sizes) = &mut self.sizes
                     && !streams
                 {
@@ -376,8 +383,13 @@ impl Model for Mcd {
                 }
                 self.place(piece, request.op, true);
                 at += blocks;
+                pieces += 1;
                 lbn += u64::from(blocks);
+                segment += 1;
             }
+        }
+        if let Some(host_request) = self.host_requests.get_mut(host_request) {
+            host_request.left = pieces;
         }
         self.access_ready(sink);
         self.send_bypassing(sink);

@@ -11,26 +11,41 @@ use sledsim_base::units::Nanos;
 
 impl Mcd {
     /// Advances all operations and pieces that can proceed.
+    #[inline]
     pub(super) fn advance_all(&mut self, sink: &mut dyn CompletionSink) {
+        if !(self.resumed.served_requests.is_empty()
+            && self.resumed.pieces.is_empty()
+            && self.slot_queue.ops.is_empty()
+            && self.buffer.ops.is_empty()
+            && self.deferred.ops.is_empty())
+        {
+            self.advance_any(sink);
+        }
+    }
+
+    /// As [`Mcd::advance_all`], where some might.
+    fn advance_any(&mut self, sink: &mut dyn CompletionSink) {
         loop {
-            while let Some(host_request) = self.resumed.served_requests.pop_front() {
-                self.pieces_done(host_request, 1, sink);
+            if !self.resumed.served_requests.is_empty() {
+                let mut served = std::mem::take(&mut self.resumed.served_requests);
+                for host_request in served.drain(..) {
+                    self.pieces_done(host_request, 1, sink);
+                }
+                self.resumed.served_requests = served;
             }
             if !self.resumed.pieces.is_empty() {
                 self.arriving.newest = None;
-                while let Some(piece) = self.resumed.pieces.pop_front() {
-                    let op = self
-                        .host_requests
-                        .get(piece.host_request)
-                        .map(|host_request| host_request.row.op);
-                    self.place(piece, op.unwrap_or_default(), false);
+                let mut pieces = std::mem::take(&mut self.resumed.pieces);
+                for piece in pieces.drain(..) {
+                    self.place(piece, self.request_op(&piece), false);
                 }
+                self.resumed.pieces = pieces;
                 self.access_ready(sink);
                 self.send_bypassing(sink);
-            } else if !self.assign_slots()
-                && !self.assign_buffer(sink)
-                && !self.write_deferred(sink)
-            {
+            } else if self.assign_slots() {
+                self.access_ready(sink);
+                self.send_bypassing(sink);
+            } else if !self.assign_buffer(sink) && !self.write_deferred(sink) {
                 return;
             }
         }
@@ -71,21 +86,36 @@ impl Mcd {
         if (self.ops.get(op)).is_some_and(|op| op.kind == Operation::Fill) {
             self.buffer.ops.push_back(op);
         } else if let Some(op) = self.ops.remove(op) {
-            for slot in op.slots {
+            for &slot in &op.slots {
                 self.slots.set_op(slot, NONE);
             }
-            self.resumed.pieces.extend(op.waiting);
+            // The pieces go on at once, as those in `resumed`, of which there are none.
+            self.arriving.newest = None;
+            for &piece in &op.waiting {
+                let slot = op.slots[(piece.segment - op.first) as usize];
+                self.place_in(slot, piece, self.request_op(&piece), false);
+            }
+            self.ops.reuse(op);
         }
+    }
+
+    /// The operation of the request of a piece.
+    fn request_op(&self, piece: &Piece) -> RequestOp {
+        let host_request = self.host_requests.get(piece.host_request);
+        host_request.map_or_else(RequestOp::default, |host_request| host_request.row.op)
     }
 
     /// Evicts a slot for `segment`, now or after a destage; returns whether a slot
     /// was evictable.
     fn evict_slot(&mut self, segment: u64) -> bool {
-        let slots = &self.slots;
+        let slots = &mut self.slots;
         if !slots.has_idle() {
             return false;
         }
-        let mut is_idle = |slot| slots.is_idle(slot);
+        while let Some(slot) = slots.pop_idle_again() {
+            self.policy.idle_again(slot);
+        }
+        let mut is_idle = |slot| slots.may_evict(slot);
         let Some(slot) = self.policy.evict(segment, &mut is_idle) else {
             return false;
         };
@@ -124,18 +154,17 @@ impl Mcd {
         let after = (segment + 1..end).take_while(is_dirty_neighbour).count() as u64;
         let (first, end) = (segment - before, segment + 1 + after);
         let victim = evicts.then_some(before as usize);
-        let mut op = Op::new(Operation::Destage { victim }, first, (end - first) as u32);
-        op.slots.reserve(op.count as usize);
+        let (op, state) = self.ops.add();
+        state.set(Operation::Destage { victim }, first, (end - first) as u32);
         for other in first..end {
             let slot = match other == segment {
                 true => slot,
                 false => self.directory.get(other).unwrap_or(slot),
             };
-            op.slots.push(slot);
+            state.slots.push(slot);
             self.slots.clean(slot);
             self.slots.pin(slot);
         }
-        let op = self.ops.insert(op);
         if evicts {
             self.slots.hold_pinned(slot, op);
             self.directory.insert(segment, OP | op);
@@ -245,7 +274,7 @@ impl Mcd {
         };
         state.is_buffered = true;
         let is_fill = state.kind == Operation::Fill;
-        let waiting = std::mem::take(&mut state.waiting);
+        let mut waiting = std::mem::take(&mut state.waiting);
         let is_fresh = is_fill && state.slots.iter().all(|&slot| self.slots.is_empty(slot));
         if is_fill {
             if let Some(host_request) = waiting
@@ -256,7 +285,9 @@ impl Mcd {
             }
             self.account_wait(&waiting, row);
         }
-        for piece in waiting {
+        let mut left = 0;
+        for index in 0..waiting.len() {
+            let piece = waiting[index];
             let request = self.host_requests.get(piece.host_request);
             let is_read =
                 request.is_some_and(|host_request| host_request.row.op == RequestOp::Read);
@@ -271,9 +302,14 @@ impl Mcd {
                     self.slots.mark_dirty(slot);
                 }
                 self.serve_from_buffer(op, piece);
-            } else if let Some(state) = self.ops.get_mut(op) {
-                state.waiting.push(piece);
+            } else {
+                waiting[left] = piece;
+                left += 1;
             }
+        }
+        waiting.truncate(left);
+        if let Some(state) = self.ops.get_mut(op) {
+            state.waiting = waiting;
         }
     }
 
@@ -303,7 +339,8 @@ impl Mcd {
             content_state.empty_buffer(op);
         }
         self.account_wait(&op_state.waiting, row);
-        self.resumed.pieces.extend(op_state.waiting);
+        self.resumed.pieces.extend_from_slice(&op_state.waiting);
+        self.ops.reuse(op_state);
     }
 
     /// Handles the end of an operation's read of the front into the buffer.
@@ -356,10 +393,13 @@ impl Mcd {
     /// Writes deferred data to the back if the back is idle, if the buffer is full,
     /// or if a piece waits for them; returns whether a write was sent.
     fn write_deferred(&mut self, sink: &mut dyn CompletionSink) -> bool {
+        if self.deferred.ops.is_empty() {
+            return false;
+        }
         let wanted = self.buffer.ops.front().and_then(|&op| self.ops.get(op));
         let is_full = wanted.is_some_and(|op| self.buffer_need(op) > self.buffer.free_blocks);
         let index = if self.back.busy == 0 || (is_full && self.deferred.busy == 0) {
-            (!self.deferred.ops.is_empty()).then_some(0)
+            Some(0)
         } else if self.deferred.waiting_pieces > 0 {
             let is_waited_for =
                 |&op: &u32| (self.ops.get(op)).is_some_and(|op| !op.waiting.is_empty());
@@ -408,13 +448,14 @@ impl Mcd {
         if self.cleaner == Some(op) {
             self.cleaner = None;
         }
-        self.resumed.pieces.extend(state.waiting);
+        self.resumed.pieces.extend_from_slice(&state.waiting);
+        self.ops.reuse(state);
     }
 
     /// When cleaning next begins.
     #[inline]
     pub(super) fn clean_at(&self) -> Option<Nanos> {
-        if self.spec.clean_after_idle.is_none() && self.spec.clean_above >= 1.0 {
+        if !self.cleans {
             return None;
         }
         let dirty = self.slots.dirty();

@@ -1,65 +1,69 @@
 //! Host requests, piece by piece: which are ready, and which have to wait.
 
-use super::jobs::{Job, Op, Operation, Piece, Placed};
+use super::jobs::{Job, Operation, Piece, Placed};
 use super::table::NONE;
 use super::{BACK, FRONT, Fetch, Mcd, OP};
 use crate::model::CompletionSink;
 use sledsim_base::request::{Extents, Op as RequestOp, append};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use smallvec::SmallVec;
 
 impl Mcd {
     /// Classifies `piece`: ready, waiting for an operation (a current or a new
     /// one), or bypassing the front. The first time, the policy counts the access.
     pub(super) fn place(&mut self, piece: Piece, op: RequestOp, is_first: bool) {
-        let found = self.directory.get(piece.segment);
+        let found = self.directory.find(piece.segment);
         if is_first {
-            self.count(op, found);
+            self.count(op, found.ok());
         }
         match found {
-            None => self.miss(piece, op),
-            Some(found) if found & OP != 0 => self.wait_for(found & !OP, piece, op),
-            Some(slot) => {
-                if is_first {
-                    self.policy.touch(slot);
-                }
-                let entry = self.slots.at(slot);
-                let (busy, is_growing) = (entry.op, entry.is_growing);
-                if busy != NONE {
-                    self.wait_for(busy, piece, op);
-                    return;
-                }
-                let has_all = self.slots.is_valid(slot, piece.from, piece.blocks);
-                let is_whole = piece.blocks == self.blocks_of(piece.segment);
-                let may_write = has_all
-                    || !is_growing && (self.spec.partial_write || is_whole || self.is_full(slot));
-                let grows = op == RequestOp::Write && !has_all;
-                let is_ready = match op {
-                    RequestOp::Write => may_write,
-                    _ => has_all,
-                };
-                if is_ready {
-                    self.slots.pin(slot);
-                    if grows {
-                        self.slots.set_growing(slot, true);
-                    }
-                    if op == RequestOp::Write {
-                        self.slots.mark_dirty(slot);
-                    }
-                    self.arriving.ready.push(Placed { slot, piece, grows });
-                } else {
-                    self.fill_up(slot, piece);
-                }
-            }
+            Err(place) => self.miss(place, piece, op),
+            Ok(found) if found & OP != 0 => self.wait_for(found & !OP, piece, op),
+            Ok(slot) => self.place_in(slot, piece, op, is_first),
         }
+    }
+
+    /// As [`Mcd::place`], for a piece of the segment in `slot`.
+    pub(super) fn place_in(&mut self, slot: u32, piece: Piece, op: RequestOp, is_first: bool) {
+        if is_first {
+            self.policy.touch(slot);
+        }
+        let entry = self.slots.at(slot);
+        let (busy, is_growing) = (entry.op, entry.is_growing);
+        if busy != NONE {
+            self.wait_for(busy, piece, op);
+            return;
+        }
+        let has_all = self.slots.is_valid(slot, piece.from, piece.blocks);
+        let is_write = op == RequestOp::Write;
+        let is_ready = has_all
+            || is_write
+                && !is_growing
+                && (self.spec.partial_write
+                    || piece.blocks == self.blocks_of(piece.segment)
+                    || self.is_full(slot));
+        if !is_ready {
+            self.fill_up(slot, piece);
+            return;
+        }
+        let grows = is_write && !has_all;
+        self.slots.pin(slot);
+        if grows {
+            self.slots.set_growing(slot, true);
+        }
+        if is_write {
+            self.slots.mark_dirty(slot);
+        }
+        self.arriving.ready.push(Placed { slot, piece, grows });
     }
 
     /// Counts a requested segment.
     fn count(&mut self, op: RequestOp, found: Option<u32>) {
-        let op_of = |found: u32| self.ops.get(found & !OP).map(|op| op.kind);
-        let gone = |kind| matches!(kind, Some(Operation::Destage { .. }));
-        let found = found.is_some_and(|found| found & OP == 0 || !gone(op_of(found)));
+        let is_leaving = |op: u32| {
+            let op = self.ops.get(op & !OP);
+            op.is_some_and(|op| matches!(op.kind, Operation::Destage { .. }))
+        };
+        let found = found.is_some_and(|found| found & OP == 0 || !is_leaving(found));
         let counts = &mut self.counts;
         let (requested, found_count) = match op {
             RequestOp::Write => (&mut counts.written, &mut counts.written_found),
@@ -74,8 +78,9 @@ impl Mcd {
         self.slots.is_valid(slot, 0, blocks)
     }
 
-    /// Handles a piece of a segment that is not in the front.
-    fn miss(&mut self, piece: Piece, op: RequestOp) {
+    /// Handles a piece of a segment that is not in the front, nor at `place` in the
+    /// directory.
+    fn miss(&mut self, place: usize, piece: Piece, op: RequestOp) {
         let streams = self
             .host_requests
             .get(piece.host_request)
@@ -101,19 +106,22 @@ impl Mcd {
             op.count += 1;
             op.waiting.push(piece);
             self.slot_queue.need_slot.push_back(piece.segment);
-            self.directory.insert(piece.segment, OP | newest);
+            self.directory.fill(place, piece.segment, OP | newest);
             return;
         }
         let (first, end) = match kind {
             Operation::Fill => self.group(piece.segment),
             _ => (piece.segment, piece.segment + 1),
         };
-        let mut op = Op::new(kind, first, (end - first) as u32);
-        op.waiting.push(piece);
-        self.slot_queue.need_slot.extend(first..end);
-        let op = self.ops.insert(op);
+        let (op, state) = self.ops.add();
+        state.set(kind, first, (end - first) as u32);
+        state.waiting.push(piece);
+        self.directory.fill(place, piece.segment, OP | op);
         for segment in first..end {
-            self.directory.insert(segment, OP | op);
+            self.slot_queue.need_slot.push_back(segment);
+            if segment != piece.segment {
+                self.directory.insert(segment, OP | op);
+            }
         }
         self.slot_queue.ops.push_back(op);
         self.arriving.newest = Some(op);
@@ -173,7 +181,7 @@ impl Mcd {
         if let Some(host_request) = self.host_requests.get_mut(piece.host_request) {
             host_request.serve(self.now, self.spec.buffer_latency, transfer);
         }
-        self.resumed.served_requests.push_back(piece.host_request);
+        self.resumed.served_requests.push(piece.host_request);
     }
 
     /// Handles a piece that needs blocks missing from its slot: fetches them as
@@ -185,10 +193,10 @@ impl Mcd {
         } else {
             Operation::Wait
         };
-        let mut op = Op::new(kind, piece.segment, 1);
-        op.slots.push(slot);
-        op.waiting.push(piece);
-        let op = self.ops.insert(op);
+        let (op, state) = self.ops.add();
+        state.set(kind, piece.segment, 1);
+        state.slots.push(slot);
+        state.waiting.push(piece);
         self.slots.set_op(slot, op);
         if is_idle {
             self.buffer.ops.push_back(op);
@@ -233,7 +241,7 @@ impl Mcd {
         if self.content_state.is_some() && op == RequestOp::Write {
             self.stage_access(host_request, placed);
         }
-        let job = Job::Access(host_request, SmallVec::from_slice(placed));
+        let job = Job::Access(host_request, self.jobs.list(placed));
         self.send(FRONT, op, job, Extents::from_slice(&extents), sink);
         self.scratch = extents;
     }
@@ -271,12 +279,16 @@ impl Mcd {
         if let Some(op) = self.slots.unpin(slot)
             && let Some(op) = self.ops.remove(op)
         {
-            self.resumed.pieces.extend(op.waiting);
+            self.resumed.pieces.extend_from_slice(&op.waiting);
+            self.ops.reuse(op);
         }
     }
 
     /// Reads pieces that bypass the front from the back.
     pub(super) fn send_bypassing(&mut self, sink: &mut dyn CompletionSink) {
+        if self.arriving.bypassing.is_empty() {
+            return;
+        }
         let mut bypassing = std::mem::take(&mut self.arriving.bypassing);
         let mut left = &bypassing[..];
         while let Some(first) = left.first() {
@@ -292,7 +304,7 @@ impl Mcd {
                 append(&mut extents, lbn, piece.blocks);
                 self.counts.passed_blocks += u64::from(piece.blocks);
             }
-            let job = Job::Bypass(host_request, SmallVec::from_slice(now));
+            let job = Job::Bypass(host_request, now.to_vec());
             self.send(BACK, RequestOp::Read, job, extents, sink);
         }
         bypassing.clear();

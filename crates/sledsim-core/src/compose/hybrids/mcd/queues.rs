@@ -62,7 +62,7 @@ pub(super) struct Arriving {
 /// Pieces and requests that can proceed.
 #[derive(Default)]
 pub(super) struct Resumed {
-    pub(super) pieces: VecDeque<Piece>,
+    pub(super) pieces: Vec<Piece>,
     /// Host requests of which a piece was served by the buffer.
-    pub(super) served_requests: VecDeque<u32>,
+    pub(super) served_requests: Vec<u32>,
 }

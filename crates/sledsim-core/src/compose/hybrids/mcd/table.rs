@@ -22,6 +22,8 @@ pub(super) struct Slots {
     dirty: u32,
     /// Slots that no access or operation uses, the free ones included.
     unused: u32,
+    /// Slots in use when a policy asked for them, and not any more.
+    idle_again: Vec<u32>,
 }
 
 /// One slot.
@@ -37,6 +39,8 @@ pub(super) struct Slot {
     pub(super) is_dirty: bool,
     /// Whether a write under way makes blocks of it valid.
     pub(super) is_growing: bool,
+    /// Whether it was in use when a policy asked for it, and has been since.
+    was_asked_for: bool,
     before: u32,
     after: u32,
 }
@@ -60,6 +64,7 @@ impl Slots {
                     pins: 0,
                     is_dirty: false,
                     is_growing: false,
+                    was_asked_for: false,
                     before: NONE,
                     after: NONE,
                 };
@@ -72,6 +77,7 @@ impl Slots {
             newest_dirty: NONE,
             dirty: 0,
             unused: count,
+            idle_again: Vec::new(),
         }
     }
 
@@ -91,7 +97,12 @@ impl Slots {
         let entry = &mut self.entries[slot as usize];
         let before = u32::from(entry.is_unused());
         change(entry);
-        self.unused = self.unused + u32::from(entry.is_unused()) - before;
+        let is_unused = entry.is_unused();
+        self.unused = self.unused + u32::from(is_unused) - before;
+        if is_unused && entry.was_asked_for {
+            entry.was_asked_for = false;
+            self.idle_again.push(slot);
+        }
     }
 
     /// Lets operation `op` hold a slot exclusively; [`NONE`] ends that.
@@ -139,10 +150,26 @@ impl Slots {
         self.entries.len()
     }
 
-    /// Whether a policy may evict it: no access or operation uses it.
+    /// Whether no access or operation uses it.
     #[inline]
     pub(super) fn is_idle(&self, slot: u32) -> bool {
         self.at(slot).is_unused()
+    }
+
+    /// Whether a policy may evict it: it is idle. If not,
+    /// [`Slots::pop_idle_again`] returns it once it is.
+    #[inline]
+    pub(super) fn may_evict(&mut self, slot: u32) -> bool {
+        let entry = self.at_mut(slot);
+        let is_unused = entry.is_unused();
+        entry.was_asked_for = !is_unused;
+        is_unused
+    }
+
+    /// A slot of which a policy is to learn that it is idle again.
+    #[inline]
+    pub(super) fn pop_idle_again(&mut self) -> Option<u32> {
+        self.idle_again.pop()
     }
 
     /// Whether any slot with a segment is idle.
@@ -157,7 +184,10 @@ impl Slots {
         self.at_mut(slot).segment = segment;
         self.set_op(slot, op);
         let from = slot as usize * self.words;
-        self.valid[from..from + self.words].fill(0);
+        match &mut self.valid[from..from + self.words] {
+            [word] => *word = 0,
+            words => words.fill(0),
+        }
         Some(slot)
     }
 

@@ -1,8 +1,7 @@
 //! The lookup table: the address on the front of each block's newest version.
 
-use smallvec::SmallVec;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use crate::compose::caches::Directory;
+use std::ops::Range;
 
 /// Blocks of the back that are contiguous on the front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,90 +21,77 @@ impl Placed {
     }
 }
 
-/// A map from blocks of the back to addresses, in pieces that do not overlap.
-#[derive(Debug, Default)]
+/// Blocks of a page of the table.
+const PAGE: usize = 16;
+
+/// One more than the address of each block of a page; 0 for blocks not in the table.
+type Page = [u64; PAGE];
+
+/// A map from blocks of the back to addresses, in pages: those without any such block
+/// are not kept.
+#[derive(Debug)]
 pub(super) struct Table {
-    /// Blocks and address by first LBN.
-    pieces: BTreeMap<u64, (u32, u64)>,
-    scratch: Vec<Placed>,
+    /// Where each page is in `pages`.
+    directory: Directory,
+    pages: Vec<Page>,
+    unused: Vec<u32>,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Self {
+            directory: Directory::with_capacity(1024),
+            pages: Vec::new(),
+            unused: Vec::new(),
+        }
+    }
+}
+
+/// The parts of `blocks` blocks from `lbn` on that lie in one page each: the page, the
+/// indices in it, and the offset of the first from `lbn`.
+fn parts(lbn: u64, blocks: u32) -> impl Iterator<Item = (u64, Range<usize>, u64)> {
+    let end = lbn + u64::from(blocks);
+    let mut at = lbn;
+    std::iter::from_fn(move || {
+        let (page, from) = (at / PAGE as u64, at % PAGE as u64);
+        let (offset, to) = (at - lbn, (PAGE as u64).min(from + (end - at)));
+        at += to - from;
+        (from < to).then_some((page, from as usize..to as usize, offset))
+    })
 }
 
 impl Table {
     /// Enters written blocks, except where the table has newer ones.
     pub(super) fn put(&mut self, new: Placed) {
-        let end = new.end();
-        // In most cases the table has exactly this piece, or no part of it.
-        match self.pieces.range_mut(..end).next_back() {
-            Some((&lbn, (blocks, address))) if lbn == new.lbn && *blocks == new.blocks => {
-                *address = new.address.max(*address);
-                return;
+        for (page, inside, offset) in parts(new.lbn, new.blocks) {
+            let index = self.directory.get(page).unwrap_or_else(|| {
+                let index = self.unused.pop().unwrap_or_else(|| {
+                    self.pages.push([0; PAGE]);
+                    self.pages.len() as u32 - 1
+                });
+                self.directory.insert(page, index);
+                index
+            });
+            let there = &mut self.pages[index as usize][inside];
+            for (there, address) in there.iter_mut().zip(new.address + offset + 1..) {
+                *there = address.max(*there);
             }
-            Some((&lbn, (blocks, _))) if lbn + u64::from(*blocks) > new.lbn => {}
-            _ => {
-                self.pieces.insert(new.lbn, (new.blocks, new.address));
-                return;
-            }
-        }
-        self.cut(new.lbn);
-        self.cut(end);
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
-        let inside = self.pieces.range(new.lbn..end);
-        scratch.extend(inside.map(|(&lbn, &(blocks, address))| Placed {
-            lbn,
-            blocks,
-            address,
-        }));
-        let mut from = new.lbn;
-        for old in &scratch {
-            if old.address > new.address {
-                self.fill(new, from, old.lbn);
-                from = old.end();
-            } else {
-                self.pieces.remove(&old.lbn);
-            }
-        }
-        self.fill(new, from, end);
-        self.scratch = scratch;
-    }
-
-    /// Enters the part of `new` from LBN `from` up to `to`.
-    fn fill(&mut self, new: Placed, from: u64, to: u64) {
-        if from < to {
-            let address = new.address + (from - new.lbn);
-            self.pieces.insert(from, ((to - from) as u32, address));
-        }
-    }
-
-    /// Splits a piece that extends past `lbn`.
-    fn cut(&mut self, lbn: u64) {
-        let Some((&start, piece)) = self.pieces.range_mut(..lbn).next_back() else {
-            return;
-        };
-        let (blocks, address) = *piece;
-        let before = lbn - start;
-        if before < u64::from(blocks) {
-            piece.0 = before as u32;
-            let after = (blocks - before as u32, address + before);
-            self.pieces.insert(lbn, after);
         }
     }
 
     /// Removes the blocks of `old` that are still the newest.
     pub(super) fn remove(&mut self, old: Placed) {
-        if let Entry::Occupied(there) = self.pieces.entry(old.lbn)
-            && *there.get() == (old.blocks, old.address)
-        {
-            there.remove();
-            return;
-        }
-        let mut from = old.lbn;
-        while from < old.end()
-            && let Some((&lbn, &(blocks, address))) = self.pieces.range(from..old.end()).next()
-        {
-            from = lbn + u64::from(blocks);
-            if address == old.address + (lbn - old.lbn) {
-                self.pieces.remove(&lbn);
+        for (page, inside, offset) in parts(old.lbn, old.blocks) {
+            let Some(index) = self.directory.get(page) else {
+                continue;
+            };
+            let there = &mut self.pages[index as usize];
+            for (there, address) in there[inside].iter_mut().zip(old.address + offset + 1..) {
+                *there *= u64::from(*there != address);
+            }
+            if *there == [0; PAGE] {
+                self.directory.remove(page);
+                self.unused.push(index);
             }
         }
     }
@@ -113,43 +99,33 @@ impl Table {
     /// Visits the blocks from `lbn` on in pieces: those in the table with their
     /// addresses, the others with `None`.
     pub(super) fn visit(&self, lbn: u64, blocks: u32, mut each: impl FnMut(u64, u32, Option<u64>)) {
-        let end = lbn + u64::from(blocks);
-        let mut from = lbn;
-        // One search: from the last piece back to the one that holds `lbn`.
-        let mut pieces = SmallVec::<[Placed; 8]>::new();
-        for (&start, &(blocks, address)) in self.pieces.range(..end).rev() {
-            if start + u64::from(blocks) <= lbn {
-                break;
-            }
-            pieces.push(Placed {
-                lbn: start,
-                blocks,
-                address,
-            });
-            if start <= lbn {
-                break;
+        // The current piece: its first block, how many, one more than its address or 0.
+        let (mut first, mut count, mut start) = (lbn, 0, 0);
+        for (page, inside, _) in parts(lbn, blocks) {
+            let index = self.directory.get(page);
+            let there = index.map_or(&[0; PAGE], |index| &self.pages[index as usize]);
+            for &address in &there[inside] {
+                let next = if start == 0 {
+                    0
+                } else {
+                    start + u64::from(count)
+                };
+                if address != next {
+                    if count > 0 {
+                        each(first, count, start.checked_sub(1));
+                    }
+                    (first, count, start) = (first + u64::from(count), 0, address);
+                }
+                count += 1;
             }
         }
-        for piece in pieces.iter().rev() {
-            if from < piece.lbn {
-                each(from, (piece.lbn - from) as u32, None);
-                from = piece.lbn;
-            }
-            let stop = end.min(piece.end());
-            let address = piece.address + (from - piece.lbn);
-            each(from, (stop - from) as u32, Some(address));
-            from = stop;
-        }
-        if from < end {
-            each(from, (end - from) as u32, None);
+        if count > 0 {
+            each(first, count, start.checked_sub(1));
         }
     }
 
     /// Visits the parts of `placed` that are still the newest.
     pub(super) fn live(&self, placed: Placed, mut each: impl FnMut(Placed)) {
-        if self.pieces.get(&placed.lbn) == Some(&(placed.blocks, placed.address)) {
-            return each(placed);
-        }
         self.visit(placed.lbn, placed.blocks, |lbn, blocks, address| {
             let there = placed.address + (lbn - placed.lbn);
             if address == Some(there) {
