@@ -8,8 +8,8 @@
 
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
-use crate::model::in_order::Plain;
 use crate::model::mechanism::{Mechanism, Service, Step};
+use crate::model::plain_requests::Plain;
 use crate::model::{Energy, Model};
 use crate::queueing::schedulers::Scheduler;
 use crate::queueing::station::{Interface, Station};
