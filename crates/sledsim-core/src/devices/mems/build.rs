@@ -2,7 +2,8 @@
 
 use super::kinematics::Kinematics;
 use super::motion::Motion;
-use super::sled::{Sled, TipsPowered};
+use super::power::TipsPowered;
+use super::sled::Sled;
 use super::spec::{Mems, WithMotion};
 use crate::devices::mems::background_drain::BackgroundDrain;
 use crate::devices::mems::faults::Faulty;

@@ -1,9 +1,9 @@
 //! The calculator: times of single seeks and accesses outside a simulation.
 
 use super::access::{DirectionRule, access, access_planned};
+use super::idle::park_state;
 use super::kinematics::{Kinematics, MotionState};
 use super::motion::{Direction, Motion, Seek, State};
-use super::sled::park_state;
 use super::spec::{Mems, WithMotion};
 use crate::devices::mems::parallel::{Parallel, Planner};
 use crate::model::links;

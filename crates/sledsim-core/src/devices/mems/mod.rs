@@ -11,8 +11,10 @@
 //! * [`access`]: the passes of a request with the seeks between them.
 //! * [`plain_access`]: the same for plain requests, faster.
 //! * `estimates`: seeks before requests that wait, from tables.
-//! * [`sled`]: the sled as a mechanism, with its idle behaviour and energy.
-//! * [`power`]: settings that save energy.
+//! * [`power`]: power by state, and settings that save energy.
+//! * [`idle`]: where a sled is while it has no work.
+//! * `planning`: the plans of a sled that serves batches.
+//! * [`sled`]: the sled as a mechanism.
 //! * [`parallel`]: blocks accessed at once, batches and background tasks.
 //! * [`background_drain`]: passes of their own for almost complete tasks.
 //! * [`faults`]: failures of tips and media, and their handling.
@@ -28,6 +30,7 @@ pub mod calculator;
 mod estimates;
 pub mod faults;
 pub mod geometry;
+pub mod idle;
 pub mod kind;
 pub mod kinematics;
 pub mod locator;
@@ -36,6 +39,7 @@ pub mod motion;
 pub mod parallel;
 pub mod passes;
 pub mod plain_access;
+mod planning;
 pub mod power;
 pub mod sled;
 pub mod spec;

@@ -1,13 +1,38 @@
-//! Settings that save energy on a sled, whose power is nearly linear in the bits that
-//! its tips read and write (CMU-CS-00-136 section 7).
+//! The power of a sled by state, and settings that save energy: its power is nearly linear
+//! in the bits that its tips read and write (CMU-CS-00-136 section 7).
 
 use crate::devices::mems::geometry::Geometry;
-use crate::devices::mems::sled::Power;
 use crate::power::{PowerOn, PowerPolicySpec, break_even};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::request::{Extent, Op};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
+
+/// Which tips draw power during a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TipsPowered {
+    /// The tips of the blocks transferred.
+    Used,
+    /// As many as can be active.
+    All,
+}
+
+/// Power drawn by state, in mW.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Power {
+    /// Seeking or transferring.
+    pub active_mw: f64,
+    /// Ready, without work.
+    pub idle_mw: f64,
+    /// Parked.
+    pub inactive_mw: f64,
+    /// Waking from the parked state.
+    pub startup_mw: f64,
+    /// Each tip that is powered during a transfer.
+    pub tip_mw: f64,
+    /// The tips powered during a transfer.
+    pub tips_powered: TipsPowered,
+}
 
 /// The shares of bits that are read and written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,5 +139,60 @@ impl Savings {
         }
         let saved = f64::from(small) / f64::from(blocks.max(1)) * (1.0 - self.small_read);
         self.bits_per_bit * (1.0 - saved)
+    }
+}
+
+/// The power of the tips that serve a request.
+pub(super) struct TipPower {
+    active_mw: f64,
+    tip_mw: f64,
+    per_lbn: u32,
+    tips_per_tip: f64,
+    /// All tips, if they are powered in every pass.
+    all: Option<f64>,
+}
+
+impl TipPower {
+    /// Of a request for `extents`.
+    #[inline]
+    pub fn of(
+        power: &Power,
+        savings: &Savings,
+        geometry: &Geometry,
+        op: Op,
+        extents: &[Extent],
+    ) -> Self {
+        let per_lbn = geometry.tips_per_lbn;
+        Self {
+            active_mw: power.active_mw,
+            tip_mw: power.tip_mw,
+            per_lbn,
+            tips_per_tip: savings.tips_per_tip(op, extents),
+            all: match power.tips_powered {
+                TipsPowered::Used => None,
+                TipsPowered::All => Some(f64::from(per_lbn * geometry.blocks_per_pass)),
+            },
+        }
+    }
+}
+
+/// The energy of the passes of a service.
+#[derive(Default)]
+pub(super) struct PassEnergy {
+    pub seek_mj: f64,
+    pub transfer_mj: f64,
+}
+
+impl PassEnergy {
+    /// Adds a pass, and returns its energy in mJ.
+    #[inline]
+    pub fn add(&mut self, tips: &TipPower, seek_s: f64, transfer_s: f64, blocks: u32) -> f64 {
+        let used = || tips.tips_per_tip * f64::from(tips.per_lbn * blocks);
+        let powered = tips.all.unwrap_or_else(used);
+        let seek_mj = tips.active_mw * seek_s;
+        let transfer_mj = (tips.active_mw + tips.tip_mw * powered) * transfer_s;
+        self.seek_mj += seek_mj;
+        self.transfer_mj += transfer_mj;
+        seek_mj + transfer_mj
     }
 }

@@ -2,11 +2,13 @@
 
 use super::access::{DirectionRule, access, access_planned, first_planned_seek, first_seek};
 use super::estimates::{Estimates, on_cylinder};
+use super::idle::{Idle, Park, coast, park_state};
 use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, State};
+use super::parallel::Parallel;
 use super::plain_access::{MovesAhead, access_plain, is_plain};
-use crate::devices::mems::parallel::{Parallel, Planner};
-use crate::devices::mems::power::Savings;
+use super::planning::Planning;
+use super::power::{PassEnergy, Power, Savings, TipPower};
 use crate::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
 use crate::model::plain_requests::Plain;
 use crate::model::{BatchPlanner, Energy};
@@ -15,52 +17,7 @@ use crate::power::{IdleTracker, PowerOn};
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
-use std::cell::{OnceCell, RefCell};
-use std::ops::Range;
-
-/// What the sled does after a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Idle {
-    /// Waits in place, keeping its direction and speed for the next seek.
-    Hold,
-    /// Moves on at access velocity, turning around at either end of its travel in Y.
-    Coast,
-}
-
-/// The park position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Park {
-    /// At the start of the middle block of the middle cylinder, moving up.
-    MiddleLbn,
-    /// At the centre, moving up.
-    Centre,
-}
-
-/// Which tips draw power during a transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TipsPowered {
-    /// The tips of the blocks transferred.
-    Used,
-    /// As many as can be active.
-    All,
-}
-
-/// Power drawn by state, in mW.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Power {
-    /// Seeking or transferring.
-    pub active_mw: f64,
-    /// Ready, without work.
-    pub idle_mw: f64,
-    /// Parked.
-    pub inactive_mw: f64,
-    /// Waking from the parked state.
-    pub startup_mw: f64,
-    /// Each tip that is powered during a transfer.
-    pub tip_mw: f64,
-    /// The tips powered during a transfer.
-    pub tips_powered: TipsPowered,
-}
+use std::cell::OnceCell;
 
 /// The behaviour of a sled besides its motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,86 +59,11 @@ pub struct Sled<K> {
     plans: Option<Box<Planning>>,
 }
 
-/// Planning state of a sled.
-#[derive(Clone, Debug)]
-struct Planning {
-    parallel: Parallel,
-    /// The largest reach of tips at any time, in cylinders.
-    most_reach: u32,
-    /// Whether squares share resources, so that every request is planned, not only
-    /// batches.
-    always: bool,
-    planner: RefCell<Planner>,
-    /// The blocks of the last service, and those of each pass.
-    lbns: Vec<u64>,
-    of_pass: Vec<Range<usize>>,
-}
-
-impl BatchPlanner for Planning {
-    fn parallelism(&self) -> u32 {
-        self.parallel.parallelism()
-    }
-
-    fn row_of(&self, lbn: u64) -> (u32, u32) {
-        let spot = self.parallel.spot(lbn);
-        (spot.row, spot.cylinder)
-    }
-
-    fn passes(&self, at: Nanos, extents: &[Extent]) -> usize {
-        let reach = self.parallel.micropositioning.at(at);
-        let mut planner = self.planner.borrow_mut();
-        planner.count(&self.parallel, extents, reach)
-    }
-
-    fn reaches(&self, at: Nanos, visit: &mut dyn FnMut(u32, u32, u32)) {
-        let reach = self.parallel.micropositioning.at(at);
-        for pass in self.planner.borrow().passes() {
-            let (low, high) = pass.window();
-            visit(
-                pass.row,
-                low.saturating_sub(reach),
-                high.saturating_add(reach),
-            );
-        }
-    }
-}
-
 /// The time to wake up or to become ready before a service.
 struct Startup {
     wait_s: f64,
     /// The part of it that is charged to the request.
     woken_s: f64,
-}
-
-/// The power of the tips that serve a request.
-struct TipPower {
-    active_mw: f64,
-    tip_mw: f64,
-    per_lbn: u32,
-    tips_per_tip: f64,
-    /// All tips, if they are powered in every pass.
-    all: Option<f64>,
-}
-
-/// The energy of the passes of a service.
-#[derive(Default)]
-struct PassEnergy {
-    seek_mj: f64,
-    transfer_mj: f64,
-}
-
-impl PassEnergy {
-    /// Adds a pass, and returns its energy in mJ.
-    #[inline]
-    fn add(&mut self, tips: &TipPower, seek_s: f64, transfer_s: f64, blocks: u32) -> f64 {
-        let used = || tips.tips_per_tip * f64::from(tips.per_lbn * blocks);
-        let powered = tips.all.unwrap_or_else(used);
-        let seek_mj = tips.active_mw * seek_s;
-        let transfer_mj = (tips.active_mw + tips.tip_mw * powered) * transfer_s;
-        self.seek_mj += seek_mj;
-        self.transfer_mj += transfer_mj;
-        seek_mj + transfer_mj
-    }
 }
 
 impl<K: Kinematics> Sled<K> {
@@ -206,14 +88,7 @@ impl<K: Kinematics> Sled<K> {
     /// Returns the sled with batches and conflicts planned by `parallel`.
     #[must_use]
     pub fn with_parallel(mut self, parallel: Parallel) -> Self {
-        self.plans = Some(Box::new(Planning {
-            most_reach: parallel.micropositioning.most(),
-            always: parallel.groups.is_some(),
-            parallel,
-            planner: RefCell::default(),
-            lbns: Vec::new(),
-            of_pass: Vec::new(),
-        }));
+        self.plans = Some(Box::new(Planning::new(parallel)));
         self
     }
 
@@ -373,19 +248,8 @@ impl<K: Kinematics> Sled<K> {
     /// The power of the tips that serve a request.
     #[inline]
     fn tips(&self, op: Op, extents: &[Extent]) -> TipPower {
-        let power = &self.behaviour.power;
-        let geometry = &self.motion.geometry;
-        let per_lbn = geometry.tips_per_lbn;
-        TipPower {
-            active_mw: power.active_mw,
-            tip_mw: power.tip_mw,
-            per_lbn,
-            tips_per_tip: self.behaviour.savings.tips_per_tip(op, extents),
-            all: match power.tips_powered {
-                TipsPowered::Used => None,
-                TipsPowered::All => Some(f64::from(per_lbn * geometry.blocks_per_pass)),
-            },
-        }
+        let Behaviour { power, savings, .. } = &self.behaviour;
+        TipPower::of(power, savings, &self.motion.geometry, op, extents)
     }
 
     /// Counts the energy of a service that began at `at` and took until `end` after that;
@@ -412,69 +276,6 @@ impl<K: Kinematics> Sled<K> {
             1e-3 * power.idle_mw * ready.s(),
             1e-3 * power.inactive_mw * inactive.s(),
         )
-    }
-}
-
-/// The state of a parked sled.
-#[must_use]
-pub fn park_state<K: Kinematics>(motion: &Motion<K>, park: Park) -> State {
-    let geometry = &motion.geometry;
-    let (x_m, y) = match park {
-        Park::MiddleLbn => {
-            let per_cylinder = geometry.blocks_per_cylinder();
-            let lbn = u64::from(geometry.cylinders / 2) * per_cylinder + per_cylinder / 2;
-            let place = geometry.locate(lbn);
-            (
-                geometry.x_m(place.cylinder),
-                motion.edge(Direction::Up, place.row),
-            )
-        }
-        Park::Centre => (0.0, motion.point(0.0, Direction::Up)),
-    };
-    State {
-        x_m,
-        y,
-        turning_s: 0.0,
-    }
-}
-
-/// The state of a sled after coasting for `idle_s` from `state`: a triangle wave at
-/// access velocity with one turnaround at each end of the travel.
-fn coast<K: Kinematics>(motion: &Motion<K>, state: State, idle_s: f64) -> State {
-    let reach_m = motion.drive.reach_y_m;
-    let speed_m_s = motion.drive.access_m_s;
-    let turn_s = motion.turnaround_s(reach_m, Direction::Up);
-    let sweep_s = 2.0 * reach_m / speed_m_s;
-    if idle_s == 0.0 {
-        return state;
-    }
-    // Time since the sled would have left the end behind it.
-    let sign = f64::from(state.y.direction.sign());
-    let since_end_s = (reach_m + sign * state.y.y_m) / speed_m_s + idle_s;
-    let half_s = sweep_s + turn_s;
-    let halves = (since_end_s / half_s).floor();
-    let into_s = since_end_s - halves * half_s;
-    let reversed = halves % 2.0 == 1.0;
-    let (direction, sign) = match (state.y.direction, reversed) {
-        (Direction::Up, false) | (Direction::Down, true) => (Direction::Up, 1.0),
-        _ => (Direction::Down, -1.0),
-    };
-    let turning_s = into_s - sweep_s;
-    if turning_s < 0.0 {
-        let y_m = sign * (speed_m_s * into_s - reach_m);
-        return State {
-            y: motion.point(y_m, direction),
-            ..state
-        };
-    }
-    let back = match direction {
-        Direction::Up => Direction::Down,
-        Direction::Down => Direction::Up,
-    };
-    State {
-        y: motion.point(sign * reach_m, back),
-        turning_s: turn_s - turning_s,
-        ..state
     }
 }
 

@@ -2,13 +2,14 @@
 
 use super::access::DirectionRule;
 use super::geometry::{Geometry, Media};
+use super::idle::{Idle, Park};
 use super::kinematics::{Analytic, Axis, DiskSim, Kinematics, Piecewise, Turnaround};
 use super::maps::Map;
 use super::motion::{CylinderSwitch, Drive, Motion};
-use super::sled::{Behaviour, Idle, Park, Power, TipsPowered};
+use super::power::{Power, SledPower, TipsPowered};
+use super::sled::Behaviour;
 use crate::devices::mems::faults::Faults;
 use crate::devices::mems::parallel::Parallel;
-use crate::devices::mems::power::SledPower;
 use crate::power::PowerPolicySpec as Policy;
 use crate::queueing::station::{Batching, Buffer, Interface};
 use serde_json::{Value, json};

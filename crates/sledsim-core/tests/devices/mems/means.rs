@@ -4,9 +4,9 @@ use crate::common::device;
 use sledsim_base::random::Stream;
 use sledsim_base::request::Extent;
 use sledsim_core::devices::mems::access::{DirectionRule, access};
+use sledsim_core::devices::mems::idle::{Park, park_state};
 use sledsim_core::devices::mems::kinematics::Kinematics;
 use sledsim_core::devices::mems::motion::Motion;
-use sledsim_core::devices::mems::sled::{Park, park_state};
 use sledsim_core::devices::mems::spec::WithMotion;
 
 /// Back to back: every request starts where the one before ended.
