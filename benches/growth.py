@@ -8,7 +8,6 @@ own. The tables are those of docs/performance.md.
 from __future__ import annotations
 
 import multiprocessing
-import resource
 import sys
 import tempfile
 import time
@@ -17,6 +16,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 import sledsim as ss
+from memory import peak_mib
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,8 +61,7 @@ def once(setting: Setting) -> Cost:
         begun = time.process_time()
         ss.simulate(load, device, setting.scheduler, requests=rows)
         used = time.process_time() - begun
-    peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Cost(1e3 * (made - start), 1e9 * used / setting.requests, peak_mib)
+    return Cost(1e3 * (made - start), 1e9 * used / setting.requests, peak_mib())
 
 
 def cost(setting: Setting) -> Cost:

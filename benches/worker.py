@@ -15,6 +15,7 @@ from pathlib import Path
 
 import sledsim as ss
 from cases import all_cases
+from memory import peak_mib
 
 
 def cpu_s() -> float:
@@ -35,7 +36,7 @@ def main(name: str, share: float, folder: Path) -> None:
         "requests": outcome.requests,
         "cpu_s": cpu,
         "wall_s": wall,
-        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mib": peak_mib(),
         "document": outcome.document,
         "files": [str(file) for file in outcome.files],
     }
