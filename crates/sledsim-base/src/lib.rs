@@ -10,6 +10,7 @@
 //! - [`json`]: TOML values as JSON.
 //! - [`registry`]: entries of one kind, found by name.
 //! - [`random`]: independent, reproducible random streams.
+//! - [`divisor`]: division by a number that does not change.
 //! - [`elementary`]: elementary functions without branches.
 //! - [`varint`]: numbers as bytes.
 //! - `cells`: counts of values in cells whose width grows with the value.
@@ -34,6 +35,8 @@ pub mod json;
 pub mod registry;
 
 pub mod random;
+
+pub mod divisor;
 
 pub mod elementary;
 

@@ -16,7 +16,7 @@ pub(super) struct Done {
 pub(super) struct Announced {
     /// Few: about as many as there are children.
     due: VecDeque<(Nanos, Box<Done>)>,
-    /// When the first is due; [`Nanos::MAX`] if there is none.
+    /// The time of the first completion, or [`Nanos::MAX`] for no completion.
     pub(super) next_at: Nanos,
     #[expect(clippy::vec_box, reason = "they move to `due` without a copy")]
     spare: Vec<Box<Done>>,

@@ -179,7 +179,7 @@ impl Children {
         self.announced.next_at <= self.wake_at
     }
 
-    /// The time of the next event; [`Nanos::MAX`] if there is none.
+    /// Returns the time of the next event, or [`Nanos::MAX`] for no event.
     #[inline]
     pub(super) fn due(&self) -> Nanos {
         self.announced.next_at.min(self.wake_at)

@@ -57,8 +57,8 @@ impl<C: Composite> Events for C {
     }
 }
 
-/// When the next event of a composite whose timer is due at `timer` is due;
-/// [`Nanos::MAX`] if there is none.
+/// Returns the time of the next event of a composite whose timer is due at `timer`, or
+/// [`Nanos::MAX`] for no event.
 #[inline]
 fn due<C: Composite>(composite: &C, timer: Option<Nanos>) -> Nanos {
     let child = composite.children().due();

@@ -318,12 +318,6 @@ impl<K: Kinematics> Motion<K> {
         (Seek::of(&x, if is_up { &up } else { &down }, from), is_up)
     }
 
-    /// The X part of every seek from `from_m` to `x_m`, with settling.
-    #[must_use]
-    pub fn x_seek_s(&self, from_m: f64, x_m: f64) -> f64 {
-        self.x_seek(from_m, x_m).total_s
-    }
-
     /// The Y part of a seek from `from` to `to` while X moves.
     #[must_use]
     pub fn y_seek_s(&self, from: &YPoint, to: &YPoint) -> f64 {

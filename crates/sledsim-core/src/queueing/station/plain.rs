@@ -15,7 +15,7 @@ use super::Interface;
 use super::batches::{Batches, Batching};
 use super::plain_requests;
 use crate::model::links::Links;
-use crate::model::mechanism::{Mechanism, Step};
+use crate::model::mechanism::{Mechanism, Service, Step};
 use crate::model::plain_requests::PlainModel;
 use crate::model::{CompletionSink, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
@@ -199,14 +199,7 @@ impl<M: Mechanism> Station<M> {
         }
         let request = &waiting.request;
         self.serving = 0;
-        self.steps.clear();
-        self.passes.clear();
-        let service = self.mechanism.serve(at, request, &mut self.steps);
-        let media = service.parts.total();
-        self.mechanism_free = at + media;
-        self.busy += media;
-        (self.passes).extend(self.steps.iter().map(Step::end_and_blocks));
-
+        let service = self.access(at, request);
         self.row = Row {
             queue_depth: waiting.queue_depth,
             start: at,
@@ -226,6 +219,18 @@ impl<M: Mechanism> Station<M> {
             self.complete(self.mechanism_free.max(waiting.data_in));
             sink.done(&self.row);
         }
+    }
+
+    /// Lets the mechanism serve a request, from `at` on.
+    pub(super) fn access(&mut self, at: Nanos, request: &Request) -> Service {
+        self.steps.clear();
+        self.passes.clear();
+        let service = self.mechanism.serve(at, request, &mut self.steps);
+        (self.passes).extend(self.steps.iter().map(Step::end_and_blocks));
+        let media = service.parts.total();
+        self.mechanism_free = at + media;
+        self.busy += media;
+        service
     }
 
     /// Ends a pass of a read: its blocks take the bus. Whether the completion is known.

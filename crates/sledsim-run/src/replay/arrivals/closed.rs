@@ -2,11 +2,10 @@
 //! time.
 
 use super::batches::Batches;
-use super::{Ahead, Arrivals, Placed};
+use super::{Ahead, Arrivals};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::plain_requests::Plain;
 use sledsim_core::workloads::{Closed as Calls, ClosedSpec};
 
 /// The next request or batch arrives one think time after a completion.
@@ -33,15 +32,6 @@ impl Arrivals for Closed {
     fn due(&mut self, ahead: &mut Ahead) -> Result<Option<Nanos>> {
         let due = || self.batches.due().or_else(|| self.calls.next());
         Ok(ahead.current().and_then(|_| due()))
-    }
-
-    #[inline]
-    fn next<'a>(&'a self, ahead: &'a Ahead) -> Option<&'a Placed> {
-        ahead.current()
-    }
-
-    fn upcoming<'a>(&self, ahead: &'a Ahead) -> &'a [Plain] {
-        ahead.plain()
     }
 
     fn sent(&mut self, id: u64, at: Nanos, ahead: &mut Ahead) -> Result<()> {

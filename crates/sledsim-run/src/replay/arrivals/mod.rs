@@ -43,10 +43,15 @@ pub trait Arrivals: Send {
     fn due(&mut self, ahead: &mut Ahead) -> Result<Option<Nanos>>;
 
     /// The next request.
-    fn next<'a>(&'a self, ahead: &'a Ahead) -> Option<&'a Placed>;
+    #[inline]
+    fn next<'a>(&'a self, ahead: &'a Ahead) -> Option<&'a Placed> {
+        ahead.current()
+    }
 
     /// The next request and those after it, as far as they are known and plain.
-    fn upcoming<'a>(&self, ahead: &'a Ahead) -> &'a [Plain];
+    fn upcoming<'a>(&self, ahead: &'a Ahead) -> &'a [Plain] {
+        ahead.plain()
+    }
 
     /// Records that the next request was sent as `id` at `at`.
     ///

@@ -2,11 +2,10 @@
 //! times of the trace.
 
 use super::batches::Batches;
-use super::{Ahead, Arrivals, Placed};
+use super::{Ahead, Arrivals};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::plain_requests::Plain;
 
 /// The next request or batch arrives one recorded think time after the
 /// completion of the one before.
@@ -35,15 +34,6 @@ impl Arrivals for OneByOne {
     fn due(&mut self, ahead: &mut Ahead) -> Result<Option<Nanos>> {
         let due = self.batches.due().or(self.due);
         Ok(ahead.current().and(due))
-    }
-
-    #[inline]
-    fn next<'a>(&'a self, ahead: &'a Ahead) -> Option<&'a Placed> {
-        ahead.current()
-    }
-
-    fn upcoming<'a>(&self, ahead: &'a Ahead) -> &'a [Plain] {
-        ahead.plain()
     }
 
     fn sent(&mut self, id: u64, at: Nanos, ahead: &mut Ahead) -> Result<()> {

@@ -1,10 +1,9 @@
 //! Arrivals at the times of the trace.
 
-use super::{Ahead, Arrivals, Placed};
+use super::{Ahead, Arrivals};
 use serde_json::Value;
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::plain_requests::Plain;
 
 /// Each request arrives at its time in the trace.
 pub struct OpenReplay;
@@ -21,15 +20,6 @@ impl Arrivals for OpenReplay {
     #[inline]
     fn due(&mut self, ahead: &mut Ahead) -> Result<Option<Nanos>> {
         Ok(ahead.current().map(|next| next.arrival))
-    }
-
-    #[inline]
-    fn next<'a>(&'a self, ahead: &'a Ahead) -> Option<&'a Placed> {
-        ahead.current()
-    }
-
-    fn upcoming<'a>(&self, ahead: &'a Ahead) -> &'a [Plain] {
-        ahead.plain()
     }
 
     #[inline]

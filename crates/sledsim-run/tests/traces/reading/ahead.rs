@@ -87,8 +87,8 @@ proptest! {
         prop_assert_eq!(facts, taken(&text(&lines, most), &keys, most).1);
     }
 
-    /// Whatever is wrong with a request, it shows when the one before it is taken, and
-    /// not in facts before.
+    /// Reports an error of a request when the request before it is taken, not earlier, and
+    /// leaves the facts before it as they are.
     #[test]
     fn errors_are_met_where_they_are(lines in lines(), kind in 0..4_usize, share in 0.0..1.0_f64) {
         let until = lines.iter().filter(|line| line.is_request).count();

@@ -1,5 +1,6 @@
 //! Host requests, operations on segments and child requests under way.
 
+use super::slab::Lists;
 use crate::compose::by_id::ById;
 use sledsim_base::request::Extents;
 use sledsim_base::row::{Parts, Row};
@@ -216,8 +217,9 @@ pub(super) enum Job {
 pub(super) struct Jobs {
     next_id: u64,
     jobs: ById<Job>,
-    /// Lists of accesses that are complete, for reuse.
-    spare: Vec<Vec<Placed>>,
+    /// The lists of accesses and of reads that bypass the front.
+    pub(super) placed: Lists<Placed>,
+    pub(super) pieces: Lists<Piece>,
 }
 
 impl Jobs {
@@ -233,20 +235,5 @@ impl Jobs {
     #[inline]
     pub(super) fn remove(&mut self, id: u64) -> Option<Job> {
         self.jobs.remove(id)
-    }
-
-    /// A list of these pieces.
-    #[inline]
-    pub(super) fn list(&mut self, pieces: &[Placed]) -> Vec<Placed> {
-        let mut list = self.spare.pop().unwrap_or_default();
-        list.extend_from_slice(pieces);
-        list
-    }
-
-    /// Takes back the memory of a list.
-    #[inline]
-    pub(super) fn reuse(&mut self, mut list: Vec<Placed>) {
-        list.clear();
-        self.spare.push(list);
     }
 }

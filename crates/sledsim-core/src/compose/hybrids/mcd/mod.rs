@@ -39,7 +39,7 @@
 //! Modules in reading order:
 //! - `spec`: the keys of a caching tier;
 //! - `kind`: the kind `mcd` of devices;
-//! - `slab`: items by number, in memory that is used again;
+//! - `slab`: items by number and lists, in memory that is used again;
 //! - `jobs`: host requests, operations on segments and child requests under
 //!   way;
 //! - `bits`: bits of blocks: which of a segment are valid;
@@ -297,9 +297,12 @@ impl Composite for Mcd {
         match job {
             Job::Access(host_request, pieces) => {
                 self.accessed(host_request, &pieces, row, sink);
-                self.jobs.reuse(pieces);
+                self.jobs.placed.reuse(pieces);
             }
-            Job::Bypass(host_request, pieces) => self.bypassed(host_request, &pieces, row, sink),
+            Job::Bypass(host_request, pieces) => {
+                self.bypassed(host_request, &pieces, row, sink);
+                self.jobs.pieces.reuse(pieces);
+            }
             Job::Fetched(op) => self.fetched(op, row, sink),
             Job::Filled(op) => self.filled(op, row),
             Job::VictimRead(op) => self.victim_read(op, row, sink),

@@ -241,7 +241,7 @@ impl Mcd {
         if self.content_state.is_some() && op == RequestOp::Write {
             self.stage_access(host_request, placed);
         }
-        let job = Job::Access(host_request, self.jobs.list(placed));
+        let job = Job::Access(host_request, self.jobs.placed.list(placed));
         self.send(FRONT, op, job, Extents::from_slice(&extents), sink);
         self.scratch = extents;
     }
@@ -304,7 +304,7 @@ impl Mcd {
                 append(&mut extents, lbn, piece.blocks);
                 self.counts.passed_blocks += u64::from(piece.blocks);
             }
-            let job = Job::Bypass(host_request, now.to_vec());
+            let job = Job::Bypass(host_request, self.jobs.pieces.list(now));
             self.send(BACK, RequestOp::Read, job, extents, sink);
         }
         bypassing.clear();

@@ -1,4 +1,4 @@
-//! Items by number, in memory that is used again.
+//! Items by number and lists, in memory that is used again.
 
 /// Items by a number that is reused after removal, as is their memory.
 pub(super) struct Slab<T> {
@@ -55,5 +55,31 @@ impl<T: Default> Slab<T> {
 
     pub(super) fn len(&self) -> usize {
         self.entries.len() - self.unused.len()
+    }
+}
+
+/// Lists whose memory is used again.
+pub(super) struct Lists<T>(Vec<Vec<T>>);
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Copy> Lists<T> {
+    /// A list of these items.
+    #[inline]
+    pub(super) fn list(&mut self, items: &[T]) -> Vec<T> {
+        let mut list = self.0.pop().unwrap_or_default();
+        list.extend_from_slice(items);
+        list
+    }
+
+    /// Takes back the memory of a list.
+    #[inline]
+    pub(super) fn reuse(&mut self, mut list: Vec<T>) {
+        list.clear();
+        self.0.push(list);
     }
 }

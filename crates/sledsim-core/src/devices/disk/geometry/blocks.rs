@@ -40,25 +40,25 @@ impl Geometry {
         let (visited, index) = zone.sectors.divide(place);
         let (inward, turn) = self.surfaces.divide(visited);
         let cylinder = zone.first_cylinder + inward as u32;
-        let head = (self.mapping).head(cylinder, inward as u32, turn as u32, self.surfaces.by);
+        let head = (self.mapping).head(cylinder, inward as u32, turn, self.surfaces.by());
         let angle = (zone.offset)
             .wrapping_add(inward.wrapping_mul(zone.pitch))
-            .wrapping_add(turn.wrapping_mul(zone.track_skew));
-        let shift = (u128::from(angle) * u128::from(zone.sectors.by) + (1 << 63)) >> 64;
+            .wrapping_add(u64::from(turn).wrapping_mul(zone.track_skew));
+        let shift = (u128::from(angle) * u128::from(zone.sectors.by()) + (1 << 63)) >> 64;
         let track = Track {
             cylinder,
             head,
-            sectors: zone.sectors.by,
+            sectors: zone.sectors.by(),
             zone: zone_index,
-            first: place - index,
-            shift: if shift as u32 == zone.sectors.by {
+            first: place - u64::from(index),
+            shift: if shift as u32 == zone.sectors.by() {
                 0
             } else {
                 shift as u32
             },
             width: zone.width,
         };
-        (track, index as u32)
+        (track, index)
     }
 
     /// The angle at which the physical sector `sector` of the tracks of a zone begins.
@@ -191,7 +191,7 @@ impl Geometry {
     pub fn end_of_cylinder(&self, lbn: u64) -> u64 {
         let DealtBlock { zone, place, .. } = self.dealt(lbn);
         let cylinder =
-            u64::from(self.zones[zone as usize].sectors.by) * u64::from(self.surfaces.by);
+            u64::from(self.zones[zone as usize].sectors.by()) * u64::from(self.surfaces.by());
         let end = self.blocks_before(zone, (place / cylinder + 1) * cylinder);
         end.min(self.blocks)
     }

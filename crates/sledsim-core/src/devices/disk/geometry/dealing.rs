@@ -1,7 +1,8 @@
 //! Dealing: assigns the blocks of a zone to its remaining places.
 
-use super::{BadPlaces, Divisor, Geometry, GeometryError, Stretch, Zone, ZoneSpec};
+use super::{BadPlaces, Geometry, GeometryError, Stretch, Zone, ZoneSpec};
 use crate::devices::disk::sparing::{Range, Sparing};
+use sledsim_base::divisor::Divisor;
 use std::ops;
 
 impl Geometry {
@@ -13,10 +14,10 @@ impl Geometry {
         slips: &BadPlaces,
     ) -> Result<(), GeometryError> {
         let sectors = u64::from(spec.blocks_per_track);
-        let cylinder = sectors * u64::from(self.surfaces.by);
+        let cylinder = sectors * u64::from(self.surfaces.by());
         let cylinders = u64::from(spec.last_cylinder - spec.first_cylinder) + 1;
         let places = cylinder * cylinders;
-        let turns = u64::from(self.surfaces.by - 1);
+        let turns = u64::from(self.surfaces.by() - 1);
         self.zones.push(Zone {
             first_cylinder: spec.first_cylinder,
             last_cylinder: spec.last_cylinder,

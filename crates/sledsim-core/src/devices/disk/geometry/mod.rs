@@ -29,6 +29,7 @@ pub use zones::{GeometryError, ZoneSpec};
 
 use super::mapping::Mapping;
 use super::sparing::{Range, Sparing};
+use sledsim_base::divisor::Divisor;
 use std::ops;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -159,61 +160,11 @@ impl Geometry {
     }
 }
 
-/// A divisor that does not change. Numbers of 32 bits are multiplied by its inverse
-/// instead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Divisor {
-    by: u32,
-    /// 2^64 / `by`, rounded up; 0 for 1.
-    inverse: u64,
-}
-
-impl Divisor {
-    /// A divisor of at least 1.
-    fn new(by: u32) -> Self {
-        let inverse = (u64::MAX / u64::from(by)).wrapping_add(1);
-        Self { by, inverse }
-    }
-
-    /// Quotient and remainder.
-    #[inline]
-    fn divide(self, number: u64) -> (u64, u64) {
-        let by = u64::from(self.by);
-        if number >> 32 != 0 || self.inverse == 0 {
-            return (number / by, number % by);
-        }
-        // The inverse is too large by less than 2^-64, and the product of 32 bits by
-        // less than 2^-32: less than what is missing to the next quotient.
-        let quotient = ((u128::from(number) * u128::from(self.inverse)) >> 64) as u64;
-        (quotient, number - quotient * by)
-    }
-}
-
 /// Quotient and remainder; 32-bit numbers divide several times faster.
 #[inline]
 fn divide(number: u64, by: u64) -> (u64, u64) {
     match (u32::try_from(number), u32::try_from(by)) {
         (Ok(number), Ok(by)) => (u64::from(number / by), u64::from(number % by)),
         _ => (number / by, number % by),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn divisors_divide(
-            by in prop_oneof![1..5000_u32, 1..=u32::MAX],
-            number in prop_oneof![any::<u64>(), 0..1_u64 << 32, 0..1_000_000_u64],
-            near in 0..3_u64,
-        ) {
-            let wide = u64::from(by);
-            for number in [number, (number / wide * wide).saturating_add(near).saturating_sub(1)] {
-                prop_assert_eq!(Divisor::new(by).divide(number), (number / wide, number % wide));
-            }
-        }
     }
 }

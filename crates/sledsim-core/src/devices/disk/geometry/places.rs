@@ -34,13 +34,13 @@ impl Geometry {
             .partition_point(|zone| zone.first_cylinder <= cylinder);
         let index = after.checked_sub(1)?;
         let zone = self.zones.get(index)?;
-        if cylinder > zone.last_cylinder || head >= self.surfaces.by {
+        if cylinder > zone.last_cylinder || head >= self.surfaces.by() {
             return None;
         }
         let inward = cylinder - zone.first_cylinder;
-        let turn = (self.mapping).head(cylinder, inward, head, self.surfaces.by);
-        let visited = u64::from(inward) * u64::from(self.surfaces.by) + u64::from(turn);
-        let place = visited * u64::from(zone.sectors.by);
+        let turn = (self.mapping).head(cylinder, inward, head, self.surfaces.by());
+        let visited = u64::from(inward) * u64::from(self.surfaces.by()) + u64::from(turn);
+        let place = visited * u64::from(zone.sectors.by());
         Some(self.track_of(index as u32, place).0)
     }
 

@@ -46,13 +46,7 @@ impl<M: Mechanism> Station<M> {
         sink: &mut dyn CompletionSink,
     ) {
         let slot = batch.request.id as usize;
-        self.steps.clear();
-        self.passes.clear();
-        let service = self.mechanism.serve(at, &batch.request, &mut self.steps);
-        (self.passes).extend(self.steps.iter().map(Step::end_and_blocks));
-        let media = service.parts.total();
-        self.mechanism_free = at + media;
-        self.busy += media;
+        let service = self.access(at, &batch.request);
         self.row.start = at;
 
         let Batches { store, served, .. } = &mut self.batches;
