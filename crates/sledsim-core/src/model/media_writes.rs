@@ -1,7 +1,7 @@
 //! Writes as they reach the media: which blocks, and during which time.
 
 use super::mechanism::{Mechanism, PassKind, Step};
-use sledsim_base::request::Extent;
+use sledsim_base::request::{Extent, Request};
 use sledsim_base::units::Nanos;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,39 +47,68 @@ impl MediaWrites {
             .push(write);
     }
 
-    /// Appends the passes of a service that began at `at`, those that write.
+    /// Appends the passes of the service of `request` that began at `at`, those that
+    /// write.
     pub(crate) fn push_passes<M: Mechanism>(
         &self,
         at: Nanos,
         source: Option<u64>,
+        request: &Request,
         steps: &[Step],
         mechanism: &M,
-        order: BlockOrder,
     ) {
+        let order = mechanism.block_order();
         for (pass, step) in steps.iter().enumerate() {
             if step.kind == PassKind::Verify || step.blocks == 0 {
                 continue;
             }
             let end = at + step.end;
             let start = end - Nanos::from_s(step.transfer_s).min(step.end);
-            let push = |lbn, blocks| {
-                let extent = Extent { lbn, blocks };
-                self.push(MediaWrite {
-                    source,
-                    extent,
-                    start,
-                    end,
-                    order,
-                });
+            let whole = MediaWrite {
+                source,
+                extent: Extent {
+                    lbn: step.lbn,
+                    blocks: step.blocks,
+                },
+                start,
+                end,
+                order,
             };
             match mechanism.blocks_of(pass) {
-                [] => push(step.lbn, step.blocks),
+                [] if steps.len() == 1 && step.blocks == request.blocks() => {
+                    self.push_in_turn(&whole, &request.extents);
+                }
+                [] => self.push(whole),
                 lbns => {
                     for run in lbns.chunk_by(|a, b| a + 1 == *b) {
-                        push(run[0], run.len() as u32);
+                        let extent = Extent {
+                            lbn: run[0],
+                            blocks: run.len() as u32,
+                        };
+                        self.push(MediaWrite { extent, ..whole });
                     }
                 }
             }
+        }
+    }
+
+    /// Appends a pass over several extents.
+    fn push_in_turn(&self, whole: &MediaWrite, extents: &[Extent]) {
+        let all = u64::from(whole.extent.blocks);
+        let time = |blocks: u64| Nanos((whole.end - whole.start).0 * blocks / all);
+        let mut before = 0;
+        for &extent in extents {
+            let (first, last) = match whole.order {
+                BlockOrder::Together => (0, all),
+                BlockOrder::InTurn => (before, before + u64::from(extent.blocks)),
+            };
+            self.push(MediaWrite {
+                extent,
+                start: whole.start + time(first),
+                end: whole.start + time(last),
+                ..*whole
+            });
+            before += u64::from(extent.blocks);
         }
     }
 

@@ -233,8 +233,7 @@ impl<M: Mechanism> Station<M> {
         (self.passes).extend(self.steps.iter().map(Step::end_and_blocks));
         if let Some(writes) = self.media_writes.as_ref().filter(|_| request.op == Op::Write) {
             let source = (!request.flags.gathered).then_some(request.id);
-            let order = self.mechanism.block_order();
-            writes.push_passes(at, source, &self.steps, &self.mechanism, order);
+            writes.push_passes(at, source, request, &self.steps, &self.mechanism);
         }
         let media = service.parts.total();
         self.mechanism_free = at + media;

@@ -133,7 +133,7 @@ impl<M: Mechanism> Buffered<M> {
         self.steps.clear();
         let service = self.mechanism.serve(start, &request, &mut self.steps);
         if op == Op::Write {
-            self.show_write(start, None);
+            self.show_write(start, None, &request);
         }
         let media = service.parts.total();
         self.mechanism_free = start + media;

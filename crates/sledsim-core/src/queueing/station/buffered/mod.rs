@@ -165,10 +165,9 @@ impl<M: Mechanism> Buffered<M> {
     }
 
     /// Shows the passes of a write that began at `at`.
-    fn show_write(&self, at: Nanos, source: Option<u64>) {
+    fn show_write(&self, at: Nanos, source: Option<u64>, request: &Request) {
         if let Some(writes) = &self.media_writes {
-            let order = self.mechanism.block_order();
-            writes.push_passes(at, source, &self.steps, &self.mechanism, order);
+            writes.push_passes(at, source, request, &self.steps, &self.mechanism);
         }
     }
 

@@ -74,7 +74,7 @@ impl<M: Mechanism> Buffered<M> {
         self.steps.clear();
         let service = self.mechanism.serve(at, request, &mut self.steps);
         if request.op == Op::Write {
-            self.show_write(at, Some(request.id));
+            self.show_write(at, Some(request.id), request);
         }
         let media = service.parts.total();
         self.mechanism_free = at + media;
