@@ -3,8 +3,8 @@
 use super::data::{Base, WrittenData};
 use super::recording::{self, RecordingFolder};
 use super::spec::{CutSpec, Schedule};
+use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
-use crate::export::{Command, CommandKind};
 use crate::store::Store;
 use crate::timeline::{Answer, Timeline};
 use serde_json::{Value, json};
