@@ -38,4 +38,5 @@ def _on(options: argparse.Namespace) -> None:
     if options.json:
         print_json(said)
     else:
-        print(f"power is on; ready after {number(said['ready_ns'] / 1e6)} ms of the device")
+        ready_ms = (said["startup_ns"] + said["recovery_ns"]) / 1e6
+        print(f"power is on; ready after {number(ready_ms)} ms of the device")
