@@ -19,23 +19,13 @@ pub(super) struct ImageStore<B> {
 }
 
 impl<B: Store> ImageStore<B> {
-    /// The run that holds a block, or where the next one begins.
-    fn run_at(&self, lbn: u64) -> Result<Run, Option<u64>> {
-        let runs = self.image.runs();
-        let after = runs.partition_point(|run| run.lbn <= lbn);
-        let run = after.checked_sub(1).map(|index| runs[index]);
-        match run.filter(|run| lbn < run.lbn + run.blocks) {
-            Some(run) => Ok(run),
-            None => Err(runs.get(after).map(|run| run.lbn)),
-        }
-    }
-
-    /// What is in one piece from `offset` on, up to `end`, and where that ends.
-    fn piece(&self, offset: u64, end: u64) -> (Option<Run>, u64) {
-        match self.run_at(offset / BLOCK_BYTES) {
-            Ok(run) => (Some(run), end.min((run.lbn + run.blocks) * BLOCK_BYTES)),
-            Err(next) => (None, next.map_or(end, |next| end.min(next * BLOCK_BYTES))),
-        }
+    /// The content of the block at `offset`, and one past the last byte, at most `end`, of
+    /// the blocks that belong to it.
+    fn piece(&self, offset: u64, end: u64) -> (Run, u64) {
+        let run = self
+            .image
+            .piece(offset / BLOCK_BYTES, end.div_ceil(BLOCK_BYTES));
+        (run, end.min(run.end() * BLOCK_BYTES))
     }
 }
 
@@ -50,20 +40,18 @@ impl<B: Store> Store for ImageStore<B> {
         while at < end {
             let (run, to) = self.piece(at, end);
             let part = &mut buffer[(at - offset) as usize..(to - offset) as usize];
-            match run.map(|run| (run.lbn * BLOCK_BYTES, run.content)) {
-                None | Some((_, Content::Initial)) => self.base.read(at, part)?,
-                Some((first, Content::Written(token))) => {
-                    self.data.read(token, at - first, part)?;
-                }
-                Some((first, Content::Torn(token))) => {
+            let from = at - run.lbn * BLOCK_BYTES;
+            match run.content {
+                Content::Initial => self.base.read(at, part)?,
+                Content::Written(token) => self.data.read(token, from, part)?,
+                Content::Torn(token) => {
                     let base = Base {
                         store: &self.base,
                         torn: &self.torn,
                     };
                     let mut block = [0; BLOCK_BYTES as usize];
-                    self.data
-                        .block(&base, first / BLOCK_BYTES, token, &mut block)?;
-                    let from = (at - first) as usize;
+                    self.data.block(&base, run.lbn, token, &mut block)?;
+                    let from = from as usize;
                     part.copy_from_slice(&block[from..from + part.len()]);
                 }
             }
@@ -90,9 +78,9 @@ impl<B: Store> Store for ImageStore<B> {
 
     fn extent(&self, offset: u64, bytes: u64) -> io::Result<(u64, bool)> {
         let (run, end) = self.piece(offset, offset + bytes);
-        match run.map(|run| run.content) {
-            None | Some(Content::Initial) => self.base.extent(offset, end - offset),
-            Some(_) => Ok((end - offset, false)),
+        match run.content {
+            Content::Initial => self.base.extent(offset, end - offset),
+            _ => Ok((end - offset, false)),
         }
     }
 
