@@ -35,8 +35,8 @@ class Scripts(CrashProgram):
     title = "Own scripts"
     about = (
         "SLEDSIM_FOLDER is the mounted folder (SLEDSIM_DEVICE: the file of the raw device); the "
-        "load appends 'TOKEN MONOTONIC_NS' to the file SLEDSIM_ACKNOWLEDGED after each step that "
-        "is to last, and the check gets those before the cut. Exit codes of the check: 0 whole, 10 lost "
+        "load appends 'TOKEN MONOTONIC_NS' to SLEDSIM_ACKNOWLEDGED after each step that is to "
+        "last, and the check gets those before the cut. Exit codes of the check: 0 whole, 10 lost "
         "unacknowledged only, 11 lost acknowledged, 12 corrupt, detected, 13 corrupt, silent."
     )
     takes_device = True
