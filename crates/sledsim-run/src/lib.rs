@@ -14,6 +14,7 @@
 //! - [`info`]: statistics of a load's requests.
 //! - [`validation`]: measured and simulated times compared.
 //! - [`crash`]: tests of durability under power failures.
+//! - [`power_cut`]: what a device holds when power fails under recorded requests.
 //! - [`hits`]: hit ratios of caches without a device.
 //! - [`tables`]: relational tables on a sled.
 //! - [`formats`]: trace formats including Parquet.
@@ -45,6 +46,8 @@ pub mod info;
 pub mod validation;
 
 pub mod crash;
+
+pub mod power_cut;
 
 pub mod hits;
 

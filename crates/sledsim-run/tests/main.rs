@@ -44,6 +44,7 @@ mod arrays {
 mod crash {
     mod configurations;
     mod devices;
+    mod media;
     mod mistakes;
 }
 

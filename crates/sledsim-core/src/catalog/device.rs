@@ -7,6 +7,7 @@ use crate::compose::HostQueue;
 use crate::compose::content_tracker::ContentTracker;
 use crate::compose::hybrids::mcd::McdSpec;
 use crate::compose::hybrids::mcd::kind::McdKind;
+use crate::compose::media_record::PowerFailure;
 use crate::devices::disk::spec::DiskSpec;
 use crate::devices::kind::{Child, Children, DeviceKind};
 use crate::devices::memory::Memory;
@@ -16,15 +17,26 @@ use crate::devices::mems::spec::Mems;
 use crate::layouts::{LayoutContext, ResolvedLayout, TraceOpener};
 use crate::model::Model;
 use crate::model::contents::Promise;
+use crate::model::torn_blocks::TornBlocks;
 use crate::queueing::schedulers::{Scheduler, SchedulerSpec};
 use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::json::to_json;
 use sledsim_base::keys::Keys;
 use sledsim_base::progress::Progress;
+use sledsim_base::units::Nanos;
 use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
+
+/// How the contents of a device are kept.
+#[derive(Clone, Copy)]
+enum Keeping<'a> {
+    /// As a host may assume them by what it was promised.
+    Promised(&'a SchedulerSpec),
+    /// As they are on the media.
+    OnMedia(&'a SchedulerSpec, &'a TornBlocks),
+}
 
 /// A device whose keys are resolved and checked, ready to be built.
 #[derive(Clone, Debug)]
@@ -374,7 +386,7 @@ impl Device {
     /// # Errors
     /// A scheduler that needs positioning times on a device without any.
     pub fn build_with(&self, scheduler: &SchedulerSpec) -> Result<(Box<dyn Model>, Vec<String>)> {
-        self.build_hosted(scheduler, false)
+        self.build_hosted(scheduler, None)
     }
 
     /// As [`Device::build_with`], with contents in every device without children
@@ -387,15 +399,35 @@ impl Device {
         &self,
         scheduler: &SchedulerSpec,
     ) -> Result<(Box<dyn Model>, Vec<String>)> {
-        self.build_hosted(scheduler, true)
+        self.build_hosted(scheduler, Some(Keeping::Promised(scheduler)))
+    }
+
+    /// As [`Device::build_keeping`], with the contents of the media pass by pass: when
+    /// power fails, they hold what was written by that instant, and blocks under way are
+    /// torn as the device tears them. `torn` receives these.
+    ///
+    /// # Errors
+    /// As [`Device::build_with`].
+    pub fn build_on_media(
+        &self,
+        scheduler: &SchedulerSpec,
+        torn: &TornBlocks,
+    ) -> Result<(Box<dyn Model>, Vec<String>)> {
+        self.build_hosted(scheduler, Some(Keeping::OnMedia(scheduler, torn)))
+    }
+
+    /// How long it takes to start when power returns: as long as its slowest part.
+    #[must_use]
+    pub fn startup(&self) -> Nanos {
+        let children = self.children.iter().map(Self::startup);
+        children.fold(self.kind.startup(), Nanos::max)
     }
 
     fn build_hosted(
         &self,
         scheduler: &SchedulerSpec,
-        keeping: bool,
+        keeping: Option<Keeping<'_>>,
     ) -> Result<(Box<dyn Model>, Vec<String>)> {
-        let keeping = keeping.then_some(scheduler);
         let refuse = |label: &str, what: String| {
             let others = SchedulerSpec::names_without_positions().join(", ");
             Err(Error::Key(format!(
@@ -429,19 +461,32 @@ impl Device {
     fn build_into(
         &self,
         scheduler: &dyn Fn() -> Box<dyn Scheduler>,
-        keeping: Option<&SchedulerSpec>,
+        keeping: Option<Keeping<'_>>,
         names: &mut Vec<String>,
     ) -> Box<dyn Model> {
         let device = names.len() as u16;
         names.push(self.name.clone());
-        if let Some(choice) = keeping
+        if let Some(keeping) = keeping
             && self.children.is_empty()
         {
+            let (Keeping::Promised(choice) | Keeping::OnMedia(choice, _)) = keeping;
             let (leaf, choice) = (self.clone(), choice.clone());
             let build =
                 move || (leaf.kind).build(&leaf.name, device, &|| choice.make(), Vec::new());
             let is_early = self.promise() == Promise::Flush;
-            return Box::new(ContentTracker::new(is_early, Box::new(build)));
+            let build = Box::new(build);
+            return Box::new(match keeping {
+                Keeping::Promised(_) => ContentTracker::new(is_early, build),
+                Keeping::OnMedia(_, torn) => {
+                    let failure = PowerFailure {
+                        tearing: self.kind.tearing(),
+                        hold_up: self.kind.hold_up(),
+                        startup: self.kind.startup(),
+                        torn: torn.clone(),
+                    };
+                    ContentTracker::on_media(is_early, build, failure)
+                }
+            });
         }
         let children = self.children.iter();
         let children = children.map(|child| child.build_into(scheduler, keeping, names));

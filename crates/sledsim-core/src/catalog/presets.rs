@@ -6,7 +6,7 @@ use sledsim_base::labels::{settings_of_label, split_label};
 use std::path::{Path, PathBuf};
 
 /// The presets by name, in the order in which they are listed.
-pub const PRESETS: [(&str, &str); 18] = [
+pub const PRESETS: [(&str, &str); 19] = [
     (
         "sigmetrics2000",
         include_str!("../../data/devices/sigmetrics2000.toml"),
@@ -14,6 +14,10 @@ pub const PRESETS: [(&str, &str); 18] = [
     ("osdi2000", include_str!("../../data/devices/osdi2000.toml")),
     ("g1", include_str!("../../data/devices/g1.toml")),
     ("g2", include_str!("../../data/devices/g2.toml")),
+    (
+        "g2-buffered",
+        include_str!("../../data/devices/g2-buffered.toml"),
+    ),
     ("g3", include_str!("../../data/devices/g3.toml")),
     ("cmu2003", include_str!("../../data/devices/cmu2003.toml")),
     ("msst2005", include_str!("../../data/devices/msst2005.toml")),

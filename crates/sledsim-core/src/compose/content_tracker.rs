@@ -1,12 +1,14 @@
 //! Contents of a leaf: a token per block in addition to the times of a device.
 
 use crate::model::Background;
+use super::media_record::{MediaRecord, PowerFailure, Waiting};
+use super::token_table::TokenTable;
 use crate::model::contents::Contents;
 use crate::model::links::Links;
 use crate::model::mechanism::Mechanism;
 use crate::model::{CompletionSink, Model, Report};
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Extents, Op, Request, lbns};
+use sledsim_base::request::{Extent, Extents, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use std::cmp::Reverse;
@@ -24,6 +26,9 @@ pub type Build = Box<dyn Fn() -> Box<dyn Model> + Send>;
 /// buffer: the media may hold any version of a block since the last durable
 /// one, made so by `fua` or by a flush that arrived after its completion.
 ///
+/// *On the media.* A tracker made by [`ContentTracker::on_media`] takes nothing at random:
+/// the media hold what the leaf has written to them by the instant, pass by pass.
+///
 /// *Reads.* A read of a block that is being written may return it old or new: a
 /// block that changed between arrival and completion of the read is returned as
 /// it was at either, at random. A queue guarantees no more.
@@ -37,8 +42,8 @@ pub struct ContentTracker {
     /// Whether it reports writes before they are on the media.
     volatile: bool,
     /// The tokens of the blocks at power-on, and now.
-    media: BTreeMap<u64, u64>,
-    now: BTreeMap<u64, u64>,
+    media: TokenTable,
+    now: TokenTable,
     /// The tokens of the next write.
     staged: Vec<u64>,
     /// Writes and flushes since power-on, in the order of arrival.
@@ -51,6 +56,8 @@ pub struct ContentTracker {
     returned: BTreeMap<u64, Vec<u64>>,
     announced_queue: Announced,
     coin: Stream,
+    /// The media by the passes of the leaf; without it, as a host may assume them.
+    record: Option<MediaRecord>,
 }
 
 /// A write, or a flush, which has no extents.
@@ -61,6 +68,17 @@ struct Entry {
     fua: bool,
     extents: Extents,
     tokens: Vec<u64>,
+    /// Blocks that the leaf has shown to be written.
+    shown: u32,
+}
+
+impl Entry {
+    fn waiting(&self) -> Waiting<'_> {
+        Waiting {
+            extents: &self.extents,
+            tokens: &self.tokens,
+        }
+    }
 }
 
 /// Announced completions: time, number of the announcement, id.
@@ -73,11 +91,27 @@ struct Announced {
 /// Records the completions that the leaf announces, and forwards them.
 struct ForwardingSink<'a> {
     announced_queue: &'a mut Announced,
+    log: &'a mut [Entry],
+    writing: &'a BTreeMap<u64, usize>,
+    record: Option<&'a mut MediaRecord>,
+    volatile: bool,
     above: &'a mut dyn CompletionSink,
 }
 
 impl CompletionSink for ForwardingSink<'_> {
     fn done(&mut self, row: &Row) {
+        if let Some(record) = &mut self.record {
+            take_shown(record, self.log, self.writing);
+            if let Some(index) = self.writing.get(&row.id).filter(|_| row.status == Status::Ok) {
+                let entry = &self.log[*index];
+                let held = self.volatile && entry.shown == 0;
+                match entry.shown < entry.tokens.len() as u32 {
+                    true if held => record.hold(&entry.waiting()),
+                    true => record.land(&entry.waiting(), row.completion),
+                    false => {}
+                }
+            }
+        }
         // A failed request does not complete here; its blocks may be old or new.
         if row.status == Status::Ok {
             let due = (row.completion, self.announced_queue.announced, row.id);
@@ -101,8 +135,8 @@ impl ContentTracker {
             leaf: build(),
             build,
             volatile,
-            media: BTreeMap::new(),
-            now: BTreeMap::new(),
+            media: TokenTable::default(),
+            now: TokenTable::default(),
             staged: Vec::new(),
             log: Vec::new(),
             reading: BTreeMap::new(),
@@ -110,11 +144,38 @@ impl ContentTracker {
             returned: BTreeMap::new(),
             announced_queue: Announced::default(),
             coin: Stream::new(0, "keeper"),
+            record: None,
         }
     }
 
+    /// Tracks the media of the leaf that `build` makes, pass by pass.
+    #[must_use]
+    pub fn on_media(volatile: bool, build: Build, failure: PowerFailure) -> Self {
+        let mut tracker = Self::new(volatile, build);
+        let record = MediaRecord::new(failure);
+        record.watch(&mut *tracker.leaf);
+        tracker.record = Some(record);
+        tracker
+    }
+
+    /// The leaf, and the sink through which it announces completions to `above`.
+    fn parts<'a>(
+        &'a mut self,
+        above: &'a mut dyn CompletionSink,
+    ) -> (&'a mut dyn Model, ForwardingSink<'a>) {
+        let sink = ForwardingSink {
+            announced_queue: &mut self.announced_queue,
+            log: &mut self.log,
+            writing: &self.writing,
+            record: self.record.as_mut(),
+            volatile: self.volatile,
+            above,
+        };
+        (&mut *self.leaf, sink)
+    }
+
     fn current_token(&self, lbn: u64) -> u64 {
-        self.now.get(&lbn).copied().unwrap_or(0)
+        self.now.get(lbn)
     }
 
     /// Applies the completions up to and including `until`.
@@ -133,7 +194,7 @@ impl ContentTracker {
             let entry = &mut self.log[index];
             entry.completion = Some((at, number));
             for (lbn, token) in lbns(&entry.extents).zip(&entry.tokens) {
-                self.now.insert(lbn, *token);
+                self.now.set(lbn, *token);
             }
         } else if let Some((extents, mut tokens)) = self.reading.remove(&id) {
             for (lbn, token) in lbns(&extents).zip(&mut tokens) {
@@ -159,7 +220,7 @@ impl ContentTracker {
         for entry in complete {
             let end = entry.completion.map_or(Nanos::ZERO, |(end, _)| end);
             for (lbn, token) in lbns(&entry.extents).zip(&entry.tokens) {
-                let media = self.media.get(&lbn).copied().unwrap_or(0);
+                let media = self.media.get(lbn);
                 let block_versions =
                     (versions.entry(lbn)).or_insert_with(|| vec![(Nanos::ZERO, media)]);
                 if entry.fua || !self.volatile {
@@ -241,23 +302,18 @@ impl Model for ContentTracker {
                     } else {
                         Vec::new()
                     },
+                    shown: 0,
                 });
             }
             Op::Trim => {}
         }
-        let mut forwarding = ForwardingSink {
-            announced_queue: &mut self.announced_queue,
-            above: sink,
-        };
-        self.leaf.submit(request, &mut forwarding);
+        let (leaf, mut forwarding) = self.parts(sink);
+        leaf.submit(request, &mut forwarding);
     }
 
     fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        let mut forwarding = ForwardingSink {
-            announced_queue: &mut self.announced_queue,
-            above: sink,
-        };
-        self.leaf.wake(now, &mut forwarding);
+        let (leaf, mut forwarding) = self.parts(sink);
+        leaf.wake(now, &mut forwarding);
     }
 
     fn wake_at(&self) -> Option<Nanos> {
@@ -298,17 +354,23 @@ impl Contents for ContentTracker {
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
         self.settle(Nanos::MAX);
-        let survivors = self.survivors(at, chance);
+        let survivors = match &mut self.record {
+            None => self.survivors(at, chance),
+            Some(record) => {
+                take_shown(record, &mut self.log, &self.writing);
+                record.lose_power(at, &mut self.media);
+                BTreeMap::new()
+            }
+        };
         // Includes writes that are undone.
         let touched: Vec<u64> = (self.log.iter())
             .flat_map(|entry| lbns(&entry.extents))
             .collect();
         for lbn in touched {
             if let Some(token) = survivors.get(&lbn) {
-                self.media.insert(lbn, *token);
+                self.media.set(lbn, *token);
             }
-            let token = self.media.get(&lbn).copied().unwrap_or(0);
-            self.now.insert(lbn, token);
+            self.now.set(lbn, self.media.get(lbn));
         }
         self.staged.clear();
         self.log.clear();
@@ -318,14 +380,37 @@ impl Contents for ContentTracker {
         self.announced_queue = Announced::default();
         self.coin = Stream::new(chance.u64(), "keeper");
         self.leaf = (self.build)();
+        if let Some(record) = &self.record {
+            record.watch(&mut *self.leaf);
+        }
     }
 
-    fn recover_until(&mut self, at: Nanos, _until: Nanos) -> Option<Nanos> {
-        Some(at)
+    fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
+        let startup = self.record.as_ref().map_or(Nanos::ZERO, |record| record.failure.startup);
+        Some(at + startup).filter(|ready| self.record.is_none() || *ready <= until)
     }
 
     fn token(&mut self, lbn: u64) -> u64 {
         self.settle(Nanos::MAX);
         self.current_token(lbn)
+    }
+}
+
+/// Takes the writes to the media that the leaf has shown.
+fn take_shown(record: &mut MediaRecord, log: &mut [Entry], writing: &BTreeMap<u64, usize>) {
+    let mut covered: Vec<usize> = Vec::new();
+    let covers = |index: &usize, lbn: u64, by: Nanos| {
+        let entry = &log[*index];
+        let has = |extent: &Extent| (extent.lbn..extent.end()).contains(&lbn);
+        entry.arrival <= by && entry.extents.iter().any(has)
+    };
+    record.take_shown(
+        |id| writing.get(&id).copied(),
+        |lbn, by| writing.values().copied().find(|index| covers(index, lbn, by)),
+        |index| log[index].waiting(),
+        |index| covered.push(index),
+    );
+    for index in covered {
+        log[index].shown += 1;
     }
 }

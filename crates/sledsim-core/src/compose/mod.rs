@@ -11,6 +11,8 @@
 //! - `composite`: the events of a composite;
 //! - `by_id`: items by id: requests under way;
 //! - `content_tracker`: contents of a leaf, for tests of power failures;
+//! - `media_record`: the contents of the media over time, by the passes of a leaf;
+//! - `token_table`: a token per block, in pages;
 //! - `host_queue`: the queue of a host in front of a device;
 //! - `stripe`: blocks distributed over several devices in units;
 //! - `stripe_kind`: the kinds `stripe` and `raid0` of devices;
@@ -29,6 +31,10 @@ mod composite;
 mod by_id;
 
 pub mod content_tracker;
+
+pub mod media_record;
+
+mod token_table;
 
 mod host_queue;
 

@@ -23,13 +23,14 @@
 
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
+use crate::model::media_writes::{BlockOrder, MediaWrite, MediaWrites};
 use crate::model::{CompletionSink, Energy, Events, Model, Report};
 use crate::queueing::schedulers::Scheduler;
 use serde_json::{Value, json};
 use slab::Slab;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
-use sledsim_base::request::{Op, Request};
+use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::cmp::Reverse;
@@ -111,6 +112,8 @@ struct Page {
     sequence: u64,
     /// Slab key of its request.
     open: usize,
+    /// The first of its blocks that the request accesses.
+    lbn: u64,
     /// Its unit: page number modulo units.
     unit: usize,
     /// Number of its blocks that the request accesses.
@@ -139,6 +142,8 @@ pub struct FlashModel {
     open: Slab<HostRequest>,
     /// Busy time summed over all units.
     worked: Nanos,
+    /// Where the writes to its pages are shown, if anywhere.
+    media_writes: Option<MediaWrites>,
 }
 
 impl FlashModel {
@@ -156,6 +161,7 @@ impl FlashModel {
             sequence: 0,
             open: Slab::new(),
             worked: Nanos::ZERO,
+            media_writes: None,
         }
     }
 
@@ -190,6 +196,18 @@ impl FlashModel {
     fn program_page(&mut self, page: &Page, sink: &mut dyn CompletionSink) {
         let (start, end) = self.take_unit(page.unit, page.at, self.spec.program);
         let row = &self.open[page.open].row;
+        if let Some(writes) = &self.media_writes {
+            writes.push(MediaWrite {
+                source: Some(row.id),
+                extent: Extent {
+                    lbn: page.lbn,
+                    blocks: page.blocks,
+                },
+                start,
+                end,
+                order: BlockOrder::Together,
+            });
+        }
         let parts = Parts {
             queue: (page.start - row.arrival) + (start - page.at),
             transfer: end - start,
@@ -295,6 +313,7 @@ impl Model for FlashModel {
                     at,
                     sequence,
                     open,
+                    lbn: extent.lbn.max(page * width),
                     unit,
                     blocks,
                     start,
@@ -305,6 +324,11 @@ impl Model for FlashModel {
 
     fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
         self.advance(now, true, sink);
+    }
+
+    fn show_media_writes(&mut self, writes: &MediaWrites) -> bool {
+        self.media_writes = Some(writes.clone());
+        true
     }
 
     fn wake_at(&self) -> Option<Nanos> {

@@ -5,13 +5,14 @@
 
 use crate::model::Model;
 use crate::model::contents::Promise;
+use crate::model::torn_blocks::Tearing;
 use crate::power::PowerOn;
 use crate::queueing::schedulers::Scheduler;
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::registry::Named;
-use sledsim_base::units::BLOCK_BYTES;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -40,6 +41,22 @@ pub trait DeviceKind: Any + Debug + Send + Sync {
     /// State at time zero.
     fn start(&self) -> PowerOn {
         PowerOn::default()
+    }
+
+    /// What becomes of a block that is being written when power fails.
+    fn tearing(&self) -> Tearing {
+        Tearing::Whole
+    }
+
+    /// How long passes under way go on after power has failed.
+    fn hold_up(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
+    /// How long it takes to start when power returns, beyond what [`Self::start`] says;
+    /// zero if the spec does not say.
+    fn startup(&self) -> Nanos {
+        Nanos::ZERO
     }
 
     /// When a write is promised to survive a power failure, given the promises of its

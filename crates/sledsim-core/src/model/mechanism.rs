@@ -1,5 +1,6 @@
 //! One positioned resource: a sled, an arm, a memory.
 
+use super::media_writes::BlockOrder;
 use super::plain_requests::Plain;
 use super::{Background, BatchPlanner, Energy};
 use sledsim_base::request::Request;
@@ -98,6 +99,11 @@ pub trait Mechanism: Send {
     fn blocks_of(&self, pass: usize) -> &[u64] {
         let _ = pass;
         &[]
+    }
+
+    /// The order in which the blocks of a pass are written.
+    fn block_order(&self) -> BlockOrder {
+        BlockOrder::InTurn
     }
 
     /// The background tasks that use its otherwise unused tips, if there are any.

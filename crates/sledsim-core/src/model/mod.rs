@@ -14,7 +14,9 @@
 //! - `batch_planner`: planning of batches: the blocks that one pass can access;
 //! - `background`: background tasks of a device;
 //! - `energy`: energy by cause;
-//! - `contents`: models that keep contents, for tests of power failures.
+//! - `contents`: models that keep contents, for tests of power failures;
+//! - `media_writes`: writes as they reach the media;
+//! - `torn_blocks`: torn blocks: half old, half new after a power failure.
 
 pub mod source;
 
@@ -36,6 +38,10 @@ mod energy;
 
 pub mod contents;
 
+pub mod media_writes;
+
+pub mod torn_blocks;
+
 pub use background::{Background, PassRequest};
 pub use batch_planner::BatchPlanner;
 pub use completion_queue::CompletionQueue;
@@ -46,6 +52,7 @@ pub use mechanism::Mechanism;
 pub use source::Source;
 
 use links::Links;
+use media_writes::MediaWrites;
 use sledsim_base::request::Request;
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -109,6 +116,13 @@ pub trait Model: Send {
     /// The contents it keeps, if it was built to keep any.
     fn contents(&mut self) -> Option<&mut dyn Contents> {
         None
+    }
+
+    /// Appends all later writes to the media to `writes`; returns whether it does. It
+    /// has no requests yet.
+    fn show_media_writes(&mut self, writes: &MediaWrites) -> bool {
+        let _ = writes;
+        false
     }
 
     /// The same model, if it serves plain requests and has none yet.

@@ -19,6 +19,7 @@ use sledsim_core::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
 use sledsim_core::layouts::{RemappedModel, Simple};
 use sledsim_core::model::contents::Contents;
 use sledsim_core::model::links::Links;
+use sledsim_core::model::media_writes::{BlockOrder, MediaWrites};
 use sledsim_core::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
 use sledsim_core::model::plain_requests::Plain;
 use sledsim_core::model::{
@@ -132,6 +133,10 @@ impl Mechanism for Probe {
 
     fn cylinder(&self, _: Nanos) -> i64 {
         8
+    }
+
+    fn block_order(&self) -> BlockOrder {
+        BlockOrder::Together
     }
 
     fn seek_lower_bound(&self, _: Nanos, _: i64) -> Nanos {
@@ -331,6 +336,10 @@ impl Model for Probe {
         Some(self)
     }
 
+    fn show_media_writes(&mut self, _: &MediaWrites) -> bool {
+        true
+    }
+
     fn report(&self, _: Nanos, reports: &mut Vec<Report>) {
         reports.push(Report {
             counts: vec![("submitted", self.submitted), ("woken", self.woken.0)],
@@ -374,6 +383,10 @@ fn ask_model(model: &mut dyn Model) -> Said {
         ("wake_at", format!("{:?}", model.wake_at())),
         ("servers", format!("{:?}", model.servers())),
         ("links", format!("{:?}", model.links())),
+        (
+            "show_media_writes",
+            format!("{:?}", model.show_media_writes(&MediaWrites::default())),
+        ),
         // None has it: a decorator sees every request.
         ("plain", format!("{:?}", model.plain().is_some())),
         (
@@ -408,13 +421,13 @@ fn model_decorators_forward_every_method() {
     assert!(probe.keys().copied().eq(hooks(source, "Model")));
     let inner = || Box::new(PROBE) as Box<dyn Model>;
 
-    // Its LBNs are others than those that the mechanism knows.
+    // Its LBNs are others than those that the mechanism knows; contents are kept below it.
     let mut laid_out = RemappedModel::new(inner(), Arc::new(Simple));
-    let own = BTreeSet::from(["mechanism"]);
+    let own = BTreeSet::from(["mechanism", "show_media_writes"]);
     assert_eq!(differences(&probe, &ask_model(&mut laid_out)), own);
 
     let mut keeper = ContentTracker::new(false, Box::new(move || Box::new(PROBE)));
-    let own = BTreeSet::from(["contents"]);
+    let own = BTreeSet::from(["contents", "show_media_writes"]);
     assert_eq!(differences(&probe, &ask_model(&mut keeper)), own);
 
     // With background tasks there are no batches; contents are kept around it.
@@ -425,6 +438,6 @@ fn model_decorators_forward_every_method() {
     // The host's scheduler could split batches, so it refuses them; it submits
     // requests when it is woken.
     let mut host = HostQueue::new("host", 0, inner(), Box::<Fcfs>::default(), 1);
-    let own = BTreeSet::from(["links", "submit"]);
+    let own = BTreeSet::from(["links", "submit", "show_media_writes"]);
     assert_eq!(differences(&probe, &ask_model(&mut host)), own);
 }

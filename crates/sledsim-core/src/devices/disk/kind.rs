@@ -7,6 +7,7 @@ use crate::model::contents::Promise;
 use crate::power::PowerOn;
 use crate::queueing::schedulers::Scheduler;
 use serde_json::Value;
+use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
 /// Registers the device kind `disk`.
@@ -35,6 +36,11 @@ impl DeviceKind for DiskSpec {
     fn start(&self) -> PowerOn {
         self.power
             .map_or_else(PowerOn::default, |power| power.start)
+    }
+
+    fn startup(&self) -> Nanos {
+        let power = self.power.filter(|power| power.start == PowerOn::default());
+        power.map_or(Nanos::ZERO, |power| power.spin_up)
     }
 
     fn promise(&self, _children: &[Promise]) -> Promise {

@@ -1,6 +1,7 @@
 //! Passes of their own for background tasks that are almost complete.
 
 use crate::model::mechanism::Mechanism;
+use crate::model::media_writes::MediaWrites;
 use crate::model::{Background, CompletionSink, Events, Model, PassRequest, Report};
 use sledsim_base::request::{Flags, Request};
 use sledsim_base::row::Row;
@@ -133,6 +134,10 @@ impl Model for BackgroundDrain {
 
     fn wake_at(&self) -> Option<Nanos> {
         self.next_event()
+    }
+
+    fn show_media_writes(&mut self, writes: &MediaWrites) -> bool {
+        self.child.show_media_writes(writes)
     }
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {

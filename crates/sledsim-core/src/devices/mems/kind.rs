@@ -5,11 +5,13 @@ use super::spec::Mems;
 use crate::devices::kind::{DeviceKind, KindEntry};
 use crate::model::Model;
 use crate::model::contents::Promise;
+use crate::model::torn_blocks::Tearing;
 use crate::power::PowerOn;
 use crate::queueing::schedulers::Scheduler;
 use crate::queueing::station::Batching;
 use serde_json::Value;
 use sledsim_base::error::{Error, Result};
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::sync::Arc;
 
 /// A MEMS device with its background tasks.
@@ -81,6 +83,32 @@ impl DeviceKind for SledKind {
 
     fn start(&self) -> PowerOn {
         self.spec.behaviour.start
+    }
+
+    /// A tip sector holds its data bits, then check bits; without `[faults]` the check
+    /// bits detect a mixture.
+    fn tearing(&self) -> Tearing {
+        let geometry = &self.spec.geometry;
+        let data_bits = 8 * BLOCK_BYTES as u32 / geometry.tips_per_lbn;
+        let sector_bits = geometry.row_bits - geometry.servo_bits;
+        let faults = self.spec.faults.as_ref();
+        Tearing::TipSectors {
+            servo_bits: geometry.servo_bits,
+            sector_bits,
+            data_bits,
+            detects: sector_bits > data_bits && faults.is_none_or(|faults| faults.vertical_check),
+        }
+    }
+
+    fn hold_up(&self) -> Nanos {
+        self.spec.hold_up
+    }
+
+    fn startup(&self) -> Nanos {
+        match self.start() == PowerOn::default() {
+            true => Nanos::from_s(self.spec.behaviour.startup_s),
+            false => Nanos::ZERO,
+        }
     }
 
     fn promise(&self, _children: &[Promise]) -> Promise {

@@ -9,6 +9,7 @@ use super::parallel::Parallel;
 use super::plain_access::{MovesAhead, access_plain, is_plain};
 use super::planning::Planning;
 use super::power::{PassEnergy, Power, Savings, TipPower};
+use crate::model::media_writes::BlockOrder;
 use crate::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
 use crate::model::plain_requests::Plain;
 use crate::model::{BatchPlanner, Energy};
@@ -439,6 +440,10 @@ impl<K: Kinematics> Mechanism for Sled<K> {
             Span::Cylinder => geometry.blocks_per_cylinder(),
         };
         (lbn / blocks + 1) * blocks
+    }
+
+    fn block_order(&self) -> BlockOrder {
+        BlockOrder::Together
     }
 
     fn batches(&self) -> Option<&dyn BatchPlanner> {

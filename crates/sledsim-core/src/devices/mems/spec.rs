@@ -38,6 +38,8 @@ pub struct Mems {
     pub batching: Batching,
     /// The failures, if any.
     pub faults: Option<Faults>,
+    /// How long passes under way go on after power has failed.
+    pub hold_up: Nanos,
     reach_x_m: f64,
     kinematics: KinematicsSpec,
 }
@@ -82,6 +84,7 @@ impl Mems {
         let parallel = Parallel::read(keys, geometry)?;
         let batching = Batching::read(keys)?;
         let faults = Faults::read(keys, media.tips, geometry.squares(), geometry.cylinders)?;
+        let hold_up_ms = 1e-3 * keys.opt_f64("hold_up_us", within(0.0, 1e9))?.unwrap_or(0.0);
         if buffer.is_some() && parallel.groups.is_some() {
             let must = "must not come with squares that share a resource ([conflicts]): a row is \
                         not read in one pass then";
@@ -100,6 +103,7 @@ impl Mems {
             parallel,
             batching,
             faults,
+            hold_up: Nanos::from_ms(hold_up_ms),
             reach_x_m: reach_m.0,
             kinematics,
         })

@@ -16,6 +16,7 @@ use super::batches::{Batches, Batching};
 use super::plain_requests;
 use crate::model::links::Links;
 use crate::model::mechanism::{Mechanism, Service, Step};
+use crate::model::media_writes::MediaWrites;
 use crate::model::plain_requests::PlainModel;
 use crate::model::{CompletionSink, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
@@ -59,6 +60,8 @@ pub struct Station<M: Mechanism> {
     /// Commands of the batch in service; 0 if a single command is in service.
     pub(super) serving: u32,
     pub(super) batches: Batches,
+    /// Where the writes to its media are shown, if anywhere.
+    pub(super) media_writes: Option<MediaWrites>,
 }
 
 impl<M: Mechanism> Station<M> {
@@ -99,6 +102,7 @@ impl<M: Mechanism> Station<M> {
             in_batches: 0,
             serving: 0,
             batches: Batches::default(),
+            media_writes: None,
         }
     }
 
@@ -227,6 +231,10 @@ impl<M: Mechanism> Station<M> {
         self.passes.clear();
         let service = self.mechanism.serve(at, request, &mut self.steps);
         (self.passes).extend(self.steps.iter().map(Step::end_and_blocks));
+        if let Some(writes) = self.media_writes.as_ref().filter(|_| request.op == Op::Write) {
+            let source = (!request.flags.gathered).then_some(request.id);
+            writes.push_passes(at, source, request, &self.steps, &self.mechanism);
+        }
         let media = service.parts.total();
         self.mechanism_free = at + media;
         self.busy += media;
@@ -360,8 +368,14 @@ impl<M: Mechanism> Model for Station<M> {
         }
     }
 
+    fn show_media_writes(&mut self, writes: &MediaWrites) -> bool {
+        self.media_writes = Some(writes.clone());
+        true
+    }
+
     fn plain(&mut self) -> Option<&mut dyn PlainModel> {
         let is_empty = self.next.is_none() && !self.batches.has_incomplete();
+        let is_empty = is_empty && self.media_writes.is_none();
         (is_empty && !self.forms_groups()).then_some(self)
     }
 

@@ -84,7 +84,8 @@ impl<M: Mechanism> Station<M> {
             && (self.serving == 0 || self.reading.is_none())
             && self.in_batches == 0
             && !self.batches.has_incomplete()
-            && !self.forms_groups();
+            && !self.forms_groups()
+            && self.media_writes.is_none();
         if let Some(plain) = Plain::of(request).filter(|_| takes) {
             let due = self.add_plain(request.id, request.parent, request.arrival, &plain);
             self.next = Some(due);
@@ -173,7 +174,8 @@ impl<M: Mechanism> Station<M> {
         waiting: &Waiting,
         sink: &mut dyn CompletionSink,
     ) -> bool {
-        let Some(entry) = Entry::of(waiting) else {
+        let shows = self.media_writes.is_some();
+        let Some(entry) = Entry::of(waiting).filter(|_| !shows) else {
             return false;
         };
         if self.serve_entry(at, &entry) {

@@ -56,6 +56,7 @@ use super::drive::{Drive, PassMode};
 use super::geometry::Track;
 use crate::devices::disk::power::Cause;
 use crate::model::mechanism::Mechanism;
+use crate::model::media_writes::{BlockOrder, MediaWrite, MediaWrites};
 use crate::model::{CompletionSink, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use ahead::ReadAheadPlan;
@@ -135,6 +136,8 @@ pub struct Controller {
     pieces: Vec<TimedPiece>,
     /// Cached value of [`Controller::due`].
     next: Option<Nanos>,
+    /// Where the writes to its media are shown, if anywhere.
+    media_writes: Option<MediaWrites>,
 }
 
 /// The times of moving extents.
@@ -192,6 +195,7 @@ impl Controller {
             missed: (0, Nanos::MAX),
             pieces: Vec::new(),
             next: None,
+            media_writes: None,
         }
     }
 
@@ -373,6 +377,22 @@ impl Controller {
         moved
     }
 
+    /// Shows the last move, a write of request `id`.
+    fn show_write(&self, id: u64) {
+        let Some(writes) = &self.media_writes else {
+            return;
+        };
+        for piece in &self.pieces {
+            writes.push(MediaWrite {
+                source: Some(id),
+                extent: piece.extent,
+                start: piece.first,
+                end: piece.end,
+                order: BlockOrder::InTurn,
+            });
+        }
+    }
+
     /// When the first `blocks` blocks, in LBN order, of the last move have passed.
     fn passed(&self, blocks: u64) -> Nanos {
         let mut left = blocks;
@@ -495,6 +515,11 @@ impl Model for Controller {
 
     fn wake_at(&self) -> Option<Nanos> {
         self.next_event()
+    }
+
+    fn show_media_writes(&mut self, writes: &MediaWrites) -> bool {
+        self.media_writes = Some(writes.clone());
+        true
     }
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {

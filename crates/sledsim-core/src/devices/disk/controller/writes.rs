@@ -82,6 +82,7 @@ impl Controller {
         let turns = free + self.disk.begin(free).0;
         let begin = turns.max(at + overhead);
         let moved = self.write_data(begin, &[extent], how, crossed - bus);
+        self.show_write(request.id);
         self.spend(begin, &moved, Cause::Destage);
         self.occupy(begin, moved.end);
         crossed = crossed.max(self.fits_at(extent));
@@ -185,6 +186,7 @@ impl Controller {
         let crossed = self.bus.take(start + fixed, start + fixed + bus);
         let how = self.drive.access(Op::Write);
         let mut moved = self.write_data(start, &request.extents, how, crossed - bus);
+        self.show_write(request.id);
         moved.parts.other = woken;
         moved.energy_j = startup_j + self.spend(start, &moved, Cause::Request);
         self.occupy(free, moved.end);

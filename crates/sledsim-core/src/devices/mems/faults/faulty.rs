@@ -22,6 +22,7 @@ use super::media::{AccessOutcome, FaultyMedia};
 use super::spec::Faults;
 use crate::devices::mems::geometry::{Geometry, Location};
 use crate::model::Energy;
+use crate::model::media_writes::BlockOrder;
 use crate::model::mechanism::{Bounds, Mechanism, PassKind, Service, Span, Step};
 use crate::model::{Background, BatchPlanner};
 use sledsim_base::request::{Extents, Op, Request, append, lbns};
@@ -442,6 +443,10 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
             Some(blocks_of_pass) => &passes.lbns[blocks_of_pass.clone()],
             None => &[],
         }
+    }
+
+    fn block_order(&self) -> BlockOrder {
+        self.inner.block_order()
     }
 
     fn background(&self) -> Option<&dyn Background> {

@@ -132,6 +132,9 @@ impl<M: Mechanism> Buffered<M> {
         let before = self.mechanism.energy(start);
         self.steps.clear();
         let service = self.mechanism.serve(start, &request, &mut self.steps);
+        if op == Op::Write {
+            self.show_write(start, None, &request);
+        }
         let media = service.parts.total();
         self.mechanism_free = start + media;
         self.busy += media;

@@ -52,6 +52,7 @@ mod serving;
 
 use super::{Buffer, Interface, Segments, SpeedMatching};
 use crate::model::mechanism::{Mechanism, Step};
+use crate::model::media_writes::MediaWrites;
 use crate::model::{CompletionSink, Energy, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use background::ReadAheadState;
@@ -105,6 +106,8 @@ pub struct Buffered<M: Mechanism> {
     background_energy: Energy,
     /// The next event: [`Buffered::due`], kept up to date.
     next: Option<Nanos>,
+    /// Where the writes to its media are shown, if anywhere.
+    media_writes: Option<MediaWrites>,
 }
 
 impl<M: Mechanism> Buffered<M> {
@@ -149,6 +152,7 @@ impl<M: Mechanism> Buffered<M> {
             read_hits: 0,
             background_energy: Energy::default(),
             next: None,
+            media_writes: None,
         }
     }
 
@@ -158,6 +162,13 @@ impl<M: Mechanism> Buffered<M> {
         let bus = self.reading.map(|pass| self.bus_at(pass));
         let end = self.under_way.map(|_| self.mechanism_free);
         [command, bus, end].into_iter().flatten().min()
+    }
+
+    /// Shows the passes of a write that began at `at`.
+    fn show_write(&self, at: Nanos, source: Option<u64>, request: &Request) {
+        if let Some(writes) = &self.media_writes {
+            writes.push_passes(at, source, request, &self.steps, &self.mechanism);
+        }
     }
 
     /// Whether a write goes to the buffer if there is room.
@@ -370,6 +381,11 @@ impl<M: Mechanism> Model for Buffered<M> {
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {
         Some(&self.mechanism)
+    }
+
+    fn show_media_writes(&mut self, writes: &MediaWrites) -> bool {
+        self.media_writes = Some(writes.clone());
+        true
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {

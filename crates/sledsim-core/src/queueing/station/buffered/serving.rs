@@ -73,6 +73,9 @@ impl<M: Mechanism> Buffered<M> {
     fn access(&mut self, request: &Request, mut row: Row, at: Nanos) {
         self.steps.clear();
         let service = self.mechanism.serve(at, request, &mut self.steps);
+        if request.op == Op::Write {
+            self.show_write(at, Some(request.id), request);
+        }
         let media = service.parts.total();
         self.mechanism_free = at + media;
         self.busy += media;

@@ -3,6 +3,7 @@
 use super::{BackgroundTasks, Used};
 use crate::model::Background;
 use crate::model::Energy;
+use crate::model::media_writes::BlockOrder;
 use crate::model::mechanism::{Bounds, Mechanism, PassKind, Service, Span, Start, Step};
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
@@ -93,6 +94,10 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
 
     fn blocks_of(&self, pass: usize) -> &[u64] {
         self.inner.blocks_of(pass)
+    }
+
+    fn block_order(&self) -> BlockOrder {
+        self.inner.block_order()
     }
 
     fn background(&self) -> Option<&dyn Background> {

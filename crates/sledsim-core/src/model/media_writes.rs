@@ -1,0 +1,123 @@
+//! Writes as they reach the media: which blocks, and during which time.
+
+use super::mechanism::{Mechanism, PassKind, Step};
+use sledsim_base::request::{Extent, Request};
+use sledsim_base::units::Nanos;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The order in which the blocks of a pass are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockOrder {
+    /// All at the same time, as by the tips of a sled.
+    Together,
+    /// One after the other, evenly spaced, as under the head of a disk.
+    InTurn,
+}
+
+/// A run of blocks that a device writes to its media.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MediaWrite {
+    /// The request whose data are written. `None`: the data that the device holds for
+    /// these blocks, or that of the waiting request with these blocks.
+    pub source: Option<u64>,
+    /// The blocks.
+    pub extent: Extent,
+    /// When the media begin to change.
+    pub start: Nanos,
+    /// When the last block is written.
+    pub end: Nanos,
+    /// The order of the blocks.
+    pub order: BlockOrder,
+}
+
+/// The media writes that a device has announced and its observer has not taken yet.
+///
+/// A device that was given one appends each write to its media when it decides on it,
+/// for each block in the order in which they happen, and before it announces the
+/// completion of the request.
+#[derive(Clone, Debug, Default)]
+pub struct MediaWrites(Arc<Mutex<Vec<MediaWrite>>>);
+
+impl MediaWrites {
+    /// Appends a write.
+    pub fn push(&self, write: MediaWrite) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(write);
+    }
+
+    /// Appends the passes of the service of `request` that began at `at`, those that
+    /// write.
+    pub(crate) fn push_passes<M: Mechanism>(
+        &self,
+        at: Nanos,
+        source: Option<u64>,
+        request: &Request,
+        steps: &[Step],
+        mechanism: &M,
+    ) {
+        let order = mechanism.block_order();
+        for (pass, step) in steps.iter().enumerate() {
+            if step.kind == PassKind::Verify || step.blocks == 0 {
+                continue;
+            }
+            let end = at + step.end;
+            let start = end - Nanos::from_s(step.transfer_s).min(step.end);
+            let whole = MediaWrite {
+                source,
+                extent: Extent {
+                    lbn: step.lbn,
+                    blocks: step.blocks,
+                },
+                start,
+                end,
+                order,
+            };
+            match mechanism.blocks_of(pass) {
+                [] if steps.len() == 1 && step.blocks == request.blocks() => {
+                    self.push_in_turn(&whole, &request.extents);
+                }
+                [] => self.push(whole),
+                lbns => {
+                    for run in lbns.chunk_by(|a, b| a + 1 == *b) {
+                        let extent = Extent {
+                            lbn: run[0],
+                            blocks: run.len() as u32,
+                        };
+                        self.push(MediaWrite { extent, ..whole });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Appends a pass over several extents.
+    fn push_in_turn(&self, whole: &MediaWrite, extents: &[Extent]) {
+        let all = u64::from(whole.extent.blocks);
+        let time = |blocks: u64| Nanos((whole.end - whole.start).0 * blocks / all);
+        let mut before = 0;
+        for &extent in extents {
+            let (first, last) = match whole.order {
+                BlockOrder::Together => (0, all),
+                BlockOrder::InTurn => (before, before + u64::from(extent.blocks)),
+            };
+            self.push(MediaWrite {
+                extent,
+                start: whole.start + time(first),
+                end: whole.start + time(last),
+                ..*whole
+            });
+            before += u64::from(extent.blocks);
+        }
+    }
+
+    /// Takes all writes.
+    pub(crate) fn take(&self, into: &mut Vec<MediaWrite>) {
+        into.clear();
+        std::mem::swap(
+            into,
+            &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner),
+        );
+    }
+}

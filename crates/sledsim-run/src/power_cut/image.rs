@@ -1,0 +1,103 @@
+//! What a device holds after a power failure, as runs of blocks.
+
+use super::history::Epoch;
+use sledsim_base::request::Op;
+
+/// The content of a run of blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// What was there before the first recorded write.
+    Initial,
+    /// The data of writes: this token and the following ones.
+    Written(u64),
+    /// One torn block, by its token.
+    Torn(u64),
+}
+
+/// Blocks in a row whose contents belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// First block.
+    pub lbn: u64,
+    /// Number of blocks.
+    pub blocks: u64,
+    /// What they hold.
+    pub content: Content,
+}
+
+/// The content of all blocks that were ever written, in the order of their LBNs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Image {
+    runs: Vec<Run>,
+}
+
+/// Tokens from this on stand for torn blocks.
+const TORN: u64 = 1 << 63;
+
+impl Image {
+    /// Asks for the token of each block that the epochs wrote.
+    pub(super) fn of<'a>(
+        epochs: impl IntoIterator<Item = &'a Epoch>,
+        token: &mut dyn FnMut(u64) -> u64,
+    ) -> Self {
+        let requests = epochs.into_iter().flat_map(|epoch| &epoch.requests);
+        let writes = requests.filter(|request| request.op == Op::Write && request.blocks > 0);
+        let mut spans: Vec<(u64, u64)> = writes
+            .map(|write| (write.lbn, write.extent().end()))
+            .collect();
+        spans.sort_unstable();
+        let (mut runs, mut next) = (Vec::<Run>::new(), 0);
+        for (first, end) in spans {
+            for lbn in first.max(next)..end {
+                let content = match token(lbn) {
+                    0 => Content::Initial,
+                    token if token >= TORN => Content::Torn(token),
+                    token => Content::Written(token),
+                };
+                match runs.last_mut() {
+                    Some(last) if last.lbn + last.blocks == lbn && last.goes_on(content) => {
+                        last.blocks += 1;
+                    }
+                    _ => runs.push(Run {
+                        lbn,
+                        blocks: 1,
+                        content,
+                    }),
+                }
+            }
+            next = next.max(end);
+        }
+        Self { runs }
+    }
+
+    /// Its runs.
+    #[must_use]
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// The content of a block that was written.
+    #[must_use]
+    pub fn content(&self, lbn: u64) -> Content {
+        let after = self.runs.partition_point(|run| run.lbn <= lbn);
+        let run = after.checked_sub(1).map(|index| self.runs[index]);
+        match run.filter(|run| lbn < run.lbn + run.blocks) {
+            None => Content::Initial,
+            Some(run) => match run.content {
+                Content::Written(first) => Content::Written(first + (lbn - run.lbn)),
+                other => other,
+            },
+        }
+    }
+}
+
+impl Run {
+    /// Whether a next block with this content belongs to it.
+    fn goes_on(&self, content: Content) -> bool {
+        match (self.content, content) {
+            (Content::Initial, Content::Initial) => true,
+            (Content::Written(first), Content::Written(next)) => first + self.blocks == next,
+            _ => false,
+        }
+    }
+}

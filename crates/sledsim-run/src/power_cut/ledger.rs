@@ -1,0 +1,148 @@
+//! The ledger of a power failure: which acknowledged writes are lost.
+//!
+//! A write is acknowledged once it is complete. It is promised to survive as soon as it is
+//! acknowledged, or, on a device that reports writes from a volatile buffer, if it had
+//! the mark `fua` or a flush that arrived later is complete. A write is lost if a block of
+//! it holds older data: the initial ones, or those of a write that was acknowledged before
+//! this one arrived. If a later write was cut short in a block and left neither, the block
+//! is torn.
+
+use super::history::{Epoch, Recorded};
+use super::image::{Content, Image};
+use serde_json::{Value, json};
+use sledsim_base::request::Op;
+use sledsim_base::units::Nanos;
+use sledsim_core::model::contents::Promise;
+use sledsim_core::model::torn_blocks::TornBlocks;
+
+/// An acknowledged write that is lost in part or whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostWrite {
+    /// The write.
+    pub write: Recorded,
+    /// Whether it was promised to survive.
+    pub promised: bool,
+    /// Blocks with older data.
+    pub old_blocks: u32,
+    /// Blocks that a write under way has torn.
+    pub torn_blocks: u32,
+}
+
+/// The fate of the writes since power-on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// Writes that arrived.
+    pub writes: u64,
+    /// Of these, complete at the cut.
+    pub acknowledged: u64,
+    /// Of these, not promised to survive.
+    pub unflushed: u64,
+    /// Acknowledged writes that are lost, in the order of arrival.
+    pub lost: Vec<LostWrite>,
+    /// Torn blocks in all.
+    pub torn: u64,
+    /// Of these, blocks that cannot be read.
+    pub unreadable: u64,
+}
+
+impl Ledger {
+    pub(super) fn of(
+        epoch: &Epoch,
+        promise: Promise,
+        at: Nanos,
+        image: &Image,
+        torn: &TornBlocks,
+    ) -> Self {
+        let mut ledger = Self::default();
+        for run in image.runs() {
+            if let Content::Torn(token) = run.content {
+                ledger.torn += 1;
+                ledger.unreadable += u64::from(torn.get(token).is_some_and(|torn| torn.detected));
+            }
+        }
+        let done = |request: &Recorded| request.completion.is_some_and(|end| end <= at);
+        let requests = &epoch.requests;
+        // The latest arrival of a flush that is complete.
+        let flushes = requests.iter().filter(|one| one.op == Op::Flush && done(one));
+        let flushed = flushes.map(|flush| flush.arrival).max();
+        let writes: Vec<&Recorded> = requests.iter().filter(|one| one.op == Op::Write).collect();
+        let write_of = |token: u64| {
+            let after = writes.partition_point(|write| write.first_token <= token);
+            let write = *writes.get(after.checked_sub(1)?)?;
+            (token < write.first_token + u64::from(write.blocks)).then_some(write)
+        };
+        for &write in &writes {
+            ledger.writes += 1;
+            let Some(completion) = write.completion.filter(|end| *end <= at) else {
+                continue;
+            };
+            ledger.acknowledged += 1;
+            let promised = promise == Promise::Completion
+                || write.fua
+                || flushed.is_some_and(|flush| completion <= flush);
+            ledger.unflushed += u64::from(!promised);
+            let older = |token: u64| match write_of(token) {
+                // Of an earlier time with power.
+                None => true,
+                Some(other) => {
+                    other.id != write.id
+                        && other.completion.is_some_and(|end| end <= write.arrival)
+                }
+            };
+            let (mut old_blocks, mut torn_blocks) = (0, 0);
+            for lbn in write.lbn..write.extent().end() {
+                match image.content(lbn) {
+                    Content::Written(token) => old_blocks += u32::from(older(token)),
+                    Content::Initial => old_blocks += 1,
+                    Content::Torn(_) => torn_blocks += 1,
+                }
+            }
+            if old_blocks + torn_blocks > 0 {
+                ledger.lost.push(LostWrite {
+                    write: *write,
+                    promised,
+                    old_blocks,
+                    torn_blocks,
+                });
+            }
+        }
+        ledger
+    }
+
+    /// Lost writes that were promised to survive and hold older data.
+    #[must_use]
+    pub fn promised_lost(&self) -> u64 {
+        let broken = |lost: &&LostWrite| lost.promised && lost.old_blocks > 0;
+        self.lost.iter().filter(broken).count() as u64
+    }
+
+    /// All of it as JSON, with at most `most` lost writes.
+    #[must_use]
+    pub fn to_json(&self, most: usize) -> Value {
+        let lost = self.lost.iter().take(most).map(|lost| {
+            json!({
+                "id": lost.write.id,
+                "lbn": lost.write.lbn,
+                "blocks": lost.write.blocks,
+                "arrival_ns": lost.write.arrival.0,
+                "completion_ns": lost.write.completion.map(|at| at.0),
+                "fua": lost.write.fua,
+                "promised": lost.promised,
+                "old_blocks": lost.old_blocks,
+                "torn_blocks": lost.torn_blocks,
+            })
+        });
+        json!({
+            "writes": self.writes,
+            "acknowledged": self.acknowledged,
+            "acknowledged_unflushed": self.unflushed,
+            "lost": self.lost.len(),
+            "promised_lost": self.promised_lost(),
+            "promised_torn": self.lost.iter().filter(|one| one.promised && one.torn_blocks > 0).count(),
+            "torn": self.torn,
+            "unreadable": self.unreadable,
+            "silent": self.torn - self.unreadable,
+            "lost_writes": lost.collect::<Vec<_>>(),
+        })
+    }
+}

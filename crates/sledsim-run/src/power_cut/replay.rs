@@ -1,0 +1,156 @@
+//! The device at an instant of recorded requests.
+
+use super::history::{Epoch, History, Recorded};
+use super::{Outcome, fail};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::request::Op;
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::catalog::Device;
+use sledsim_core::model::torn_blocks::TornBlocks;
+use sledsim_core::model::{CompletionSink, Model};
+use sledsim_core::queueing::schedulers::SchedulerSpec;
+
+/// A device after a power failure: it takes requests from [`Outcome`]'s start-up and
+/// recovery on, on a new clock.
+pub struct Failed {
+    /// Its model.
+    pub model: Box<dyn Model>,
+    /// The names of its parts.
+    pub names: Vec<String>,
+    /// The torn blocks.
+    pub torn: TornBlocks,
+    /// What became of its data.
+    pub outcome: Outcome,
+}
+
+/// Builds the model of a device that keeps the contents of its media, with the names of
+/// its parts.
+///
+/// # Errors
+/// A device that keeps no contents, or that promises nothing after a power failure.
+pub fn build(
+    device: &Device,
+    scheduler: &SchedulerSpec,
+    torn: &TornBlocks,
+) -> Result<(Box<dyn Model>, Vec<String>)> {
+    if let Some((name, kind)) = device.write_hole() {
+        return Err(Error::Key(format!(
+            "power cut: the array '{name}' is of kind '{kind}' and keeps no log of the writes under \
+             way (the write hole): what it holds after a power failure is not modelled"
+        )));
+    }
+    let (mut model, names) = device.build_on_media(scheduler, torn)?;
+    if model.contents().is_none() {
+        return Err(Error::Key(format!(
+            "power cut: the device '{}' of kind '{}' keeps no contents: what it holds after a power \
+             failure is not modelled",
+            device.name(),
+            device.kind()
+        )));
+    }
+    Ok((model, names))
+}
+
+/// Replays recorded requests on a new device up to `at`, with the power failures
+/// recorded before it; there power fails, and the device recovers.
+///
+/// # Errors
+/// As [`build`]; an instant at which the device was off.
+pub fn replay(
+    device: &Device,
+    scheduler: &SchedulerSpec,
+    history: &History,
+    at: Nanos,
+) -> Result<Failed> {
+    let torn = TornBlocks::default();
+    let (mut model, names) = build(device, scheduler, &torn)?;
+    for (index, epoch) in history.epochs.iter().enumerate() {
+        let here = epoch.cut.is_none_or(|cut| at <= cut);
+        if at < epoch.zero {
+            return Err(Error::argument(
+                "at",
+                format!("power cut at {at}: the device was off until {}", epoch.zero),
+            ));
+        }
+        let until = if here { at } else { epoch.cut.unwrap_or(at) };
+        let epoch = run(&mut *model, epoch, until);
+        let parts = (&history.epochs[..index], &epoch);
+        let outcome = fail(device, &mut *model, &torn, parts, until);
+        if here {
+            return Ok(Failed {
+                model,
+                names,
+                torn,
+                outcome,
+            });
+        }
+    }
+    Err(Error::argument(
+        "at",
+        format!("power cut at {at}: the recording has no requests"),
+    ))
+}
+
+/// Collects completions.
+struct Completions<'a> {
+    epoch: &'a mut Epoch,
+    zero: Nanos,
+}
+
+impl CompletionSink for Completions<'_> {
+    fn done(&mut self, row: &Row) {
+        if let Some(index) = self.epoch.index_of(row.id) {
+            self.epoch.requests[index].completion = Some(row.completion + self.zero);
+        }
+    }
+
+    fn note(&mut self, _row: &Row) {}
+}
+
+/// Submits the requests that arrive by `until`, and runs the model up to then. Returns
+/// them with their completions.
+fn run(model: &mut dyn Model, epoch: &Epoch, until: Nanos) -> Epoch {
+    let zero = epoch.zero;
+    let arrived = |request: &&Recorded| request.arrival <= until;
+    let mut replayed = Epoch {
+        requests: epoch.requests.iter().take_while(arrived).copied().collect(),
+        ..*epoch
+    };
+    let mut decided = Nanos::ZERO;
+    for index in 0..replayed.requests.len() {
+        let recorded = replayed.requests[index];
+        let mut sink = Completions {
+            epoch: &mut replayed,
+            zero,
+        };
+        let arrival = recorded.arrival.since(zero);
+        run_before(model, &mut decided, arrival, &mut sink);
+        decided = arrival;
+        if recorded.op == Op::Write
+            && let Some(contents) = model.contents()
+        {
+            contents.stage_write(&recorded.tokens());
+        }
+        model.submit(recorded.request(zero), &mut sink);
+    }
+    let mut sink = Completions {
+        epoch: &mut replayed,
+        zero,
+    };
+    run_before(model, &mut decided, until.since(zero), &mut sink);
+    replayed
+}
+
+fn run_before(
+    model: &mut dyn Model,
+    decided: &mut Nanos,
+    until: Nanos,
+    sink: &mut dyn CompletionSink,
+) {
+    while let Some(at) = model.wake_at().filter(|at| *at < until) {
+        // A model may ask to be woken at a time already passed.
+        *decided = at.max(*decided);
+        model.wake(*decided, sink);
+    }
+}
