@@ -70,14 +70,20 @@ def experiment(
     program = setup.made_program()
     file_system = setup.made_file_system(program)
     setup.need(program, file_system)
+    setup.export()
     if folder is not None:
         kept.need_empty(folder)
+        run.room(folder)
     with _working() as work:
         keep = work / "kept" if folder is None else folder
         keep.mkdir(exist_ok=True)
         title = f"{program} on {file_system}, {Path(setup.device).stem}"
         tell(f"{title}: fills the device, runs")
-        made = run.recorded(setup, program, file_system, work, keep)
+        try:
+            made = run.recorded(setup, program, file_system, work, keep)
+        except BaseException:
+            kept.remove_run(keep)
+            raise
         found = kept.Kept(keep, setup, made, title)
         facts, instants = _drawn(found, cuts, seed)
         found.save(facts, instants)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,12 @@ def load(folder: Path) -> tuple[Kept, dict[str, Any], list[Instant]]:
         msg = f"{folder}: the recording is of {found.recording.device}, not of {facts['device']}"
         raise SledsimError(msg)
     return found, facts, instants
+
+
+def remove_run(folder: Path) -> None:
+    """Remove the files of a run that has failed."""
+    shutil.rmtree(folder / RECORDING, ignore_errors=True)
+    (folder / ACKNOWLEDGED).unlink(missing_ok=True)
 
 
 def need_empty(folder: Path) -> None:

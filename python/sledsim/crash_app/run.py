@@ -12,10 +12,9 @@ from sledsim._core import SledsimError
 from sledsim.applications import file_systems
 from sledsim.crash_app import served
 from sledsim.crash_app.placing import Spans, Watch
-from sledsim.emulator import export_spec, serve
+from sledsim.emulator import serve
 from sledsim.emulator.mounting import system
 from sledsim.hardware import device_of
-from sledsim.hardware.labels import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,12 +81,7 @@ def recorded(
     SledsimError
         If anything fails; nothing stays mounted.
     """
-    export = export_spec.DEFAULTS | {
-        "device": absolute(setup.device),
-        "scheduler": setup.scheduler,
-        "set": list(setup.settings),
-    }
-    capacity = device_of(export_spec.export_of(export).device).blocks * system.BLOCK
+    capacity = device_of(setup.export().device).blocks * system.BLOCK
     base, image, point, folder = (work / name for name in ("base.img", "device.img", "fuse", "mnt"))
     point.mkdir()
     folder.mkdir()
@@ -95,9 +89,7 @@ def recorded(
     file_systems.copy(base, image, capacity)
     journal = file_system.journal(base)
     base.unlink()
-    made = export_spec.export_of(
-        export | {"file": str(image), "record_data": str(keep / RECORDING)}, _DEVICE
-    )
+    made = setup.export(_DEVICE, file=str(image), record_data=str(keep / RECORDING))
     acknowledged = keep / ACKNOWLEDGED
     acknowledged.touch()
     with (

@@ -104,7 +104,7 @@ class Scripts(CrashProgram):
         if acknowledged is not None:
             environment["SLEDSIM_ACKNOWLEDGED"] = str(acknowledged)
         try:
-            process = subprocess.Popen(
+            started = subprocess.Popen(
                 [str(self.scripts[kind])],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -117,12 +117,12 @@ class Scripts(CrashProgram):
         except OSError as error:
             msg = f"--{kind} {self.scripts[kind]}: cannot be run: {error.strerror}"
             raise SledsimError(msg) from None
-        try:
-            said, _ = process.communicate(timeout=patience_s)
-        finally:
-            # Whatever it has started must not use the device any more.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        with started as process:
+            try:
+                said, _ = process.communicate(timeout=patience_s)
+            finally:
+                # Whatever it has started must not use the device any more.
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
         lines = [line.strip() for line in said.splitlines() if line.strip()]
         return process.returncode, lines[-1] if lines else ""

@@ -10,13 +10,16 @@ from sledsim._core import SpecError
 from sledsim.applications.recordings import need_pyarrow
 from sledsim.arguments import placed
 from sledsim.crash_app.file_systems import FileSystem
+from sledsim.emulator import export_spec
 from sledsim.emulator.mounting import system
+from sledsim.hardware.labels import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sledsim.crash_app.keys import Value
     from sledsim.crash_app.program import CrashProgram
+    from sledsim.emulator import Export
 
 PROGRAMS = ("sqlite", "postgres", "scripts")
 """The programs by name."""
@@ -53,6 +56,28 @@ class Setup:
     def of(cls, document: Mapping[str, Any]) -> Setup:
         """Return what `to_dict` gave."""
         return cls(**{**document, "settings": tuple(document["settings"])})
+
+    def export(self, name: str | None = None, **more: Any) -> Export:
+        """Return the device as it is served.
+
+        Parameters
+        ----------
+        name
+            Its name for clients.
+        more
+            Further options of `export_spec`.
+
+        Raises
+        ------
+        SledsimError
+            If there is no such device, or a setting is wrong.
+        """
+        options = {
+            "device": absolute(self.device),
+            "scheduler": self.scheduler,
+            "set": list(self.settings),
+        }
+        return export_spec.export_of(export_spec.DEFAULTS | options | more, name)
 
     def made_program(self) -> CrashProgram:
         """Return the program.
