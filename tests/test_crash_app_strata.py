@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from sledsim.applications import file_systems
-from sledsim.crash_app import placing, strata
+from sledsim.crash_app import placing, strata, trial
 from sledsim.crash_app.file_systems import FileSystem
 from sledsim.crash_app.placing import Spans
 
@@ -172,3 +173,25 @@ def test_a_checker_of_the_file_system_sees_damage(image: tuple[FileSystem, Path]
         opened.seek(4096 * 2 if file_system.name == "ext4" else 4096)
         opened.write(b"\xff" * 3 * 4096)
     assert file_system.damage(str(file)).startswith(("e2fsck: ", "xfs_repair: "))
+
+
+@needs_root
+def test_a_journal_with_transactions_is_told_from_an_empty_one(tmp_path: Path) -> None:
+    """As e2fsck does, which replays the one and finds nothing to do with the other."""
+    file_system, file, folder = FileSystem("ext4", mib=32), tmp_path / "image", tmp_path / "mnt"
+    file_system.make(file)
+    folder.mkdir()
+    journal = file_system.journal(file)
+    assert not trial._holds_transactions(file, journal)
+    cut = tmp_path / "cut"
+    with file_systems.mounted(file, folder, file_systems.FILE_SYSTEMS["ext4"]):
+        path = folder / "file"
+        path.write_bytes(b"x" * 8192)
+        with path.open("rb") as opened:
+            os.fsync(opened.fileno())
+        shutil.copyfile(file, cut)  # the loop device shares its pages with the file
+    assert trial._holds_transactions(cut, journal)
+    assert not trial._holds_transactions(file, journal)
+    said = subprocess.run(["e2fsck", "-fy", cut], capture_output=True, text=True, check=False)
+    assert "recovering journal" in said.stdout + said.stderr
+    assert not trial._holds_transactions(cut, journal)

@@ -60,6 +60,8 @@ def draw(
 
 
 def _outcomes(axes: Axes, result: Result) -> None:
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 (an extra)
+
     strata = result.strata
     places = list(range(len(strata)))
     counts = [result.counts(name) for name in strata]
@@ -72,7 +74,7 @@ def _outcomes(axes: Axes, result: Result) -> None:
             ends = [end + width for end, width in zip(ends, widths, strict=True)]
     _rows(axes, [STRATA[name] for name in strata])
     axes.set_xlabel("cuts")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     curves.legend_above(axes, handles)
 
 
