@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from sledsim.plots.frame import Place, Size
 
 COLOURS = {
-    "whole": "#d6e4ee",
-    "lost_unacknowledged": "#8fb3cc",
-    "lost_acknowledged": "#f2b134",
-    "corrupt_detected": "#e0701b",
-    "corrupt_silent": "#8f1d14",
-    "not_mounted": "#5c4a72",
-    "check_hung": "#9a9a9a",
-    "check_failed": "#4a4a4a",
+    "whole": "#dcffe4",
+    "lost_unacknowledged": "#669ad9",
+    "lost_acknowledged": "#f2b533",
+    "corrupt_detected": "#ce7231",
+    "corrupt_silent": "#9e1d1c",
+    "not_mounted": "#5a2886",
+    "check_hung": "#b38ba3",
+    "check_failed": "#22504e",
 }
 """The fill of each outcome; all have an outline."""
 _TIME = "#b58a5f"
