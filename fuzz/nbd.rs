@@ -1,7 +1,6 @@
 // A client that sends any bytes; also run by the tests of sledsim-emulator.
 
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::nbd::{Settings, serve};
 use sledsim_emulator::server::{ExportSpec, Server};
 use std::io::{Read, Write};
@@ -21,15 +20,7 @@ fn server() -> &'static Mutex<Server> {
             key("latency_ms", "0.0"),
             key("ms_per_block", "0.0"),
         ];
-        let spec = ExportSpec {
-            name: "d".to_owned(),
-            device: Device::resolve("memory", &keys).unwrap(),
-            scheduler: SchedulerSpec::named("fcfs").unwrap(),
-            file: None,
-            read_only: false,
-            speed: 1.0,
-            record: None,
-        };
+        let spec = ExportSpec::of("d", Device::resolve("memory", &keys).unwrap());
         Mutex::new(Server::start(vec![spec]).unwrap())
     })
 }

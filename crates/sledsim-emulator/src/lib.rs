@@ -13,6 +13,7 @@
 //! * [`log`]: statistics and recordings of requests.
 //! * [`errno`]: error numbers for failed requests.
 //! * [`export`]: a timeline with a store, under a name.
+//! * [`power`]: power failures of an export, and recordings from which images are rebuilt.
 //! * [`front_end`]: the interface of front ends.
 //! * [`listen`]: addresses, sockets and certificates.
 //! * [`nbd`]: exports through sockets.
@@ -28,6 +29,7 @@ pub mod fuse;
 pub mod listen;
 pub mod log;
 pub mod nbd;
+pub mod power;
 pub mod server;
 pub mod store;
 pub mod timeline;

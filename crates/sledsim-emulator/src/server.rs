@@ -6,13 +6,16 @@ use crate::fuse::{self, FuseMount};
 use crate::listen::Address;
 use crate::log::{Log, Recording, RecordingWriter};
 use crate::nbd::{self, NbdServer};
+use crate::power::{Cut, CutSpec, CutWhen, Power, RecordingFolder};
 use crate::store::{Sparse, Store};
 use crate::timeline::Timeline;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::catalog::Device;
+use sledsim_core::model::torn_blocks::TornBlocks;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
+use sledsim_run::power_cut;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,6 +36,28 @@ pub struct ExportSpec {
     pub speed: f64,
     /// File to record all requests in, if any.
     pub record: Option<PathBuf>,
+    /// Power cuts, if power may fail.
+    pub power_cut: Option<CutSpec>,
+    /// New folder to record all requests with their data in, if any.
+    pub record_data: Option<PathBuf>,
+}
+
+impl ExportSpec {
+    /// A device with its data in memory, first come, first served, in real time.
+    #[must_use]
+    pub fn of(name: &str, device: Device) -> Self {
+        Self {
+            name: name.to_owned(),
+            device,
+            scheduler: SchedulerSpec::default(),
+            file: None,
+            read_only: false,
+            speed: 1.0,
+            record: None,
+            power_cut: None,
+            record_data: None,
+        }
+    }
 }
 
 /// Running exports and their front ends.
@@ -73,6 +98,56 @@ impl Server {
             exports: Arc::new(Exports::new(exports)),
             _writers: writers,
             started: Instant::now(),
+        })
+    }
+
+    /// Serves a device after a power cut: it is powered on now.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn start_after(cut: Cut, name: &str, speed: f64) -> Result<Self> {
+        let no_thread = |error| Error::System(format!("export '{name}': no thread: {error}"));
+        let store = Box::new(cut.store()?);
+        let (log, writer) = Log::start(speed, None)?;
+        let about = ExportInfo {
+            name: name.to_owned(),
+            file: None,
+            read_only: false,
+            device: cut.device,
+            scheduler: cut.scheduler,
+            speed,
+        };
+        let outcome = cut.failed.outcome;
+        let timeline = Timeline::start(cut.failed.model, speed, log.clone()).map_err(no_thread)?;
+        let _ = timeline.power_on(outcome.startup + outcome.recovery);
+        let export = Export::new(about, timeline, store, log).map_err(no_thread)?;
+        Ok(Self {
+            fronts: Vec::new(),
+            fuse: None,
+            exports: Arc::new(Exports::new(vec![Arc::new(export)])),
+            _writers: vec![writer],
+            started: Instant::now(),
+        })
+    }
+
+    /// The power of an export; the first one has the empty name, too.
+    ///
+    /// # Errors
+    /// An export that is not there, or that was started without power cuts.
+    pub fn power(&self, name: &str) -> Result<Arc<Power>> {
+        let Some(export) = self.exports.named(name) else {
+            let known: Vec<&str> = self.exports.iter().map(|export| export.name()).collect();
+            return Err(Error::argument(
+                "export",
+                format!("export '{name}': must be one of {}", known.join(", ")),
+            ));
+        };
+        export.power().cloned().ok_or_else(|| {
+            Error::Key(format!(
+                "export '{}': keeps no record of what power cuts leave; it must be started with a \
+                 power cut, such as manual",
+                export.name()
+            ))
         })
     }
 
@@ -155,6 +230,12 @@ impl Server {
             if let Some(failed) = store_failed(export) {
                 problems.push(format!("export '{}': {failed}", export.name()));
             }
+            if let Some(Err(error)) = export.power().map(|power| power.finish()) {
+                problems.push(format!(
+                    "export '{}': the recording of data: {error}",
+                    export.name()
+                ));
+            }
             if let Err(error) = export.log().finish() {
                 problems.push(format!(
                     "export '{}': the recording: {error}",
@@ -179,7 +260,12 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
             SPEEDS.end()
         )));
     }
-    let (model, devices) = spec.device.build_with(&spec.scheduler)?;
+    let torn = TornBlocks::default();
+    let may_fail = spec.power_cut.is_some() || spec.record_data.is_some();
+    let (model, devices) = match may_fail {
+        true => power_cut::build(&spec.device, &spec.scheduler, &torn)?,
+        false => spec.device.build_with(&spec.scheduler)?,
+    };
     let bytes = model.blocks() * BLOCK_BYTES;
     let store: Box<dyn Store> = Box::new(match &spec.file {
         Some(path) => Sparse::at(path, bytes, spec.read_only)?,
@@ -197,7 +283,6 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
     });
     let (log, writer) = Log::start(spec.speed, recording)?;
     let no_thread = |error| Error::System(format!("export '{name}': no thread: {error}"));
-    let timeline = Timeline::start(model, spec.speed, log.clone()).map_err(no_thread)?;
     let about = ExportInfo {
         name: name.clone(),
         file: spec.file,
@@ -206,8 +291,24 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
         scheduler: spec.scheduler,
         speed: spec.speed,
     };
-    let export = Export::new(about, timeline, store, log);
-    Ok((export.map_err(no_thread)?, writer))
+    let folder = spec.record_data.as_deref().map(|path| {
+        let (device, scheduler) = (&about.device, &about.scheduler);
+        RecordingFolder::create(path, &*store, device, scheduler, spec.speed)
+    });
+    let folder = folder.transpose()?;
+    let timeline = Timeline::start(model, spec.speed, log.clone()).map_err(no_thread)?;
+    let device = about.device.clone();
+    let export = Export::new(about, timeline, store, log).map_err(no_thread)?;
+    if !may_fail {
+        return Ok((export, writer));
+    }
+    let cuts = spec.power_cut.unwrap_or(CutSpec {
+        when: CutWhen::Commanded,
+        back_after: None,
+    });
+    let export = export
+        .with_power(|timeline, store| Power::start(device, timeline, store, torn, cuts, folder))?;
+    Ok((export, writer))
 }
 
 /// Describes the consequences of a failed flush.
@@ -232,6 +333,11 @@ fn status(export: &Export) -> Value {
     facts["allocated_bytes"] = json!(export.store().allocated());
     facts["outstanding"] = json!(timeline.outstanding());
     facts["read_only"] = json!(export.is_read_only());
+    facts["model_time_ns"] = json!(timeline.now().0);
+    facts["clock_start_ns"] = json!(timeline.clock_start_ns());
+    if let Some(power) = export.power() {
+        facts["power"] = power.to_json();
+    }
     if let Some(failed) = store_failed(export) {
         facts["store_failed"] = json!(failed);
     }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::listen::{Admission, TlsSpec};
+use sledsim_emulator::power::CutSpec;
 use sledsim_emulator::server::{self, ExportSpec};
 use sledsim_emulator::{fuse, nbd};
 use sledsim_rpc::server::{self as rpc, RpcServer};
@@ -26,6 +27,8 @@ struct Export<'py> {
     read_only: bool,
     speed: f64,
     record: Option<PathBuf>,
+    power_cut: Option<String>,
+    record_data: Option<PathBuf>,
 }
 
 /// A running server, or the last status of a stopped one.
@@ -41,6 +44,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// A running server.
+    pub(crate) fn of(server: server::Server) -> Self {
+        Self {
+            state: Mutex::new(State::Running(Box::new(server))),
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -84,14 +94,18 @@ impl Server {
                 read_only: export.read_only,
                 speed: export.speed,
                 record: export.record,
+                power_cut: export
+                    .power_cut
+                    .as_deref()
+                    .map(CutSpec::parse)
+                    .transpose()?,
+                record_data: export.record_data,
             })
         };
         let specs: Result<Vec<_>> = exports.into_iter().map(spec).collect();
         let specs = specs.map_err(to_python)?;
         let server = py.detach(|| server::Server::start(specs));
-        Ok(Self {
-            state: Mutex::new(State::Running(Box::new(server.map_err(to_python)?))),
-        })
+        Ok(Self::of(server.map_err(to_python)?))
     }
 
     /// Serves NBD clients at an address; returns the URI.
@@ -146,6 +160,16 @@ impl Server {
     fn serve_fuse(&self, py: Python<'_>, point: PathBuf) -> PyResult<()> {
         let settings = fuse::Settings::default();
         self.with(py, |server| server.serve_fuse(&point, &settings))
+    }
+
+    /// Power fails (`on` false) or returns; what became of the writes, or when it is
+    /// ready, as JSON.
+    fn power(&self, py: Python<'_>, export: &str, on: bool) -> PyResult<String> {
+        let done = self.with(py, |server| {
+            let power = server.power(export)?;
+            if on { power.on() } else { power.cut() }
+        })?;
+        Ok(done.to_string())
     }
 
     /// Whether clients can connect.

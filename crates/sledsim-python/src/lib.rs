@@ -19,6 +19,7 @@
 //! * `validation`, `crash`, `faults`, `caches`: studies.
 //! * `tables`: tables on a sled.
 //! * `emulator`: servers of emulated devices.
+//! * `power_cut`: recordings with data, and devices after a power cut.
 //! * `remote`: clients of RPC servers.
 
 mod arguments;
@@ -36,6 +37,8 @@ mod layouts;
 mod names;
 mod parts;
 mod perfetto;
+#[cfg(target_os = "linux")]
+mod power_cut;
 #[cfg(target_os = "linux")]
 mod remote;
 mod rows;
@@ -76,6 +79,9 @@ mod _core {
     use crate::parts::{Parts, partition, run_part, trace_of};
     #[pymodule_export]
     use crate::perfetto::{check_perfetto_file, perfetto_of_file, perfetto_of_rows};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::power_cut::{Cut, DataRecording};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::remote::{Pipeline, Remote, RemoteAnswer, RpcClient};

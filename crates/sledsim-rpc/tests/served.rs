@@ -22,15 +22,7 @@ pub fn device(name: &str, keys: &[(&str, &str)]) -> Device {
 
 /// An export with default settings.
 pub fn export(name: &str, device: Device) -> ExportSpec {
-    ExportSpec {
-        name: name.to_owned(),
-        device,
-        scheduler: SchedulerSpec::default(),
-        file: None,
-        read_only: false,
-        speed: 1.0,
-        record: None,
-    }
+    ExportSpec::of(name, device)
 }
 
 /// Exports served at a socket.

@@ -23,6 +23,8 @@ DEFAULTS: dict[str, Any] = {
     "speed": 1.0,
     "record": None,
     "batch_window_ms": None,
+    "power_cut": None,
+    "record_data": None,
 }
 """Options beside the device, with their defaults."""
 
@@ -59,4 +61,6 @@ def export_of(options: Mapping[str, Any], name: str | None = None) -> Export:
         speed=options["speed"],
         record=options["record"],
         batch_window_ms=options["batch_window_ms"],
+        power_cut=options["power_cut"],
+        record_data=options["record_data"],
     )

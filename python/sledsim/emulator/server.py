@@ -50,6 +50,14 @@ class Export:
     """Seconds of the device in a real second."""
     record: Path | None = None
     """A Parquet file for the recording of requests; it is complete when the server stops."""
+    power_cut: str | None = None
+    """When power fails: ``"manual"`` (by :meth:`Server.power_cut` only), ``"at=SECONDS"``,
+    ``"after=REQUESTS"``, ``"flush=COUNT"`` or ``"rate=PER_SECOND,seed=NUMBER"``, in model time;
+    with ``",back=SECONDS"`` power returns so much later, else by :meth:`Server.power_on`."""
+    record_data: Path | None = None
+    """A new folder for a recording of all requests with their data, from which
+    :class:`sledsim.emulator.DataRecording` rebuilds what the device holds after a power cut at any
+    instant; it is complete when the server stops."""
 
     def _core(self) -> dict[str, object]:
         base = device_of(self.device)
@@ -65,6 +73,8 @@ class Export:
             "read_only": bool(self.read_only),
             "speed": real("speed", self.speed),
             "record": optional(path_text, "record", self.record),
+            "power_cut": optional(text, "power_cut", self.power_cut),
+            "record_data": optional(path_text, "record_data", self.record_data),
         }
 
 
@@ -104,6 +114,57 @@ class Server:
         """
         status: dict[str, Any] = json.loads(self._core.status())
         return status
+
+    def power_cut(self, export: str = "") -> dict[str, Any]:
+        """Let power fail now.
+
+        In one instant the device stops. Requests under way are never answered, and connections
+        end. What it then holds is what its model says: the blocks on its media, the block under
+        the tips torn, nothing of a volatile buffer.
+
+        Parameters
+        ----------
+        export
+            The name of the export, which was started with a ``power_cut``; by default the first.
+
+        Returns
+        -------
+        dict
+            The ledger: ``at_ns``; how many ``writes`` since power-on, ``acknowledged`` ones,
+            ``acknowledged_unflushed`` ones (not promised to survive), ``lost`` acknowledged ones,
+            ``promised_lost`` (0 unless the device breaks its promise), ``promised_torn`` (promised
+            data in a block that a later write tore), ``torn`` blocks, of these ``unreadable`` and
+            ``silent`` ones; the ``lost_writes``; ``startup_ns`` and ``recovery_ns`` until it takes
+            requests when power returns.
+
+        Raises
+        ------
+        SledsimError
+            If power is off, or the export keeps no record of what power cuts leave.
+        """
+        ledger: dict[str, Any] = json.loads(self._core.power(text("export", export), on=False))
+        return ledger
+
+    def power_on(self, export: str = "") -> dict[str, Any]:
+        """Let power return; the device starts and recovers, and requests wait for that.
+
+        Parameters
+        ----------
+        export
+            The name of the export; by default the first.
+
+        Returns
+        -------
+        dict
+            ``on_at_ns`` of model time, and ``ready_ns`` from then until it takes requests.
+
+        Raises
+        ------
+        SledsimError
+            If power is on.
+        """
+        said: dict[str, Any] = json.loads(self._core.power(text("export", export), on=True))
+        return said
 
     def wait(self) -> None:
         """Wait until no client can connect any more."""

@@ -1,8 +1,8 @@
 //! Contents of a leaf: a token per block in addition to the times of a device.
 
-use crate::model::Background;
 use super::media_record::{MediaRecord, PowerFailure, Waiting};
 use super::token_table::TokenTable;
+use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::links::Links;
 use crate::model::mechanism::Mechanism;
@@ -102,7 +102,11 @@ impl CompletionSink for ForwardingSink<'_> {
     fn done(&mut self, row: &Row) {
         if let Some(record) = &mut self.record {
             take_shown(record, self.log, self.writing);
-            if let Some(index) = self.writing.get(&row.id).filter(|_| row.status == Status::Ok) {
+            if let Some(index) = self
+                .writing
+                .get(&row.id)
+                .filter(|_| row.status == Status::Ok)
+            {
                 let entry = &self.log[*index];
                 let held = self.volatile && entry.shown == 0;
                 match entry.shown < entry.tokens.len() as u32 {
@@ -386,7 +390,10 @@ impl Contents for ContentTracker {
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
-        let startup = self.record.as_ref().map_or(Nanos::ZERO, |record| record.failure.startup);
+        let startup = self
+            .record
+            .as_ref()
+            .map_or(Nanos::ZERO, |record| record.failure.startup);
         Some(at + startup).filter(|ready| self.record.is_none() || *ready <= until)
     }
 
@@ -406,7 +413,12 @@ fn take_shown(record: &mut MediaRecord, log: &mut [Entry], writing: &BTreeMap<u6
     };
     record.take_shown(
         |id| writing.get(&id).copied(),
-        |lbn, by| writing.values().copied().find(|index| covers(index, lbn, by)),
+        |lbn, by| {
+            writing
+                .values()
+                .copied()
+                .find(|index| covers(index, lbn, by))
+        },
         |index| log[index].waiting(),
         |index| covered.push(index),
     );

@@ -34,7 +34,10 @@ impl Waiting<'_> {
         let mut before = 0;
         for extent in self.extents {
             if (extent.lbn..extent.end()).contains(&lbn) {
-                return self.tokens.get(before + (lbn - extent.lbn) as usize).copied();
+                return self
+                    .tokens
+                    .get(before + (lbn - extent.lbn) as usize)
+                    .copied();
             }
             before += extent.blocks as usize;
         }
@@ -59,7 +62,10 @@ impl Tokens {
         match tokens {
             [first, ..]
                 if *first != UNCHANGED
-                    && tokens.iter().zip(*first..).all(|(one, other)| *one == other) =>
+                    && tokens
+                        .iter()
+                        .zip(*first..)
+                        .all(|(one, other)| *one == other) =>
             {
                 Self::From(*first)
             }
@@ -138,7 +144,9 @@ impl MediaRecord {
                     let found = covering(lbn, shown.start)?;
                     Some((Some(found), write(found).token(lbn)?))
                 };
-                let of = own.map(|(source, token)| (Some(source), token)).or_else(other);
+                let of = own
+                    .map(|(source, token)| (Some(source), token))
+                    .or_else(other);
                 if let Some((Some(source), token)) = of {
                     cover(source);
                     self.held.set(lbn, token);

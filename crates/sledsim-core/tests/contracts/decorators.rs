@@ -19,8 +19,8 @@ use sledsim_core::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
 use sledsim_core::layouts::{RemappedModel, Simple};
 use sledsim_core::model::contents::Contents;
 use sledsim_core::model::links::Links;
-use sledsim_core::model::media_writes::{BlockOrder, MediaWrites};
 use sledsim_core::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
+use sledsim_core::model::media_writes::{BlockOrder, MediaWrites};
 use sledsim_core::model::plain_requests::Plain;
 use sledsim_core::model::{
     Background, BatchPlanner, CompletionSink, Energy, Model, PassRequest, Report,
@@ -253,6 +253,7 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
             format!("{:?}", mechanism.batches().map(BatchPlanner::parallelism)),
         ),
         ("blocks_of", format!("{:?}", mechanism.blocks_of(0))),
+        ("block_order", format!("{:?}", mechanism.block_order())),
         ("background", tasks(mechanism.background())),
         (
             "reseek",

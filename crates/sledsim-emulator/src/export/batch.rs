@@ -37,11 +37,14 @@ pub enum Refusal {
     ReadOnly(String),
     /// The device serves no batches.
     NoBatches(String),
+    /// The device is off.
+    NoPower(String),
 }
 
 impl Display for Refusal {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let (Self::Invalid(why) | Self::ReadOnly(why) | Self::NoBatches(why)) = self;
+        let (Self::Invalid(why) | Self::ReadOnly(why) | Self::NoBatches(why) | Self::NoPower(why)) =
+            self;
         out.write_str(why)
     }
 }
@@ -111,7 +114,24 @@ impl Export {
             request.flags.linked = is_served && index < last;
             request
         });
-        let ids = self.timeline.begin_all(requests);
+        let (ids, answers) = match &self.power {
+            None => {
+                let ids = self.timeline.begin_all(requests, |_, _| {});
+                (
+                    ids,
+                    commands
+                        .iter()
+                        .map(|command| self.access(command))
+                        .collect(),
+                )
+            }
+            Some(power) => {
+                let begun = power.begin(commands, requests, |command| self.access(command));
+                begun.map_err(|_| {
+                    Refusal::NoPower(format!("export '{}': power is off", self.about.name))
+                })?
+            }
+        };
         let collector = Arc::new(Collector {
             left: Mutex::new(CollectorState {
                 done: vec![None; commands.len()],
@@ -119,12 +139,12 @@ impl Export {
                 reply: Some(reply),
             }),
         });
-        let parts = commands.iter().zip(ids).enumerate();
+        let parts = commands.iter().zip(ids).zip(answers).enumerate();
         let answers: Vec<_> = parts
-            .filter_map(|(index, (command, id))| {
+            .filter_map(|(index, ((command, id), answer))| {
                 let of = Arc::clone(&collector);
                 let part = Box::new(CommandReply { of, index });
-                self.unless_synced(command, id, part, self.access(command))
+                self.unless_synced(command, id, part, answer)
             })
             .collect();
         self.timeline.finish_all(answers);

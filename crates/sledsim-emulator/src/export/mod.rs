@@ -8,6 +8,7 @@ pub use batch::{BatchReply, CommandResult, Refusal};
 
 use crate::errno::{Errno, errno_of};
 use crate::log::Log;
+use crate::power::Power;
 use crate::store::{Flushes, Store};
 use crate::timeline::{Answer, Reply, Timeline};
 use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
@@ -128,6 +129,7 @@ pub struct Export {
     log: Arc<Log>,
     syncs: Option<Sender<Sync>>,
     syncer: Option<JoinHandle<()>>,
+    power: Option<Arc<Power>>,
 }
 
 impl Export {
@@ -159,7 +161,30 @@ impl Export {
             log,
             syncs: Some(syncs),
             syncer: Some(syncer),
+            power: None,
         })
+    }
+
+    /// The same with power that may fail; `make` gets its timeline and its store.
+    pub(crate) fn with_power<E>(
+        mut self,
+        make: impl FnOnce(Arc<Timeline>, Arc<dyn Store>) -> Result<Arc<Power>, E>,
+    ) -> Result<Self, E> {
+        let power = make(Arc::clone(&self.timeline), Arc::clone(&self.store))?;
+        self.power = Some(power);
+        Ok(self)
+    }
+
+    /// Its power, if that may fail.
+    #[must_use]
+    pub fn power(&self) -> Option<&Arc<Power>> {
+        self.power.as_ref()
+    }
+
+    /// Whether it has power now.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.power.as_ref().is_none_or(|power| !power.is_off())
     }
 
     /// Its parameters.
@@ -219,7 +244,7 @@ impl Export {
 
     /// Serves `command`; `reply` is sent when it is due, perhaps before this returns.
     /// Partly covered blocks are accessed whole. A command that cannot be served is
-    /// answered at once: with `EINVAL` outside the device, `EROFS` on a read-only
+    /// answered at once: with `EINVAL` outside the device, `EIO` without power, `EROFS` on a read-only
     /// export, or the error of the store. After a flush of the store has failed,
     /// flushes and writes with FUA fail with `EIO`; reads and other writes continue.
     pub fn submit(&self, command: Command<'_>, reply: Box<dyn Reply>) {
@@ -234,8 +259,19 @@ impl Export {
         if op != Op::Flush && bytes == 0 {
             return reply.send(Ok(Vec::new()));
         }
-        let id = self.timeline.begin(command.request());
-        let answer = self.access(&command);
+        let (id, answer) = match &self.power {
+            None => {
+                let id = self.timeline.begin(command.request());
+                (id, self.access(&command))
+            }
+            Some(power) => {
+                let requests = std::iter::once(command.request());
+                match power.begin(&[command], requests, |command| self.access(command)) {
+                    Ok((ids, mut answers)) => (ids.start, answers.remove(0)),
+                    Err(errno) => return reply.send(Err(errno)),
+                }
+            }
+        };
         if let Some((id, reply, answer)) = self.unless_synced(&command, id, reply, answer) {
             self.timeline.finish(id, reply, answer);
         }

@@ -2,6 +2,7 @@
 
 use super::limiter::InFlightLimiter;
 use super::tls_proxy::TlsProxy;
+use crate::power::HangUp;
 use rustix::fd::OwnedFd;
 use rustix::net::{Shutdown, shutdown};
 use rustls::ServerConfig;
@@ -17,6 +18,12 @@ pub(super) struct Connection {
     /// The socket with the client's bytes; with TLS, the decrypted ones.
     socket: Mutex<Arc<OwnedFd>>,
     tls_proxy: Mutex<Option<TlsProxy>>,
+}
+
+impl HangUp for Connection {
+    fn hang_up(&self) {
+        Self::hang_up(self);
+    }
 }
 
 impl Connection {

@@ -42,6 +42,9 @@ pub(super) struct Handshake<'a> {
     allocation: Option<Arc<Export>>,
 }
 
+/// Why no client may connect without power.
+const OFF: &str = "the device is off: power has failed";
+
 fn refused(why: impl Into<String>) -> End {
     End::Bad(ClientErrorKind::Handshake, why.into())
 }
@@ -174,6 +177,9 @@ impl<'a> Handshake<'a> {
         let Some(export) = self.shared.exports.named(&name).cloned() else {
             return Err(refused(no_export(&name)));
         };
+        if !export.is_on() {
+            return Err(refused(OFF));
+        }
         let mut reply = Vec::with_capacity(134);
         reply.extend_from_slice(&export.bytes().to_be_bytes());
         reply.extend_from_slice(&options::flags(&export, self.structured).to_be_bytes());
@@ -209,6 +215,10 @@ impl<'a> Handshake<'a> {
             self.reply(option, REP_ERR_UNKNOWN, no_export(name).as_bytes())?;
             return Ok(None);
         };
+        if !export.is_on() {
+            self.reply(option, REP_ERR_SHUTDOWN, OFF.as_bytes())?;
+            return Ok(None);
+        }
         self.reply(option, REP_INFO, &options::export(export, self.structured))?;
         if wants_name {
             self.reply(option, REP_INFO, &options::name(export))?;

@@ -15,8 +15,8 @@ use crate::listen::{ClientErrorStats, TlsSpec};
 use rustix::fd::OwnedFd;
 use rustls::ServerConfig;
 use sledsim_base::error::Result;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 /// The state that the connections of a server share.
@@ -52,12 +52,12 @@ pub fn serve(
     settings: &Settings,
 ) -> Result<ClientErrorStats> {
     let shared = ServerState::new(exports, settings)?;
-    run(&shared, &Connection::new(0, socket));
+    run(&shared, &Arc::new(Connection::new(0, socket)));
     Ok(shared.client_errors)
 }
 
 /// Serves `connection` until it ends.
-pub(super) fn run(shared: &ServerState, connection: &Connection) {
+pub(super) fn run(shared: &ServerState, connection: &Arc<Connection>) {
     let client = connection.client;
     let note = |end: &End| match end {
         End::Bad(kind, why) if !shared.stopping.load(Ordering::SeqCst) => {
@@ -69,6 +69,8 @@ pub(super) fn run(shared: &ServerState, connection: &Connection) {
     let deadline = Instant::now() + patience;
     let mut input = Input::new(connection.socket(), Some(deadline));
     match Handshake::new(&mut input, connection, shared).run() {
+        // It is over before it has begun, if power has failed since.
+        Ok(agreed) if !has_power(&agreed, connection) => {}
         Ok(agreed) => {
             input.start_transmission(shared.settings.busy_poll);
             let link = Link::new(connection.socket(), Arc::clone(&connection.limiter));
@@ -102,6 +104,15 @@ pub(super) fn run(shared: &ServerState, connection: &Connection) {
     if let Some(why) = connection.end() {
         note(&End::Bad(ClientErrorKind::Tls, why));
     }
+}
+
+/// Whether the device has power; the connection ends when that fails.
+fn has_power(agreed: &Agreed, connection: &Arc<Connection>) -> bool {
+    let Some(power) = agreed.export.power() else {
+        return true;
+    };
+    let link: Weak<Connection> = Arc::downgrade(connection);
+    power.register(link)
 }
 
 /// The transmission phase.

@@ -37,6 +37,8 @@ pub(super) const REP_ERR_POLICY: u32 = 1 << 31 | 2;
 pub(super) const REP_ERR_INVALID: u32 = 1 << 31 | 3;
 pub(super) const REP_ERR_TLS_REQD: u32 = 1 << 31 | 5;
 pub(super) const REP_ERR_UNKNOWN: u32 = 1 << 31 | 6;
+/// The server is shutting down, or the device has no power.
+pub(super) const REP_ERR_SHUTDOWN: u32 = 1 << 31 | 7;
 pub(super) const REP_ERR_TOO_BIG: u32 = 1 << 31 | 9;
 
 /// Information types of an export.

@@ -1,12 +1,15 @@
 //! The bytes of an emulated device.
 //!
 //! * `sparse`: a sparse file, in memory or on disk.
+//! * `layered`: changes over a base, with blocks that cannot be read.
 //! * `flushes`: flushes of a store, with the memory of failures.
 
 mod flushes;
+mod layered;
 mod sparse;
 
 pub use flushes::Flushes;
+pub use layered::Layered;
 pub use sparse::Sparse;
 
 use std::io;

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
+    /// The same on the monotonic clock of the system, in ns.
+    monotonic_ns: u64,
     speed: f64,
 }
 
@@ -17,8 +19,15 @@ impl Clock {
     pub fn start(speed: f64) -> Self {
         Self {
             start: Instant::now(),
+            monotonic_ns: monotonic_ns(),
             speed,
         }
+    }
+
+    /// Its start on the monotonic clock of the system, in ns.
+    #[must_use]
+    pub fn start_ns(&self) -> u64 {
+        self.monotonic_ns
     }
 
     /// Model time now.
@@ -48,4 +57,9 @@ impl Clock {
             Nanos((span.0 as f64 / self.speed) as u64)
         }
     }
+}
+
+fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

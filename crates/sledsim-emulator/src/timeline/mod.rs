@@ -18,7 +18,7 @@ use margin::Margin;
 
 use crate::errno::Errno;
 use rustc_hash::FxBuildHasher;
-use sledsim_base::request::Request;
+use sledsim_base::request::{Op, Request};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::Background;
@@ -82,20 +82,40 @@ struct InFlight {
     /// Ids of requests by completion time.
     completions: CompletionQueue<u64>,
     observer: Arc<dyn CompletionObserver>,
+    /// Zero of the model's clock on that of the timeline: when power came on last.
+    zero: Nanos,
+    /// Ids and completions of requests since then, if they are kept.
+    completed: Option<Vec<(u64, Nanos)>>,
+    /// Reads that are due, whose contents the model still keeps.
+    read: Vec<u64>,
 }
 
 impl CompletionSink for InFlight {
     fn done(&mut self, row: &Row) {
+        let row = self.on_timeline(row);
         self.completions.push(row.completion, row.id);
-        self.pending.entry(row.id).or_default().row = Some(*row);
+        self.pending.entry(row.id).or_default().row = Some(row);
+        if let Some(completed) = &mut self.completed {
+            completed.push((row.id, row.completion));
+        }
     }
 
     fn note(&mut self, row: &Row) {
-        self.observer.note(row);
+        self.observer.note(&self.on_timeline(row));
     }
 }
 
 impl InFlight {
+    /// The row with the times of the timeline.
+    fn on_timeline(&self, row: &Row) -> Row {
+        Row {
+            arrival: row.arrival + self.zero,
+            start: row.start + self.zero,
+            completion: row.completion + self.zero,
+            ..*row
+        }
+    }
+
     /// Removes the request if its completion time has passed and its answer is there.
     fn take(&mut self, id: u64, now: Nanos) -> Option<Ready> {
         let Entry::Occupied(entry) = self.pending.entry(id) else {
@@ -106,6 +126,9 @@ impl InFlight {
             return None;
         }
         let pending = entry.remove();
+        if self.completed.is_some() && pending.row.is_some_and(|row| row.op == Op::Read) {
+            self.read.push(id);
+        }
         let (row, (reply, answer)) = (pending.row?, pending.answer?);
         Some(Ready { row, reply, answer })
     }
@@ -129,6 +152,8 @@ struct State {
     decided: Nanos,
     /// The next time at which the clock thread checks.
     watched: Nanos,
+    /// Whether the device has power.
+    powered: bool,
     asleep: bool,
     stopped: bool,
     ids: u64,
@@ -137,17 +162,36 @@ struct State {
 impl State {
     /// Calls the model for all events before `until`.
     fn run_before(&mut self, until: Nanos) {
-        while let Some(at) = self.model.wake_at().filter(|at| *at < until) {
+        let zero = self.in_flight.zero;
+        while let Some(at) = self.wake_at().filter(|at| *at < until) {
             // A model may ask to be woken at a time already passed.
             let at = at.max(self.decided);
-            self.model.wake(at, &mut self.in_flight);
+            self.model.wake(at - zero, &mut self.in_flight);
             self.decided = at;
         }
     }
 
+    /// Drops the contents that due reads returned: the data are those of the store.
+    fn forget_reads(&mut self) {
+        let read = &mut self.in_flight.read;
+        if !read.is_empty()
+            && let Some(contents) = self.model.contents()
+        {
+            for id in read.drain(..) {
+                let _ = contents.take_read_data(id);
+            }
+        }
+    }
+
+    /// The time of the model's next event.
+    fn wake_at(&self) -> Option<Nanos> {
+        let at = self.model.wake_at().filter(|_| self.powered)?;
+        Some(at + self.in_flight.zero)
+    }
+
     /// Time of the next event.
     fn next(&mut self) -> Nanos {
-        let wake = self.model.wake_at().unwrap_or(Nanos::MAX);
+        let wake = self.wake_at().unwrap_or(Nanos::MAX);
         wake.min(self.in_flight.first().unwrap_or(Nanos::MAX))
     }
 }
@@ -289,9 +333,13 @@ impl Timeline {
                     pending: HashMap::default(),
                     completions: CompletionQueue::default(),
                     observer: Arc::clone(&observer),
+                    zero: Nanos::ZERO,
+                    completed: None,
+                    read: Vec::new(),
                 },
                 decided: Nanos::ZERO,
                 watched: Nanos::ZERO,
+                powered: true,
                 asleep: false,
                 stopped: false,
                 ids: 0,
@@ -341,16 +389,22 @@ impl Timeline {
     /// Submits a request, assigning its id and arrival. Returns the id.
     #[must_use]
     pub fn begin(&self, request: Request) -> u64 {
-        self.begin_all([request]).start
+        self.begin_all([request], |_, _| {}).start
     }
 
     /// Submits requests at one instant with no other in between, assigning ids and
-    /// arrival. Returns the ids, in order.
+    /// arrival. Returns the ids, in order. `before` is called with each request, its
+    /// arrival that of the timeline, and the model, before the request is submitted.
     #[must_use]
-    pub fn begin_all(&self, requests: impl IntoIterator<Item = Request>) -> Range<u64> {
+    pub fn begin_all(
+        &self,
+        requests: impl IntoIterator<Item = Request>,
+        mut before: impl FnMut(&Request, &mut dyn Model),
+    ) -> Range<u64> {
         let mut state = self.shared.state();
         let now = self.shared.clock.now().max(state.decided + Nanos(1));
         state.run_before(now);
+        state.forget_reads();
         let first = state.ids;
         let State {
             model,
@@ -363,6 +417,8 @@ impl Timeline {
             request.arrival = now;
             in_flight.pending.insert(*ids, Pending::default());
             *ids += 1;
+            before(&request, &mut **model);
+            request.arrival = now - in_flight.zero;
             model.submit(request, in_flight);
         }
         // Handle the events at this very instant; the next request arrives later.
@@ -405,12 +461,72 @@ impl Timeline {
         }
     }
 
+    /// Keeps the completions of requests, for [`Timeline::cut`].
+    pub fn keep_completions(&self) {
+        self.shared.state().in_flight.completed = Some(Vec::new());
+    }
+
+    /// Takes the completions kept so far.
+    pub(crate) fn completed(&self) -> Vec<(u64, Nanos)> {
+        let completed = &mut self.shared.state().in_flight.completed;
+        completed.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Power fails at `at`, or now; not before the latest arrival. No request in flight is
+    /// answered. `fail` gets the model after all events before that instant, the instant on
+    /// the clock of the timeline, and the completions since power-on.
+    pub fn cut<T>(
+        &self,
+        at: Option<Nanos>,
+        fail: impl FnOnce(&mut dyn Model, Nanos, Vec<(u64, Nanos)>) -> T,
+    ) -> T {
+        let mut state = self.shared.state();
+        let at = at.unwrap_or_else(|| self.shared.clock.now());
+        let at = at.max(state.decided);
+        state.run_before(at);
+        state.powered = false;
+        let completed = state.in_flight.completed.as_mut().map(std::mem::take);
+        let done = fail(&mut *state.model, at, completed.unwrap_or_default());
+        state.in_flight.completions = CompletionQueue::default();
+        let dropped = std::mem::take(&mut state.in_flight.pending);
+        self.shared.hurry(&mut state);
+        drop(state);
+        drop(dropped);
+        done
+    }
+
+    /// Power returns now. The device is at time zero of its own clock and takes requests
+    /// `ready` later. Returns the instant.
+    #[must_use]
+    pub fn power_on(&self, ready: Nanos) -> Nanos {
+        let mut state = self.shared.state();
+        let now = self.shared.clock.now().max(state.decided + Nanos(1));
+        state.in_flight.zero = now;
+        state.decided = now + ready;
+        state.powered = true;
+        self.shared.hurry(&mut state);
+        now
+    }
+
+    /// When its clock started, in ns of the monotonic clock of the system.
+    #[must_use]
+    pub fn clock_start_ns(&self) -> u64 {
+        self.shared.clock.start_ns()
+    }
+
+    /// Real time left until `at`; zero if it has passed.
+    #[must_use]
+    pub fn left(&self, at: Nanos) -> Duration {
+        self.shared.clock.left(at)
+    }
+
     /// Reports of each device up to now, as by [`Model::report`].
     #[must_use]
     pub fn reports(&self) -> Vec<Report> {
         let mut reports = Vec::new();
         let state = self.shared.state();
-        state.model.report(self.shared.clock.now(), &mut reports);
+        let until = self.shared.clock.now().since(state.in_flight.zero);
+        state.model.report(until, &mut reports);
         reports
     }
 

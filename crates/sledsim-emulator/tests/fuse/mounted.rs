@@ -3,7 +3,6 @@
 use serde_json::Value;
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Device;
-use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::fuse::{FuseMount, Settings};
 use sledsim_emulator::server::{ExportSpec, Server};
 use std::fs::{File, OpenOptions};
@@ -23,15 +22,7 @@ pub fn constant(bytes: u64, latency_ms: f64) -> Device {
 }
 
 pub fn export(name: &str, device: Device) -> ExportSpec {
-    ExportSpec {
-        name: name.into(),
-        device,
-        scheduler: SchedulerSpec::default(),
-        file: None,
-        read_only: false,
-        speed: 1.0,
-        record: None,
-    }
+    ExportSpec::of(name, device)
 }
 
 /// Whether this process may mount; prints a message if not.

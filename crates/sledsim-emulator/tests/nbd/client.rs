@@ -430,13 +430,10 @@ pub fn exports(wanted: &[Wanted]) -> Server {
             set("ms_per_block", "0.0".to_owned()),
         ];
         ExportSpec {
-            name: wanted.name.to_owned(),
-            device: Device::resolve("memory", &device).unwrap(),
-            scheduler: SchedulerSpec::named("fcfs").unwrap(),
             file: wanted.file.clone(),
             read_only: wanted.read_only,
             speed: wanted.speed,
-            record: None,
+            ..ExportSpec::of(wanted.name, Device::resolve("memory", &device).unwrap())
         }
     });
     Server::start(specs.collect()).unwrap()
@@ -483,13 +480,9 @@ impl Served {
     /// A preset, sped up by a factor.
     pub fn start_device(preset: &str, scheduler: &str, speed: f64) -> Self {
         let spec = ExportSpec {
-            name: preset.to_owned(),
-            device: Device::resolve(preset, &[]).unwrap(),
             scheduler: SchedulerSpec::named(scheduler).unwrap(),
-            file: None,
-            read_only: false,
             speed,
-            record: None,
+            ..ExportSpec::of(preset, Device::resolve(preset, &[]).unwrap())
         };
         Self::serving(Server::start(vec![spec]).unwrap(), &Settings::default())
     }

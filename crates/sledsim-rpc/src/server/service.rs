@@ -134,6 +134,7 @@ fn refused(refusal: Refusal) -> Status {
         Refusal::Invalid(_) => tonic::Code::InvalidArgument,
         Refusal::ReadOnly(_) => tonic::Code::PermissionDenied,
         Refusal::NoBatches(_) => tonic::Code::FailedPrecondition,
+        Refusal::NoPower(_) => tonic::Code::Unavailable,
     };
     Status::new(code, refusal.to_string())
 }

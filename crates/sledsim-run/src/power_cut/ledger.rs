@@ -63,7 +63,9 @@ impl Ledger {
         let done = |request: &Recorded| request.completion.is_some_and(|end| end <= at);
         let requests = &epoch.requests;
         // The latest arrival of a flush that is complete.
-        let flushes = requests.iter().filter(|one| one.op == Op::Flush && done(one));
+        let flushes = requests
+            .iter()
+            .filter(|one| one.op == Op::Flush && done(one));
         let flushed = flushes.map(|flush| flush.arrival).max();
         let writes: Vec<&Recorded> = requests.iter().filter(|one| one.op == Op::Write).collect();
         let write_of = |token: u64| {
@@ -85,8 +87,7 @@ impl Ledger {
                 // Of an earlier time with power.
                 None => true,
                 Some(other) => {
-                    other.id != write.id
-                        && other.completion.is_some_and(|end| end <= write.arrival)
+                    other.id != write.id && other.completion.is_some_and(|end| end <= write.arrival)
                 }
             };
             let (mut old_blocks, mut torn_blocks) = (0, 0);

@@ -50,7 +50,11 @@ fn media_keep_what_was_promised() {
         (device("flash", &[]), "fcfs", 500),
         (device("g2", &[HOLD_UP]), "fcfs", 500),
         (device("g2", &[HOLD_UP]), "sptf", 500),
-        (device("g2", &[HOLD_UP]), "fcfs(host=c_look; device_depth=2)", 200),
+        (
+            device("g2", &[HOLD_UP]),
+            "fcfs(host=c_look; device_depth=2)",
+            200,
+        ),
         (device("g2-buffered", &[HOLD_UP]), "fcfs", 500),
         (device("g2-buffered", &[HOLD_UP]), "sptf", 500),
         (device("cmu2003", &[HOLD_UP]), "sptf", 200),

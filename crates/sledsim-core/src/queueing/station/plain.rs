@@ -231,7 +231,11 @@ impl<M: Mechanism> Station<M> {
         self.passes.clear();
         let service = self.mechanism.serve(at, request, &mut self.steps);
         (self.passes).extend(self.steps.iter().map(Step::end_and_blocks));
-        if let Some(writes) = self.media_writes.as_ref().filter(|_| request.op == Op::Write) {
+        if let Some(writes) = self
+            .media_writes
+            .as_ref()
+            .filter(|_| request.op == Op::Write)
+        {
             let source = (!request.flags.gathered).then_some(request.id);
             writes.push_passes(at, source, request, &self.steps, &self.mechanism);
         }

@@ -3,8 +3,8 @@
 use super::{BackgroundTasks, Used};
 use crate::model::Background;
 use crate::model::Energy;
-use crate::model::media_writes::BlockOrder;
 use crate::model::mechanism::{Bounds, Mechanism, PassKind, Service, Span, Start, Step};
+use crate::model::media_writes::BlockOrder;
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
 

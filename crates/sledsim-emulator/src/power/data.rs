@@ -1,0 +1,224 @@
+//! The data of all writes, by token, and the images made of them.
+
+use crate::store::Store;
+use rustix::fs::MemfdFlags;
+use sledsim_base::error::{Error, Result};
+use sledsim_base::units::BLOCK_BYTES;
+use sledsim_core::model::torn_blocks::{Torn, TornBlocks};
+use sledsim_run::power_cut::{Content, Image, Run};
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+const BLOCK: usize = BLOCK_BYTES as usize;
+
+/// Bytes that are copied at once.
+const CHUNK_BLOCKS: u64 = 2048;
+
+/// The data of writes: the block of token 1 first, then the others in turn. Also the data
+/// that blocks held before their first write, where these are not kept elsewhere.
+pub struct WrittenData {
+    file: File,
+    next_token: u64,
+    /// Tokens of what blocks held at first; `None` if that is kept elsewhere.
+    initial: Option<HashMap<u64, u64>>,
+}
+
+impl WrittenData {
+    /// In memory.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn in_memory() -> Result<Self> {
+        let file = rustix::fs::memfd_create("sledsim-data", MemfdFlags::CLOEXEC);
+        let file = file.map_err(|error| Error::System(format!("no memory for data: {error}")))?;
+        Ok(Self::of(File::from(file), 0))
+    }
+
+    /// In a new file.
+    ///
+    /// # Errors
+    /// The error of the system, or a file that is there already.
+    pub fn create(path: &Path) -> Result<Self> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create_new(true).open(path);
+        Ok(Self::of(
+            file.map_err(|error| Error::output(path, error))?,
+            0,
+        ))
+    }
+
+    /// The data of a recording, which has this many bytes.
+    ///
+    /// # Errors
+    /// A file that cannot be read or has another size.
+    pub fn open(path: &Path, bytes: u64) -> Result<Self> {
+        let refuse = |problem: &dyn std::fmt::Display| Error::file(path, problem);
+        let file = File::open(path).map_err(|error| refuse(&error))?;
+        let has = file.metadata().map_err(|error| refuse(&error))?.len();
+        if has != bytes {
+            return Err(refuse(&format_args!(
+                "has {has} bytes: must have {bytes}, one block for each that was written"
+            )));
+        }
+        Ok(Self::of(file, bytes))
+    }
+
+    fn of(file: File, bytes: u64) -> Self {
+        Self {
+            file,
+            next_token: 1 + bytes / BLOCK_BYTES,
+            initial: None,
+        }
+    }
+
+    /// Also keeps what blocks held before their first write.
+    #[must_use]
+    pub fn with_initial(mut self) -> Self {
+        self.initial = Some(HashMap::new());
+        self
+    }
+
+    /// Number of bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        (self.next_token - 1) * BLOCK_BYTES
+    }
+
+    /// Appends whole blocks; returns the token of the first. Without data, so many blocks
+    /// of zeros.
+    ///
+    /// # Errors
+    /// The error of the system, such as no space left: nothing is appended then.
+    pub fn append(&mut self, data: Option<&[u8]>, blocks: u64) -> io::Result<u64> {
+        let first = self.next_token;
+        match data {
+            Some(data) => self.file.write_all_at(data, self.bytes())?,
+            None => self.file.set_len(self.bytes() + blocks * BLOCK_BYTES)?,
+        }
+        self.next_token += blocks;
+        Ok(first)
+    }
+
+    /// Keeps what a block of `store` held at first, unless it is kept already or elsewhere.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn keep_initial(&mut self, store: &dyn Store, lbn: u64) -> io::Result<()> {
+        if (self.initial.as_ref()).is_none_or(|initial| initial.contains_key(&lbn)) {
+            return Ok(());
+        }
+        let mut block = [0; BLOCK];
+        store.read(lbn * BLOCK_BYTES, &mut block)?;
+        let token = match block.iter().all(|byte| *byte == 0) {
+            true => 0,
+            false => self.append(Some(&block), 1)?,
+        };
+        if let Some(initial) = &mut self.initial {
+            initial.insert(lbn, token);
+        }
+        Ok(())
+    }
+
+    fn read(&self, token: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(buffer, (token - 1) * BLOCK_BYTES)
+    }
+
+    /// Reads a block by its token; returns whether it can be read. `base` has what blocks
+    /// held at first, if that is kept there.
+    fn block(&self, base: &Base<'_>, lbn: u64, token: u64, out: &mut [u8]) -> io::Result<bool> {
+        if let Some(torn) = base.torn.get(token) {
+            let mut new = [0; BLOCK];
+            let readable = self.block(base, lbn, torn.old, out)?
+                && self.block(base, lbn, torn.new, &mut new)?
+                && !torn.detected;
+            mix(&torn, &new, out);
+            return Ok(readable);
+        }
+        let kept = self.initial.as_ref();
+        match (token, kept.map(|kept| kept.get(&lbn).copied().unwrap_or(0))) {
+            (0, Some(0)) => out.fill(0),
+            (0, Some(token)) => self.read(token, out)?,
+            (0, None) => base.store.read(lbn * BLOCK_BYTES, out)?,
+            (token, _) => self.read(token, out)?,
+        }
+        Ok(true)
+    }
+
+    /// Writes an image into a store; calls `spoil` for each block that cannot be read.
+    /// Blocks that hold what they held at first are left out if that is kept elsewhere.
+    /// Returns the number of bytes written.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn restore(
+        &self,
+        image: &Image,
+        base: &Base<'_>,
+        to: &dyn Store,
+        mut spoil: impl FnMut(u64),
+    ) -> io::Result<u64> {
+        let mut buffer = Vec::new();
+        let mut written = 0;
+        for &Run {
+            lbn,
+            blocks,
+            content,
+        } in image.runs()
+        {
+            match content {
+                Content::Initial if self.initial.is_none() => {}
+                Content::Initial => {
+                    let mut block = [0; BLOCK];
+                    for lbn in lbn..lbn + blocks {
+                        self.block(base, lbn, 0, &mut block)?;
+                        to.write(lbn * BLOCK_BYTES, &block)?;
+                    }
+                    written += blocks * BLOCK_BYTES;
+                }
+                Content::Written(first) => {
+                    let mut done = 0;
+                    while done < blocks {
+                        let some = (blocks - done).min(CHUNK_BLOCKS);
+                        buffer.resize((some * BLOCK_BYTES) as usize, 0);
+                        self.read(first + done, &mut buffer)?;
+                        to.write((lbn + done) * BLOCK_BYTES, &buffer)?;
+                        done += some;
+                    }
+                    written += blocks * BLOCK_BYTES;
+                }
+                Content::Torn(token) => {
+                    let mut block = [0; BLOCK];
+                    let readable = self.block(base, lbn, token, &mut block)?;
+                    to.write(lbn * BLOCK_BYTES, &block)?;
+                    written += BLOCK_BYTES;
+                    if !readable {
+                        spoil(lbn);
+                    }
+                }
+            }
+        }
+        Ok(written)
+    }
+}
+
+/// What an image is based on.
+pub struct Base<'a> {
+    /// What blocks held at first, unless the data keep that.
+    pub store: &'a dyn Store,
+    /// The torn blocks.
+    pub torn: &'a TornBlocks,
+}
+
+/// Overwrites the first bits of each tip sector of a block with those of the new data.
+fn mix(torn: &Torn, new: &[u8], block: &mut [u8]) {
+    let sector_bits = torn.data_bits as usize;
+    for bit in 0..8 * BLOCK {
+        if bit % sector_bits < torn.new_bits as usize {
+            let mask = 0x80 >> (bit % 8);
+            block[bit / 8] = (block[bit / 8] & !mask) | (new[bit / 8] & mask);
+        }
+    }
+}

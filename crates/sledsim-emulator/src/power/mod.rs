@@ -1,0 +1,24 @@
+//! Power failures of a served device.
+//!
+//! An export with a [`Power`] keeps the data of all writes, and its model the contents of
+//! its media pass by pass. In the instant of a cut the device stops: no request in flight
+//! is answered, connections end, and the store gets what the device holds after its
+//! recovery. While it is off, requests fail; when power returns, those that arrive before
+//! it has started and recovered wait for that.
+//!
+//! In reading order:
+//! - `spec`: when power fails.
+//! - `data`: the data of all writes, and the images made of them.
+//! - `switch`: the power of an export.
+//! - `recording`: recorded requests with their data, and cuts of them.
+
+mod data;
+mod recording;
+mod spec;
+mod switch;
+
+pub use data::{Base, WrittenData};
+pub(crate) use recording::RecordingFolder;
+pub use recording::{Cut, DataRecording};
+pub use spec::{CutSpec, CutWhen};
+pub use switch::{HangUp, Power};

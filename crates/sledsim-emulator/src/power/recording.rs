@@ -1,0 +1,383 @@
+//! Recorded requests with their data: a folder from which the image of the device at any
+//! instant can be rebuilt.
+//!
+//! `about.json` describes the device and the recording, `requests.parquet` lists the
+//! requests, `data.bin` has the blocks written, and `base.img` what the device held at
+//! first.
+
+use super::data::{Base, WrittenData};
+use super::switch::document;
+use crate::store::{Layered, Sparse, Store};
+use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::files::write_atomically;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use sledsim_core::catalog::Device;
+use sledsim_core::model::torn_blocks::TornBlocks;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
+use sledsim_run::power_cut::{
+    Content, Epoch, Failed, History, Image, read_requests, replay, write_requests,
+};
+use sledsim_run::values::device_to_toml;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Names the format in `about.json`.
+const FORMAT: &str = "sledsim data recording 1";
+
+const ABOUT: &str = "about.json";
+const REQUESTS: &str = "requests.parquet";
+const DATA: &str = "data.bin";
+const BASE: &str = "base.img";
+
+/// The folder of a recording that is being made.
+pub(crate) struct RecordingFolder {
+    path: PathBuf,
+    about: Value,
+    base: Sparse,
+}
+
+impl RecordingFolder {
+    /// Begins a recording in a new folder: copies what `store` holds.
+    ///
+    /// # Errors
+    /// A folder that is there and not empty, or the error of the system.
+    pub(crate) fn create(
+        path: &Path,
+        store: &dyn Store,
+        device: &Device,
+        scheduler: &SchedulerSpec,
+        speed: f64,
+    ) -> Result<Self> {
+        let refuse = |error: io::Error| Error::output(path, error);
+        match fs::create_dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                if fs::read_dir(path).map_err(refuse)?.next().is_some() {
+                    let problem = "is there and not empty: a recording needs a new folder";
+                    return Err(Error::output(path, problem));
+                }
+            }
+            made => made.map_err(refuse)?,
+        }
+        let base = Sparse::at(&path.join(BASE), store.bytes(), false)?;
+        copy_readable(store, &base).map_err(refuse)?;
+        let about = json!({
+            "format": FORMAT,
+            "sledsim": env!("CARGO_PKG_VERSION"),
+            "device": device.name(),
+            "device_toml": device_to_toml(device, None)?,
+            "scheduler": scheduler.label(),
+            "promise": device.promise().name(),
+            "speed": speed,
+            "bytes": store.bytes(),
+        });
+        Ok(Self {
+            path: path.to_owned(),
+            about,
+            base,
+        })
+    }
+
+    pub(super) fn create_data(&self) -> Result<WrittenData> {
+        WrittenData::create(&self.path.join(DATA))
+    }
+
+    /// Makes `to`, the store of the device, hold an image.
+    pub(super) fn restore(
+        &self,
+        data: &WrittenData,
+        image: &Image,
+        torn: &TornBlocks,
+        to: &dyn Store,
+        spoil: impl FnMut(u64),
+    ) -> io::Result<u64> {
+        let base = Base {
+            store: &self.base,
+            torn,
+        };
+        let mut buffer = Vec::new();
+        for run in image.runs() {
+            if run.content == Content::Initial {
+                buffer.resize((run.blocks * BLOCK_BYTES) as usize, 0);
+                self.base.read(run.lbn * BLOCK_BYTES, &mut buffer)?;
+                to.write(run.lbn * BLOCK_BYTES, &buffer)?;
+            }
+        }
+        data.restore(image, &base, to, spoil)
+    }
+
+    /// Sets when the clock of the device started, in ns of the monotonic clock.
+    pub(crate) fn started(&mut self, clock_start_ns: u64) {
+        self.about["clock_start_ns"] = json!(clock_start_ns);
+    }
+}
+
+/// Completes a recording.
+pub(super) fn finish(folder: &RecordingFolder, history: &History, data_bytes: u64) -> Result<()> {
+    let epochs = history.epochs.iter().map(|epoch| {
+        json!({
+            "zero_ns": epoch.zero.0,
+            "cut_ns": epoch.cut.map(|cut| cut.0),
+            "requests": epoch.requests.len(),
+        })
+    });
+    let mut about = folder.about.clone();
+    about["epochs"] = epochs.collect();
+    about["data_bytes"] = json!(data_bytes);
+    write_requests(&folder.path.join(REQUESTS), &history.epochs)?;
+    let text = format!("{about:#}\n");
+    write_atomically(&folder.path.join(ABOUT), text.as_bytes())
+}
+
+/// A complete recording.
+pub struct DataRecording {
+    folder: PathBuf,
+    about: Value,
+    device: Device,
+    scheduler: SchedulerSpec,
+    history: History,
+    data: Arc<WrittenData>,
+}
+
+impl DataRecording {
+    /// Opens the recording in a folder.
+    ///
+    /// # Errors
+    /// A folder without a complete recording, or one of its files, with what is wrong.
+    pub fn load(folder: &Path) -> Result<Self> {
+        let path = folder.join(ABOUT);
+        let refuse = |problem: String| Error::file(&path, problem);
+        let text = fs::read_to_string(&path).map_err(|error| {
+            refuse(format!(
+                "{error}; a recording has it once its server has stopped"
+            ))
+        })?;
+        let about: Value =
+            serde_json::from_str(&text).map_err(|error| refuse(format!("no JSON: {error}")))?;
+        if about["format"] != FORMAT {
+            let found = &about["format"];
+            return Err(refuse(format!("format {found}: must be \"{FORMAT}\"")));
+        }
+        let text = |key: &str| {
+            let found = about[key].as_str();
+            found.ok_or_else(|| refuse(format!("{key}: must be text")))
+        };
+        let number = |value: &Value, key: &str| {
+            let found = value[key].as_u64();
+            found.ok_or_else(|| refuse(format!("{key}: must be an integer")))
+        };
+        let device = Device::from_toml(text("device")?, text("device_toml")?)?;
+        let scheduler = SchedulerSpec::named(text("scheduler")?)?;
+        let bytes = number(&about, "bytes")?;
+        if bytes != device.blocks() * BLOCK_BYTES {
+            let has = device.blocks() * BLOCK_BYTES;
+            return Err(refuse(format!("bytes = {bytes}: the device has {has}")));
+        }
+        let requests_path = folder.join(REQUESTS);
+        let mut requests = read_requests(&requests_path)?.into_iter();
+        let mut epochs = Vec::new();
+        for epoch in about["epochs"].as_array().into_iter().flatten() {
+            let requests = requests.next().unwrap_or_default();
+            let wanted = number(epoch, "requests")?;
+            if requests.len() as u64 != wanted {
+                let has = requests.len();
+                let problem = format!("has {has} requests of an epoch that has {wanted}");
+                return Err(Error::file(&requests_path, problem));
+            }
+            epochs.push(Epoch {
+                zero: Nanos(number(epoch, "zero_ns")?),
+                cut: epoch["cut_ns"].as_u64().map(Nanos),
+                requests,
+            });
+        }
+        let data_bytes = number(&about, "data_bytes")?;
+        let all = epochs.iter().flat_map(|epoch| &epoch.requests);
+        for one in all {
+            let end = one
+                .first_token
+                .saturating_add(u64::from(one.blocks))
+                .saturating_sub(1);
+            if one.extent().end() > device.blocks()
+                || (one.first_token > 0 && end > data_bytes / BLOCK_BYTES)
+            {
+                let problem = format!("request {}: beyond the device or the data", one.id);
+                return Err(Error::file(&requests_path, problem));
+            }
+        }
+        let data = WrittenData::open(&folder.join(DATA), data_bytes)?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            device,
+            scheduler,
+            history: History { epochs },
+            data: Arc::new(data),
+            about,
+        })
+    }
+
+    /// Its description: `device`, `scheduler`, `promise`, `speed`, `bytes`,
+    /// `clock_start_ns` and more.
+    #[must_use]
+    pub fn about(&self) -> &Value {
+        &self.about
+    }
+
+    /// The recorded requests.
+    #[must_use]
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Lets power fail at this instant on the clock of the recording.
+    ///
+    /// # Errors
+    /// An instant at which the device was off; a device that keeps no contents.
+    pub fn cut(&self, at: Nanos) -> Result<Cut> {
+        let failed = replay(&self.device, &self.scheduler, &self.history, at)?;
+        let epochs = &self.history.epochs;
+        let zero = epochs.iter().rev().find(|epoch| epoch.zero <= at);
+        Ok(Cut {
+            facts: document(
+                &failed.outcome,
+                zero.map_or(Nanos::ZERO, |epoch| epoch.zero),
+            ),
+            failed,
+            base: self.folder.join(BASE),
+            bytes: self.device.blocks() * BLOCK_BYTES,
+            device: self.device.clone(),
+            scheduler: self.scheduler.clone(),
+            data: Arc::clone(&self.data),
+        })
+    }
+}
+
+/// A device in which power has failed, and which has recovered.
+pub struct Cut {
+    facts: Value,
+    pub(crate) failed: Failed,
+    base: PathBuf,
+    bytes: u64,
+    pub(crate) device: Device,
+    pub(crate) scheduler: SchedulerSpec,
+    data: Arc<WrittenData>,
+}
+
+impl Cut {
+    /// What became of the writes, and how long the device took to come back.
+    #[must_use]
+    pub fn facts(&self) -> &Value {
+        &self.facts
+    }
+
+    /// The image, byte for byte the same for equal images: what each run of blocks holds.
+    #[must_use]
+    pub fn runs(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for run in self.failed.outcome.image.runs() {
+            bytes.extend(run.lbn.to_le_bytes());
+            bytes.extend(run.blocks.to_le_bytes());
+            match run.content {
+                Content::Initial => bytes.push(0),
+                Content::Written(token) => bytes.extend(token.to_le_bytes()),
+                Content::Torn(token) => bytes.extend(self.torn(token).as_bytes()),
+            }
+        }
+        bytes
+    }
+
+    /// Number of bytes of blocks that were ever written.
+    #[must_use]
+    pub fn changed_bytes(&self) -> u64 {
+        let runs = self.failed.outcome.image.runs();
+        runs.iter().map(|run| run.blocks * BLOCK_BYTES).sum()
+    }
+
+    /// A torn block by its history, which does not depend on the order of tokens.
+    fn torn(&self, token: u64) -> String {
+        match self.failed.torn.get(token) {
+            None => token.to_string(),
+            Some(torn) => format!(
+                "({}+{}:{},{})",
+                self.torn(torn.old),
+                self.torn(torn.new),
+                torn.new_bits,
+                torn.detected
+            ),
+        }
+    }
+
+    /// The blocks that the device holds, over those that it held at first.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn store(&self) -> Result<Layered> {
+        let refuse = |error: io::Error| Error::file(&self.base, error);
+        let open = || File::open(&self.base);
+        let store = Layered::over(open().map_err(refuse)?, self.bytes)?;
+        let initial = Layered::over(open().map_err(refuse)?, self.bytes)?;
+        let base = Base {
+            store: &initial,
+            torn: &self.failed.torn,
+        };
+        let image = &self.failed.outcome.image;
+        let restored = self.data.restore(image, &base, &store, |_| {});
+        restored.map_err(|error| Error::System(format!("the image: {error}")))?;
+        for run in image.runs() {
+            if let Content::Torn(token) = run.content
+                && self
+                    .failed
+                    .torn
+                    .get(token)
+                    .is_some_and(|torn| torn.detected)
+            {
+                store.spoil(run.lbn);
+            }
+        }
+        Ok(store)
+    }
+
+    /// Writes the image to a new file; blocks that cannot be read are zero.
+    ///
+    /// # Errors
+    /// A file that is there, or the error of the system; there is no file then.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        if path.exists() {
+            return Err(Error::output(path, "is there already"));
+        }
+        let store = self.store()?;
+        let written = Sparse::at(path, self.bytes, false)
+            .and_then(|to| copy_readable(&store, &to).map_err(|error| Error::output(path, error)));
+        if written.is_err() {
+            let _ = fs::remove_file(path);
+        }
+        written
+    }
+}
+
+/// Copies what can be read; holes stay holes.
+fn copy_readable(from: &dyn Store, to: &dyn Store) -> io::Result<()> {
+    let (mut at, bytes) = (0, from.bytes());
+    let mut buffer = Vec::new();
+    while at < bytes {
+        let (some, hole) = from.extent(at, (bytes - at).min(1 << 16))?;
+        if !hole {
+            buffer.resize(some as usize, 0);
+            match from.read(at, &mut buffer) {
+                Ok(()) => to.write(at, &buffer)?,
+                Err(_) => {
+                    for block in 0..some / BLOCK_BYTES {
+                        let offset = at + block * BLOCK_BYTES;
+                        let one = &mut buffer[..BLOCK_BYTES as usize];
+                        if from.read(offset, one).is_ok() {
+                            to.write(offset, one)?;
+                        }
+                    }
+                }
+            }
+        }
+        at += some;
+    }
+    Ok(())
+}

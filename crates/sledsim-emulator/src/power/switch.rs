@@ -1,0 +1,430 @@
+//! The power of an export: on or off.
+
+use super::data::{Base, WrittenData};
+use super::recording::{self, RecordingFolder};
+use super::spec::{CutSpec, Schedule};
+use crate::errno::{Errno, errno_of};
+use crate::export::{Command, CommandKind};
+use crate::store::Store;
+use crate::timeline::{Answer, Timeline};
+use serde_json::{Value, json};
+use sledsim_base::error::{Error, Result};
+use sledsim_base::request::{Op, Request};
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use sledsim_core::catalog::Device;
+use sledsim_core::model::torn_blocks::TornBlocks;
+use sledsim_run::power_cut::{Epoch, History, Outcome, Recorded, fail};
+use smallvec::SmallVec;
+use std::collections::BTreeSet;
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+/// Something that ends when power fails: a connection.
+pub trait HangUp: Send + Sync {
+    /// Ends it; must not block.
+    fn hang_up(&self);
+}
+
+/// The power of an export.
+pub struct Power {
+    device: Device,
+    timeline: Arc<Timeline>,
+    store: Arc<dyn Store>,
+    torn: TornBlocks,
+    back_after: Option<Nanos>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    on: bool,
+    stopped: bool,
+    schedule: Schedule,
+    /// When power returns by itself.
+    back_at: Option<Nanos>,
+    /// From power-on until requests are taken.
+    ready: Nanos,
+    data: WrittenData,
+    history: History,
+    /// The first error of keeping data: power cuts are refused from then on.
+    failed: Option<String>,
+    unreadable: BTreeSet<u64>,
+    last: Option<Value>,
+    cuts: u64,
+    links: Vec<Weak<dyn HangUp>>,
+    recording: Option<RecordingFolder>,
+}
+
+/// The most lost writes that a ledger lists.
+const LISTED: usize = 1000;
+
+/// Ids and answers of commands that were begun.
+pub type Begun = (Range<u64>, SmallVec<[Answer; 1]>);
+
+impl Power {
+    /// Starts with power on. The model of `timeline` keeps contents, with these torn
+    /// blocks; `recording` receives all requests and data.
+    ///
+    /// # Errors
+    /// No memory or no thread.
+    pub(crate) fn start(
+        device: Device,
+        timeline: Arc<Timeline>,
+        store: Arc<dyn Store>,
+        torn: TornBlocks,
+        cuts: CutSpec,
+        recording: Option<RecordingFolder>,
+    ) -> Result<Arc<Self>> {
+        timeline.keep_completions();
+        let mut recording = recording;
+        if let Some(folder) = &mut recording {
+            folder.started(timeline.clock_start_ns());
+        }
+        let data = match &recording {
+            Some(folder) => folder.create_data()?,
+            None => WrittenData::in_memory()?.with_initial(),
+        };
+        let power = Arc::new(Self {
+            device,
+            timeline,
+            store,
+            torn,
+            back_after: cuts.back_after,
+            state: Mutex::new(State {
+                on: true,
+                stopped: false,
+                schedule: Schedule::new(cuts.when),
+                back_at: None,
+                ready: Nanos::ZERO,
+                data,
+                history: History {
+                    epochs: vec![Epoch::default()],
+                },
+                failed: None,
+                unreadable: BTreeSet::new(),
+                last: None,
+                cuts: 0,
+                links: Vec::new(),
+                recording,
+            }),
+            changed: Condvar::new(),
+        });
+        let weak = Arc::downgrade(&power);
+        thread::Builder::new()
+            .name("sledsim-power".into())
+            .spawn(move || watch(&weak))
+            .map_err(|error| Error::System(format!("cannot start a thread: {error}")))?;
+        Ok(power)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether power is off.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        !self.state().on
+    }
+
+    /// Ends `link` when power fails. Returns `false` if it is off.
+    pub fn register(&self, link: Weak<dyn HangUp>) -> bool {
+        let mut state = self.state();
+        state.links.retain(|link| link.strong_count() > 0);
+        state.links.push(link);
+        state.on
+    }
+
+    /// Begins commands at one instant, keeps the data that they write, and moves all data.
+    ///
+    /// # Errors
+    /// `EIO` while power is off, also if it fails by these commands.
+    pub(crate) fn begin(
+        &self,
+        commands: &[Command<'_>],
+        requests: impl Iterator<Item = Request>,
+        access: impl Fn(&Command<'_>) -> Answer,
+    ) -> std::result::Result<Begun, Errno> {
+        let mut state = self.state();
+        if !state.on {
+            return Err(Errno::IO);
+        }
+        for command in commands {
+            if state
+                .schedule
+                .arrives(matches!(command.what, CommandKind::Flush))
+            {
+                let _ = self.cut_at(state, None);
+                return Err(Errno::IO);
+            }
+        }
+        let mut tokens = SmallVec::<[u64; 1]>::new();
+        for command in commands {
+            match self.keep(&mut state.data, command) {
+                Ok(token) => tokens.push(token),
+                Err(error) => return Err(errno_of(&error)),
+            }
+        }
+        let (mut index, State { history, .. }) = (0, &mut *state);
+        let epoch = history.epochs.last_mut().expect("one at least");
+        let ids = self.timeline.begin_all(requests, |request, model| {
+            let recorded = recorded(request, tokens[index]);
+            index += 1;
+            if request.op == Op::Write
+                && let Some(contents) = model.contents()
+            {
+                contents.stage_write(&recorded.tokens());
+            }
+            epoch.requests.push(recorded);
+        });
+        let answers = commands.iter().map(|command| {
+            let lbns = blocks(command);
+            match command.what {
+                CommandKind::Read(_) if state.unreadable.range(lbns.clone()).next().is_some() => {
+                    return Err(Errno::IO);
+                }
+                CommandKind::Read(_) | CommandKind::Flush => {}
+                _ => state.unreadable.retain(|lbn| !lbns.contains(lbn)),
+            }
+            access(command)
+        });
+        let answers = answers.collect();
+        Ok((ids, answers))
+    }
+
+    /// Keeps the data of a write, whole blocks, before they are in the store. Returns the
+    /// token of the first.
+    fn keep(&self, data: &mut WrittenData, command: &Command<'_>) -> io::Result<u64> {
+        let lbns = blocks(command);
+        let count = lbns.end - lbns.start;
+        let (bytes, zeroes) = match command.what {
+            CommandKind::Read(_) | CommandKind::Flush | CommandKind::Trim(_) => return Ok(0),
+            CommandKind::Zero { unmap: true, .. } => return Ok(0),
+            CommandKind::Write(bytes) => (bytes, false),
+            CommandKind::Zero { .. } => (&[][..], true),
+        };
+        for lbn in lbns.clone() {
+            data.keep_initial(&*self.store, lbn)?;
+        }
+        let whole = (command.offset | command.bytes()).is_multiple_of(BLOCK_BYTES);
+        match (whole, zeroes) {
+            (true, true) => data.append(None, count),
+            (true, false) => data.append(Some(bytes), count),
+            (false, _) => {
+                let first = lbns.start * BLOCK_BYTES;
+                let mut merged = vec![0; (count * BLOCK_BYTES) as usize];
+                self.store.read(first, &mut merged)?;
+                let at = (command.offset - first) as usize;
+                let part = &mut merged[at..at + command.bytes() as usize];
+                match zeroes {
+                    true => part.fill(0),
+                    false => part.copy_from_slice(bytes),
+                }
+                data.append(Some(&merged), count)
+            }
+        }
+    }
+
+    /// Power fails now.
+    ///
+    /// # Errors
+    /// Power that is off; a store that cannot take the image.
+    pub fn cut(&self) -> Result<Value> {
+        self.cut_at(self.state(), None)
+    }
+
+    fn cut_at(&self, mut state: MutexGuard<'_, State>, at: Option<Nanos>) -> Result<Value> {
+        if !state.on {
+            let problem = "power cut: power is off already; power it on first";
+            return Err(Error::Key(problem.to_owned()));
+        }
+        state.on = false;
+        state.schedule.at = None;
+        // First, so that no client sees an answer to what is lost.
+        for link in std::mem::take(&mut state.links) {
+            if let Some(link) = link.upgrade() {
+                link.hang_up();
+            }
+        }
+        let State {
+            history,
+            data,
+            recording,
+            ..
+        } = &mut *state;
+        let epoch = history.epochs.last_mut().expect("one at least");
+        let outcome = self.timeline.cut(at, |model, at, completed| {
+            for (id, completion) in completed {
+                if let Some(index) = epoch.index_of(id) {
+                    epoch.requests[index].completion = Some(completion).filter(|end| *end <= at);
+                }
+            }
+            epoch.cut = Some(at);
+            fail(&self.device, model, &self.torn, (&[], epoch), at)
+        });
+        let base = Base {
+            store: &*self.store,
+            torn: &self.torn,
+        };
+        let mut spoiled = BTreeSet::new();
+        let mut spoil = |lbn| {
+            spoiled.insert(lbn);
+        };
+        let restored = match recording {
+            None => data.restore(&outcome.image, &base, &*self.store, &mut spoil),
+            Some(folder) => {
+                folder.restore(data, &outcome.image, &self.torn, &*self.store, &mut spoil)
+            }
+        };
+        let zero = epoch.zero;
+        state.unreadable.extend(spoiled);
+        state.ready = outcome.startup + outcome.recovery;
+        state.back_at = self.back_after.map(|after| outcome.at + after);
+        state.cuts += 1;
+        let document = document(&outcome, zero);
+        state.last = Some(document.clone());
+        if let Err(error) = &restored {
+            state.failed = Some(format!("the store does not take the image: {error}"));
+        }
+        self.changed.notify_all();
+        drop(state);
+        match restored {
+            Ok(_) => Ok(document),
+            Err(error) => Err(Error::System(format!(
+                "power cut: the store does not take the image: {error}"
+            ))),
+        }
+    }
+
+    /// Power returns now; the device starts, and recovers.
+    ///
+    /// # Errors
+    /// Power that is on; an image that the store did not take.
+    pub fn on(&self) -> Result<Value> {
+        self.power_on(self.state())
+    }
+
+    fn power_on(&self, mut state: MutexGuard<'_, State>) -> Result<Value> {
+        if state.on {
+            return Err(Error::Key("power on: power is on already".to_owned()));
+        }
+        if let Some(failed) = &state.failed {
+            return Err(Error::System(format!("power on: {failed}")));
+        }
+        let ready = state.ready;
+        let zero = self.timeline.power_on(ready);
+        state.history.epochs.push(Epoch {
+            zero,
+            ..Epoch::default()
+        });
+        state.schedule.power_on(zero + ready);
+        state.back_at = None;
+        state.on = true;
+        self.changed.notify_all();
+        Ok(json!({ "on_at_ns": zero.0, "ready_ns": ready.0 }))
+    }
+
+    /// Its state as JSON: whether power is on, the cuts so far, the last one.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let state = self.state();
+        json!({
+            "on": state.on,
+            "cuts": state.cuts,
+            "unreadable": state.unreadable.len(),
+            "next_cut_ns": state.schedule.at.map(|at| at.0),
+            "back_at_ns": state.back_at.map(|at| at.0),
+            "last_cut": state.last,
+        })
+    }
+
+    /// Completes the recording, if there is one.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(crate) fn finish(&self) -> Result<()> {
+        let mut state = self.state();
+        state.stopped = true;
+        self.changed.notify_all();
+        let Some(folder) = state.recording.take() else {
+            return Ok(());
+        };
+        let State { history, data, .. } = &mut *state;
+        if let Some(epoch) = history
+            .epochs
+            .last_mut()
+            .filter(|epoch| epoch.cut.is_none())
+        {
+            for (id, completion) in self.timeline.completed() {
+                if let Some(index) = epoch.index_of(id) {
+                    epoch.requests[index].completion = Some(completion);
+                }
+            }
+        }
+        recording::finish(&folder, history, data.bytes())
+    }
+
+    /// Waits for the next instant at which power fails or returns; returns whether to go
+    /// on.
+    fn step(&self) -> bool {
+        let state = self.state();
+        if state.stopped {
+            return false;
+        }
+        let next = match state.on {
+            true => state.schedule.at,
+            false => state.back_at,
+        };
+        let left = next.map_or(WATCHED, |at| self.timeline.left(at));
+        if left > Duration::ZERO {
+            let waited = self.changed.wait_timeout(state, left.min(WATCHED));
+            drop(waited.unwrap_or_else(PoisonError::into_inner));
+        } else if state.on {
+            let _ = self.cut_at(state, next);
+        } else {
+            let _ = self.power_on(state);
+        }
+        true
+    }
+}
+
+/// How often the thread looks whether the export is still there.
+const WATCHED: Duration = Duration::from_millis(500);
+
+fn watch(power: &Weak<Power>) {
+    while power.upgrade().is_some_and(|power| power.step()) {}
+}
+
+/// The blocks of a command.
+fn blocks(command: &Command<'_>) -> Range<u64> {
+    let end = command.offset + command.bytes();
+    command.offset / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES)
+}
+
+fn recorded(request: &Request, first_token: u64) -> Recorded {
+    Recorded {
+        id: request.id,
+        op: request.op,
+        lbn: request.lbn(),
+        blocks: request.blocks(),
+        fua: request.flags.fua,
+        linked: request.flags.linked,
+        stream: request.stream,
+        arrival: request.arrival,
+        completion: None,
+        first_token,
+    }
+}
+
+/// What became of a cut, as JSON. Times are those of the timeline.
+pub(super) fn document(outcome: &Outcome, zero: Nanos) -> Value {
+    let mut document = outcome.ledger.to_json(LISTED);
+    document["at_ns"] = json!(outcome.at.0);
+    document["powered_since_ns"] = json!(zero.0);
+    document["startup_ns"] = json!(outcome.startup.0);
+    document["recovery_ns"] = json!(outcome.recovery.0);
+    document
+}
