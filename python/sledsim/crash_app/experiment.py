@@ -233,7 +233,7 @@ def tried(
             for number, instant in instants:
                 cut = found.recording.cut(instant.at_ns)
                 lines = found.acknowledged(instant.at_ns)
-                facts = dict(cut.facts)
+                facts = {k: v for k, v in cut.facts.items() if not isinstance(v, list | dict)}
                 key = (str(facts["digest"]), len(lines))
                 first = first_of.setdefault(key, number)
                 places[number] = (instant, len(lines), facts, first)

@@ -39,7 +39,10 @@ class Sqlite(CrashProgram):
             "journal_mode; memory and off do not survive a failure of power",
         ),
         "synchronous": Choice(
-            "full", ("full", "normal", "off"), "how often SQLite waits for the device"
+            "extra",
+            ("extra", "full", "normal", "off"),
+            "how often SQLite waits for the device; full loses a transaction if the power fails "
+            "right after it, where the journal is deleted",
         ),
         "transactions": Number(100, 1, 1_000_000, "transactions"),
         "rows": Number(1000, 1, 10_000_000, "records at the beginning, of 100 bytes each"),
