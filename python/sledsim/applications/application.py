@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sledsim._core import SledsimError, SpecError
+from sledsim._core import SpecError
+from sledsim.applications.processes import find
 from sledsim.arguments import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -115,13 +114,4 @@ class Application(ABC):
         SledsimError
             If it is missing.
         """
-        beside = [str(Path(sys.executable).parent)]
-        for pattern in self.folders:
-            beside += [str(path) for path in sorted(Path("/").glob(pattern), reverse=True)]
-        found = shutil.which(name)
-        for folder in beside:
-            found = found or shutil.which(name, path=folder)
-        if found is None:
-            msg = f"{self.name}: {name} is missing: install {self.programs[name]}"
-            raise SledsimError(msg)
-        return found
+        return find(name, self.programs[name], self.folders, owner=self.name)

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sledsim._core import SledsimError
 from sledsim.applications.application import Application, Key, Ran
-from sledsim.applications.processes import children_s, end, run, tree_compute_s
+from sledsim.applications.processes import (
+    TookTooLongError,
+    children_s,
+    end,
+    run,
+    tree_compute_s,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -52,17 +58,31 @@ class PostgresApplication(Application):
 
     def server(self, folder: Path) -> Server:
         """Return a server for the data in a folder."""
-        return Server(self, folder / "pgdata", int(self.values["shared_buffers_mib"]))
+        return Server(self.program, folder / "pgdata", int(self.values["shared_buffers_mib"]))
 
 
 class Server:
     """A server that listens on a socket in a folder of its own, and nowhere else."""
 
-    def __init__(self, application: Application, data: Path, buffers_mib: int) -> None:
-        """Store the folder of its data; nothing is started yet."""
-        self._application = application
+    def __init__(
+        self, program: Callable[[str], str], data: Path, buffers_mib: int, *settings: str
+    ) -> None:
+        """Store what it is run with; nothing is started yet.
+
+        Parameters
+        ----------
+        program
+            Finds a program by its name.
+        data
+            The folder of its data.
+        buffers_mib
+            MiB of its own cache.
+        settings
+            ``name=value`` of ``postgresql.conf``, over those of every server here.
+        """
+        self._program = program
         self._data = data
-        self._buffers_mib = buffers_mib
+        self._settings = (*_SETTINGS, f"shared_buffers={buffers_mib}MB", *settings)
         self._how: dict[str, Any] = {"cwd": "/"}
         self._owner: tuple[int, int] | None = None
         if os.geteuid() == 0:
@@ -72,8 +92,8 @@ class Server:
         self._socket = ""
         self._process: subprocess.Popen[bytes] | None = None
 
-    def make(self) -> None:
-        """Make an empty cluster.
+    def make(self, *options: str) -> None:
+        """Make an empty cluster, with further options of ``initdb``.
 
         Raises
         ------
@@ -84,18 +104,30 @@ class Server:
         if self._owner is not None:
             os.chown(self._data, *self._owner)
         words = ["-U", _ROLE, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "-D"]
-        self._run("initdb", *words, str(self._data))
+        self._run("initdb", *options, *words, str(self._data))
 
     @contextlib.contextmanager
-    def running(self) -> Iterator[None]:
-        """Run it.
+    def running(
+        self, *, patience_s: float = _PATIENCE_S, after_crash: bool = False
+    ) -> Iterator[Path]:
+        """Run it; yield the file of its messages.
+
+        Parameters
+        ----------
+        patience_s
+            How long it may take to start, and to end.
+        after_crash
+            Whether the data are those of a server that was cut off: its traces do not stand in the
+            way, and at the end the server is stopped at once, as the data are not needed.
 
         Raises
         ------
         SledsimError
             If one runs on these data already, or it does not start.
         """
-        if (self._data / "postmaster.pid").exists():
+        if after_crash:
+            (self._data / "postmaster.pid").unlink(missing_ok=True)
+        elif (self._data / "postmaster.pid").exists():
             msg = f"{self._data}: another server runs on this database; stop it first"
             raise SledsimError(msg)
         folder = Path(tempfile.mkdtemp(prefix="sledsim-pg-", dir="/tmp"))
@@ -103,29 +135,26 @@ class Server:
             if self._owner is not None:
                 os.chown(folder, *self._owner)
             self._socket = str(folder)
-            settings = (
-                *_SETTINGS,
-                f"unix_socket_directories={folder}",
-                f"shared_buffers={self._buffers_mib}MB",
-            )
-            command = [self._application.program("postgres"), "-D", str(self._data)]
-            for setting in settings:
+            command = [self._program("postgres"), "-D", str(self._data)]
+            for setting in (*self._settings, f"unix_socket_directories={folder}"):
                 command += ["-c", setting]
             with (folder / "log").open("wb") as log:
                 self._process = subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **self._how
                 )
             try:
-                self._await(folder / "log")
-                yield
+                self._await(folder / "log", patience_s)
+                yield folder / "log"
             finally:
-                end(self._process, signal.SIGINT, _PATIENCE_S)  # "fast": a checkpoint, no clients
+                # "Fast" ends clients and makes a checkpoint, "immediate" does not.
+                number = signal.SIGQUIT if after_crash else signal.SIGINT
+                end(self._process, number, patience_s)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _await(self, log: Path) -> None:
+    def _await(self, log: Path, patience_s: float) -> None:
         assert self._process is not None
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + patience_s
         ready = self._data / "postmaster.pid"
         while time.monotonic() < until:
             if self._process.poll() is not None:
@@ -137,21 +166,41 @@ class Server:
                 if len(lines) > 7 and lines[7].strip() == "ready":
                     return
             time.sleep(0.02)
-        msg = f"postgres: is not ready after {_PATIENCE_S:g} s"
-        raise SledsimError(msg)
+        msg = f"postgres: is not ready after {patience_s:g} s"
+        raise TookTooLongError(msg)
 
-    def psql(self, script: str) -> str:
+    def psql(self, script: str, patience_s: float | None = None) -> str:
         """Run a script of SQL; return its output, columns separated by ``|``.
 
         Raises
         ------
         SledsimError
-            At the first statement that fails.
+            At the first statement that fails, or if it takes longer than the patience.
         """
-        words = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
-        return self.client("psql", *words, given=script)
+        return self.client("psql", *_SCRIPT, given=script, patience_s=patience_s)
 
-    def client(self, program: str, *words: str, given: str = "") -> str:
+    @contextlib.contextmanager
+    def session(self) -> Iterator[subprocess.Popen[str]]:
+        """Give a psql that reads SQL from a pipe, and whose warnings come by another at once."""
+        command = [self._program("psql"), *self._there("psql", *_SCRIPT)]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(
+            command,
+            stdin=pipe,
+            stdout=subprocess.DEVNULL,
+            stderr=pipe,
+            text=True,
+            env=self._environment(),
+            **self._how,
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def client(
+        self, program: str, *words: str, given: str = "", patience_s: float | None = None
+    ) -> str:
         """Run a client to its end; return its output.
 
         Raises
@@ -159,10 +208,12 @@ class Server:
         SledsimError
             If it fails.
         """
-        out, _ = self._run(
-            program, "-h", self._socket, "-U", _ROLE, *words, *_DATABASE[program], given=given
-        )
+        more = {} if patience_s is None else {"timeout": patience_s}
+        out, _ = self._run(program, *self._there(program, *words), given=given, **more)
         return out
+
+    def _there(self, program: str, *words: str) -> list[str]:
+        return ["-h", self._socket, "-U", _ROLE, *words, *_DATABASE[program]]
 
     def timed(self, work: Callable[[], dict[str, Any]]) -> Ran:
         """Run an action and count the processor time of the server and its clients."""
@@ -173,12 +224,16 @@ class Server:
         clients = children_s() - clients
         return Ran(tree_compute_s(server) - before + clients, report)
 
-    def _run(self, program: str, *words: str, given: str = "") -> tuple[str, float]:
-        command = [self._application.program(program), *words]
-        environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "PGTZ": "UTC"}
-        return run(program, command, given=given, env=environment, **self._how)
+    def _run(self, program: str, *words: str, given: str = "", **how: Any) -> tuple[str, float]:
+        command = [self._program(program), *words]
+        return run(program, command, given=given, env=self._environment(), **self._how, **how)
+
+    @staticmethod
+    def _environment() -> dict[str, str]:
+        return {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "PGTZ": "UTC"}
 
 
+_SCRIPT = ("-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1")
 _DATABASE: dict[str, Sequence[str]] = {"psql": ("-d", "postgres"), "pgbench": ("postgres",)}
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,41 @@ if TYPE_CHECKING:
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PATIENCE_S = 3600.0
 """How long a program may take."""
+
+
+class TookTooLongError(SledsimError):
+    """A program did not end, or was not ready, in the time that it had."""
+
+
+def find(name: str, package: str, folders: Sequence[str] = (), *, owner: str) -> str:
+    """Return the path of a program: in ``PATH``, beside Python, or in further folders.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    package
+        How it is installed, for the message.
+    folders
+        Patterns below the root; of several that match, the last in order comes first.
+    owner
+        Who needs it, for the message.
+
+    Raises
+    ------
+    SledsimError
+        If it is missing.
+    """
+    beside = [str(Path(sys.executable).parent)]
+    for pattern in folders:
+        beside += [str(path) for path in sorted(Path("/").glob(pattern), reverse=True)]
+    found = shutil.which(name)
+    for folder in beside:
+        found = found or shutil.which(name, path=folder)
+    if found is None:
+        msg = f"{owner}: {name} is missing: install {package}"
+        raise SledsimError(msg)
+    return found
 
 
 def tree_compute_s(root: int) -> float:
@@ -91,7 +128,7 @@ def run(name: str, command: Sequence[str], *, given: str = "", **how: Any) -> tu
             process.wait()  # until it has ended, it uses files that the caller removes
             if isinstance(error, subprocess.TimeoutExpired):
                 msg = f"{name}: took more than {timeout_s:g} s"
-                raise SledsimError(msg) from None
+                raise TookTooLongError(msg) from None
             raise
     compute_s = children_s() - before
     if process.returncode != 0:

@@ -135,7 +135,7 @@ def _run(options: argparse.Namespace, devices: list[str]) -> list[Outcome]:
         "folder": None if options.folder is None else Path(options.folder),
     }
     given = {key: value for key, value in chosen.items() if value is not None}
-    with _one_signal():
+    with one_signal():
         return applications.bench(
             options.application,
             devices,
@@ -146,7 +146,7 @@ def _run(options: argparse.Namespace, devices: list[str]) -> list[Outcome]:
 
 
 @contextlib.contextmanager
-def _one_signal() -> Iterator[None]:
+def one_signal() -> Iterator[None]:
     """Let the first signal interrupt, and ignore others during the clean-up."""
     kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     said = ((kind, signal.getsignal(kind)) for kind in kinds)

@@ -38,6 +38,8 @@ TITLES = {
     "ledger": "Show which acknowledged writes a power cut has lost.",
     "bench-app": "Run a real application on emulated devices, one after the other, and split its "
     "run time.",
+    "crash-app": "Fail the power of a device at many instants under a real program, recover, and "
+    "check its data.",
     "completion": "Print a script that completes sledsim's commands, options and names in a shell.",
 }
 """The commands in the order of the list, each with the first line of its help.

@@ -1,0 +1,302 @@
+"""``sledsim crash-app``: the power fails under real programs."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import SledsimError
+from sledsim.cli import plots, reports
+from sledsim.cli.bench_app import one_signal
+from sledsim.cli.parser import command, print_json
+from sledsim.cli.text_tables import table
+from sledsim.crash_app.outcomes import OUTCOMES
+from sledsim.crash_app.presets import PRESETS, preset
+from sledsim.crash_app.result import SHARES
+from sledsim.crash_app.setup import PROGRAMS, Setup, kind
+from sledsim.crash_app.strata import STRATA
+from sledsim.crash_app.trial import PHASES
+from sledsim.number_text import number
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from sledsim.cli.parser import Commands
+    from sledsim.crash_app.result import Result
+
+_ABOUT = """\
+Fail the power of a device at many instants under a real program, recover, and check its data.
+
+  sledsim crash-app sqlite --device g2-buffered --cuts 200
+  sledsim crash-app sqlite --preset unsynced --plot unsynced.png
+  sledsim crash-app postgres --device mcd --cuts 50 --folder found
+  sledsim crash-app postgres --replay 7 --folder found
+  sledsim crash-app scripts --load load.sh --check check.sh --file-system raw
+  sledsim crash-app sqlite --keys
+
+The program runs once on the emulated device, which records all requests with their data. Of each
+instant the contents of the device are rebuilt: what its media held, and nothing of a volatile
+buffer. They are served, mounted and checked: every acknowledged transaction must be there, and
+nothing else. This takes real time and needs root, except for scripts on the raw device.
+
+A cut ends as: recovered whole; lost unacknowledged only (what was under way); lost acknowledged;
+corrupt, detected; corrupt, silent; did not mount; check did not end; check failed. The first two
+are good. The exit code is 0 when the experiment ran, whatever it found.
+"""
+_DEVICE = "g2-buffered"
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = command(commands, "crash-app", _crash, _ABOUT)
+    parser.add_argument("program", metavar="PROGRAM", help=f"{', '.join(PROGRAMS)}: what runs")
+    parser.add_argument("--device", metavar="NAME", help=f"a preset, or a TOML file ({_DEVICE})")
+    parser.add_argument("--scheduler", metavar="NAME", help="scheduler (fcfs)")
+    parser.add_argument(
+        "--cuts", metavar="N", type=int, default=200, help="at how many instants power fails (200)"
+    )
+    parser.add_argument("--seed", metavar="N", type=int, default=1, help="seed of the instants (1)")
+    parser.add_argument("--preset", metavar="NAME", help="a set-up known to be good or bad")
+    parser.add_repeatable(
+        "--set", "KEY=VALUE", "a key of the program, or of the device as device.KEY"
+    )
+    parser.add_argument(
+        "--keys", action="store_true", help="list the program's keys and presets, and end"
+    )
+    parser.add_argument("--file-system", metavar="TYPE", help="ext4, xfs or raw (ext4)")
+    parser.add_argument(
+        "--data",
+        metavar="MODE",
+        help="how ext4 treats data: ordered, journal or writeback (ordered)",
+    )
+    parser.add_argument(
+        "--no-barriers", action="store_true", help="mount ext4 so that it never flushes"
+    )
+    parser.add_argument("--options", metavar="OPTIONS", help="further ones for mount -o")
+    parser.add_argument(
+        "--fs-mib", metavar="MIB", type=int, help="size of the file system (as the program needs)"
+    )
+    for name, what in (
+        ("fill", "a script that makes the initial data"),
+        ("load", "a script that works on them"),
+        ("check", "a script that checks them after a cut"),
+    ):
+        parser.add_argument(f"--{name}", metavar="SCRIPT", help=what)
+    parser.add_repeatable("--log-files", "PATTERN", "files of scripts that are logs, as in 'wal/*'")
+    parser.add_argument(
+        "--patience",
+        metavar="SECONDS",
+        type=float,
+        default=60.0,
+        help="how long the check of one cut may take (60)",
+    )
+    parser.add_argument(
+        "--fsck", action="store_true", help="look the file system over after good checks, too"
+    )
+    parser.add_argument(
+        "--folder",
+        metavar="DIR",
+        help="keep the recording, and each bad outcome with its image, in this empty folder",
+    )
+    parser.add_argument(
+        "--replay", metavar="N", type=int, help="repeat cut N of the experiment in --folder"
+    )
+    plots.add(parser, "the outcomes and the time to be back in service")
+    reports.add(parser)
+
+
+def _crash(options: argparse.Namespace) -> None:
+    program = options.program
+    kind(program)
+    if options.keys:
+        _list_keys(program, options)
+        return
+    plots.check(options)
+    reports.check(options)
+    folder = None if options.folder is None else Path(options.folder)
+    with one_signal():
+        if options.replay is not None:
+            _replay(options, folder)
+            return
+        from sledsim.crash_app.experiment import experiment  # noqa: PLC0415 (it imports much)
+
+        result = experiment(
+            _setup(options),
+            cuts=options.cuts,
+            seed=options.seed,
+            patience_s=options.patience,
+            fsck=options.fsck,
+            folder=folder,
+            tell=lambda line: print(line, file=sys.stderr, flush=True),
+        )
+    _written(options, result)
+    if options.json:
+        print_json(result.to_dict())
+        return
+    print("\n".join(_lines(result)))
+    for file in (options.plot, options.report, options.folder):
+        if file is not None:
+            print(f"\nwritten: {file}")
+
+
+def _written(options: argparse.Namespace, result: Result) -> None:
+    if options.plot is not None:
+        from sledsim.crash_app.picture import draw  # noqa: PLC0415 (matplotlib is an extra)
+
+        plots.write(options, functools.partial(draw, result))
+    if options.report is not None:
+        from sledsim.crash_app import page  # noqa: PLC0415 (an extra)
+
+        page.write(result, options.report, options.words)
+
+
+def _setup(options: argparse.Namespace) -> Setup:
+    """Return the set-up of the options: those of a preset, and what is given over them."""
+    program = options.program
+    keys: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
+    if options.preset is not None:
+        found = preset(program, options.preset)
+        keys, chosen = dict(found.keys), dict(found.file_system)
+    given = [_setting(text) for text in options.set]
+    keys |= {key: value for key, value in given if not key.startswith("device.")}
+    named = {
+        name: getattr(options, name)
+        for name in ("file_system", "data", "options", "fs_mib", "scheduler")
+    }
+    chosen |= {name: value for name, value in named.items() if value is not None}
+    if options.no_barriers:
+        chosen["barriers"] = False
+    scripts = {name: getattr(options, name) for name in ("fill", "load", "check")}
+    scripts = {name: path and str(Path(path).absolute()) for name, path in scripts.items()}
+    if any(scripts.values()) or options.log_files:
+        scripts["log_files"] = options.log_files
+    return Setup(
+        program=program,
+        device=options.device or _DEVICE,
+        keys=keys,
+        scripts={name: value for name, value in scripts.items() if value},
+        settings=tuple(f"{k}={v}" for k, v in given if k.startswith("device.")),
+        **chosen,
+    )
+
+
+def _setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        msg = f"--set {text}: must be KEY=VALUE"
+        raise SledsimError(msg)
+    return key, value
+
+
+def _replay(options: argparse.Namespace, folder: Path | None) -> None:
+    from sledsim.crash_app.experiment import replay  # noqa: PLC0415 (it imports much)
+
+    if folder is None:
+        msg = f"--replay {options.replay}: must come with --folder DIR, which keeps the experiment"
+        raise SledsimError(msg)
+    result = replay(
+        folder,
+        options.replay,
+        program=options.program,
+        device=options.device,
+        patience_s=options.patience,
+    )
+    _written(options, result)
+    (cut,) = result.cuts
+    if options.json:
+        print_json(cut.to_dict())
+        return
+    facts, verdict = cut.facts, cut.trial.verdict
+    rows = [
+        [
+            "cut",
+            f"{cut.number}, at {cut.instant.at_ns / 1e6:,.6f} ms: {STRATA[cut.instant.stratum]}",
+        ],
+        ["acknowledged", f"{number(cut.acknowledged)} transactions"],
+        ["device", ", ".join(f"{key} {value}" for key, value in facts.items())],
+        ["outcome", OUTCOMES[verdict.outcome]],
+    ]
+    rows += [["found", verdict.text]] if verdict.text else []
+    rows += [["file system", cut.trial.damage]] if cut.trial.damage else []
+    rows += [
+        [f"{name}, ms", "-" if (ms := cut.trial.times_ms[key]) is None else number(ms, 3)]
+        for key, name in PHASES.items()
+    ]
+    print(table(rows, "<<"))
+
+
+def outcome_rows(result: Result) -> list[list[str]]:
+    """Return the table of outcomes by stratum, its head first."""
+    shown = [name for name, count in result.counts().items() if count]
+    rows = [["power failed in", "cuts", *(OUTCOMES[name] for name in shown)]]
+    for stratum in [*result.strata, None]:
+        counts = result.counts(stratum)
+        name = "all" if stratum is None else STRATA[stratum]
+        rows.append([name, number(sum(counts.values())), *(number(counts[each]) for each in shown)])
+    return rows
+
+
+def time_rows(result: Result) -> list[list[str]]:
+    """Return the table of times to be back in service, its head first."""
+    rows = [["back in service, ms", "mean", "p50", "max"]]
+    for name, times in result.times_ms().items():
+        shown = (times[key] for key in ("mean", "p50", "max"))
+        rows.append([PHASES[name], *("-" if ms is None else number(ms, 3) for ms in shown)])
+    return rows
+
+
+def share_rows(result: Result) -> list[list[str]]:
+    """Return the table of what cuts left to lose or to recover."""
+    return [
+        ["cuts that left", "share"],
+        *([SHARES[name], f"{share:.0%}"] for name, share in result.shares().items()),
+    ]
+
+
+def run_line(result: Result) -> str:
+    """Tell what ran, in a line."""
+    facts = result.facts
+    return (
+        f"{number(facts['transactions'])} transactions in {facts['duration_s']:.3f} s: "
+        f"{number(facts['writes'])} writes of {number(facts['blocks_written'])} blocks, "
+        f"{number(facts['flushes'])} flushes"
+    )
+
+
+def _lines(result: Result) -> Iterator[str]:
+    yield result.title
+    yield run_line(result)
+    for rows in (outcome_rows(result), time_rows(result), share_rows(result)):
+        yield ""
+        yield table(rows, "<" + ">" * (len(rows[0]) - 1))
+    yield ""
+    yield from result.lines()
+
+
+def _list_keys(program: str, options: argparse.Namespace) -> None:
+    found = kind(program)
+    if options.json:
+        keys = {
+            name: {"default": key.default, "allowed": key.allowed, "what": key.what}
+            for name, key in found.keys.items()
+        }
+        presets = {
+            name: {"good": each.is_good, "what": each.what}
+            for name, each in PRESETS[program].items()
+        }
+        about = {"program": program, "title": found.title, "about": found.about}
+        print_json(about | {"keys": keys, "presets": presets})
+        return
+    print(f"{found.title}. {found.about}")
+    if found.keys:
+        rows = [["key", "default", "allowed", ""]]
+        rows += [[k, str(e.default), e.allowed, e.what] for k, e in found.keys.items()]
+        print(f"\n{table(rows, '<<<<')}")
+    if PRESETS[program]:
+        rows = [["preset", "", ""]]
+        rows += [[k, "good" if e.is_good else "bad", e.what] for k, e in PRESETS[program].items()]
+        print(f"\n{table(rows, '<<<')}")

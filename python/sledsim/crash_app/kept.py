@@ -1,0 +1,155 @@
+"""An experiment in a folder: its recording, its instants, and each bad outcome with its image."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import SledsimError
+from sledsim.crash_app.run import ACKNOWLEDGED, RECORDING, Run
+from sledsim.crash_app.setup import Setup
+from sledsim.crash_app.strata import Instant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from sledsim.crash_app.result import CutResult
+    from sledsim.emulator.recordings import DataRecording
+
+_FILE = "experiment.json"
+_BAD = "bad"
+
+
+class Kept:
+    """A run and its recording."""
+
+    def __init__(self, folder: Path, setup: Setup, run: Run, title: str) -> None:
+        """Load the recording of a run from its folder.
+
+        Raises
+        ------
+        SledsimError
+            If it cannot be read.
+        """
+        from sledsim.emulator.recordings import DataRecording  # noqa: PLC0415 (it imports much)
+
+        self.folder = folder
+        self.setup = setup
+        self.run = run
+        self.title = title
+        self.recording: DataRecording = DataRecording.load(folder / RECORDING)
+
+    def _model_ns(self, clock_ns: int) -> int:
+        return int((clock_ns - self.recording.clock_start_ns) * self.recording.speed)
+
+    @property
+    def window_ns(self) -> tuple[int, int]:
+        """Begin and end of the load, in model time."""
+        first, last = self.run.window_ns
+        return self._model_ns(first), self._model_ns(last)
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Return the requests of the recording."""
+        import pyarrow as pa  # noqa: PLC0415 (an extra)
+
+        rows: list[dict[str, Any]] = pa.table(self.recording.requests).to_pylist()
+        return rows
+
+    @cached_property
+    def _lines(self) -> list[tuple[int, bytes]]:
+        """The lines of what was acknowledged, with their model times.
+
+        Raises
+        ------
+        SledsimError
+            If a line is none.
+        """
+        path = self.folder / ACKNOWLEDGED
+        found = []
+        for number, line in enumerate(path.read_bytes().splitlines(keepends=True), 1):
+            fields = line.split()
+            if len(fields) != 2 or not fields[1].isdigit():
+                text = line.decode(errors="replace").strip()
+                msg = f"{path}: line {number}: '{text}': must be TOKEN MONOTONIC_NS"
+                raise SledsimError(msg)
+            found.append((self._model_ns(int(fields[1])), line))
+        return found
+
+    def acknowledged(self, at_ns: int) -> list[bytes]:
+        """Return the lines of what was acknowledged by an instant of model time."""
+        return [line for time_ns, line in self._lines if time_ns <= at_ns]
+
+    def save(self, facts: dict[str, Any], instants: Sequence[Instant]) -> None:
+        """Write what a replay needs."""
+        document = {
+            "title": self.title,
+            "setup": self.setup.to_dict(),
+            "run": self.run.to_dict(),
+            "facts": facts,
+            "cuts": [[each.at_ns, each.stratum] for each in instants],
+        }
+        (self.folder / _FILE).write_text(json.dumps(document), encoding="utf-8")
+
+    def keep_image(self, number: int, cut: Any) -> None:
+        """Keep the image of a cut."""
+        (self.folder / _BAD).mkdir(exist_ok=True)
+        cut.save(str(self.folder / _BAD / f"{number:04}.img"))
+
+    def keep_outcome(self, result: CutResult) -> None:
+        """Write what a cut came to."""
+        document = result.to_dict() | {"image": f"{result.same_as or result.number:04}.img"}
+        path = self.folder / _BAD / f"{result.number:04}.json"
+        path.write_text(json.dumps(document, indent=1), encoding="utf-8")
+
+
+def load(folder: Path) -> tuple[Kept, dict[str, Any], list[Instant]]:
+    """Read an experiment: the run, what is known of it, its instants.
+
+    Raises
+    ------
+    SledsimError
+        If the folder keeps none.
+    """
+    try:
+        document = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        setup, run = Setup.of(document["setup"]), Run.of(document["run"])
+        instants = [Instant(int(at), str(stratum)) for at, stratum in document["cuts"]]
+        facts, title = dict(document["facts"]), str(document["title"])
+    except OSError as error:
+        msg = f"{folder / _FILE}: {error.strerror}; --folder must be one that an experiment kept"
+        raise SledsimError(msg) from None
+    except (ValueError, KeyError, TypeError) as error:
+        msg = f"{folder / _FILE}: does not describe an experiment ({error!r})"
+        raise SledsimError(msg) from None
+    found = Kept(folder, setup, run, title)
+    if found.recording.device != facts["device"]:
+        msg = f"{folder}: the recording is of {found.recording.device}, not of {facts['device']}"
+        raise SledsimError(msg)
+    return found, facts, instants
+
+
+def remove_run(folder: Path) -> None:
+    """Remove the files of a run that has failed."""
+    shutil.rmtree(folder / RECORDING, ignore_errors=True)
+    (folder / ACKNOWLEDGED).unlink(missing_ok=True)
+
+
+def need_empty(folder: Path) -> None:
+    """Make a folder, or see that it is empty.
+
+    Raises
+    ------
+    SledsimError
+        If it holds anything or cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            msg = f"--folder {folder}: must be empty; it holds another experiment, or other files"
+            raise SledsimError(msg)
+    except OSError as error:
+        msg = f"--folder {folder}: {error.strerror}"
+        raise SledsimError(msg) from None
