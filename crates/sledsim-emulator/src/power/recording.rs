@@ -177,10 +177,11 @@ impl DataRecording {
             return Err(refuse(format!("bytes = {bytes}: the device has {has}")));
         }
         let requests_path = folder.join(REQUESTS);
-        let mut requests = read_requests(&requests_path)?.into_iter();
+        let listed = about["epochs"].as_array();
+        let listed = listed.ok_or_else(|| refuse("epochs: must be a list".to_owned()))?;
+        let requests = read_requests(&requests_path, listed.len())?;
         let mut epochs = Vec::new();
-        for epoch in about["epochs"].as_array().into_iter().flatten() {
-            let requests = requests.next().unwrap_or_default();
+        for (epoch, requests) in listed.iter().zip(requests) {
             let wanted = number(epoch, "requests")?;
             if requests.len() as u64 != wanted {
                 let has = requests.len();

@@ -1,4 +1,4 @@
-//! A history of one epoch as a table: a Parquet file.
+//! The requests of a history as a table: a Parquet file.
 
 use super::history::{Epoch, Recorded};
 use crate::parquet_file::ParquetFile;
@@ -82,11 +82,11 @@ pub fn write_requests(path: &Path, epochs: &[Epoch]) -> Result<()> {
     TableFile::create(path)?.write(&requests_table(epochs), None)
 }
 
-/// Reads the requests that [`write_requests`] wrote, by epoch.
+/// Reads the requests that [`write_requests`] wrote, of so many epochs.
 ///
 /// # Errors
 /// A file that is not such a table, with what is wrong.
-pub fn read_requests(path: &Path) -> Result<Vec<Vec<Recorded>>> {
+pub fn read_requests(path: &Path, epochs: usize) -> Result<Vec<Vec<Recorded>>> {
     let refuse = |problem: String| Error::file(path, problem);
     let file = ParquetFile::open(path).map_err(refuse)?;
     for (name, kind) in COLUMNS {
@@ -98,7 +98,8 @@ pub fn read_requests(path: &Path) -> Result<Vec<Vec<Recorded>>> {
         }
     }
     let names = COLUMNS.map(|(name, _)| name);
-    let mut epochs: Vec<Vec<Recorded>> = Vec::new();
+    let mut epochs = vec![Vec::<Recorded>::new(); epochs];
+    let mut last = 0;
     let batches = file.batches(Some(&names), 8192).map_err(refuse)?;
     for batch in batches {
         let batch = batch.map_err(|error| refuse(format!("the data are damaged ({error})")))?;
@@ -129,12 +130,13 @@ pub fn read_requests(path: &Path) -> Result<Vec<Vec<Recorded>>> {
                     .then(|| Nanos(completion.value(row))),
                 first_token: tokens.value(row),
             };
-            if index > epochs.len() {
-                return Err(refuse(format!("row {row}: epoch {index} comes too early")));
+            if index >= epochs.len() || index < last {
+                return Err(refuse(format!(
+                    "row {row}: epoch {index}: must not fall, and be one of {}",
+                    epochs.len()
+                )));
             }
-            if index == epochs.len() {
-                epochs.push(Vec::new());
-            }
+            last = index;
             let before = epochs[index].last();
             if before.is_some_and(|last| {
                 last.arrival > recorded.arrival || last.id.wrapping_add(1) != recorded.id
