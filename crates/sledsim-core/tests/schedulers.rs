@@ -24,6 +24,7 @@ fn mechanism(name: &str) -> Box<dyn Mechanism> {
             blocks: 1_000_000,
             latency: Nanos(10),
             block_time: Nanos(1),
+            battery: true,
         }),
         "coasting" => sled("g2", &[("idle", "\"coast\"")]),
         "settled" => sled("g2", &[("settling_constants", "0")]),

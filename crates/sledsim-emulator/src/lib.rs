@@ -11,6 +11,7 @@
 //! * [`timeline`]: a model under the real clock.
 //! * [`store`]: the bytes of a device.
 //! * [`log`]: statistics and recordings of requests.
+//! * [`command`]: commands of clients.
 //! * [`errno`]: error numbers for failed requests.
 //! * [`export`]: a timeline with a store, under a name.
 //! * [`power`]: power failures of an export, and recordings from which images are rebuilt.
@@ -22,6 +23,7 @@
 //!
 //! Linux only.
 
+pub mod command;
 pub mod errno;
 pub mod export;
 pub mod front_end;

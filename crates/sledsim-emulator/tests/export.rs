@@ -3,10 +3,9 @@
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
+use sledsim_emulator::command::{Command, CommandKind};
 use sledsim_emulator::errno::Errno;
-use sledsim_emulator::export::{
-    BatchReply, Command, CommandKind, CommandResult, Export, ExportInfo, Refusal,
-};
+use sledsim_emulator::export::{BatchReply, CommandResult, Export, ExportInfo, Refusal};
 use sledsim_emulator::log::Log;
 use sledsim_emulator::store::{Sparse, Store};
 use sledsim_emulator::timeline::{Answer, Reply, Timeline};

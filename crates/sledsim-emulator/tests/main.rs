@@ -2,13 +2,14 @@
 //! their whole process are binaries of their own: see `[[test]]` in Cargo.toml.
 
 mod export;
+mod power;
 mod timeline;
 
 /// The NBD server as seen by raw clients, which send each byte explicitly.
 mod nbd {
     mod addresses;
     mod bytes;
-    mod client;
+    pub mod client;
     mod commands;
     mod handshake;
     mod hostile;

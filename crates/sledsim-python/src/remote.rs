@@ -315,6 +315,20 @@ impl Remote {
         wait(py, || self.remote.flush())
     }
 
+    /// Lets power fail or return; the server's answer as a dictionary.
+    fn set_power<'py>(&self, py: Python<'py>, on: bool) -> PyResult<Bound<'py, PyDict>> {
+        let said = wait(py, || self.remote.set_power(on))?;
+        let dict = dict!(py, said.{at_ns, startup_ns, recovery_ns});
+        if let Some(ledger) = said.ledger {
+            let fate = dict!(py, ledger.{
+                writes, acknowledged, acknowledged_unflushed, lost, promised_lost, promised_torn,
+                torn, unreadable
+            });
+            dict.update(fate.as_mapping())?;
+        }
+        Ok(dict)
+    }
+
     /// Starts a pipeline of up to `under_way` batches in flight.
     fn pipeline(&self, py: Python<'_>, under_way: usize) -> PyResult<Pipeline> {
         let pipeline = wait(py, || self.remote.pipeline(under_way))?;

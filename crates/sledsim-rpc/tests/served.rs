@@ -1,7 +1,6 @@
 //! Servers for tests.
 
 use sledsim_core::catalog::{Device, Override};
-use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::front_end::FrontEnd;
 use sledsim_emulator::listen::Admission;
 use sledsim_emulator::server::{ExportSpec, Server};

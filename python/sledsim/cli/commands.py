@@ -33,6 +33,9 @@ TITLES = {
     "mount": "Mount a file system that lies on a simulated device.",
     "umount": "Unmount a mount of sledsim mount, and end its server.",
     "top": "Watch a server of emulated devices.",
+    "power-cut": "Let power fail under a device that sledsim serve serves with --power-cut.",
+    "power-on": "Let power return to a device after sledsim power-cut.",
+    "ledger": "Show which acknowledged writes a power cut has lost.",
     "bench-app": "Run a real application on emulated devices, one after the other, and split its "
     "run time.",
     "crash-app": "Fail the power of a device at many instants under a real program, recover, and "

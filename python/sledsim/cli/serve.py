@@ -44,9 +44,13 @@ written, from memory or from a backing file that survives the server. Without --
 is under way is answered, the backing file flushed, the recording completed. sledsim top watches it.
 
 Each --export is NAME=DEVICE, with file=PATH, scheduler=NAME, layout=NAME, batch-window-ms=MS,
-speed=FACTOR, record=PATH or read-only after commas. NBD and RPC clients ask for it by name; the
-first also has the empty one.
+speed=FACTOR, record=PATH, record-data=DIR, power-cut=WHEN or read-only after commas. NBD and RPC
+clients ask for it by name; the first also has the empty one.
 """
+
+
+_WORDS = {"file", "scheduler", "layout", "record", "record-data", "power-cut"}
+"""Keys of ``--export`` with a word."""
 
 
 def add(commands: Commands) -> None:
@@ -125,6 +129,19 @@ def add_device(parser: Parser, *, required: bool) -> None:
     )
     parser.add_argument("--record", metavar="FILE", help="record every request (Parquet)")
     parser.add_argument(
+        "--power-cut",
+        metavar="WHEN",
+        help="let power fail: manual (by sledsim power-cut only), at=SECONDS, after=REQUESTS, "
+        "flush=COUNT or rate=PER_SECOND,seed=NUMBER, in time of the device; with back=SECONDS it "
+        "returns so much later, else by sledsim power-on",
+    )
+    parser.add_argument(
+        "--record-data",
+        metavar="DIR",
+        help="record every request with its data in this new folder; sledsim ledger shows what a "
+        "power cut at any instant of it loses",
+    )
+    parser.add_argument(
         "--batch-window-ms",
         metavar="MS",
         type=float,
@@ -150,12 +167,12 @@ def _export(text: str) -> Export:
             except ValueError:
                 msg = f"--export {text}: {key} = {value}: must be a number"
                 raise SledsimError(msg) from None
-        elif key in {"file", "scheduler", "layout", "record"} and value:
-            said[key] = value
+        elif key in _WORDS and value:
+            said[key.replace("-", "_")] = value
         else:
             known = (
                 "file=PATH, scheduler=NAME, layout=NAME, batch-window-ms=MS, speed=FACTOR, "
-                "record=PATH or read-only"
+                "record=PATH, record-data=DIR, power-cut=WHEN or read-only"
             )
             msg = f"--export {text}: '{word}': must be {known}"
             raise SledsimError(msg)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
+from sledsim.cli import servers
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import table
@@ -38,28 +38,11 @@ _HOME, _CLEAR = "\x1b[H", "\x1b[J"
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = command(commands, "top", _top, _ABOUT)
-    parser.add_argument(
-        "server", metavar="SERVER", nargs="?", help="its process id, or its control socket"
-    )
+    parser.add_argument("server", metavar="SERVER", nargs="?", help=servers.WAYS)
     parser.add_argument(
         "--every", metavar="S", type=float, default=1.0, help="seconds between updates (1)"
     )
     parser.add_argument("--once", action="store_true", help="print once and end")
-
-
-def _which(said: str | None) -> Path:
-    from sledsim.emulator.control import folder, servers  # noqa: PLC0415 (as below)
-
-    if said is not None:
-        return folder() / f"{said}.control" if said.isdecimal() else Path(said)
-    found = list(servers())
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        msg = "no server of yours runs; sledsim serve starts one"
-        raise SledsimError(msg)
-    msg = f"several servers run: name one of {', '.join(path.stem for path in found)}"
-    raise SledsimError(msg)
 
 
 def _top(options: argparse.Namespace) -> None:
@@ -68,7 +51,7 @@ def _top(options: argparse.Namespace) -> None:
     if not 0.05 <= options.every <= 3600:
         msg = f"--every {options.every}: must be from 0.05 to 3600"
         raise SledsimError(msg)
-    path = _which(options.server)
+    path = servers.which(options.server)
     status = json.loads(ask(path))
     if options.json:
         print_json(status)

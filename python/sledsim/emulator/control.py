@@ -1,6 +1,8 @@
 """The control socket of a server: HTTP, on this machine only.
 
-``/status`` is the JSON of :meth:`sledsim.Server.status`, ``/metrics`` the same for Prometheus.
+``/status`` is the JSON of :meth:`sledsim.Server.status`, ``/metrics`` the same for Prometheus. On
+the socket of its user, not at an address, ``POST /power-cut`` and ``POST /power-on`` do what their
+methods do; ``?export=NAME`` names the export.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlencode
 
 from sledsim._core import SledsimError, SpecError
 from sledsim.emulator import metrics
@@ -76,6 +79,21 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._say(404, "text/plain; charset=utf-8", b"there are /status and /metrics\n")
 
+    def do_POST(self) -> None:
+        path, _, query = self.path.partition("?")
+        name = parse_qs(query, keep_blank_values=True).get("export", [""])[0]
+        served = self.server.reported
+        orders = {"/power-cut": served.power_cut, "/power-on": served.power_on}
+        if path not in orders or not self.server.takes_orders:
+            self._say(404, "text/plain; charset=utf-8", b"there is no such command here\n")
+            return
+        try:
+            said = json.dumps(orders[path](name))
+        except SledsimError as error:
+            self._say(409, "text/plain; charset=utf-8", f"{error}\n".encode())
+        else:
+            self._say(200, "application/json", said.encode())
+
     def _say(self, code: int, kind: str, body: bytes) -> None:
         self.send_response(code)
         self.send_header("Content-Type", kind)
@@ -93,6 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
     reported: Server
+    takes_orders = False
 
     def handle_error(self, *_: object) -> None:
         """Ignore the error: the client has disconnected."""
@@ -100,6 +119,7 @@ class _Http(ThreadingHTTPServer):
 
 class _UnixHttp(_Http):
     address_family = socket.AF_UNIX
+    takes_orders = True
 
     def server_bind(self) -> None:
         socketserver.TCPServer.server_bind(self)  # HTTPServer's asks for the name of the host
@@ -203,9 +223,24 @@ def ask(path: Path, what: str = "/status") -> bytes:
     SledsimError
         If no server answers there.
     """
+    return _request(path, "GET", what)
+
+
+def order(path: Path, what: str, export: str = "") -> bytes:
+    """Give a server a command: ``/power-cut`` or ``/power-on``.
+
+    Raises
+    ------
+    SledsimError
+        If no server answers there, or it refuses.
+    """
+    return _request(path, "POST", f"{what}?{urlencode({'export': export})}")
+
+
+def _request(path: Path, method: str, what: str) -> bytes:
     connection = _UnixConnection(path)
     try:
-        connection.request("GET", what)
+        connection.request(method, what)
         answer = connection.getresponse()
         body = answer.read()
     except (OSError, http.client.HTTPException) as error:

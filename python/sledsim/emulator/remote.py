@@ -289,6 +289,26 @@ class RemoteDevice:
         """
         self._core.flush()
 
+    def power_cut(self) -> dict[str, int]:
+        """Let power fail now, as :meth:`Server.power_cut` does; returns the counts of its ledger.
+
+        Raises
+        ------
+        RemoteError
+            If power is off, or the export was started without a power cut.
+        """
+        return self._core.set_power(on=False)
+
+    def power_on(self) -> dict[str, int]:
+        """Let power return, as :meth:`Server.power_on` does.
+
+        Raises
+        ------
+        RemoteError
+            If power is on, or the export was started without a power cut.
+        """
+        return self._core.set_power(on=True)
+
     def close(self) -> None:
         """End the connection."""
         self._remote = self._client = None

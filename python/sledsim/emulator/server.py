@@ -156,7 +156,8 @@ class Server:
         Returns
         -------
         dict
-            ``on_at_ns`` of model time, and ``ready_ns`` from then until it takes requests.
+            ``at_ns`` of model time; from then ``startup_ns``, and then ``recovery_ns`` of a hybrid,
+            until it takes requests.
 
         Raises
         ------

@@ -154,6 +154,7 @@ impl Device {
             blocks,
             latency: spec.buffer_latency,
             block_time: spec.buffer_block_time,
+            battery: cache.opt_bool("battery")?.unwrap_or(true),
         };
         let front = Self {
             name: format!("{name}.controller_cache"),
@@ -480,6 +481,7 @@ impl Device {
                 Keeping::OnMedia(_, torn) => {
                     let failure = PowerFailure {
                         tearing: self.kind.tearing(),
+                        forgets: self.kind.forgets(),
                         hold_up: self.kind.hold_up(),
                         startup: self.kind.startup(),
                         torn: torn.clone(),

@@ -363,6 +363,9 @@ impl Contents for ContentTracker {
             Some(record) => {
                 take_shown(record, &mut self.log, &self.writing);
                 record.lose_power(at, &mut self.media);
+                if record.failure.forgets {
+                    self.now = TokenTable::default();
+                }
                 BTreeMap::new()
             }
         };

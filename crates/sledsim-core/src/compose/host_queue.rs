@@ -62,6 +62,7 @@ impl HostQueue {
                 blocks: child.blocks(),
                 latency: Nanos::ZERO,
                 block_time: Nanos::ZERO,
+                battery: true,
             },
             child: Children::new(vec![child]),
             scheduler,

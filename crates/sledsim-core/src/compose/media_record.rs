@@ -12,6 +12,8 @@ use sledsim_base::units::Nanos;
 pub struct PowerFailure {
     /// What becomes of the block that is being written.
     pub tearing: Tearing,
+    /// Whether all data are lost.
+    pub forgets: bool,
     /// How long the passes under way go on after power has failed; no other begins.
     pub hold_up: Nanos,
     /// How long the device takes to start when power returns.
@@ -192,6 +194,7 @@ impl MediaRecord {
     pub(super) fn lose_power(&mut self, at: Nanos, media: &mut TokenTable) {
         let PowerFailure {
             tearing,
+            forgets,
             hold_up,
             ref torn,
             ..
@@ -225,6 +228,9 @@ impl MediaRecord {
                     }
                 }
             }
+        }
+        if forgets {
+            *media = TokenTable::default();
         }
         self.held = TokenTable::default();
         self.shown.take(&mut self.taken);

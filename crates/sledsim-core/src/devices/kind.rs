@@ -53,6 +53,11 @@ pub trait DeviceKind: Any + Debug + Send + Sync {
         Nanos::ZERO
     }
 
+    /// Whether all of its data are lost when power fails.
+    fn forgets(&self) -> bool {
+        false
+    }
+
     /// How long it takes to start when power returns, beyond what [`Self::start`] says;
     /// zero if the spec does not say.
     fn startup(&self) -> Nanos {

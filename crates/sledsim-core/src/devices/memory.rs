@@ -4,7 +4,7 @@
 //! serves one request at a time; latencies and transfers do not overlap, so that
 //! requests of n blocks complete at most once per `latency_ms` + n `ms_per_block`.
 //! Model several banks as a `stripe` of memories. Addresses have no effect, and energy
-//! is not modelled.
+//! is not modelled. Without a battery it forgets all data when power fails.
 
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
@@ -30,6 +30,8 @@ pub struct Memory {
     pub latency: Nanos,
     /// Time per 512-byte block.
     pub block_time: Nanos,
+    /// Whether its data outlive a power failure.
+    pub battery: bool,
 }
 
 impl Memory {
@@ -43,6 +45,7 @@ impl Memory {
             blocks: keys.u64("blocks", 1..=1 << 40)?,
             latency: Nanos::from_ms(keys.f64("latency_ms", time)?),
             block_time: Nanos::from_ms(keys.f64("ms_per_block", time)?),
+            battery: keys.opt_bool("battery")?.unwrap_or(true),
         })
     }
 
@@ -144,8 +147,14 @@ impl DeviceKind for Memory {
         self.derived()
     }
 
+    /// A composite that relies on a memory makes this promise; without a battery the
+    /// memory breaks it.
     fn promise(&self, _children: &[Promise]) -> Promise {
         Promise::Completion
+    }
+
+    fn forgets(&self) -> bool {
+        !self.battery
     }
 
     fn build(

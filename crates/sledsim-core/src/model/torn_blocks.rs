@@ -2,9 +2,9 @@
 //!
 //! The tips of a sled write the tip sectors of a block bit by bit, all at the same
 //! time. If power fails between the first bit and the last, every tip sector of the
-//! block begins as the new one and ends as the old one. The check bits of a tip sector
-//! fit neither: the block cannot be read until it is written again. Without check bits
-//! the block reads as the mixture.
+//! block begins as the new one and ends as the old one. The code of a tip sector
+//! fits neither: the block cannot be read until it is written again. Without a code the
+//! block reads as the mixture.
 //!
 //! The token of a torn block stands for the mixture, as that of any other block stands
 //! for its data. A block that was torn before may be torn again.
@@ -20,11 +20,11 @@ pub enum Tearing {
     TipSectors {
         /// Servo bits, which a pass reads before it writes.
         servo_bits: u32,
-        /// Bits written per tip sector: data, then check bits.
+        /// Coded bits written per tip sector: as many for each data bit.
         sector_bits: u32,
         /// Of these, data bits.
         data_bits: u32,
-        /// Whether the check bits detect a mixture.
+        /// Whether the code of a tip sector detects a mixture.
         detects: bool,
     },
 }
@@ -72,14 +72,14 @@ impl TornBlocks {
         if written == 0 {
             return old;
         }
-        if written >= sector_bits || (!detects && written >= data_bits) {
+        if written >= sector_bits {
             return new;
         }
         let mut all = self.all();
         all.push(Torn {
             old,
             new,
-            new_bits: written.min(data_bits),
+            new_bits: (u64::from(written) * u64::from(data_bits) / u64::from(sector_bits)) as u32,
             data_bits,
             detected: detects,
         });

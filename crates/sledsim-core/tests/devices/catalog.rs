@@ -34,7 +34,9 @@ fn every_value_of_every_preset_has_a_source() {
             _ => 5,
         };
         let is_cached = parameters.contains_key("controller_cache.cache_mib");
+        let is_buffered = parameters.contains_key("buffer.size_kib");
         let keys = keys + usize::from(parameters.contains_key("base")) + 4 * usize::from(is_cached);
+        let keys = keys + 5 * usize::from(is_buffered);
         if spec["parameters"]["kind"]["value"] == "disk" {
             assert!(parameters.len() >= 20, "{name}");
         } else {

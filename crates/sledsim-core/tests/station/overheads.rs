@@ -27,6 +27,7 @@ fn serve(bus_ns_per_block: f64, requests: &[(u64, Op, u32)]) -> Vec<Row> {
         blocks: 1_000_000,
         latency: Nanos(1000),
         block_time: Nanos(10),
+        battery: true,
     };
     let interface = Interface {
         overhead: Nanos(200),

@@ -1,6 +1,7 @@
 //! Batches: linked commands submitted to a device at one instant.
 
-use super::{Command, CommandKind, Export};
+use super::Export;
+use crate::command::{Command, CommandKind};
 use crate::timeline::{Answer, Reply};
 use sledsim_base::request::{Extent, Request};
 use sledsim_base::row::Row;

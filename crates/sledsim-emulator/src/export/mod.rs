@@ -6,12 +6,13 @@ mod batch;
 
 pub use batch::{BatchReply, CommandResult, Refusal};
 
+use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
 use crate::log::Log;
 use crate::power::Power;
 use crate::store::{Flushes, Store};
 use crate::timeline::{Answer, Reply, Timeline};
-use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
+use sledsim_base::request::Op;
 use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
@@ -20,81 +21,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
-
-/// The operation of a command, with its length or data.
-#[derive(Clone, Copy, Debug)]
-pub enum CommandKind<'a> {
-    /// Reads this many bytes.
-    Read(u64),
-    /// Writes these bytes.
-    Write(&'a [u8]),
-    /// Makes earlier writes survive a crash.
-    Flush,
-    /// Discards this many bytes; they read as zero.
-    Trim(u64),
-    /// Zeroes bytes. With `unmap` their space may be deallocated, which takes the time
-    /// of a trim, else that of a write.
-    Zero {
-        /// Number of bytes.
-        bytes: u64,
-        /// Whether their space may be deallocated.
-        unmap: bool,
-    },
-}
-
-/// A command of a client.
-#[derive(Clone, Copy, Debug)]
-pub struct Command<'a> {
-    /// The operation.
-    pub what: CommandKind<'a>,
-    /// First byte.
-    pub offset: u64,
-    /// Answers a write only when it survives a crash.
-    pub fua: bool,
-    /// Number of the client's stream.
-    pub stream: u32,
-}
-
-impl Command<'_> {
-    /// Number of bytes of the device that it accesses.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        match self.what {
-            CommandKind::Read(bytes)
-            | CommandKind::Trim(bytes)
-            | CommandKind::Zero { bytes, .. } => bytes,
-            CommandKind::Write(data) => data.len() as u64,
-            CommandKind::Flush => 0,
-        }
-    }
-
-    fn op(&self) -> Op {
-        match self.what {
-            CommandKind::Read(_) => Op::Read,
-            CommandKind::Write(_) | CommandKind::Zero { unmap: false, .. } => Op::Write,
-            CommandKind::Flush => Op::Flush,
-            CommandKind::Trim(_) | CommandKind::Zero { unmap: true, .. } => Op::Trim,
-        }
-    }
-
-    /// The request for the model, without id and arrival.
-    fn request(&self) -> Request {
-        let op = self.op();
-        Request {
-            op,
-            flags: Flags {
-                fua: self.fua,
-                ..Flags::default()
-            },
-            stream: self.stream,
-            extents: match op {
-                Op::Flush => Extents::new(),
-                _ => blocks(self.offset, self.bytes()),
-            },
-            ..Request::default()
-        }
-    }
-}
 
 /// A request that waits for the store to be durable.
 struct Sync {
@@ -327,18 +253,6 @@ impl Drop for Export {
             let _ = syncer.join();
         }
     }
-}
-
-/// The blocks covered by `bytes` bytes from `offset` on.
-fn blocks(offset: u64, bytes: u64) -> Extents {
-    let (mut lbn, end) = (offset / BLOCK_BYTES, (offset + bytes).div_ceil(BLOCK_BYTES));
-    let mut extents = Extents::new();
-    while lbn < end {
-        let blocks = u32::try_from(end - lbn).unwrap_or(u32::MAX);
-        extents.push(Extent { lbn, blocks });
-        lbn += u64::from(blocks);
-    }
-    extents
 }
 
 /// Runs the sync thread: makes the store durable, once for all waiting requests.

@@ -1,8 +1,9 @@
 //! The file system: the files of the mount and the operations of the kernel on them.
 
 use super::reply::{DataReply, EmptyReply, Patch, WrittenReply, errno};
+use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
-use crate::export::{Command, CommandKind, Export};
+use crate::export::Export;
 use crate::timeline::Reply;
 use fuser::{
     FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,

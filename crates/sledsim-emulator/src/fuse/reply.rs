@@ -1,7 +1,8 @@
 //! Replies to the kernel.
 
+use crate::command::{Command, CommandKind};
 use crate::errno::Errno;
-use crate::export::{Command, CommandKind, Export};
+use crate::export::Export;
 use crate::timeline::{Answer, Reply};
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
 use sledsim_base::units::BLOCK_BYTES;

@@ -122,13 +122,21 @@ impl WrittenData {
         Ok(())
     }
 
-    fn read(&self, token: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(buffer, (token - 1) * BLOCK_BYTES)
+    /// Reads the data of writes from byte `from` of the block of a token on.
+    pub(super) fn read(&self, token: u64, from: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.file
+            .read_exact_at(buffer, (token - 1) * BLOCK_BYTES + from)
     }
 
     /// Reads a block by its token; returns whether it can be read. `base` has what blocks
     /// held at first, if that is kept there.
-    fn block(&self, base: &Base<'_>, lbn: u64, token: u64, out: &mut [u8]) -> io::Result<bool> {
+    pub(super) fn block(
+        &self,
+        base: &Base<'_>,
+        lbn: u64,
+        token: u64,
+        out: &mut [u8],
+    ) -> io::Result<bool> {
         if let Some(torn) = base.torn.get(token) {
             let mut new = [0; BLOCK];
             let readable = self.block(base, lbn, torn.old, out)?
@@ -140,9 +148,9 @@ impl WrittenData {
         let kept = self.initial.as_ref();
         match (token, kept.map(|kept| kept.get(&lbn).copied().unwrap_or(0))) {
             (0, Some(0)) => out.fill(0),
-            (0, Some(token)) => self.read(token, out)?,
+            (0, Some(token)) => self.read(token, 0, out)?,
             (0, None) => base.store.read(lbn * BLOCK_BYTES, out)?,
-            (token, _) => self.read(token, out)?,
+            (token, _) => self.read(token, 0, out)?,
         }
         Ok(true)
     }
@@ -183,7 +191,7 @@ impl WrittenData {
                     while done < blocks {
                         let some = (blocks - done).min(CHUNK_BLOCKS);
                         buffer.resize((some * BLOCK_BYTES) as usize, 0);
-                        self.read(first + done, &mut buffer)?;
+                        self.read(first + done, 0, &mut buffer)?;
                         to.write((lbn + done) * BLOCK_BYTES, &buffer)?;
                         done += some;
                     }

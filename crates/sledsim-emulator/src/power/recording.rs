@@ -6,6 +6,7 @@
 //! first.
 
 use super::data::{Base, WrittenData};
+use super::image::ImageStore;
 use super::switch::document;
 use crate::store::{Layered, Sparse, Store};
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ use sledsim_run::power_cut::{
     Content, Epoch, Failed, History, Image, read_requests, replay, write_requests,
 };
 use sledsim_run::values::device_to_toml;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -313,17 +314,13 @@ impl Cut {
     /// # Errors
     /// The error of the system.
     pub fn store(&self) -> Result<Layered> {
-        let refuse = |error: io::Error| Error::file(&self.base, error);
-        let open = || File::open(&self.base);
-        let store = Layered::over(open().map_err(refuse)?, self.bytes)?;
-        let initial = Layered::over(open().map_err(refuse)?, self.bytes)?;
-        let base = Base {
-            store: &initial,
-            torn: &self.failed.torn,
-        };
         let image = &self.failed.outcome.image;
-        let restored = self.data.restore(image, &base, &store, |_| {});
-        restored.map_err(|error| Error::System(format!("the image: {error}")))?;
+        let store = Layered::over(Box::new(ImageStore {
+            base: Sparse::shared(&self.base, self.bytes)?,
+            data: Arc::clone(&self.data),
+            image: image.clone(),
+            torn: self.failed.torn.clone(),
+        }))?;
         for run in image.runs() {
             if let Content::Torn(token) = run.content
                 && self

@@ -3,8 +3,8 @@
 use super::data::{Base, WrittenData};
 use super::recording::{self, RecordingFolder};
 use super::spec::{CutSpec, Schedule};
+use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
-use crate::export::{Command, CommandKind};
 use crate::store::Store;
 use crate::timeline::{Answer, Timeline};
 use serde_json::{Value, json};
@@ -45,8 +45,8 @@ struct State {
     schedule: Schedule,
     /// When power returns by itself.
     back_at: Option<Nanos>,
-    /// From power-on until requests are taken.
-    ready: Nanos,
+    /// From power-on until the device has started, and from then until it has recovered.
+    back: (Nanos, Nanos),
     data: WrittenData,
     history: History,
     /// The first error of keeping data: power cuts are refused from then on.
@@ -98,7 +98,7 @@ impl Power {
                 stopped: false,
                 schedule: Schedule::new(cuts.when),
                 back_at: None,
-                ready: Nanos::ZERO,
+                back: (Nanos::ZERO, Nanos::ZERO),
                 data,
                 history: History {
                     epochs: vec![Epoch::default()],
@@ -281,7 +281,7 @@ impl Power {
         };
         let zero = epoch.zero;
         state.unreadable.extend(spoiled);
-        state.ready = outcome.startup + outcome.recovery;
+        state.back = (outcome.startup, outcome.recovery);
         state.back_at = self.back_after.map(|after| outcome.at + after);
         state.cuts += 1;
         let document = document(&outcome, zero);
@@ -314,7 +314,8 @@ impl Power {
         if let Some(failed) = &state.failed {
             return Err(Error::System(format!("power on: {failed}")));
         }
-        let ready = state.ready;
+        let (startup, recovery) = state.back;
+        let ready = startup + recovery;
         let zero = self.timeline.power_on(ready);
         state.history.epochs.push(Epoch {
             zero,
@@ -324,7 +325,11 @@ impl Power {
         state.back_at = None;
         state.on = true;
         self.changed.notify_all();
-        Ok(json!({ "on_at_ns": zero.0, "ready_ns": ready.0 }))
+        Ok(json!({
+            "at_ns": zero.0,
+            "startup_ns": startup.0,
+            "recovery_ns": recovery.0,
+        }))
     }
 
     /// Its state as JSON: whether power is on, the cuts so far, the last one.

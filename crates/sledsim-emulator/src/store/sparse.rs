@@ -40,6 +40,25 @@ impl Sparse {
         })
     }
 
+    /// Opens the file at `path` for reading, also while others read it; it must have
+    /// exactly that size.
+    ///
+    /// # Errors
+    /// A file of another size, or an error of the system.
+    pub fn shared(path: &Path, bytes: u64) -> Result<Self> {
+        let refuse = |problem: &dyn std::fmt::Display| Error::file(path, problem);
+        let file = File::open(path).map_err(|error| refuse(&error))?;
+        let has = file.metadata().map_err(|error| refuse(&error))?.len();
+        if has != bytes {
+            return Err(refuse(&format_args!("has {has} bytes: must have {bytes}")));
+        }
+        Ok(Self {
+            file,
+            bytes,
+            stays: false,
+        })
+    }
+
     /// Opens the file at `path`, creating it if missing; an existing file must have
     /// exactly that size. The file is locked against other servers.
     ///

@@ -464,7 +464,7 @@ impl Served {
         Self::serving(exports(wanted), settings)
     }
 
-    fn serving(server: Server, settings: &Settings) -> Self {
+    pub fn serving(server: Server, settings: &Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("s.sock");
         let address = Address::Unix(socket.clone());

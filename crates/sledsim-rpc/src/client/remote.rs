@@ -251,6 +251,17 @@ impl Remote {
         Ok(())
     }
 
+    /// Lets power fail or return; the server's answer.
+    ///
+    /// # Errors
+    /// Power that is so already, or an export without power cuts.
+    pub fn set_power(&self, on: bool) -> Result<v1::SetPowerResponse> {
+        let export = self.export.name.clone();
+        let request = v1::SetPowerRequest { export, on };
+        let response = (self.client).call(async |mut store| store.set_power(request).await)?;
+        Ok(response)
+    }
+
     /// The message for a batch.
     pub(super) fn request(
         &self,

@@ -15,8 +15,9 @@ use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::layouts::ResolvedLayout;
 use sledsim_core::model::links;
 use sledsim_core::model::links::Links;
+use sledsim_emulator::command::{Command, CommandKind};
 use sledsim_emulator::errno::Errno;
-use sledsim_emulator::export::{BatchReply, Command, CommandKind, CommandResult, Export, Refusal};
+use sledsim_emulator::export::{BatchReply, CommandResult, Export, Refusal};
 use sledsim_emulator::timeline::{Answer, Reply};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -127,6 +128,11 @@ impl Session {
 
 pub(super) fn stopping() -> Status {
     Status::unavailable("the server is stopping: nothing is begun any more")
+}
+
+/// Why a request under way is not answered.
+pub(super) fn unanswered() -> Status {
+    Status::unavailable("is not answered: power has failed, or the server is stopping")
 }
 
 fn refused(refusal: Refusal) -> Status {
@@ -435,7 +441,7 @@ impl MemStore for Session {
         let tag = batch.tag;
         drop(batch);
         // The sender is dropped when the clock of the device stops.
-        let done = answer.await.map_err(|_| stopping())?;
+        let done = answer.await.map_err(|_| unanswered())?;
         let mut response = Response::new(answered(tag, done));
         response.extensions_mut().insert(SharedPermits::new(taken));
         Ok(response)
@@ -465,7 +471,7 @@ impl MemStore for Session {
             stream: self.0.stream,
         };
         export.submit(command, Box::new(SendOne(sender)));
-        let (done, lateness, answer) = answer.await.map_err(|_| stopping())?;
+        let (done, lateness, answer) = answer.await.map_err(|_| unanswered())?;
         answer.map_err(|error| {
             let name = export.name();
             let why = failure(error);
@@ -477,5 +483,36 @@ impl MemStore for Session {
         });
         response.extensions_mut().insert(SharedPermits::new(taken));
         Ok(response)
+    }
+
+    async fn set_power(
+        &self,
+        request: Request<v1::SetPowerRequest>,
+    ) -> Result<Response<v1::SetPowerResponse>, Status> {
+        self.check_running()?;
+        let v1::SetPowerRequest { export, on } = request.into_inner();
+        let export = self.export(&export)?;
+        let power = export.power().ok_or_else(|| {
+            let name = export.name();
+            Status::failed_precondition(format!("export '{name}': was started without a power cut"))
+        })?;
+        let done = if on { power.on() } else { power.cut() };
+        let done = done.map_err(|error| Status::failed_precondition(error.to_string()))?;
+        let number = |key: &str| done[key].as_u64().unwrap_or_default();
+        Ok(Response::new(v1::SetPowerResponse {
+            at_ns: number("at_ns"),
+            startup_ns: number("startup_ns"),
+            recovery_ns: number("recovery_ns"),
+            ledger: (!on).then(|| v1::Ledger {
+                writes: number("writes"),
+                acknowledged: number("acknowledged"),
+                acknowledged_unflushed: number("acknowledged_unflushed"),
+                lost: number("lost"),
+                promised_lost: number("promised_lost"),
+                promised_torn: number("promised_torn"),
+                torn: number("torn"),
+                unreadable: number("unreadable"),
+            }),
+        }))
     }
 }

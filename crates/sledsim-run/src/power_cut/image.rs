@@ -55,7 +55,7 @@ impl Image {
                     token => Content::Written(token),
                 };
                 match runs.last_mut() {
-                    Some(last) if last.lbn + last.blocks == lbn && last.goes_on(content) => {
+                    Some(last) if last.end() == lbn && last.goes_on(content) => {
                         last.blocks += 1;
                     }
                     _ => runs.push(Run {
@@ -76,22 +76,40 @@ impl Image {
         &self.runs
     }
 
-    /// The content of a block that was written.
+    /// The blocks from `lbn` on, at most up to `end`, that belong together; those that were
+    /// never written are as they were at first.
     #[must_use]
-    pub fn content(&self, lbn: u64) -> Content {
+    pub fn piece(&self, lbn: u64, end: u64) -> Run {
         let after = self.runs.partition_point(|run| run.lbn <= lbn);
         let run = after.checked_sub(1).map(|index| self.runs[index]);
-        match run.filter(|run| lbn < run.lbn + run.blocks) {
-            None => Content::Initial,
-            Some(run) => match run.content {
-                Content::Written(first) => Content::Written(first + (lbn - run.lbn)),
-                other => other,
-            },
+        let (content, to) = match run.filter(|run| lbn < run.end()) {
+            None => {
+                let next = self.runs.get(after).map_or(end, |run| run.lbn);
+                (Content::Initial, next)
+            }
+            Some(run) => {
+                let content = match run.content {
+                    Content::Written(first) => Content::Written(first + (lbn - run.lbn)),
+                    other => other,
+                };
+                (content, run.end())
+            }
+        };
+        Run {
+            lbn,
+            blocks: to.min(end) - lbn,
+            content,
         }
     }
 }
 
 impl Run {
+    /// One past its last block.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.lbn + self.blocks
+    }
+
     /// Whether a next block with this content belongs to it.
     fn goes_on(&self, content: Content) -> bool {
         match (self.content, content) {

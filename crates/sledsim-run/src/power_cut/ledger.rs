@@ -91,11 +91,25 @@ impl Ledger {
                 }
             };
             let (mut old_blocks, mut torn_blocks) = (0, 0);
-            for lbn in write.lbn..write.extent().end() {
-                match image.content(lbn) {
-                    Content::Written(token) => old_blocks += u32::from(older(token)),
-                    Content::Initial => old_blocks += 1,
-                    Content::Torn(_) => torn_blocks += 1,
+            let (mut lbn, end) = (write.lbn, write.extent().end());
+            while lbn < end {
+                let piece = image.piece(lbn, end);
+                lbn = piece.end();
+                let blocks = piece.blocks as u32;
+                match piece.content {
+                    // Consecutive tokens may be of several writes.
+                    Content::Written(first) => {
+                        let tokens = first..first + piece.blocks;
+                        let is_own = |token: &u64| {
+                            (write.first_token..write.first_token + u64::from(write.blocks))
+                                .contains(token)
+                        };
+                        if !(is_own(&first) && is_own(&(tokens.end - 1))) {
+                            old_blocks += tokens.filter(|token| older(*token)).count() as u32;
+                        }
+                    }
+                    Content::Initial => old_blocks += blocks,
+                    Content::Torn(_) => torn_blocks += blocks,
                 }
             }
             if old_blocks + torn_blocks > 0 {

@@ -85,8 +85,8 @@ impl DeviceKind for SledKind {
         self.spec.behaviour.start
     }
 
-    /// A tip sector holds its data bits, then check bits; without `[faults]` the check
-    /// bits detect a mixture.
+    /// The code of a tip sector, ten bits for a byte in the papers, detects a mixture,
+    /// unless `[faults]` has none.
     fn tearing(&self) -> Tearing {
         let geometry = &self.spec.geometry;
         let data_bits = 8 * BLOCK_BYTES as u32 / geometry.tips_per_lbn;

@@ -129,6 +129,7 @@ fn memory_before_sled() -> Box<dyn Model> {
         blocks: 1000,
         latency: Nanos(10_000),
         block_time: Nanos(500),
+        battery: true,
     };
     let front = Station::new("front", 1, memory, fcfs(), Interface::default());
     Box::new(ReadCache::new("cached", 0, Box::new(front), plain(2)))

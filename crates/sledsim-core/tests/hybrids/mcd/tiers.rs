@@ -382,6 +382,7 @@ pub fn memory(device: u16, blocks: u64, latency: u64, block_time: u64) -> Box<dy
         blocks,
         latency: Nanos(latency),
         block_time: Nanos(block_time),
+        battery: true,
     };
     let interface = Interface::default();
     Box::new(Station::new(

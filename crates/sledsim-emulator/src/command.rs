@@ -1,0 +1,92 @@
+//! Commands of clients: what an export executes.
+
+use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
+use sledsim_base::units::BLOCK_BYTES;
+
+/// The operation of a command, with its length or data.
+#[derive(Clone, Copy, Debug)]
+pub enum CommandKind<'a> {
+    /// Reads this many bytes.
+    Read(u64),
+    /// Writes these bytes.
+    Write(&'a [u8]),
+    /// Makes earlier writes survive a crash.
+    Flush,
+    /// Discards this many bytes; they read as zero.
+    Trim(u64),
+    /// Zeroes bytes. With `unmap` their space may be deallocated, which takes the time
+    /// of a trim, else that of a write.
+    Zero {
+        /// Number of bytes.
+        bytes: u64,
+        /// Whether their space may be deallocated.
+        unmap: bool,
+    },
+}
+
+/// A command of a client.
+#[derive(Clone, Copy, Debug)]
+pub struct Command<'a> {
+    /// The operation.
+    pub what: CommandKind<'a>,
+    /// First byte.
+    pub offset: u64,
+    /// Answers a write only when it survives a crash.
+    pub fua: bool,
+    /// Number of the client's stream.
+    pub stream: u32,
+}
+
+impl Command<'_> {
+    /// Number of bytes of the device that it accesses.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        match self.what {
+            CommandKind::Read(bytes)
+            | CommandKind::Trim(bytes)
+            | CommandKind::Zero { bytes, .. } => bytes,
+            CommandKind::Write(data) => data.len() as u64,
+            CommandKind::Flush => 0,
+        }
+    }
+
+    /// Its operation.
+    pub(crate) fn op(&self) -> Op {
+        match self.what {
+            CommandKind::Read(_) => Op::Read,
+            CommandKind::Write(_) | CommandKind::Zero { unmap: false, .. } => Op::Write,
+            CommandKind::Flush => Op::Flush,
+            CommandKind::Trim(_) | CommandKind::Zero { unmap: true, .. } => Op::Trim,
+        }
+    }
+
+    /// The request for the model, without id and arrival.
+    pub(crate) fn request(&self) -> Request {
+        let op = self.op();
+        Request {
+            op,
+            flags: Flags {
+                fua: self.fua,
+                ..Flags::default()
+            },
+            stream: self.stream,
+            extents: match op {
+                Op::Flush => Extents::new(),
+                _ => blocks(self.offset, self.bytes()),
+            },
+            ..Request::default()
+        }
+    }
+}
+
+/// The blocks covered by `bytes` bytes from `offset` on.
+fn blocks(offset: u64, bytes: u64) -> Extents {
+    let (mut lbn, end) = (offset / BLOCK_BYTES, (offset + bytes).div_ceil(BLOCK_BYTES));
+    let mut extents = Extents::new();
+    while lbn < end {
+        let blocks = u32::try_from(end - lbn).unwrap_or(u32::MAX);
+        extents.push(Extent { lbn, blocks });
+        lbn += u64::from(blocks);
+    }
+    extents
+}

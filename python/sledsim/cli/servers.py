@@ -1,0 +1,51 @@
+"""Running servers, as the command line names them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from sledsim._core import SledsimError
+
+WAYS = "its URI, mount point, process id or control socket; by default the only one that runs"
+"""How a server is named, for help."""
+
+
+def which(said: str | None) -> Path:
+    """Return the control socket of a server.
+
+    Raises
+    ------
+    SledsimError
+        If none or several run, or none has that name.
+    """
+    from sledsim.emulator.control import (  # noqa: PLC0415 (HTTP takes long to import)
+        ask,
+        folder,
+        servers,
+    )
+
+    if said is not None and said.isdecimal():
+        return folder() / f"{said}.control"
+    if said is not None and said.endswith(".control"):
+        return Path(said)
+    found = list(servers())
+    if said is not None:
+        known = []
+        for path in found:
+            for front in json.loads(ask(path))["front_ends"]:
+                name = front.get("uri") or front["mount_point"]
+                known.append(name)
+                if name in (said, os.path.realpath(said)):
+                    return path
+        there = f"; there are {', '.join(known)}" if known else ", and no other does"
+        msg = f"{said}: no server of yours serves there{there}"
+        raise SledsimError(msg)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        msg = "no server of yours runs; sledsim serve starts one"
+        raise SledsimError(msg)
+    msg = f"several servers run: name one of {', '.join(path.stem for path in found)}"
+    raise SledsimError(msg)
