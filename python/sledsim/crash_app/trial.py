@@ -152,8 +152,8 @@ class Trials:
                     with watch:
                         mounts.enter_context(served.mounted(loop, mount, file_system))
                 except system.FailedError as error:
-                    said = watch.text if watch.has_bitten else str(error)
-                    return Verdict("not_mounted", " | ".join([said, *_errors(kernel())])), ""
+                    found = watch.text if watch.has_bitten else str(error)
+                    return Verdict("not_mounted", " | ".join([found, *_errors(kernel())])), ""
                 times["file_system"] = (served.model_ns(server) - begin) / 1e6
                 if file_system.name == "xfs":
                     work["file_system"] = any("Starting recovery" in line for _, line in kernel())
