@@ -32,6 +32,11 @@ PRESETS: dict[str, dict[str, Preset]] = {
         "wal": Preset("a log that is written ahead; whole", True, {"journal": "wal"}),
         "data-journal": Preset("ext4 with data=journal; whole", True, {}, {"data": "journal"}),
         "xfs": Preset("on xfs; whole", True, {}, {"file_system": "xfs"}),
+        "full": Preset(
+            "synchronous=full: a deletion of the journal that is not flushed loses a transaction",
+            False,
+            {"synchronous": "full"},
+        ),
         "unsynced": Preset(
             "synchronous=off: acknowledged transactions are lost", False, {"synchronous": "off"}
         ),

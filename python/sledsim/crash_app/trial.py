@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sledsim._core import SledsimError
 from sledsim.crash_app import served
 from sledsim.crash_app.outcomes import Verdict
 from sledsim.crash_app.program import Inspection
@@ -133,15 +134,26 @@ class Trials:
         file, file_system = Path(server.path), self._file_system
         if file_system.is_raw:
             return self._program.check(file, inspection), ""
-        if file_system.name == "ext4":
-            work["file_system"] = _holds_transactions(file, self._journal)
-        with served.attached(file) as loop, _messages(loop) as kernel:
+        watch = served.Watchdog(file.parent, self._patience_s)
+        with contextlib.ExitStack() as stack:
+            try:
+                with watch:
+                    if file_system.name == "ext4":
+                        work["file_system"] = _holds_transactions(file, self._journal)
+                    loop = stack.enter_context(served.attached(file))
+            except (SledsimError, OSError):
+                if not watch.has_bitten:
+                    raise
+                return Verdict("not_mounted", watch.text), ""
+            kernel = stack.enter_context(_messages(loop))
             with contextlib.ExitStack() as mounts:
                 begin = served.model_ns(server)
                 try:
-                    mounts.enter_context(served.mounted(loop, mount, file_system))
+                    with watch:
+                        mounts.enter_context(served.mounted(loop, mount, file_system))
                 except system.FailedError as error:
-                    return Verdict("not_mounted", " | ".join([str(error), *_errors(kernel())])), ""
+                    found = watch.text if watch.has_bitten else str(error)
+                    return Verdict("not_mounted", " | ".join([found, *_errors(kernel())])), ""
                 times["file_system"] = (served.model_ns(server) - begin) / 1e6
                 if file_system.name == "xfs":
                     work["file_system"] = any("Starting recovery" in line for _, line in kernel())
