@@ -11,6 +11,7 @@
 //! * [`timeline`]: a model under the real clock.
 //! * [`store`]: the bytes of a device.
 //! * [`log`]: statistics and recordings of requests.
+//! * `tip_observer`: tells a store which writes its device has served.
 //! * [`errno`]: error numbers for failed requests.
 //! * [`export`]: a timeline with a store, under a name.
 //! * [`front_end`]: the interface of front ends.
@@ -31,3 +32,4 @@ pub mod nbd;
 pub mod server;
 pub mod store;
 pub mod timeline;
+mod tip_observer;

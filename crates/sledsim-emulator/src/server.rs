@@ -6,8 +6,9 @@ use crate::fuse::{self, FuseMount};
 use crate::listen::Address;
 use crate::log::{Log, Recording, RecordingWriter};
 use crate::nbd::{self, NbdServer};
-use crate::store::{Sparse, Store};
-use crate::timeline::Timeline;
+use crate::store::{Sparse, Store, TipStore};
+use crate::timeline::{CompletionObserver, Timeline};
+use crate::tip_observer::TipObserver;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::BLOCK_BYTES;
@@ -151,7 +152,11 @@ impl Server {
         let mut problems = Vec::new();
         for export in self.exports.iter() {
             let _ = export.timeline().drain(left());
+            let closed = export.store().close();
             let _ = export.flushes().flush();
+            if let Err(error) = closed {
+                problems.push(format!("export '{}': {error}", export.name()));
+            }
             if let Some(failed) = store_failed(export) {
                 problems.push(format!("export '{}': {failed}", export.name()));
             }
@@ -179,12 +184,19 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
             SPEEDS.end()
         )));
     }
-    let (model, devices) = spec.device.build_with(&spec.scheduler)?;
+    let telling = spec.device.telling();
+    let device = telling.as_ref().map_or(&spec.device, |(device, _)| device);
+    let (model, devices) = device.build_with(&spec.scheduler)?;
     let bytes = model.blocks() * BLOCK_BYTES;
-    let store: Box<dyn Store> = Box::new(match &spec.file {
+    let data = match &spec.file {
         Some(path) => Sparse::at(path, bytes, spec.read_only)?,
         None => Sparse::in_memory(bytes)?,
-    });
+    };
+    let feed = telling.as_ref().map(|(_, feed)| Arc::clone(feed));
+    let store: Box<dyn Store> = match feed.clone() {
+        Some(feed) => Box::new(TipStore::new(&spec.device, data, spec.read_only, feed)?),
+        None => Box::new(data),
+    };
     let recording = spec.record.map(|path| Recording {
         path,
         devices,
@@ -197,7 +209,14 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
     });
     let (log, writer) = Log::start(spec.speed, recording)?;
     let no_thread = |error| Error::System(format!("export '{name}': no thread: {error}"));
-    let timeline = Timeline::start(model, spec.speed, log.clone()).map_err(no_thread)?;
+    let observer: Arc<dyn CompletionObserver> = match feed {
+        Some(feed) => {
+            let log = Arc::clone(&log);
+            Arc::new(TipObserver { log, feed })
+        }
+        None => log.clone(),
+    };
+    let timeline = Timeline::start(model, spec.speed, observer).map_err(no_thread)?;
     let about = ExportInfo {
         name: name.clone(),
         file: spec.file,
@@ -232,6 +251,9 @@ fn status(export: &Export) -> Value {
     facts["allocated_bytes"] = json!(export.store().allocated());
     facts["outstanding"] = json!(timeline.outstanding());
     facts["read_only"] = json!(export.is_read_only());
+    if let Some(faults) = export.store().faults() {
+        facts["faults"] = faults;
+    }
     if let Some(failed) = store_failed(export) {
         facts["store_failed"] = json!(failed);
     }

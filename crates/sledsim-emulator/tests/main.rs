@@ -4,6 +4,13 @@
 mod export;
 mod timeline;
 
+/// Stores of the tip sectors of sleds whose tips fail.
+mod tips {
+    mod agreement;
+    mod files;
+    mod sled;
+}
+
 /// The NBD server as seen by raw clients, which send each byte explicitly.
 mod nbd {
     mod addresses;

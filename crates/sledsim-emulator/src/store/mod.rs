@@ -1,14 +1,18 @@
 //! The bytes of an emulated device.
 //!
 //! * `sparse`: a sparse file, in memory or on disk.
+//! * `tips`: the tip sectors of a sled whose tips fail.
 //! * `flushes`: flushes of a store, with the memory of failures.
 
 mod flushes;
 mod sparse;
+mod tips;
 
 pub use flushes::Flushes;
 pub use sparse::Sparse;
+pub use tips::TipStore;
 
+use serde_json::Value;
 use std::io;
 
 /// The bytes of a device: what a read returns.
@@ -57,4 +61,17 @@ pub trait Store: Send + Sync {
 
     /// Allocated space in bytes.
     fn allocated(&self) -> u64;
+
+    /// Completes what stays, after the last request and before the last flush.
+    ///
+    /// # Errors
+    /// The error of the system.
+    fn close(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What has failed of the medium, if it can fail.
+    fn faults(&self) -> Option<Value> {
+        None
+    }
 }

@@ -56,6 +56,12 @@ pub trait CompletionObserver: Send + Sync {
     /// completion.
     fn answered(&self, row: &Row, lateness: Nanos);
 
+    /// Called when the device has decided on a request, before any later decision;
+    /// holds the lock of the timeline.
+    fn decided(&self, row: &Row) {
+        let _ = row;
+    }
+
     /// Called when a child of a composite completes a request of its own.
     fn note(&self, row: &Row);
 }
@@ -86,6 +92,7 @@ struct InFlight {
 
 impl CompletionSink for InFlight {
     fn done(&mut self, row: &Row) {
+        self.observer.decided(row);
         self.completions.push(row.completion, row.id);
         self.pending.entry(row.id).or_default().row = Some(*row);
     }

@@ -18,6 +18,7 @@
 //! Rebuilding and moving blocks takes no time from requests.
 
 use super::bernoulli::BernoulliProcess;
+use super::feed::TipFeed;
 use super::media::{AccessOutcome, FaultyMedia};
 use super::spec::Faults;
 use crate::devices::mems::geometry::{Geometry, Location};
@@ -29,6 +30,7 @@ use sledsim_base::row::Status;
 use sledsim_base::units::Nanos;
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A mechanism with faults around one without.
 #[derive(Clone, Debug)]
@@ -99,10 +101,22 @@ impl<M: Mechanism> Faulty<M> {
     /// block take `ecc_block_j` in a pass.
     #[must_use]
     pub fn new(inner: M, geometry: Geometry, faults: &Faults, ecc_block_j: f64) -> Self {
+        Self::telling(inner, geometry, faults, ecc_block_j, None)
+    }
+
+    /// As [`Faulty::new`]; tells `feed` what happens to the tips.
+    #[must_use]
+    pub fn telling(
+        inner: M,
+        geometry: Geometry,
+        faults: &Faults,
+        ecc_block_j: f64,
+        feed: Option<Arc<TipFeed>>,
+    ) -> Self {
         Self {
             inner,
             geometry,
-            media: FaultyMedia::new(geometry, faults),
+            media: FaultyMedia::new(geometry, faults, feed),
             retries: faults.retries,
             verify: faults.verify_after_write,
             seek_errors: BernoulliProcess::new(faults.seek_error_rate, faults.seed, "seek errors"),

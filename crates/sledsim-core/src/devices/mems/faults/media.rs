@@ -2,6 +2,7 @@
 
 use super::Code;
 use super::bernoulli::BernoulliProcess;
+use super::feed::{TipEvent, TipFailure, TipFeed};
 use super::remap_table::RemapTable;
 use super::spec::{Failed, Faults, Remap};
 use super::tips::{OutOfSpares, Tips};
@@ -9,7 +10,8 @@ use crate::devices::mems::geometry::{Geometry, Location};
 use sledsim_base::random::Stream;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// The outcome of accessing a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub struct FaultyMedia {
     read_errors: BernoulliProcess,
     /// Tip sectors that were wrong or missing in recovered blocks.
     pub corrected: u64,
+    /// Receives what happens to the tips.
+    feed: Option<Arc<TipFeed>>,
 }
 
 /// Tip failures over time.
@@ -50,19 +54,30 @@ struct Failures {
     stream: Stream,
     mean_ns: f64,
     next: Nanos,
+    /// The tips that fail, in order; else they are drawn.
+    listed: Option<VecDeque<u32>>,
 }
 
 impl Failures {
-    fn new(per_hour: f64, seed: u64) -> Option<Self> {
+    fn new(faults: &Faults) -> Option<Self> {
         let mut failures = Self {
-            stream: Stream::new(seed, "tip failures in time"),
-            mean_ns: 3.6e12 / per_hour,
+            stream: Stream::new(faults.seed, "tip failures in time"),
+            mean_ns: 3.6e12 / faults.tip_failures_per_hour,
             next: Nanos::ZERO,
+            listed: (faults.failing_tips.as_ref()).map(|tips| tips.iter().copied().collect()),
         };
-        (per_hour > 0.0).then(|| {
+        (faults.tip_failures_per_hour > 0.0).then(|| {
             failures.draw();
             failures
         })
+    }
+
+    /// The next tip that fails.
+    fn tip(&mut self, tips: &Tips) -> Option<u32> {
+        match &mut self.listed {
+            Some(listed) => listed.pop_front(),
+            None => tips.draw(&mut self.stream),
+        }
     }
 
     fn draw(&mut self) {
@@ -72,8 +87,8 @@ impl Failures {
 }
 
 impl FaultyMedia {
-    /// The media of a new device.
-    pub fn new(geometry: Geometry, faults: &Faults) -> Self {
+    /// The media of a new device, which tells `feed` what happens to its tips.
+    pub fn new(geometry: Geometry, faults: &Faults, feed: Option<Arc<TipFeed>>) -> Self {
         let code = Code {
             data: geometry.tips_per_lbn,
             ecc: faults.ecc_tips,
@@ -98,9 +113,10 @@ impl FaultyMedia {
             defects_replaced: 0,
             spares_for_defects: 0,
             rewritten: BTreeSet::new(),
-            failures: Failures::new(faults.tip_failures_per_hour, faults.seed),
+            failures: Failures::new(faults),
             read_errors: BernoulliProcess::new(faults.read_error_rate, faults.seed, "read errors"),
             corrected: 0,
+            feed,
         };
         let mut stream = Stream::new(faults.seed, "failed tips");
         match &faults.failed_tips {
@@ -118,6 +134,12 @@ impl FaultyMedia {
             }
         }
         media.draw_defects(faults);
+        if let Some(feed) = &media.feed {
+            feed.push(TipEvent::Started {
+                defects: media.defects.clone(),
+                spares_left: media.tips.spares(),
+            });
+        }
         media
     }
 
@@ -171,11 +193,18 @@ impl FaultyMedia {
         }
     }
 
-    /// Fails a tip at `at`. The device holds no data at time zero.
+    /// Fails a tip at `at`. The device holds no data at time zero, and a square none
+    /// after its blocks have moved.
     fn fail(&mut self, tip: u32, at: Nanos) {
         let square = self.tips.square_of(tip);
-        let without = self.tips.fail(tip, at > Nanos::ZERO);
-        if let Some(square) = square.filter(|square| self.tips.square(*square).lost) {
+        let remap = self.remap.as_ref();
+        let has_moved = square.zip(remap).is_some_and(|(at, map)| map.has_moved(at));
+        let holds_data = at > Nanos::ZERO && !has_moved;
+        let (spare, replaced) = (self.tips.next_spare(), self.tips.replaced());
+        let (gave_up, moves) = (self.tips.given_up(), self.moves());
+        let without = self.tips.fail(tip, holds_data);
+        let lost = square.filter(|square| !has_moved && self.tips.square(*square).lost);
+        if let Some(square) = lost {
             self.forget_rewritten(square);
         }
         if let (Some(square), Some(remap)) = (without, &mut self.remap)
@@ -184,6 +213,22 @@ impl FaultyMedia {
         {
             self.tips.give_up(square);
         }
+        if let Some(feed) = &self.feed {
+            feed.push(TipEvent::Failed(TipFailure {
+                tip,
+                at,
+                blank: at == Nanos::ZERO,
+                spare: spare.filter(|_| self.tips.replaced() > replaced),
+                moved: self.moves() > moves,
+                given_up: self.tips.given_up() > gave_up,
+                spares_left: self.tips.spares(),
+            }));
+        }
+    }
+
+    /// Number of blocks that have moved.
+    fn moves(&self) -> u64 {
+        self.remap.as_ref().map_or(0, RemapTable::moved)
     }
 
     /// Marks blocks written again in a square as lost once more.
@@ -219,7 +264,7 @@ impl FaultyMedia {
         while let Some(failures) = &mut self.failures
             && failures.next <= at
         {
-            let Some(tip) = self.tips.draw(&mut failures.stream) else {
+            let Some(tip) = failures.tip(&self.tips) else {
                 self.failures = None;
                 return;
             };
@@ -332,12 +377,11 @@ impl FaultyMedia {
     /// Appends the counters with their names.
     pub fn counts(&self, counts: &mut Vec<(&'static str, u64)>) {
         let per_square = u64::from(self.geometry.cylinders) * u64::from(self.geometry.rows);
-        let moved = (self.remap.as_ref()).map_or(0, RemapTable::moved);
         counts.extend([
             ("tips_failed", u64::from(self.tips.failed())),
             ("tips_replaced", self.tips.replaced()),
             ("defects_replaced", self.defects_replaced),
-            ("blocks_moved", moved),
+            ("blocks_moved", self.moves()),
             (
                 "blocks_given_up",
                 u64::from(self.tips.given_up()) * per_square,

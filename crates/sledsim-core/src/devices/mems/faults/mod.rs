@@ -10,6 +10,7 @@
 //! * `remap_table`: [`RemapTable`] maps blocks to spare cylinders, as in disks.
 //! * `spec`: [`Faults`] is the table `[faults]`.
 //! * `bernoulli`: rare events among many trials.
+//! * `feed`: what happens to the tips, for a store of tip sectors.
 //! * `media`: the state of tips and media, with failures over time.
 //! * `faulty`: [`Faulty`] adds all of that to a mechanism.
 //! * `monte_carlo`: [`tip_failures`] estimates the losses when many tips fail,
@@ -18,6 +19,7 @@
 mod bernoulli;
 mod code;
 mod faulty;
+mod feed;
 mod media;
 mod monte_carlo;
 mod remap_table;
@@ -26,6 +28,7 @@ mod tips;
 
 pub use code::{Code, TipSector};
 pub use faulty::Faulty;
+pub use feed::{TipEvent, TipFailure, TipFeed};
 pub use monte_carlo::{TipFailureEstimate, TipFailures, tip_failures};
 pub use remap_table::RemapTable;
 pub use spec::{Failed, Faults, Remap};

@@ -53,6 +53,8 @@ pub struct Faults {
     pub failed_tips: Failed,
     /// Mean number of tip failures per hour, with exponential intervals.
     pub tip_failures_per_hour: f64,
+    /// The tips that fail then, in this order; drawn by the seed, if not given.
+    pub failing_tips: Option<Vec<u32>>,
     /// Tip sectors that are defective from the start, drawn by the seed.
     pub media_defects: u32,
     /// Probability that a tip sector is read with an error; a retry may succeed.
@@ -123,6 +125,7 @@ impl Faults {
             tip_failures_per_hour: keys
                 .opt_f64("tip_failures_per_hour", Range::at_least(0.0).at_most(1e12))?
                 .unwrap_or(0.0),
+            failing_tips: read_tips(&mut keys, "failing_tips", all)?,
             media_defects: keys
                 .opt_u32("media_defects", 0..=MOST_DEFECTS)?
                 .unwrap_or(0),
@@ -134,6 +137,10 @@ impl Faults {
                 .opt_f64("lost_at_ms", Range::at_least(0.0).at_most(1e12))?
                 .map(Nanos::from_ms),
         };
+        if faults.failing_tips.is_some() && faults.tip_failures_per_hour == 0.0 {
+            let must = "must come with tip_failures_per_hour, which says how fast they fail";
+            return Err(keys.refuse("failing_tips", must));
+        }
         keys.finish()?;
         Ok(Some(faults))
     }
@@ -146,15 +153,20 @@ fn read_failed(keys: &mut Keys, all: u32) -> Result<Failed> {
     if !is_list {
         return Ok(Failed::Drawn(keys.opt_u32(KEY, 0..=all)?.unwrap_or(0)));
     }
-    let last = u64::from(all) - 1;
-    let listed = keys.opt_u64s(KEY, 0..=last)?.unwrap_or_default();
+    let listed = read_tips(keys, KEY, all)?;
+    Ok(Failed::Listed(listed.unwrap_or_default()))
+}
+
+/// Reads a list of tips, each named once.
+fn read_tips(keys: &mut Keys, key: &'static str, all: u32) -> Result<Option<Vec<u32>>> {
+    let Some(listed) = keys.opt_u64s(key, 0..=u64::from(all) - 1)? else {
+        return Ok(None);
+    };
     let mut sorted: Vec<u64> = listed.clone();
     sorted.sort_unstable();
     if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         let index = listed.iter().rposition(|tip| *tip == twice[0]);
-        return Err(keys.refuse_item(KEY, index.unwrap_or(0), "must be named once only"));
+        return Err(keys.refuse_item(key, index.unwrap_or(0), "must be named once only"));
     }
-    Ok(Failed::Listed(
-        listed.iter().map(|tip| *tip as u32).collect(),
-    ))
+    Ok(Some(listed.iter().map(|tip| *tip as u32).collect()))
 }
