@@ -11,14 +11,14 @@ fn a_closed_file_has_what_the_code_recovers() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("d.img");
     let keys = [("ecc_tips", "2"), ("failing_tips", "[5, 65, 3]")];
-    let keys = [&keys[..], &[("tip_failures_per_hour", "36e4")]].concat();
+    let keys = [&keys[..], &[("tip_failures_per_hour", "360")]].concat();
     let mut bench = Bench::of(&device(&keys, &[]), Some(&file), 1);
     bench.gap = Nanos(0);
     for lbn in 0..200 {
         bench.write(lbn, 1);
     }
     bench.finish();
-    bench.gap = Nanos(1_000_000_000);
+    bench.gap = Nanos(200_000_000);
     while bench.faults("tips_failed") < 2 {
         bench.read(0, 1);
     }
@@ -33,7 +33,7 @@ fn a_closed_file_has_what_the_code_recovers() {
     drop(bench);
     let mut again = Bench::of(&device(&keys, &[]), Some(&file), 1);
     again.written = written;
-    again.gap = Nanos(1_000_000_000);
+    again.gap = Nanos(200_000_000);
     while again.faults("tips_failed") < 2 {
         assert!(again.read(0, 4));
     }
@@ -48,7 +48,7 @@ fn a_closed_file_has_what_the_code_recovers() {
 /// Bytes within a block: the others stay, and those of a lost block are not made up.
 #[test]
 fn parts_of_blocks_need_the_others() {
-    let keys = [("failing_tips", "[0]"), ("tip_failures_per_hour", "36e4")];
+    let keys = [("failing_tips", "[0]"), ("tip_failures_per_hour", "360")];
     let keys = [&keys[..], &[("spare_tips", "1")]].concat();
     let mut bench = Bench::new(&keys, 1);
     bench.write(0, 4);
@@ -56,7 +56,7 @@ fn parts_of_blocks_need_the_others() {
     bench.store.write(600, &[7; 100]).unwrap();
     bench.written[600..700].fill(7);
     assert!(bench.read(1, 2));
-    bench.gap = Nanos(1_000_000_000);
+    bench.gap = Nanos(200_000_000);
     bench.finish();
     while bench.faults("tips_failed") < 1 {
         bench.read(1, 1);

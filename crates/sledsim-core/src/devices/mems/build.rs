@@ -16,10 +16,22 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 impl Mems {
-    /// Builds the device as a model whose unused tips serve background tasks; if it has
-    /// faults, `feed` is told what happens to its tips.
+    /// Builds the device as a model whose unused tips serve background tasks.
     #[must_use]
     pub fn build(
+        &self,
+        name: &str,
+        device: u16,
+        scheduler: Box<dyn Scheduler>,
+        background: Option<BackgroundTasks>,
+    ) -> Box<dyn Model> {
+        self.build_telling(name, device, scheduler, background, None)
+    }
+
+    /// As [`Mems::build`]; if the device has faults, `feed` is told what happens to its
+    /// tips.
+    #[must_use]
+    pub fn build_telling(
         &self,
         name: &str,
         device: u16,

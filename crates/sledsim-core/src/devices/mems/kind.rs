@@ -101,6 +101,6 @@ impl DeviceKind for SledKind {
         _children: Vec<Box<dyn Model>>,
     ) -> Box<dyn Model> {
         let (background, feed) = (self.background.clone(), self.feed.clone());
-        (self.spec).build(name, device, scheduler(), background, feed)
+        (self.spec).build_telling(name, device, scheduler(), background, feed)
     }
 }
