@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._core import SpecError
 from sledsim.arguments import placed
+from sledsim.emulator import tip_faults
 from sledsim.emulator.server import Export
 from sledsim.hardware import wrap
 
@@ -23,6 +24,7 @@ DEFAULTS: dict[str, Any] = {
     "speed": 1.0,
     "record": None,
     "batch_window_ms": None,
+    "faults": None,
 }
 """Options beside the device, with their defaults."""
 
@@ -50,6 +52,7 @@ def export_of(options: Mapping[str, Any], name: str | None = None) -> Export:
         options["layout"],
         options["background"],
     )
+    faults = options["faults"]
     return Export(
         device=wrap(core),
         name=name,
@@ -59,4 +62,5 @@ def export_of(options: Mapping[str, Any], name: str | None = None) -> Export:
         speed=options["speed"],
         record=options["record"],
         batch_window_ms=options["batch_window_ms"],
+        faults=tip_faults.read(faults) if isinstance(faults, str) else faults,
     )
