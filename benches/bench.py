@@ -21,9 +21,10 @@ from cases import Case, all_cases
 from emulator import emulator_rates
 from figures import figures_of, verdict
 from rpc import rpc_rates
+from tips import tips_rates
 from turns import in_turns
 
-SERVERS = {"emulator": emulator_rates, "rpc": rpc_rates}
+SERVERS = {"emulator": emulator_rates, "rpc": rpc_rates, "tips": tips_rates}
 """Of the installed build alone: their time is mostly the kernel's."""
 
 
