@@ -103,11 +103,12 @@ def test_what_is_read_without_an_error_is_right(tmp_path: Path, faults: dict[str
 def test_remapped_blocks_take_the_time_of_the_simulated_device(tmp_path: Path) -> None:
     recording = tmp_path / "r.parquet"
     faults = {"ecc_tips": 1, "remap": "elsewhere", "spare_cylinders": 200}
-    faults |= {"failing_tips": [20 * 65, 70, 200], "tip_failures_per_hour": 7200}
+    faults |= {"failing_tips": [70, 200, 20 * 65], "tip_failures_per_hour": 7200}
     with serve(tmp_path, faults, record=recording) as server:
         client = Client(tmp_path / "s.sock")
         while faults_of(server)["tips_failed"] < 3:
-            client.read(LBN * BLOCK, 2 * BLOCK)
+            for _ in range(50):
+                client.read(LBN * BLOCK, 2 * BLOCK)
         for _ in range(50):
             client.read(LBN * BLOCK, 2 * BLOCK)
         client.close()
@@ -137,7 +138,7 @@ def test_top_and_metrics_tell_what_failed(
 ) -> None:
     control = runtime / "c.control"
     failing = {"ecc_tips": 1, "spare_tips": 2, "failed_tips": [0, 1, 2, 70]}
-    exports = [ss.Export(device="g2", name="sled", faults=failing), "memory"]
+    exports = [ss.Export(device="g2", name="sled", faults=failing), ss.Export(device="memory")]
     with ss.serve(exports, nbd=f"unix:{tmp_path / 's.sock'}") as server:
         told = Control(server, control)
         found = server.status()["exports"]

@@ -44,8 +44,8 @@ written, from memory or from a backing file that survives the server. Without --
 is under way is answered, the backing file flushed, the recording completed. sledsim top watches it.
 
 Each --export is NAME=DEVICE, with file=PATH, scheduler=NAME, layout=NAME, batch-window-ms=MS,
-speed=FACTOR, record=PATH, faults=(KEY=VALUE,...) or read-only after commas. NBD and RPC clients ask for it by name; the
-first also has the empty one.
+speed=FACTOR, record=PATH, faults=(KEY=VALUE,...) or read-only after commas. NBD and RPC clients ask
+for it by name; the first also has the empty one.
 """
 
 

@@ -87,7 +87,9 @@ def with_faults(base: Device, faults: Mapping[str, object] | None) -> Device:
 def faults_table(status: Mapping[str, Any]) -> str | None:
     """Write what has failed of each export with faults; None if there are none."""
     rows = [["", *COUNTS.values()]]
-    for export in status["exports"]:
-        if "faults" in export:
-            rows.append([export["name"], *(number(export["faults"][key]) for key in COUNTS)])
+    rows += [
+        [export["name"], *(number(export["faults"][key]) for key in COUNTS)]
+        for export in status["exports"]
+        if "faults" in export
+    ]
     return table(rows, "<" + ">" * len(COUNTS)) if len(rows) > 1 else None

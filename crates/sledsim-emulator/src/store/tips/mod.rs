@@ -34,7 +34,7 @@ use sledsim_core::devices::mems::faults::{TipEvent, TipFeed};
 use squares::Squares;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use transit::Transit;
 use word_code::{BLOCK, MOST_SECTORS, WordCode};
 use words::Words;
@@ -48,6 +48,8 @@ pub struct TipStore {
     is_read_only: bool,
     /// Blocks recovered for reads.
     recovered: AtomicU64,
+    /// What [`Squares::count_old`] counted after so many failures.
+    counted: Mutex<Option<(u64, [u64; 3])>>,
 }
 
 #[derive(Debug)]
@@ -113,6 +115,7 @@ impl TipStore {
             }),
             is_read_only,
             recovered: AtomicU64::new(0),
+            counted: Mutex::default(),
         })
     }
 
@@ -309,9 +312,20 @@ impl Store for TipStore {
     }
 
     fn faults(&self) -> Option<Value> {
-        let state = self.changing().ok()?;
-        let squares = &state.squares;
-        let [at_risk, lost, given_up] = squares.count(self.bytes() / BLOCK_BYTES);
+        let (squares, rebuilt) = {
+            let state = self.changing().ok()?;
+            (state.squares.clone(), state.rebuilt)
+        };
+        // Without the lock: it may take long.
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = counted.filter(|(failed, _)| *failed == squares.failed);
+        let old = match known {
+            Some((_, old)) => old,
+            None => squares.count_old(self.bytes() / BLOCK_BYTES),
+        };
+        *counted = Some((squares.failed, old));
+        drop(counted);
+        let [at_risk, lost, given_up] = squares.count(old);
         Some(json!({
             "tips_failed": squares.failed,
             "tips_replaced": squares.replaced,
@@ -319,7 +333,7 @@ impl Store for TipStore {
             "blocks_at_risk": at_risk,
             "blocks_lost": lost,
             "blocks_given_up": given_up,
-            "tip_sectors_rebuilt": state.rebuilt,
+            "tip_sectors_rebuilt": rebuilt,
             "blocks_recovered": self.recovered.load(Ordering::Relaxed),
         }))
     }

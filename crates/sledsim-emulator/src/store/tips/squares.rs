@@ -225,9 +225,21 @@ impl Squares {
         }
     }
 
-    /// Blocks of the device whose sectors are missing in part, as many as can be
-    /// recovered; those that are lost; and those given up.
-    pub(super) fn count(&self, blocks: u64) -> [u64; 3] {
+    /// Blocks of the device of which sectors are missing and can be recovered; those that
+    /// are lost; and those given up. `old` has the same as if none had been written since
+    /// it was lost ([`Squares::count_old`]).
+    pub(super) fn count(&self, old: [u64; 3]) -> [u64; 3] {
+        let missing = self.fresh.iter().map(|lbn| self.missing(*lbn).count());
+        let readable = missing.filter(|missing| *missing <= self.checks);
+        let (all, at_risk) = readable.fold((0, 0), |(all, at_risk), missing| {
+            (all + 1, at_risk + u64::from(missing > 0))
+        });
+        [old[0] + at_risk, old[1] - all, old[2]]
+    }
+
+    /// As [`Squares::count`], of a device of `blocks` blocks, none of which has been
+    /// written since it was lost. Takes long if blocks may have moved or have defects.
+    pub(super) fn count_old(&self, blocks: u64) -> [u64; 3] {
         if self.remap.is_some() || !self.defects.is_empty() {
             return self.count_each(blocks);
         }
@@ -242,21 +254,17 @@ impl Squares {
                 counts[0] += per_square;
             }
         }
-        let missing = self.fresh.iter().map(|lbn| self.missing(*lbn).count());
-        let readable = missing.filter(|missing| *missing <= self.checks);
-        let (all, at_risk) = readable.fold((0, 0), |(all, at_risk), missing| {
-            (all + 1, at_risk + u64::from(missing > 0))
-        });
-        counts[1] -= all;
-        counts[0] += at_risk;
         counts
     }
 
-    /// As [`Squares::count`], block by block.
     fn count_each(&self, blocks: u64) -> [u64; 3] {
+        let old = Self {
+            fresh: HashSet::default(),
+            ..self.clone()
+        };
         let mut counts = [0; 3];
         for lbn in 0..blocks {
-            let missing = self.missing(lbn).count();
+            let missing = old.missing(lbn).count();
             if missing == self.data + self.checks {
                 counts[2] += 1;
             } else if missing > self.checks {
