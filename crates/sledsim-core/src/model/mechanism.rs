@@ -105,6 +105,11 @@ pub trait Mechanism: Send {
         None
     }
 
+    /// Tasks have read these blocks on the way: what they miss is written back.
+    fn mend(&mut self, lbns: &[u64]) {
+        let _ = lbns;
+    }
+
     /// Re-seeks after `step`, a pass of the last service, settled off track;
     /// returns the extra time, and the energy in J. Its state is delayed by that
     /// time and otherwise unchanged.

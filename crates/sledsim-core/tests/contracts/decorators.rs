@@ -224,6 +224,10 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
         ("serve_plain", serve_plain(mechanism, at)),
         // It prepares only: a decorator need not forward it.
         ("foresee", String::new()),
+        ("mend", {
+            mechanism.mend(&[4]);
+            format!("{:?}", mechanism.energy(at))
+        }),
         (
             "target_cylinder",
             format!("{:?}", mechanism.target_cylinder(&request)),

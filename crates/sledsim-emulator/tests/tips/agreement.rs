@@ -77,6 +77,45 @@ fn with_squares_given_up() {
 }
 
 #[test]
+fn with_blocks_mended_when_they_are_read() {
+    let when_read = ("rebuild", "\"when_read\"");
+    let [at_risk, lost, _] = runs(&[when_read], 2, 60);
+    assert!(at_risk > 0 && lost > 0);
+    let [_, _, given_up] = runs(&[when_read, ("out_of_spares", "\"capacity\"")], 1, 10);
+    assert!(given_up > 0);
+    let [_, lost, _] = runs(&[when_read], 0, 60);
+    assert!(lost > 0);
+}
+
+/// Of two devices whose tips fail and are replaced one after the other, the one with a
+/// scrub loses nothing: it has mended each block before more sectors are missing than
+/// the code recovers.
+#[test]
+fn a_scrub_mends_what_would_be_lost() {
+    let keys = [
+        ("ecc_tips", "1"),
+        ("spare_tips", "9"),
+        ("failing_tips", "[0, 1]"),
+        ("tip_failures_per_hour", "60"),
+        ("rebuild", "\"when_read\""),
+    ];
+    let lost = [&[][..], &["scrub(tail=1)"]].map(|tasks| {
+        let mut bench = Bench::of(&device(&keys, tasks), None, 1);
+        for _ in 0..200 {
+            let (lbn, blocks) = bench.range(16);
+            bench.write(lbn, blocks);
+        }
+        bench.finish();
+        bench.gap = Nanos(1_000_000_000);
+        while bench.faults("tips_failed") < 2 {
+            bench.read(1, 1);
+        }
+        bench.read_all()
+    });
+    assert_eq!(lost, [27 * 27, 0]);
+}
+
+#[test]
 fn with_defects() {
     let [at_risk, lost, _] = runs(&[("media_defects", "100000")], 2, 3);
     assert!(at_risk > 0 && lost > 0);

@@ -26,7 +26,7 @@ impl TipStore {
                     return Ok(());
                 }
             }
-            TipEvent::Scrubbed(_) => {}
+            TipEvent::Mended(lbn) => self.mend(state, lbn)?,
         }
         state.is_whole = state.squares.is_whole() && !state.transit.has_saved();
         state.has_losses = state.squares.has_losses();
@@ -40,7 +40,7 @@ impl TipStore {
         let Some(struck) = state.squares.strike(failure) else {
             return Ok(());
         };
-        if struck.is_loss {
+        if struck.is_loss || state.squares.mends_when_read() {
             for lbn in state.transit.blocks().collect::<Vec<_>>() {
                 if before.home(lbn) != struck.square || state.transit.saved(lbn).is_some() {
                     continue;
@@ -51,8 +51,12 @@ impl TipStore {
                     state.transit.save(lbn, word.data[..BLOCK].to_vec());
                 }
             }
-            state.squares.lose(struck.square);
-            state.transit.lose(struck.square);
+            if struck.is_loss {
+                state.squares.lose(struck.square);
+            }
+            if struck.is_loss || failure.spare.is_some() {
+                state.transit.lose(struck.square);
+            }
         }
         let next = state.squares.dealt_with(failure, &struck);
         if !self.is_read_only {
@@ -76,6 +80,23 @@ impl TipStore {
         }
         state.squares = next;
         Ok(())
+    }
+
+    /// Gives a block that has been read its sectors under replaced tips.
+    fn mend(&self, state: &mut State, lbn: u64) -> io::Result<()> {
+        let missing = state.squares.missing(lbn);
+        let mut word = self.words.read(lbn)?;
+        if self.words.code.recover(&mut word, &missing).is_err() {
+            return Ok(());
+        }
+        state.squares.mend(lbn, 0);
+        let left = state.squares.missing(lbn);
+        (left.iter()).for_each(|column| self.words.code.erase(&mut word, column));
+        state.rebuilt += (missing.count() - left.count()) as u64;
+        match self.is_read_only {
+            true => Ok(()),
+            false => self.words.write(lbn, &word),
+        }
     }
 
     /// Calls `visit` with every block in the square of which something may have been

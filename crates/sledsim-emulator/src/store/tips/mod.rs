@@ -48,7 +48,7 @@ pub struct TipStore {
     is_read_only: bool,
     /// Blocks recovered for reads.
     recovered: AtomicU64,
-    /// What [`Squares::count_old`] counted after so many failures.
+    /// What [`Squares::count_untouched`] counted after so many failures.
     counted: Mutex<Option<(u64, [u64; 3])>>,
 }
 
@@ -321,7 +321,7 @@ impl Store for TipStore {
         let known = counted.filter(|(failed, _)| *failed == squares.failed);
         let old = match known {
             Some((_, old)) => old,
-            None => squares.count_old(self.bytes() / BLOCK_BYTES),
+            None => (squares.untouched()).count_untouched(self.bytes() / BLOCK_BYTES),
         };
         *counted = Some((squares.failed, old));
         drop(counted);

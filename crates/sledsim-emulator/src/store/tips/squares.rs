@@ -5,7 +5,7 @@ use rustc_hash::FxBuildHasher;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::faults::{Faults, Remap, RemapTable, TipFailure};
 use sledsim_core::devices::mems::geometry::Geometry;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The tips over the same blocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,6 +39,10 @@ pub(super) struct Squares {
     remap: Option<RemapTable>,
     /// Blocks written since their square lost its data.
     fresh: HashSet<u64, FxBuildHasher>,
+    /// By square, if tip sectors are rebuilt block by block: columns whose tip has been
+    /// replaced, in order. How many of them a block has again, if any.
+    replaced_columns: Option<Vec<Vec<usize>>>,
+    mended: HashMap<u64, usize, FxBuildHasher>,
     /// Blocks with defective tip sectors, in order, and the number of these.
     defects: Vec<(u64, u32)>,
     pub failed: u64,
@@ -65,6 +69,8 @@ impl Squares {
                 Remap::SpareCylinders(cylinders) => Some(RemapTable::new(geometry, cylinders)),
             },
             fresh: HashSet::default(),
+            replaced_columns: (faults.mends_when_read).then(|| vec![Vec::new(); squares as usize]),
+            mended: HashMap::default(),
             defects: Vec::new(),
             failed: 0,
             replaced: 0,
@@ -85,7 +91,28 @@ impl Squares {
     /// Whether no sector of any block is missing.
     pub(super) fn is_whole(&self) -> bool {
         let is_whole = |of: &Square| of.dead.is_empty() && of.lost.is_empty() && !of.given_up;
-        self.defects.is_empty() && self.squares.iter().all(is_whole)
+        self.defects.is_empty() && self.squares.iter().all(is_whole) && !self.has_unmended()
+    }
+
+    /// Whether tip sectors are rebuilt block by block.
+    pub(super) fn mends_when_read(&self) -> bool {
+        self.replaced_columns.is_some()
+    }
+
+    /// Whether blocks may miss sectors of replaced tips.
+    fn has_unmended(&self) -> bool {
+        let replaced = self.replaced_columns.iter().flatten();
+        replaced.into_iter().any(|columns| !columns.is_empty())
+    }
+
+    /// Takes note that a block has its sectors of replaced tips again, but for the last
+    /// `but` ones.
+    pub(super) fn mend(&mut self, lbn: u64, but: usize) {
+        let square = self.home(lbn) as usize;
+        let columns = self.replaced_columns.as_ref().map(|of| of[square].len());
+        if let Some(all) = columns.filter(|all| *all > 0) {
+            self.mended.insert(lbn, all.saturating_sub(but));
+        }
     }
 
     /// The squares in which a block was and is, and its present place.
@@ -140,6 +167,12 @@ impl Squares {
             return Columns::range(0, self.data + self.checks);
         }
         missing = missing.union(self.squares[home as usize].dead);
+        if let Some(replaced) = &self.replaced_columns {
+            let mended = self.mended.get(&lbn).copied().unwrap_or(0);
+            replaced[home as usize][mended..]
+                .iter()
+                .for_each(|column| missing.insert(*column));
+        }
         if !self.defects.is_empty()
             && let Ok(index) = self.defects.binary_search_by_key(&place, |(lbn, _)| *lbn)
         {
@@ -164,7 +197,9 @@ impl Squares {
         if has_moved {
             return None;
         }
-        let is_loss = !failure.blank && of.dead.count() > self.checks;
+        // Rebuilt block by block, each block is lost for what it misses.
+        let is_loss =
+            !failure.blank && self.replaced_columns.is_none() && of.dead.count() > self.checks;
         Some(Struck {
             square,
             column,
@@ -190,6 +225,9 @@ impl Squares {
             of.dead.remove(struck.column);
             next.tips[spare as usize] = Some((struck.square, struck.column));
             next.replaced += 1;
+            if let Some(replaced) = next.replaced_columns.as_mut().filter(|_| !failure.blank) {
+                replaced[struck.square as usize].push(struck.column);
+            }
         }
         of.given_up |= failure.given_up;
         if failure.given_up {
@@ -207,14 +245,19 @@ impl Squares {
         next
     }
 
-    /// Whether a square has lost its data before.
+    /// Whether a write may give a block sectors that it has lost.
     pub(super) fn has_losses(&self) -> bool {
-        self.squares.iter().any(|of| !of.lost.is_empty())
+        self.squares.iter().any(|of| !of.lost.is_empty()) || self.has_unmended()
     }
 
     /// Takes note of a write of a block, unless its square has lost its data since: it
     /// is one of `but`.
     pub(super) fn rewrite(&mut self, lbn: u64, but: &[u32]) {
+        if self.mends_when_read() {
+            let home = self.home(lbn);
+            let since = but.iter().filter(|square| **square == home).count();
+            return self.mend(lbn, since);
+        }
         let (mut is_lost, mut is_late) = (false, false);
         self.visit(lbn, |square| {
             is_lost |= !self.squares[square as usize].lost.is_empty();
@@ -225,53 +268,63 @@ impl Squares {
         }
     }
 
-    /// Blocks of the device of which sectors are missing and can be recovered; those that
-    /// are lost; and those given up. `old` has the same as if none had been written since
-    /// it was lost ([`Squares::count_old`]).
-    pub(super) fn count(&self, old: [u64; 3]) -> [u64; 3] {
-        let missing = self.fresh.iter().map(|lbn| self.missing(*lbn).count());
-        let readable = missing.filter(|missing| *missing <= self.checks);
-        let (all, at_risk) = readable.fold((0, 0), |(all, at_risk), missing| {
-            (all + 1, at_risk + u64::from(missing > 0))
-        });
-        [old[0] + at_risk, old[1] - all, old[2]]
+    /// What is left of a block that misses so many sectors: 0 if it is at risk, 1 if it
+    /// is lost, 2 if it was given up.
+    fn class(&self, missing: usize) -> Option<usize> {
+        match missing {
+            0 => None,
+            some if some <= self.checks => Some(0),
+            all if all == self.data + self.checks && all > self.checks + 1 => Some(2),
+            _ => Some(1),
+        }
     }
 
-    /// As [`Squares::count`], of a device of `blocks` blocks, none of which has been
-    /// written since it was lost. Takes long if blocks may have moved or have defects.
-    pub(super) fn count_old(&self, blocks: u64) -> [u64; 3] {
-        if self.remap.is_some() || !self.defects.is_empty() {
-            return self.count_each(blocks);
+    /// The same tips, as if no block had been written or mended since they failed.
+    pub(super) fn untouched(&self) -> Self {
+        Self {
+            fresh: HashSet::default(),
+            mended: HashMap::default(),
+            ..self.clone()
         }
-        let per_square = blocks / u64::from(self.geometry.squares());
-        let mut counts = [0; 3];
-        for of in &self.squares {
-            if of.given_up {
-                counts[2] += per_square;
-            } else if !of.lost.is_empty() || of.dead.count() > self.checks {
-                counts[1] += per_square;
-            } else if !of.dead.is_empty() {
-                counts[0] += per_square;
-            }
-        }
+    }
+
+    /// Blocks of the device of which sectors are missing and can be recovered; those that
+    /// are lost; and those given up. `counts` has the same of the [untouched] tips.
+    ///
+    /// [untouched]: Squares::untouched
+    pub(super) fn count(&self, mut counts: [u64; 3]) -> [u64; 3] {
+        let old = self.untouched();
+        let touched = self.fresh.iter().chain(self.mended.keys());
+        let classes = touched.map(|lbn| {
+            let of = |squares: &Self| squares.class(squares.missing(*lbn).count());
+            (of(&old), of(self))
+        });
+        classes.for_each(|(before, now)| {
+            before.into_iter().for_each(|class| counts[class] -= 1);
+            now.into_iter().for_each(|class| counts[class] += 1);
+        });
         counts
     }
 
-    fn count_each(&self, blocks: u64) -> [u64; 3] {
-        let old = Self {
-            fresh: HashSet::default(),
-            ..self.clone()
-        };
+    /// As [`Squares::count`], of [`Squares::untouched`] tips of a device of `blocks`
+    /// blocks. Takes long if blocks may have moved or have defects.
+    pub(super) fn count_untouched(&self, blocks: u64) -> [u64; 3] {
         let mut counts = [0; 3];
-        for lbn in 0..blocks {
-            let missing = old.missing(lbn).count();
-            if missing == self.data + self.checks {
-                counts[2] += 1;
-            } else if missing > self.checks {
-                counts[1] += 1;
-            } else if missing > 0 {
-                counts[0] += 1;
+        let by_square = self.remap.is_none() && self.defects.is_empty();
+        let squares = u64::from(self.geometry.squares());
+        let mut add = |lbn, blocks| {
+            if let Some(class) = self.class(self.missing(lbn).count()) {
+                counts[class] += blocks;
             }
+        };
+        match by_square {
+            // All blocks of a square are alike; the first track of each has one.
+            true => (0..squares).for_each(|square| {
+                let width = u64::from(self.geometry.blocks_per_row);
+                let track = square / width * self.geometry.blocks_per_track();
+                add(track + square % width, blocks / squares);
+            }),
+            false => (0..blocks).for_each(|lbn| add(lbn, 1)),
         }
         counts
     }

@@ -462,6 +462,10 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
         self.inner.background()
     }
 
+    fn mend(&mut self, lbns: &[u64]) {
+        self.media.mend(lbns);
+    }
+
     fn lost_blocks(&self) -> &[u64] {
         &self.passes.lost
     }

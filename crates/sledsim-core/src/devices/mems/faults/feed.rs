@@ -24,8 +24,9 @@ pub enum TipEvent {
         /// Number of blocks.
         blocks: u32,
     },
-    /// A task has read this block of the device and writes back what is missing of it.
-    Scrubbed(u64),
+    /// This block of the device has been read, and what it missed under replaced tips is
+    /// written back.
+    Mended(u64),
 }
 
 /// A tip fails.

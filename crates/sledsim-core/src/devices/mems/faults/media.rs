@@ -6,6 +6,7 @@ use super::feed::{TipEvent, TipFailure, TipFeed};
 use super::remap_table::RemapTable;
 use super::spec::{Failed, Faults, Remap};
 use super::tips::{OutOfSpares, Tips};
+use super::unmended::Unmended;
 use crate::devices::mems::geometry::{Geometry, Location};
 use sledsim_base::random::Stream;
 use sledsim_base::request::Op;
@@ -44,6 +45,9 @@ pub struct FaultyMedia {
     read_errors: BernoulliProcess,
     /// Tip sectors that were wrong or missing in recovered blocks.
     pub corrected: u64,
+    /// Blocks that still miss tip sectors of replaced tips, if these are not rebuilt at
+    /// once.
+    unmended: Option<Unmended>,
     /// Receives what happens to the tips.
     feed: Option<Arc<TipFeed>>,
 }
@@ -116,8 +120,11 @@ impl FaultyMedia {
             failures: Failures::new(faults),
             read_errors: BernoulliProcess::new(faults.read_error_rate, faults.seed, "read errors"),
             corrected: 0,
+            unmended: None,
             feed,
         };
+        media.unmended = (faults.mends_when_read)
+            .then(|| Unmended::new(geometry, media.tips.len(), code.tips()));
         let mut stream = Stream::new(faults.seed, "failed tips");
         match &faults.failed_tips {
             Failed::Listed(tips) => {
@@ -213,12 +220,19 @@ impl FaultyMedia {
         {
             self.tips.give_up(square);
         }
+        let (spare, blank) = (
+            spare.filter(|_| self.tips.replaced() > replaced),
+            at == Nanos::ZERO,
+        );
+        if let (Some(square), Some(unmended)) = (square, &mut self.unmended) {
+            unmended.fail(square, tip, spare, blank);
+        }
         if let Some(feed) = &self.feed {
             feed.push(TipEvent::Failed(TipFailure {
                 tip,
                 at,
-                blank: at == Nanos::ZERO,
-                spare: spare.filter(|_| self.tips.replaced() > replaced),
+                blank,
+                spare,
                 moved: self.moves() > moves,
                 given_up: self.tips.given_up() > gave_up,
                 spares_left: self.tips.spares(),
@@ -276,7 +290,8 @@ impl FaultyMedia {
     /// Whether no fault can affect an access.
     #[inline]
     pub fn is_whole(&self) -> bool {
-        self.tips.is_whole() && self.defects.is_empty()
+        let is_mended = self.unmended.as_ref().is_none_or(Unmended::is_whole);
+        self.tips.is_whole() && self.defects.is_empty() && is_mended
     }
 
     /// Number of logical blocks.
@@ -315,7 +330,10 @@ impl FaultyMedia {
                 continue;
             }
             let (place, lbn) = block(index);
-            let missing = self.missing(place);
+            let missing = match op {
+                Op::Read => self.missing(place),
+                _ => self.missing_anew(place),
+            };
             let mut wrong = 0;
             while has_error(next) {
                 let hit = next.unwrap_or_default();
@@ -325,6 +343,9 @@ impl FaultyMedia {
                 next = more.map(|more| hit + 1 + more);
             }
             let outcome = self.outcome(op, arrival, lbn, missing, wrong);
+            if outcome == AccessOutcome::Good {
+                self.mend_at(place, op);
+            }
             if outcome != AccessOutcome::Good {
                 judge(index, outcome);
             } else if op == Op::Read {
@@ -333,9 +354,48 @@ impl FaultyMedia {
         }
     }
 
+    /// Mends the block at `place`, which has been read or written.
+    fn mend_at(&mut self, place: u64, op: Op) {
+        if let Some(unmended) = &mut self.unmended
+            && unmended.mend(&self.geometry.locate(place))
+            && op == Op::Read
+            && let Some(feed) = &self.feed
+        {
+            feed.push(TipEvent::Mended(place));
+        }
+    }
+
+    /// Mends the blocks at `places`, which have been read by tasks.
+    pub fn mend(&mut self, places: &[u64]) {
+        if self.unmended.as_ref().is_none_or(Unmended::is_whole) {
+            return;
+        }
+        for &place in places {
+            let is_given_up = self.tips.square(self.square_of(place)).given_up;
+            if !is_given_up && self.code.recovers(self.missing(place), 0) {
+                self.mend_at(place, Op::Read);
+            }
+        }
+    }
+
     /// Number of tip sectors missing from the block at `place`.
     fn missing(&self, place: u64) -> u32 {
+        match &self.unmended {
+            Some(unmended) => {
+                let missing = unmended.missing(&self.geometry.locate(place));
+                self.with_defects(place, missing)
+            }
+            None => self.missing_anew(place),
+        }
+    }
+
+    /// Number of tip sectors missing from the block at `place` once it is written.
+    fn missing_anew(&self, place: u64) -> u32 {
         let dead = self.tips.square(self.square_of(place)).dead;
+        self.with_defects(place, dead)
+    }
+
+    fn with_defects(&self, place: u64, dead: u32) -> u32 {
         match self.defects.binary_search_by_key(&place, |(lbn, _)| *lbn) {
             Ok(index) => dead + self.defects[index].1,
             Err(_) => dead,
@@ -356,7 +416,8 @@ impl FaultyMedia {
             self.visit(lbn, arrival, |square| {
                 let square = self.tips.square(square);
                 given_up |= square.given_up;
-                lost |= square.lost;
+                // Without rebuilding at once, a block is lost for what it misses.
+                lost |= square.lost && self.unmended.is_none();
             });
         }
         if given_up || !self.code.recovers(missing, 0) {

@@ -11,6 +11,7 @@
 //! * `spec`: [`Faults`] is the table `[faults]`.
 //! * `bernoulli`: rare events among many trials.
 //! * `feed`: what happens to the tips, for a store of tip sectors.
+//! * `unmended`: blocks that still miss the tip sectors of replaced tips.
 //! * `media`: the state of tips and media, with failures over time.
 //! * `faulty`: [`Faulty`] adds all of that to a mechanism.
 //! * `monte_carlo`: [`tip_failures`] estimates the losses when many tips fail,
@@ -25,6 +26,7 @@ mod monte_carlo;
 mod remap_table;
 mod spec;
 mod tips;
+mod unmended;
 
 pub use code::{Code, TipSector};
 pub use faulty::Faulty;

@@ -47,6 +47,9 @@ pub struct Faults {
     pub spare_tips: u32,
     /// Where unusable tip sectors are remapped to.
     pub remap: Remap,
+    /// Whether the tip sectors of a replaced tip are rebuilt block by block, when a block
+    /// is accessed; else at once.
+    pub mends_when_read: bool,
     /// What to give up when no spare tip or cylinder is left.
     pub out_of_spares: OutOfSpares,
     /// Tips that have failed at the start.
@@ -106,6 +109,12 @@ impl Faults {
             }
             Remap::SpareTips
         };
+        let rebuilds = [("at_once", false), ("when_read", true)];
+        let mends_when_read = keys.opt_choice("rebuild", &rebuilds)?.unwrap_or(false);
+        if mends_when_read && remap != Remap::SpareTips {
+            let must = "must be \"at_once\" with remap = \"elsewhere\": blocks move as a whole";
+            return Err(keys.refuse("rebuild", must));
+        }
         let out_of_spares = keys.opt_choice(
             "out_of_spares",
             &[
@@ -120,6 +129,7 @@ impl Faults {
             vertical_check: keys.opt_bool("vertical_check")?.unwrap_or(true),
             spare_tips,
             remap,
+            mends_when_read,
             out_of_spares: out_of_spares.unwrap_or_default(),
             failed_tips: read_failed(&mut keys, all)?,
             tip_failures_per_hour: keys

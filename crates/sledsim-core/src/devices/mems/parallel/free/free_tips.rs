@@ -67,6 +67,7 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
                 for_task: request.flags.for_task,
             };
             self.background.pass(at + step.end, &used);
+            self.inner.mend(self.background.read());
         }
         service
     }
@@ -97,6 +98,10 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
 
     fn background(&self) -> Option<&dyn Background> {
         Some(&self.background)
+    }
+
+    fn mend(&mut self, lbns: &[u64]) {
+        self.inner.mend(lbns);
     }
 
     fn reseek(&mut self, step: &Step) -> (Nanos, f64) {
