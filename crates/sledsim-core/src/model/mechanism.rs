@@ -110,6 +110,11 @@ pub trait Mechanism: Send {
         let _ = lbns;
     }
 
+    /// The squares whose blocks miss tip sectors anew, since the last call.
+    fn struck(&mut self) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// Re-seeks after `step`, a pass of the last service, settled off track;
     /// returns the extra time, and the energy in J. Its state is delayed by that
     /// time and otherwise unchanged.

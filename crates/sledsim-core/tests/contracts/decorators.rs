@@ -93,12 +93,14 @@ struct Probe {
     tasks: Tasks,
     submitted: u64,
     woken: Nanos,
+    mended: usize,
 }
 
 const PROBE: Probe = Probe {
     tasks: Tasks,
     submitted: 0,
     woken: Nanos(3),
+    mended: 0,
 };
 
 fn energy() -> Energy {
@@ -178,6 +180,15 @@ impl Mechanism for Probe {
         (Nanos(13), 2.5)
     }
 
+    /// As often as it is asked; what it mends shows in its energy.
+    fn struck(&mut self) -> Vec<u32> {
+        vec![3]
+    }
+
+    fn mend(&mut self, lbns: &[u64]) {
+        self.mended += lbns.len();
+    }
+
     fn lost_blocks(&self) -> &[u64] {
         &[4]
     }
@@ -191,7 +202,10 @@ impl Mechanism for Probe {
     }
 
     fn energy(&self, _: Nanos) -> Energy {
-        energy()
+        Energy {
+            seek_j: 1.5 + self.mended as f64,
+            ..energy()
+        }
     }
 }
 
@@ -228,6 +242,7 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
             mechanism.mend(&[4]);
             format!("{:?}", mechanism.energy(at))
         }),
+        ("struck", format!("{:?}", mechanism.struck())),
         (
             "target_cylinder",
             format!("{:?}", mechanism.target_cylinder(&request)),
@@ -292,8 +307,10 @@ fn mechanism_decorators_forward_every_method() {
         "estimate_within",
         "has_failed",
         "lost_blocks",
+        "mend",
         "reseek",
         "start_of",
+        "struck",
     ];
     assert_eq!(differences(&probe, &ask(&mut faulty)), BTreeSet::from(own));
 }

@@ -466,6 +466,10 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
         self.media.mend(lbns);
     }
 
+    fn struck(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.media.struck)
+    }
+
     fn lost_blocks(&self) -> &[u64] {
         &self.passes.lost
     }

@@ -48,6 +48,8 @@ pub struct FaultyMedia {
     /// Blocks that still miss tip sectors of replaced tips, if these are not rebuilt at
     /// once.
     unmended: Option<Unmended>,
+    /// Squares whose blocks miss tip sectors anew.
+    pub struck: Vec<u32>,
     /// Receives what happens to the tips.
     feed: Option<Arc<TipFeed>>,
 }
@@ -121,6 +123,7 @@ impl FaultyMedia {
             read_errors: BernoulliProcess::new(faults.read_error_rate, faults.seed, "read errors"),
             corrected: 0,
             unmended: None,
+            struck: Vec::new(),
             feed,
         };
         media.unmended = (faults.mends_when_read)
@@ -226,6 +229,9 @@ impl FaultyMedia {
         );
         if let (Some(square), Some(unmended)) = (square, &mut self.unmended) {
             unmended.fail(square, tip, spare, blank);
+            if spare.is_some() && !blank {
+                self.struck.push(square);
+            }
         }
         if let Some(feed) = &self.feed {
             feed.push(TipEvent::Failed(TipFailure {

@@ -50,6 +50,9 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
         let from = steps.len();
         let service = self.inner.serve(at, request, steps);
+        for square in self.inner.struck() {
+            self.background.struck(square);
+        }
         if !request.flags.background {
             self.background.request_begins();
         }
@@ -102,6 +105,10 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
 
     fn mend(&mut self, lbns: &[u64]) {
         self.inner.mend(lbns);
+    }
+
+    fn struck(&mut self) -> Vec<u32> {
+        self.inner.struck()
     }
 
     fn reseek(&mut self, step: &Step) -> (Nanos, f64) {

@@ -105,6 +105,13 @@ impl BackgroundTasks {
         &self.read
     }
 
+    /// Takes note that the blocks of a square miss tip sectors anew.
+    pub(crate) fn struck(&mut self, square: u32) {
+        for task in &mut self.tasks {
+            task.struck(square, &self.parallel);
+        }
+    }
+
     /// Counts a request of the load that begins.
     pub(crate) fn request_begins(&mut self) {
         self.requests += 1;
