@@ -307,7 +307,6 @@ fn mechanism_decorators_forward_every_method() {
         "estimate_within",
         "has_failed",
         "lost_blocks",
-        "mend",
         "reseek",
         "start_of",
         "struck",

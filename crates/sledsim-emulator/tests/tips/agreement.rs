@@ -16,7 +16,11 @@ fn failing(ecc: u64, spares: u64, seed: u64) -> Vec<u64> {
     let (near, all) = (3 * (64 + ecc), 100 * (64 + ecc) + spares);
     let mut tips: Vec<u64> = Vec::new();
     while tips.len() < 60 {
-        let below = if tips.len() % 2 == 0 { near } else { all };
+        let below = if tips.len().is_multiple_of(2) {
+            near
+        } else {
+            all
+        };
         let tip = stream.below(below);
         if !tips.contains(&tip) {
             tips.push(tip);

@@ -98,7 +98,7 @@ impl Bench {
     fn submit(&mut self, op: Op, lbn: u64, blocks: u32) {
         let request = Request::new(self.ids, self.now, op, lbn, blocks);
         self.ids += 1;
-        self.now = self.now + Nanos(1000);
+        self.now += Nanos(1000);
         self.model.submit(request, &mut self.rows);
     }
 
@@ -108,7 +108,7 @@ impl Bench {
             self.now = self.now.max(at);
             self.model.wake(at, &mut self.rows);
         }
-        self.now = self.now + self.gap;
+        self.now += self.gap;
         std::mem::take(&mut self.rows.0)
     }
 

@@ -19,7 +19,7 @@
 
 use super::bernoulli::BernoulliProcess;
 use super::feed::TipFeed;
-use super::media::{AccessOutcome, FaultyMedia};
+use super::media::{Access, AccessOutcome, FaultyMedia};
 use super::spec::Faults;
 use crate::devices::mems::geometry::{Geometry, Location};
 use crate::model::Energy;
@@ -198,7 +198,8 @@ impl<M: Mechanism> Faulty<M> {
         let blocks = places.len() as u32;
         let mut bad = Vec::new();
         let block = |index: u32| (places[index as usize], lbns[index as usize]);
-        (self.media).pass(blocks, op, request.arrival, block, |index, access| {
+        let access = Access::of(op, request.flags.for_task);
+        (self.media).pass(blocks, access, request.arrival, block, |index, access| {
             let lbn = lbns[index as usize];
             if wanted.is_some_and(|wanted| !wanted.contains(&lbn)) {
                 return;
@@ -464,6 +465,7 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
 
     fn mend(&mut self, lbns: &[u64]) {
         self.media.mend(lbns);
+        self.inner.mend(lbns);
     }
 
     fn struck(&mut self) -> Vec<u32> {

@@ -25,6 +25,28 @@ pub enum AccessOutcome {
     Lost,
 }
 
+/// How a block is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It is read.
+    Read,
+    /// It is written with new data.
+    Write,
+    /// It is written with the data that a task has read from it.
+    WriteBack,
+}
+
+impl Access {
+    /// The access of a request.
+    pub fn of(op: Op, is_task: bool) -> Self {
+        match (op, is_task) {
+            (Op::Read, _) => Self::Read,
+            (_, false) => Self::Write,
+            (_, true) => Self::WriteBack,
+        }
+    }
+}
+
 /// Tips and media with their faults.
 #[derive(Clone, Debug)]
 pub struct FaultyMedia {
@@ -314,15 +336,15 @@ impl FaultyMedia {
     pub fn pass(
         &mut self,
         blocks: u32,
-        op: Op,
+        access: Access,
         arrival: Nanos,
         block: impl Fn(u32) -> (u64, u64),
         mut judge: impl FnMut(u32, AccessOutcome),
     ) {
         let is_whole = self.is_whole();
         let tips = u64::from(self.code.tips());
-        let trials = match op {
-            Op::Read => u64::from(blocks) * tips,
+        let trials = match access {
+            Access::Read => u64::from(blocks) * tips,
             _ => 0,
         };
         let mut next = self.read_errors.hit(trials);
@@ -336,9 +358,9 @@ impl FaultyMedia {
                 continue;
             }
             let (place, lbn) = block(index);
-            let missing = match op {
-                Op::Read => self.missing(place),
-                _ => self.missing_anew(place),
+            let missing = match access {
+                Access::Write => self.missing_anew(place),
+                Access::Read | Access::WriteBack => self.missing(place),
             };
             let mut wrong = 0;
             while has_error(next) {
@@ -348,23 +370,23 @@ impl FaultyMedia {
                 let more = self.read_errors.hit(trials - hit - 1);
                 next = more.map(|more| hit + 1 + more);
             }
-            let outcome = self.outcome(op, arrival, lbn, missing, wrong);
+            let outcome = self.outcome(access, arrival, lbn, missing, wrong);
             if outcome == AccessOutcome::Good {
-                self.mend_at(place, op);
+                self.mend_at(place, access);
             }
             if outcome != AccessOutcome::Good {
                 judge(index, outcome);
-            } else if op == Op::Read {
+            } else if access == Access::Read {
                 self.corrected += u64::from(missing + wrong);
             }
         }
     }
 
     /// Mends the block at `place`, which has been read or written.
-    fn mend_at(&mut self, place: u64, op: Op) {
+    fn mend_at(&mut self, place: u64, access: Access) {
         if let Some(unmended) = &mut self.unmended
             && unmended.mend(&self.geometry.locate(place))
-            && op == Op::Read
+            && access != Access::Write
             && let Some(feed) = &self.feed
         {
             feed.push(TipEvent::Mended(place));
@@ -379,7 +401,7 @@ impl FaultyMedia {
         for &place in places {
             let is_given_up = self.tips.square(self.square_of(place)).given_up;
             if !is_given_up && self.code.recovers(self.missing(place), 0) {
-                self.mend_at(place, Op::Read);
+                self.mend_at(place, Access::Read);
             }
         }
     }
@@ -411,7 +433,7 @@ impl FaultyMedia {
 
     fn outcome(
         &mut self,
-        op: Op,
+        access: Access,
         arrival: Nanos,
         lbn: u64,
         missing: u32,
@@ -429,7 +451,7 @@ impl FaultyMedia {
         if given_up || !self.code.recovers(missing, 0) {
             return AccessOutcome::Lost;
         }
-        if lost && op == Op::Write {
+        if lost && access == Access::Write {
             self.rewritten.insert(lbn);
         } else if lost && !self.rewritten.contains(&lbn) {
             return AccessOutcome::Lost;
