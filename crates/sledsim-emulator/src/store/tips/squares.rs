@@ -4,8 +4,8 @@ use super::columns::Columns;
 use rustc_hash::FxBuildHasher;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::faults::{Faults, Remap, RemapTable, TipFailure};
-use sledsim_core::devices::mems::geometry::Geometry;
-use std::collections::{HashMap, HashSet};
+use sledsim_core::devices::mems::geometry::{Geometry, Location};
+use std::collections::HashSet;
 
 /// The tips over the same blocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,9 +40,11 @@ pub(super) struct Squares {
     /// Blocks written since their square lost its data.
     fresh: HashSet<u64, FxBuildHasher>,
     /// By square, if tip sectors are rebuilt block by block: columns whose tip has been
-    /// replaced, in order. How many of them a block has again, if any.
+    /// replaced, in order.
     replaced_columns: Option<Vec<Vec<usize>>>,
-    mended: HashMap<u64, usize, FxBuildHasher>,
+    /// By square, then by sled position: how many of them the block has again. Empty if
+    /// none has.
+    mended: Vec<Vec<u16>>,
     /// Blocks with defective tip sectors, in order, and the number of these.
     defects: Vec<(u64, u32)>,
     pub failed: u64,
@@ -70,7 +72,7 @@ impl Squares {
             },
             fresh: HashSet::default(),
             replaced_columns: (faults.mends_when_read).then(|| vec![Vec::new(); squares as usize]),
-            mended: HashMap::default(),
+            mended: vec![Vec::new(); squares as usize],
             defects: Vec::new(),
             failed: 0,
             replaced: 0,
@@ -108,11 +110,40 @@ impl Squares {
     /// Takes note that a block has its sectors of replaced tips again, but for the last
     /// `but` ones.
     pub(super) fn mend(&mut self, lbn: u64, but: usize) {
-        let square = self.home(lbn) as usize;
+        let (square, position) = (self.home(lbn) as usize, self.position(lbn));
         let columns = self.replaced_columns.as_ref().map(|of| of[square].len());
         if let Some(all) = columns.filter(|all| *all > 0) {
-            self.mended.insert(lbn, all.saturating_sub(but));
+            let positions = self.geometry.cylinders * self.geometry.rows;
+            let mended = &mut self.mended[square];
+            mended.resize(positions as usize, 0);
+            mended[position] = u16::try_from(all.saturating_sub(but)).unwrap_or(u16::MAX);
         }
+    }
+
+    /// The sled position of a block, by cylinder and row.
+    fn position(&self, lbn: u64) -> usize {
+        let place = self.geometry.locate(lbn);
+        place.cylinder as usize * self.geometry.rows as usize + place.row as usize
+    }
+
+    /// The blocks of which some sectors are mended.
+    fn mended_blocks(&self) -> impl Iterator<Item = u64> + '_ {
+        let geometry = &self.geometry;
+        let (rows, width) = (geometry.rows as usize, geometry.blocks_per_row);
+        (0..).zip(&self.mended).flat_map(move |(square, mended)| {
+            let some = mended
+                .iter()
+                .enumerate()
+                .filter(|(_, columns)| **columns > 0);
+            some.filter_map(move |(position, _)| {
+                geometry.lbn(&Location {
+                    cylinder: (position / rows) as u32,
+                    track: square / width,
+                    row: (position % rows) as u32,
+                    cell: square % width,
+                })
+            })
+        })
     }
 
     /// The squares in which a block was and is, and its present place.
@@ -168,8 +199,9 @@ impl Squares {
         }
         missing = missing.union(self.squares[home as usize].dead);
         if let Some(replaced) = &self.replaced_columns {
-            let mended = self.mended.get(&lbn).copied().unwrap_or(0);
-            replaced[home as usize][mended..]
+            let mended = &self.mended[home as usize];
+            let mended = mended.get(self.position(place)).copied().unwrap_or(0);
+            replaced[home as usize][usize::from(mended)..]
                 .iter()
                 .for_each(|column| missing.insert(*column));
         }
@@ -283,7 +315,7 @@ impl Squares {
     pub(super) fn untouched(&self) -> Self {
         Self {
             fresh: HashSet::default(),
-            mended: HashMap::default(),
+            mended: vec![Vec::new(); self.squares.len()],
             ..self.clone()
         }
     }
@@ -294,9 +326,9 @@ impl Squares {
     /// [untouched]: Squares::untouched
     pub(super) fn count(&self, mut counts: [u64; 3]) -> [u64; 3] {
         let old = self.untouched();
-        let touched = self.fresh.iter().chain(self.mended.keys());
+        let touched = self.fresh.iter().copied().chain(self.mended_blocks());
         let classes = touched.map(|lbn| {
-            let of = |squares: &Self| squares.class(squares.missing(*lbn).count());
+            let of = |squares: &Self| squares.class(squares.missing(lbn).count());
             (of(&old), of(self))
         });
         classes.for_each(|(before, now)| {
