@@ -22,11 +22,14 @@ SPAN = 1 << 28
 
 
 @contextlib.contextmanager
-def nbd_reader(path: Path) -> Iterator[Callable[[int], None]]:
+def nbd_reader(path: Path, *, writes: bool = False) -> Iterator[Callable[[int], None]]:
     """Connect to the first export of an NBD server at a Unix socket; yield a function that reads.
 
-    A client of its own: the same few calls of the system for each server.
+    A client of its own: the same few calls of the system for each server. With `writes` the
+    function writes.
     """
+    data = random.Random(1).randbytes(BYTES) if writes else b""
+    size = 16 if writes else 16 + BYTES
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(str(path))
         greeting = _receive(server, 18)
@@ -34,13 +37,14 @@ def nbd_reader(path: Path) -> Iterator[Callable[[int], None]]:
         server.sendall(struct.pack(">I", flags & 3))
         server.sendall(b"IHAVEOPT" + struct.pack(">II", 1, 0))  # the export without a name
         _receive(server, 10 if flags & 2 else 134)
-        answer = bytearray(16 + BYTES)
+        answer = bytearray(size)
 
         def read(offset: int) -> None:
-            server.sendall(struct.pack(">IHHQQI", 0x25609513, 0, 0, 7, offset, BYTES))
+            kind = int(writes)
+            server.sendall(struct.pack(">IHHQQI", 0x25609513, 0, kind, 7, offset, BYTES) + data)
             got = server.recv_into(answer, len(answer), socket.MSG_WAITALL)
             if got != len(answer) or answer[4:8] != b"\0\0\0\0":
-                msg = f"a read of {BYTES} bytes failed: {got} bytes came"
+                msg = f"a request for {BYTES} bytes failed: {got} bytes came"
                 raise OSError(msg)
 
         yield read

@@ -43,7 +43,7 @@ def sledsim(
         point.mkdir()
         command.append(f"--fuse={point}")
     file = point / "memory" if fuse else None
-    with _started(command, file or socket, python_path) as pid:
+    with started(command, file or socket, python_path) as pid:
         yield Running(socket, file, (pid,))
 
 
@@ -54,17 +54,17 @@ def nbdkit(folder: Path, latency_ms: int, *, fuse: bool) -> Iterator[Running]:
     command = ["nbdkit", "--foreground", f"--unix={socket}"]
     filters = ["--filter=delay"] if latency_ms else []
     delay = [f"rdelay={latency_ms}ms"] if latency_ms else []
-    with _started([*command, *filters, "memory", str(BYTES), *delay], socket) as pid:
+    with started([*command, *filters, "memory", str(BYTES), *delay], socket) as pid:
         if not fuse:
             yield Running(socket, None, (pid,))
             return
         file.touch()
-        with _started(["nbdfuse", str(file), "--unix", str(socket)], file) as second:
+        with started(["nbdfuse", str(file), "--unix", str(socket)], file) as second:
             yield Running(socket, file, (pid, second))
 
 
 @contextlib.contextmanager
-def _started(command: list[str], ready: Path, python_path: str | None = None) -> Iterator[int]:
+def started(command: list[str], ready: Path, python_path: str | None = None) -> Iterator[int]:
     """Start a program, wait until a socket or a file of some size is there, and end it."""
     environment = os.environ | ({"PYTHONPATH": python_path} if python_path else {})
     silent = subprocess.DEVNULL

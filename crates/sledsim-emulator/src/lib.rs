@@ -12,6 +12,7 @@
 //! * [`store`]: the bytes of a device.
 //! * [`log`]: statistics and recordings of requests.
 //! * [`command`]: commands of clients.
+//! * `tip_observer`: tells a store which writes its device has served.
 //! * [`errno`]: error numbers for failed requests.
 //! * [`export`]: a timeline with a store, under a name.
 //! * [`power`]: power failures of an export, and recordings from which images are rebuilt.
@@ -35,3 +36,4 @@ pub mod power;
 pub mod server;
 pub mod store;
 pub mod timeline;
+mod tip_observer;

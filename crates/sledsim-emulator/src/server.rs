@@ -7,8 +7,9 @@ use crate::listen::Address;
 use crate::log::{Log, Recording, RecordingWriter};
 use crate::nbd::{self, NbdServer};
 use crate::power::{Cut, CutSpec, CutWhen, Power, RecordingFolder};
-use crate::store::{Sparse, Store};
-use crate::timeline::Timeline;
+use crate::store::{Sparse, Store, TipStore};
+use crate::timeline::{CompletionObserver, Timeline};
+use crate::tip_observer::TipObserver;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::BLOCK_BYTES;
@@ -226,7 +227,11 @@ impl Server {
         let mut problems = Vec::new();
         for export in self.exports.iter() {
             let _ = export.timeline().drain(left());
+            let closed = export.store().close();
             let _ = export.flushes().flush();
+            if let Err(error) = closed {
+                problems.push(format!("export '{}': {error}", export.name()));
+            }
             if let Some(failed) = store_failed(export) {
                 problems.push(format!("export '{}': {failed}", export.name()));
             }
@@ -262,15 +267,22 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
     }
     let torn = TornBlocks::default();
     let may_fail = spec.power_cut.is_some() || spec.record_data.is_some();
+    let telling = spec.device.telling().filter(|_| !may_fail);
+    let device = telling.as_ref().map_or(&spec.device, |(device, _)| device);
     let (model, devices) = match may_fail {
-        true => power_cut::build(&spec.device, &spec.scheduler, &torn)?,
-        false => spec.device.build_with(&spec.scheduler)?,
+        true => power_cut::build(device, &spec.scheduler, &torn)?,
+        false => device.build_with(&spec.scheduler)?,
     };
     let bytes = model.blocks() * BLOCK_BYTES;
-    let store: Box<dyn Store> = Box::new(match &spec.file {
+    let data = match &spec.file {
         Some(path) => Sparse::at(path, bytes, spec.read_only)?,
         None => Sparse::in_memory(bytes)?,
-    });
+    };
+    let feed = telling.as_ref().map(|(_, feed)| Arc::clone(feed));
+    let store: Box<dyn Store> = match feed.clone() {
+        Some(feed) => Box::new(TipStore::new(&spec.device, data, spec.read_only, feed)?),
+        None => Box::new(data),
+    };
     let recording = spec.record.map(|path| Recording {
         path,
         devices,
@@ -283,6 +295,13 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
     });
     let (log, writer) = Log::start(spec.speed, recording)?;
     let no_thread = |error| Error::System(format!("export '{name}': no thread: {error}"));
+    let observer: Arc<dyn CompletionObserver> = match feed {
+        Some(feed) => {
+            let log = Arc::clone(&log);
+            Arc::new(TipObserver { log, feed })
+        }
+        None => log.clone(),
+    };
     let about = ExportInfo {
         name: name.clone(),
         file: spec.file,
@@ -296,7 +315,7 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
         RecordingFolder::create(path, &*store, device, scheduler, spec.speed)
     });
     let folder = folder.transpose()?;
-    let timeline = Timeline::start(model, spec.speed, log.clone()).map_err(no_thread)?;
+    let timeline = Timeline::start(model, spec.speed, observer).map_err(no_thread)?;
     let device = about.device.clone();
     let export = Export::new(about, timeline, store, log).map_err(no_thread)?;
     if !may_fail {
@@ -337,6 +356,9 @@ fn status(export: &Export) -> Value {
     facts["clock_start_ns"] = json!(timeline.clock_start_ns());
     if let Some(power) = export.power() {
         facts["power"] = power.to_json();
+    }
+    if let Some(faults) = export.store().faults() {
+        facts["faults"] = faults;
     }
     if let Some(failed) = store_failed(export) {
         facts["store_failed"] = json!(failed);

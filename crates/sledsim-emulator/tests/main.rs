@@ -5,6 +5,13 @@ mod export;
 mod power;
 mod timeline;
 
+/// Stores of the tip sectors of sleds whose tips fail.
+mod tips {
+    mod agreement;
+    mod files;
+    mod sled;
+}
+
 /// The NBD server as seen by raw clients, which send each byte explicitly.
 mod nbd {
     mod addresses;

@@ -10,7 +10,7 @@ from sledsim._core import SledsimError
 from sledsim.cli.failures import refuse_failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.serve import add_device, closing
-from sledsim.emulator import export_spec
+from sledsim.emulator import export_spec, tip_faults
 from sledsim.hardware import labels
 from sledsim.number_text import size
 
@@ -73,6 +73,8 @@ def _mount(options: argparse.Namespace) -> None:
     for key in ("file", "record"):
         served[key] = _absolute(served[key])
     served["device"] = labels.absolute(options.device)
+    if options.faults is not None:
+        served["faults"] = tip_faults.read(options.faults)
     wanted = supervisor.Wanted(
         directory=directory,
         name=labels.file_name(options.device),

@@ -13,7 +13,7 @@ from sledsim.cli import load_options
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import table
-from sledsim.emulator import Export, Server, serve
+from sledsim.emulator import Export, Server, serve, tip_faults
 from sledsim.emulator.export_spec import export_of
 from sledsim.hardware import device_of
 from sledsim.hardware.labels import file_name, split_list
@@ -44,8 +44,8 @@ written, from memory or from a backing file that survives the server. Without --
 is under way is answered, the backing file flushed, the recording completed. sledsim top watches it.
 
 Each --export is NAME=DEVICE, with file=PATH, scheduler=NAME, layout=NAME, batch-window-ms=MS,
-speed=FACTOR, record=PATH, record-data=DIR, power-cut=WHEN or read-only after commas. NBD and RPC
-clients ask for it by name; the first also has the empty one.
+speed=FACTOR, record=PATH, record-data=DIR, power-cut=WHEN, faults=(KEY=VALUE,...) or read-only
+after commas. NBD and RPC clients ask for it by name; the first also has the empty one.
 """
 
 
@@ -117,6 +117,12 @@ def add_device(parser: Parser, *, required: bool) -> None:
         "override a key of the device, as in --set device.command_overhead_ms=0",
     )
     parser.add_argument(
+        "--faults",
+        metavar="FAULTS",
+        help="let the tips of a sled fail: keys of [faults] as in ecc_tips=4,spare_tips=64,"
+        "tip_failures_per_hour=3600, or the path of a TOML file",
+    )
+    parser.add_argument(
         "--file", metavar="PATH", help="keep the data in this file, made if there is none"
     )
     parser.add_argument("--read-only", action="store_true", help="refuse writes")
@@ -167,12 +173,14 @@ def _export(text: str) -> Export:
             except ValueError:
                 msg = f"--export {text}: {key} = {value}: must be a number"
                 raise SledsimError(msg) from None
+        elif key == "faults" and value:
+            said[key] = tip_faults.read(value, f"--export {text}: faults")
         elif key in _WORDS and value:
             said[key.replace("-", "_")] = value
         else:
             known = (
                 "file=PATH, scheduler=NAME, layout=NAME, batch-window-ms=MS, speed=FACTOR, "
-                "record=PATH, record-data=DIR, power-cut=WHEN or read-only"
+                "record=PATH, record-data=DIR, power-cut=WHEN, faults=(KEY=VALUE,...) or read-only"
             )
             msg = f"--export {text}: '{word}': must be {known}"
             raise SledsimError(msg)
@@ -290,4 +298,6 @@ def closing(document: dict[str, Any]) -> Iterator[str]:
             ]
         )
     yield table(rows, "<" + ">" * (len(head) - 1))
+    if (faults := tip_faults.faults_table(document)) is not None:
+        yield from ("", faults)
     yield from failures(document)

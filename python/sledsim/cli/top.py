@@ -12,6 +12,7 @@ from sledsim.cli import servers
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import table
+from sledsim.emulator.tip_faults import faults_table
 from sledsim.number_text import number, size
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ def picture(status: dict[str, Any], before: dict[str, Any] | None) -> Iterator[s
     yield table(loads, "<" + ">" * (len(head) - 1))
     yield ""
     yield table(times, "<" + ">" * 8)
+    if (faults := faults_table(status)) is not None:
+        yield from ("", faults)
     failed = list(failures(status))
     if failed:
         yield ""

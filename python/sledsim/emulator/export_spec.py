@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._core import SpecError
 from sledsim.arguments import placed
+from sledsim.emulator import tip_faults
 from sledsim.emulator.server import Export
 from sledsim.hardware import wrap
 
@@ -25,6 +26,7 @@ DEFAULTS: dict[str, Any] = {
     "batch_window_ms": None,
     "power_cut": None,
     "record_data": None,
+    "faults": None,
 }
 """Options beside the device, with their defaults."""
 
@@ -52,6 +54,7 @@ def export_of(options: Mapping[str, Any], name: str | None = None) -> Export:
         options["layout"],
         options["background"],
     )
+    faults = options["faults"]
     return Export(
         device=wrap(core),
         name=name,
@@ -63,4 +66,5 @@ def export_of(options: Mapping[str, Any], name: str | None = None) -> Export:
         batch_window_ms=options["batch_window_ms"],
         power_cut=options["power_cut"],
         record_data=options["record_data"],
+        faults=tip_faults.read(faults) if isinstance(faults, str) else faults,
     )

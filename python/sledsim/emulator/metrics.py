@@ -91,6 +91,19 @@ def _metrics(status: dict[str, Any]) -> Iterator[Metric]:
             gauge.add_metric([export["name"]], export[key])
         yield gauge
 
+    for key, text in (
+        ("tips_failed", "Tips that have failed"),
+        ("spares_left", "Spare tips left"),
+        ("blocks_at_risk", "Blocks with missing tip sectors that the code recovers"),
+        ("blocks_lost", "Blocks that the code does not recover"),
+        ("blocks_given_up", "Blocks given up for spare tips"),
+    ):
+        gauge = GaugeMetricFamily(f"sledsim_{key}", text, labels=by_export)
+        for export in exports:
+            if "faults" in export:
+                gauge.add_metric([export["name"]], export["faults"][key])
+        yield gauge
+
     response = "Response time since the start, in time of the device"
     late = "How late requests were answered since the start, in real time"
     for metric, text, times, unit in (

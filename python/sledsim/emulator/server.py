@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from sledsim import _core
 from sledsim._core import SledsimError, SpecError
 from sledsim.arguments import as_list, optional, path_text, placed, real, text, whole
+from sledsim.emulator.tip_faults import with_faults
 from sledsim.hardware import Device, device_of
 from sledsim.layout_maps import with_layout
 
@@ -48,6 +49,8 @@ class Export:
     """Whether writes are refused."""
     speed: float = 1.0
     """Seconds of the device in a real second."""
+    faults: Mapping[str, object] | None = None
+    """Keys of the table ``[faults]``, on top of the device's; a single sled only."""
     record: Path | None = None
     """A Parquet file for the recording of requests; it is complete when the server stops."""
     power_cut: str | None = None
@@ -60,7 +63,7 @@ class Export:
     instant; it is complete when the server stops."""
 
     def _core(self) -> dict[str, object]:
-        base = device_of(self.device)
+        base = with_faults(device_of(self.device), self.faults)
         core = with_layout(base, self.layout)._core  # noqa: SLF001 (one package)
         if self.batch_window_ms is not None:
             window_ms = real("batch_window_ms", self.batch_window_ms)
@@ -110,7 +113,11 @@ class Server:
             requests, the ``summary`` of its device's times, as of a simulation, and
             ``lateness_us``: how much later than that requests were answered, in real time; and
             ``front_ends``. Of an export whose backing file could not be flushed, ``store_failed``
-            says why, and of one whose recording failed, ``recording_failed``.
+            says why, and of one whose recording failed, ``recording_failed``. A sled with a table
+            ``[faults]`` has ``faults``: ``tips_failed``, ``tips_replaced``, ``spares_left``,
+            ``blocks_at_risk`` (with missing tip sectors that the code still recovers),
+            ``blocks_lost``, ``blocks_given_up``, ``tip_sectors_rebuilt`` and ``blocks_recovered``
+            for reads.
         """
         status: dict[str, Any] = json.loads(self._core.status())
         return status

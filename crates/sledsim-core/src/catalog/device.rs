@@ -11,6 +11,7 @@ use crate::compose::media_record::PowerFailure;
 use crate::devices::disk::spec::DiskSpec;
 use crate::devices::kind::{Child, Children, DeviceKind};
 use crate::devices::memory::Memory;
+use crate::devices::mems::faults::TipFeed;
 use crate::devices::mems::kind::SledKind;
 use crate::devices::mems::parallel::free::TaskSpec;
 use crate::devices::mems::spec::Mems;
@@ -280,6 +281,20 @@ impl Device {
             background,
             ..self
         })
+    }
+
+    /// The same device, whose models tell the feed what happens to their tips; `None`
+    /// unless it is a single sled with faults.
+    #[must_use]
+    pub fn telling(&self) -> Option<(Self, Arc<TipFeed>)> {
+        let sled = self.sled().filter(|sled| sled.spec.faults.is_some())?;
+        let feed = Arc::new(TipFeed::default());
+        let kind = Arc::new(SledKind {
+            feed: Some(Arc::clone(&feed)),
+            ..sled.clone()
+        });
+        let device = self.clone();
+        Some((Self { kind, ..device }, feed))
     }
 
     /// The same device with `[batching] kind = "window"` of `window_ms`

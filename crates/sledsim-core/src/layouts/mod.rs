@@ -300,12 +300,18 @@ impl ResolvedLayout {
         &*self.spec.layout
     }
 
+    /// Whether it leaves all blocks where they are.
+    #[must_use]
+    pub fn is_simple(&self) -> bool {
+        self.name == simple::ENTRY.name
+    }
+
     /// Puts the layout around the model of its device.
     #[must_use]
     pub fn around(&self, model: Box<dyn Model>) -> Box<dyn Model> {
         match &self.spec.reshuffle {
             Some((pipe, rule)) => Box::new(Reshuffling::new(model, (**pipe).clone(), *rule)),
-            None if self.name == simple::ENTRY.name => model,
+            None if self.is_simple() => model,
             None => Box::new(RemappedModel::new(model, Arc::clone(&self.spec.layout))),
         }
     }

@@ -111,6 +111,16 @@ pub trait Mechanism: Send {
         None
     }
 
+    /// Tasks have read these blocks on the way: what they miss is written back.
+    fn mend(&mut self, lbns: &[u64]) {
+        let _ = lbns;
+    }
+
+    /// The squares whose blocks miss tip sectors anew, since the last call.
+    fn struck(&mut self) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// Re-seeks after `step`, a pass of the last service, settled off track;
     /// returns the extra time, and the energy in J. Its state is delayed by that
     /// time and otherwise unchanged.

@@ -94,12 +94,14 @@ struct Probe {
     tasks: Tasks,
     submitted: u64,
     woken: Nanos,
+    mended: usize,
 }
 
 const PROBE: Probe = Probe {
     tasks: Tasks,
     submitted: 0,
     woken: Nanos(3),
+    mended: 0,
 };
 
 fn energy() -> Energy {
@@ -183,6 +185,15 @@ impl Mechanism for Probe {
         (Nanos(13), 2.5)
     }
 
+    /// As often as it is asked; what it mends shows in its energy.
+    fn struck(&mut self) -> Vec<u32> {
+        vec![3]
+    }
+
+    fn mend(&mut self, lbns: &[u64]) {
+        self.mended += lbns.len();
+    }
+
     fn lost_blocks(&self) -> &[u64] {
         &[4]
     }
@@ -196,7 +207,10 @@ impl Mechanism for Probe {
     }
 
     fn energy(&self, _: Nanos) -> Energy {
-        energy()
+        Energy {
+            seek_j: 1.5 + self.mended as f64,
+            ..energy()
+        }
     }
 }
 
@@ -229,6 +243,11 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
         ("serve_plain", serve_plain(mechanism, at)),
         // It prepares only: a decorator need not forward it.
         ("foresee", String::new()),
+        ("mend", {
+            mechanism.mend(&[4]);
+            format!("{:?}", mechanism.energy(at))
+        }),
+        ("struck", format!("{:?}", mechanism.struck())),
         (
             "target_cylinder",
             format!("{:?}", mechanism.target_cylinder(&request)),
@@ -296,6 +315,7 @@ fn mechanism_decorators_forward_every_method() {
         "lost_blocks",
         "reseek",
         "start_of",
+        "struck",
     ];
     assert_eq!(differences(&probe, &ask(&mut faulty)), BTreeSet::from(own));
 }

@@ -2,7 +2,7 @@
 
 use super::Export;
 use crate::command::{Command, CommandKind};
-use crate::timeline::{Answer, Reply};
+use crate::timeline::{Answer, Reply, unmarked};
 use sledsim_base::request::{Extent, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
@@ -117,7 +117,7 @@ impl Export {
         });
         let (ids, answers) = match &self.power {
             None => {
-                let ids = self.timeline.begin_all(requests, |_, _| {});
+                let ids = self.timeline.begin_all(requests, unmarked);
                 (
                     ids,
                     commands

@@ -2,16 +2,20 @@
 //!
 //! * `sparse`: a sparse file, in memory or on disk.
 //! * `layered`: changes over a base, with blocks that cannot be read.
+//! * `tips`: the tip sectors of a sled whose tips fail.
 //! * `flushes`: flushes of a store, with the memory of failures.
 
 mod flushes;
 mod layered;
 mod sparse;
+mod tips;
 
 pub use flushes::Flushes;
 pub use layered::Layered;
 pub use sparse::Sparse;
+pub use tips::TipStore;
 
+use serde_json::Value;
 use std::io;
 
 /// The bytes of a device: what a read returns.
@@ -60,4 +64,17 @@ pub trait Store: Send + Sync {
 
     /// Allocated space in bytes.
     fn allocated(&self) -> u64;
+
+    /// Completes what stays, after the last request and before the last flush.
+    ///
+    /// # Errors
+    /// The error of the system.
+    fn close(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What has failed of the medium, if it can fail.
+    fn faults(&self) -> Option<Value> {
+        None
+    }
 }

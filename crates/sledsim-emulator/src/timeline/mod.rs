@@ -56,6 +56,12 @@ pub trait CompletionObserver: Send + Sync {
     /// completion.
     fn answered(&self, row: &Row, lateness: Nanos);
 
+    /// Called when the device has decided on a request, before any later decision;
+    /// holds the lock of the timeline.
+    fn decided(&self, row: &Row) {
+        let _ = row;
+    }
+
     /// Called when a child of a composite completes a request of its own.
     fn note(&self, row: &Row);
 }
@@ -84,6 +90,8 @@ struct InFlight {
     observer: Arc<dyn CompletionObserver>,
     /// Zero of the model's clock on that of the timeline: when power came on last.
     zero: Nanos,
+    /// Whether the model keeps contents.
+    keeps: bool,
     /// Ids and completions of requests since then, if they are kept.
     completed: Option<Vec<(u64, Nanos)>>,
     /// Reads that are due, whose contents the model still keeps.
@@ -93,6 +101,7 @@ struct InFlight {
 impl CompletionSink for InFlight {
     fn done(&mut self, row: &Row) {
         let row = self.on_timeline(row);
+        self.observer.decided(&row);
         self.completions.push(row.completion, row.id);
         self.pending.entry(row.id).or_default().row = Some(row);
         if let Some(completed) = &mut self.completed {
@@ -126,7 +135,7 @@ impl InFlight {
             return None;
         }
         let pending = entry.remove();
-        if self.completed.is_some() && pending.row.is_some_and(|row| row.op == Op::Read) {
+        if self.keeps && pending.row.is_some_and(|row| row.op == Op::Read) {
             self.read.push(id);
         }
         let (row, (reply, answer)) = (pending.row?, pending.answer?);
@@ -314,17 +323,28 @@ pub struct Timeline {
     links: Links,
 }
 
+/// Gives a write to a model that keeps contents the mark of data at first: these contents
+/// are of no interest.
+pub(crate) fn unmarked(request: &Request, model: &mut dyn Model) {
+    if request.op == Op::Write
+        && let Some(contents) = model.contents()
+    {
+        contents.stage_write(&vec![0; request.blocks() as usize]);
+    }
+}
+
 impl Timeline {
     /// Starts the clock of `model`.
     ///
     /// # Errors
     /// If no thread can be started.
     pub fn start(
-        model: Box<dyn Model>,
+        mut model: Box<dyn Model>,
         speed: f64,
         observer: Arc<dyn CompletionObserver>,
     ) -> std::io::Result<Self> {
         let (blocks, links) = (model.blocks(), model.links());
+        let keeps = model.contents().is_some();
         let shared = Arc::new(TimelineCore {
             clock: Clock::start(speed),
             state: Mutex::new(State {
@@ -334,6 +354,7 @@ impl Timeline {
                     completions: CompletionQueue::default(),
                     observer: Arc::clone(&observer),
                     zero: Nanos::ZERO,
+                    keeps,
                     completed: None,
                     read: Vec::new(),
                 },
@@ -389,7 +410,7 @@ impl Timeline {
     /// Submits a request, assigning its id and arrival. Returns the id.
     #[must_use]
     pub fn begin(&self, request: Request) -> u64 {
-        self.begin_all([request], |_, _| {}).start
+        self.begin_all([request], unmarked).start
     }
 
     /// Submits requests at one instant with no other in between, assigning ids and

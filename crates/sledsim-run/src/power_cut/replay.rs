@@ -7,6 +7,7 @@ use sledsim_base::request::Op;
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
+use sledsim_core::devices::mems::faults::Faults;
 use sledsim_core::model::torn_blocks::TornBlocks;
 use sledsim_core::model::{CompletionSink, Model};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
@@ -28,7 +29,8 @@ pub struct Failed {
 /// its parts.
 ///
 /// # Errors
-/// A device that keeps no contents, or that promises nothing after a power failure.
+/// A device that keeps no contents, that promises nothing after a power failure, or whose
+/// tips fail.
 pub fn build(
     device: &Device,
     scheduler: &SchedulerSpec,
@@ -38,6 +40,13 @@ pub fn build(
         return Err(Error::Key(format!(
             "power cut: the array '{name}' is of kind '{kind}' and keeps no log of the writes under \
              way (the write hole): what it holds after a power failure is not modelled"
+        )));
+    }
+    if (device.mems().and_then(|mems| mems.faults.as_ref())).is_some_and(Faults::may_fail) {
+        return Err(Error::Key(format!(
+            "power cut: the tips or the media of '{}' fail ([faults]): what both failures leave is \
+             not modelled; one of the two is allowed",
+            device.name()
         )));
     }
     let (mut model, names) = device.build_on_media(scheduler, torn)?;

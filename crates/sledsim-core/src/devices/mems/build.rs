@@ -6,13 +6,14 @@ use super::power::TipsPowered;
 use super::sled::Sled;
 use super::spec::{Mems, WithMotion};
 use crate::devices::mems::background_drain::BackgroundDrain;
-use crate::devices::mems::faults::Faulty;
+use crate::devices::mems::faults::{Faulty, TipFeed};
 use crate::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
 use crate::model::Model;
 use crate::model::mechanism::Mechanism;
 use crate::queueing::schedulers::Scheduler;
 use crate::queueing::station::{Buffered, Station};
 use std::fmt::Debug;
+use std::sync::Arc;
 
 impl Mems {
     /// Builds the device as a model whose unused tips serve background tasks.
@@ -24,12 +25,27 @@ impl Mems {
         scheduler: Box<dyn Scheduler>,
         background: Option<BackgroundTasks>,
     ) -> Box<dyn Model> {
+        self.build_telling(name, device, scheduler, background, None)
+    }
+
+    /// As [`Mems::build`]; if the device has faults, `feed` is told what happens to its
+    /// tips.
+    #[must_use]
+    pub fn build_telling(
+        &self,
+        name: &str,
+        device: u16,
+        scheduler: Box<dyn Scheduler>,
+        background: Option<BackgroundTasks>,
+        feed: Option<Arc<TipFeed>>,
+    ) -> Box<dyn Model> {
         self.with_motion(Build {
             spec: self,
             name,
             device,
             scheduler,
             background,
+            feed,
         })
     }
 }
@@ -40,12 +56,13 @@ struct Build<'a> {
     device: u16,
     scheduler: Box<dyn Scheduler>,
     background: Option<BackgroundTasks>,
+    feed: Option<Arc<TipFeed>>,
 }
 
 impl WithMotion for Build<'_> {
     type Output = Box<dyn Model>;
 
-    fn with<K: Kinematics + Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
+    fn with<K: Kinematics + Debug + 'static>(mut self, motion: Motion<K>) -> Self::Output {
         let row_s = motion.row_s();
         let sled = Sled::new(motion, self.spec.behaviour);
         let sled = sled.with_parallel(self.spec.parallel.clone());
@@ -59,7 +76,8 @@ impl WithMotion for Build<'_> {
             None => self.with_tasks(sled, block_j),
             Some(faults) => {
                 let ecc_j = tips_j(faults.ecc_tips);
-                let sled = Faulty::new(sled, self.spec.geometry, faults, ecc_j);
+                let feed = self.feed.take();
+                let sled = Faulty::telling(sled, self.spec.geometry, faults, ecc_j, feed);
                 self.with_tasks(sled, block_j)
             }
         }

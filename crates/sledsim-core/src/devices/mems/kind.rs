@@ -1,5 +1,6 @@
 //! The device kind `mems`.
 
+use super::faults::TipFeed;
 use super::parallel::free::{BackgroundTasks, TaskSpec};
 use super::spec::Mems;
 use crate::devices::kind::{DeviceKind, KindEntry};
@@ -21,6 +22,8 @@ pub struct SledKind {
     pub spec: Mems,
     /// Background tasks in their initial state.
     pub background: Option<BackgroundTasks>,
+    /// Receives what happens to the tips of each model built.
+    pub feed: Option<Arc<TipFeed>>,
 }
 
 /// Registers the device kind `mems`.
@@ -30,6 +33,7 @@ pub const KIND: KindEntry = KindEntry {
         Ok(Arc::new(SledKind {
             spec: Mems::read(keys)?,
             background: None,
+            feed: None,
         }))
     },
 };
@@ -60,6 +64,7 @@ impl SledKind {
         Ok(Self {
             spec: spec.clone(),
             background: Some(background),
+            feed: self.feed.clone(),
         })
     }
 }
@@ -123,6 +128,7 @@ impl DeviceKind for SledKind {
         scheduler: &dyn Fn() -> Box<dyn Scheduler>,
         _children: Vec<Box<dyn Model>>,
     ) -> Box<dyn Model> {
-        (self.spec).build(name, device, scheduler(), self.background.clone())
+        let (background, feed) = (self.background.clone(), self.feed.clone());
+        (self.spec).build_telling(name, device, scheduler(), background, feed)
     }
 }

@@ -18,7 +18,8 @@
 //! Rebuilding and moving blocks takes no time from requests.
 
 use super::bernoulli::BernoulliProcess;
-use super::media::{AccessOutcome, FaultyMedia};
+use super::feed::TipFeed;
+use super::media::{Access, AccessOutcome, FaultyMedia};
 use super::spec::Faults;
 use crate::devices::mems::geometry::{Geometry, Location};
 use crate::model::Energy;
@@ -30,6 +31,7 @@ use sledsim_base::row::Status;
 use sledsim_base::units::Nanos;
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A mechanism with faults around one without.
 #[derive(Clone, Debug)]
@@ -100,10 +102,22 @@ impl<M: Mechanism> Faulty<M> {
     /// block take `ecc_block_j` in a pass.
     #[must_use]
     pub fn new(inner: M, geometry: Geometry, faults: &Faults, ecc_block_j: f64) -> Self {
+        Self::telling(inner, geometry, faults, ecc_block_j, None)
+    }
+
+    /// As [`Faulty::new`]; tells `feed` what happens to the tips.
+    #[must_use]
+    pub fn telling(
+        inner: M,
+        geometry: Geometry,
+        faults: &Faults,
+        ecc_block_j: f64,
+        feed: Option<Arc<TipFeed>>,
+    ) -> Self {
         Self {
             inner,
             geometry,
-            media: FaultyMedia::new(geometry, faults),
+            media: FaultyMedia::new(geometry, faults, feed),
             retries: faults.retries,
             verify: faults.verify_after_write,
             seek_errors: BernoulliProcess::new(faults.seek_error_rate, faults.seed, "seek errors"),
@@ -185,7 +199,8 @@ impl<M: Mechanism> Faulty<M> {
         let blocks = places.len() as u32;
         let mut bad = Vec::new();
         let block = |index: u32| (places[index as usize], lbns[index as usize]);
-        (self.media).pass(blocks, op, request.arrival, block, |index, access| {
+        let access = Access::of(op, request.flags.for_task);
+        (self.media).pass(blocks, access, request.arrival, block, |index, access| {
             let lbn = lbns[index as usize];
             if wanted.is_some_and(|wanted| !wanted.contains(&lbn)) {
                 return;
@@ -451,6 +466,15 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
 
     fn background(&self) -> Option<&dyn Background> {
         self.inner.background()
+    }
+
+    fn mend(&mut self, lbns: &[u64]) {
+        self.media.mend(lbns);
+        self.inner.mend(lbns);
+    }
+
+    fn struck(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.media.struck)
     }
 
     fn lost_blocks(&self) -> &[u64] {

@@ -2,14 +2,17 @@
 
 use super::Code;
 use super::bernoulli::BernoulliProcess;
+use super::feed::{TipEvent, TipFailure, TipFeed};
 use super::remap_table::RemapTable;
 use super::spec::{Failed, Faults, Remap};
 use super::tips::{OutOfSpares, Tips};
+use super::unmended::Unmended;
 use crate::devices::mems::geometry::{Geometry, Location};
 use sledsim_base::random::Stream;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// The outcome of accessing a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +23,28 @@ pub enum AccessOutcome {
     Bad,
     /// Lost; no retry helps.
     Lost,
+}
+
+/// How a block is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It is read.
+    Read,
+    /// It is written with new data.
+    Write,
+    /// It is written with the data that a task has read from it.
+    WriteBack,
+}
+
+impl Access {
+    /// The access of a request.
+    pub fn of(op: Op, is_task: bool) -> Self {
+        match (op, is_task) {
+            (Op::Read, _) => Self::Read,
+            (_, false) => Self::Write,
+            (_, true) => Self::WriteBack,
+        }
+    }
 }
 
 /// Tips and media with their faults.
@@ -42,6 +67,13 @@ pub struct FaultyMedia {
     read_errors: BernoulliProcess,
     /// Tip sectors that were wrong or missing in recovered blocks.
     pub corrected: u64,
+    /// Blocks that still miss tip sectors of replaced tips, if these are not rebuilt at
+    /// once.
+    unmended: Option<Unmended>,
+    /// Squares whose blocks miss tip sectors anew.
+    pub struck: Vec<u32>,
+    /// Receives what happens to the tips.
+    feed: Option<Arc<TipFeed>>,
 }
 
 /// Tip failures over time.
@@ -50,19 +82,30 @@ struct Failures {
     stream: Stream,
     mean_ns: f64,
     next: Nanos,
+    /// The tips that fail, in order; else they are drawn.
+    listed: Option<VecDeque<u32>>,
 }
 
 impl Failures {
-    fn new(per_hour: f64, seed: u64) -> Option<Self> {
+    fn new(faults: &Faults) -> Option<Self> {
         let mut failures = Self {
-            stream: Stream::new(seed, "tip failures in time"),
-            mean_ns: 3.6e12 / per_hour,
+            stream: Stream::new(faults.seed, "tip failures in time"),
+            mean_ns: 3.6e12 / faults.tip_failures_per_hour,
             next: Nanos::ZERO,
+            listed: (faults.failing_tips.as_ref()).map(|tips| tips.iter().copied().collect()),
         };
-        (per_hour > 0.0).then(|| {
+        (faults.tip_failures_per_hour > 0.0).then(|| {
             failures.draw();
             failures
         })
+    }
+
+    /// The next tip that fails.
+    fn tip(&mut self, tips: &Tips) -> Option<u32> {
+        match &mut self.listed {
+            Some(listed) => listed.pop_front(),
+            None => tips.draw(&mut self.stream),
+        }
     }
 
     fn draw(&mut self) {
@@ -72,8 +115,8 @@ impl Failures {
 }
 
 impl FaultyMedia {
-    /// The media of a new device.
-    pub fn new(geometry: Geometry, faults: &Faults) -> Self {
+    /// The media of a new device, which tells `feed` what happens to its tips.
+    pub fn new(geometry: Geometry, faults: &Faults, feed: Option<Arc<TipFeed>>) -> Self {
         let code = Code {
             data: geometry.tips_per_lbn,
             ecc: faults.ecc_tips,
@@ -98,10 +141,15 @@ impl FaultyMedia {
             defects_replaced: 0,
             spares_for_defects: 0,
             rewritten: BTreeSet::new(),
-            failures: Failures::new(faults.tip_failures_per_hour, faults.seed),
+            failures: Failures::new(faults),
             read_errors: BernoulliProcess::new(faults.read_error_rate, faults.seed, "read errors"),
             corrected: 0,
+            unmended: None,
+            struck: Vec::new(),
+            feed,
         };
+        media.unmended = (faults.mends_when_read)
+            .then(|| Unmended::new(geometry, media.tips.len(), code.tips()));
         let mut stream = Stream::new(faults.seed, "failed tips");
         match &faults.failed_tips {
             Failed::Listed(tips) => {
@@ -118,6 +166,12 @@ impl FaultyMedia {
             }
         }
         media.draw_defects(faults);
+        if let Some(feed) = &media.feed {
+            feed.push(TipEvent::Started {
+                defects: media.defects.clone(),
+                spares_left: media.tips.spares(),
+            });
+        }
         media
     }
 
@@ -171,11 +225,18 @@ impl FaultyMedia {
         }
     }
 
-    /// Fails a tip at `at`. The device holds no data at time zero.
+    /// Fails a tip at `at`. The device holds no data at time zero, and a square none
+    /// after its blocks have moved.
     fn fail(&mut self, tip: u32, at: Nanos) {
         let square = self.tips.square_of(tip);
-        let without = self.tips.fail(tip, at > Nanos::ZERO);
-        if let Some(square) = square.filter(|square| self.tips.square(*square).lost) {
+        let remap = self.remap.as_ref();
+        let has_moved = square.zip(remap).is_some_and(|(at, map)| map.has_moved(at));
+        let holds_data = at > Nanos::ZERO && !has_moved;
+        let (spare, replaced) = (self.tips.next_spare(), self.tips.replaced());
+        let (gave_up, moves) = (self.tips.given_up(), self.moves());
+        let without = self.tips.fail(tip, holds_data);
+        let lost = square.filter(|square| !has_moved && self.tips.square(*square).lost);
+        if let Some(square) = lost {
             self.forget_rewritten(square);
         }
         if let (Some(square), Some(remap)) = (without, &mut self.remap)
@@ -184,6 +245,32 @@ impl FaultyMedia {
         {
             self.tips.give_up(square);
         }
+        let (spare, blank) = (
+            spare.filter(|_| self.tips.replaced() > replaced),
+            at == Nanos::ZERO,
+        );
+        if let (Some(square), Some(unmended)) = (square, &mut self.unmended) {
+            unmended.fail(square, tip, spare, blank);
+            if spare.is_some() && !blank {
+                self.struck.push(square);
+            }
+        }
+        if let Some(feed) = &self.feed {
+            feed.push(TipEvent::Failed(TipFailure {
+                tip,
+                at,
+                blank,
+                spare,
+                moved: self.moves() > moves,
+                given_up: self.tips.given_up() > gave_up,
+                spares_left: self.tips.spares(),
+            }));
+        }
+    }
+
+    /// Number of blocks that have moved.
+    fn moves(&self) -> u64 {
+        self.remap.as_ref().map_or(0, RemapTable::moved)
     }
 
     /// Marks blocks written again in a square as lost once more.
@@ -219,7 +306,7 @@ impl FaultyMedia {
         while let Some(failures) = &mut self.failures
             && failures.next <= at
         {
-            let Some(tip) = self.tips.draw(&mut failures.stream) else {
+            let Some(tip) = failures.tip(&self.tips) else {
                 self.failures = None;
                 return;
             };
@@ -231,7 +318,8 @@ impl FaultyMedia {
     /// Whether no fault can affect an access.
     #[inline]
     pub fn is_whole(&self) -> bool {
-        self.tips.is_whole() && self.defects.is_empty()
+        let is_mended = self.unmended.as_ref().is_none_or(Unmended::is_whole);
+        self.tips.is_whole() && self.defects.is_empty() && is_mended
     }
 
     /// Number of logical blocks.
@@ -248,15 +336,15 @@ impl FaultyMedia {
     pub fn pass(
         &mut self,
         blocks: u32,
-        op: Op,
+        access: Access,
         arrival: Nanos,
         block: impl Fn(u32) -> (u64, u64),
         mut judge: impl FnMut(u32, AccessOutcome),
     ) {
         let is_whole = self.is_whole();
         let tips = u64::from(self.code.tips());
-        let trials = match op {
-            Op::Read => u64::from(blocks) * tips,
+        let trials = match access {
+            Access::Read => u64::from(blocks) * tips,
             _ => 0,
         };
         let mut next = self.read_errors.hit(trials);
@@ -270,7 +358,10 @@ impl FaultyMedia {
                 continue;
             }
             let (place, lbn) = block(index);
-            let missing = self.missing(place);
+            let missing = match access {
+                Access::Write => self.missing_anew(place),
+                Access::Read | Access::WriteBack => self.missing(place),
+            };
             let mut wrong = 0;
             while has_error(next) {
                 let hit = next.unwrap_or_default();
@@ -279,18 +370,60 @@ impl FaultyMedia {
                 let more = self.read_errors.hit(trials - hit - 1);
                 next = more.map(|more| hit + 1 + more);
             }
-            let outcome = self.outcome(op, arrival, lbn, missing, wrong);
+            let outcome = self.outcome(access, arrival, lbn, missing, wrong);
+            if outcome == AccessOutcome::Good {
+                self.mend_at(place, access);
+            }
             if outcome != AccessOutcome::Good {
                 judge(index, outcome);
-            } else if op == Op::Read {
+            } else if access == Access::Read {
                 self.corrected += u64::from(missing + wrong);
+            }
+        }
+    }
+
+    /// Mends the block at `place`, which has been read or written.
+    fn mend_at(&mut self, place: u64, access: Access) {
+        if let Some(unmended) = &mut self.unmended
+            && unmended.mend(&self.geometry.locate(place))
+            && access != Access::Write
+            && let Some(feed) = &self.feed
+        {
+            feed.push(TipEvent::Mended(place));
+        }
+    }
+
+    /// Mends the blocks at `places`, which have been read by tasks.
+    pub fn mend(&mut self, places: &[u64]) {
+        if self.unmended.as_ref().is_none_or(Unmended::is_whole) {
+            return;
+        }
+        for &place in places {
+            let is_given_up = self.tips.square(self.square_of(place)).given_up;
+            if !is_given_up && self.code.recovers(self.missing(place), 0) {
+                self.mend_at(place, Access::Read);
             }
         }
     }
 
     /// Number of tip sectors missing from the block at `place`.
     fn missing(&self, place: u64) -> u32 {
+        match &self.unmended {
+            Some(unmended) => {
+                let missing = unmended.missing(&self.geometry.locate(place));
+                self.with_defects(place, missing)
+            }
+            None => self.missing_anew(place),
+        }
+    }
+
+    /// Number of tip sectors missing from the block at `place` once it is written.
+    fn missing_anew(&self, place: u64) -> u32 {
         let dead = self.tips.square(self.square_of(place)).dead;
+        self.with_defects(place, dead)
+    }
+
+    fn with_defects(&self, place: u64, dead: u32) -> u32 {
         match self.defects.binary_search_by_key(&place, |(lbn, _)| *lbn) {
             Ok(index) => dead + self.defects[index].1,
             Err(_) => dead,
@@ -300,7 +433,7 @@ impl FaultyMedia {
 
     fn outcome(
         &mut self,
-        op: Op,
+        access: Access,
         arrival: Nanos,
         lbn: u64,
         missing: u32,
@@ -311,13 +444,14 @@ impl FaultyMedia {
             self.visit(lbn, arrival, |square| {
                 let square = self.tips.square(square);
                 given_up |= square.given_up;
-                lost |= square.lost;
+                // Without rebuilding at once, a block is lost for what it misses.
+                lost |= square.lost && self.unmended.is_none();
             });
         }
         if given_up || !self.code.recovers(missing, 0) {
             return AccessOutcome::Lost;
         }
-        if lost && op == Op::Write {
+        if lost && access == Access::Write {
             self.rewritten.insert(lbn);
         } else if lost && !self.rewritten.contains(&lbn) {
             return AccessOutcome::Lost;
@@ -332,12 +466,11 @@ impl FaultyMedia {
     /// Appends the counters with their names.
     pub fn counts(&self, counts: &mut Vec<(&'static str, u64)>) {
         let per_square = u64::from(self.geometry.cylinders) * u64::from(self.geometry.rows);
-        let moved = (self.remap.as_ref()).map_or(0, RemapTable::moved);
         counts.extend([
             ("tips_failed", u64::from(self.tips.failed())),
             ("tips_replaced", self.tips.replaced()),
             ("defects_replaced", self.defects_replaced),
-            ("blocks_moved", moved),
+            ("blocks_moved", self.moves()),
             (
                 "blocks_given_up",
                 u64::from(self.tips.given_up()) * per_square,

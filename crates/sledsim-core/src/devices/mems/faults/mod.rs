@@ -10,6 +10,8 @@
 //! * `remap_table`: [`RemapTable`] maps blocks to spare cylinders, as in disks.
 //! * `spec`: [`Faults`] is the table `[faults]`.
 //! * `bernoulli`: rare events among many trials.
+//! * `feed`: what happens to the tips, for a store of tip sectors.
+//! * `unmended`: blocks that still miss the tip sectors of replaced tips.
 //! * `media`: the state of tips and media, with failures over time.
 //! * `faulty`: [`Faulty`] adds all of that to a mechanism.
 //! * `monte_carlo`: [`tip_failures`] estimates the losses when many tips fail,
@@ -18,14 +20,17 @@
 mod bernoulli;
 mod code;
 mod faulty;
+mod feed;
 mod media;
 mod monte_carlo;
 mod remap_table;
 mod spec;
 mod tips;
+mod unmended;
 
 pub use code::{Code, TipSector};
 pub use faulty::Faulty;
+pub use feed::{TipEvent, TipFailure, TipFeed};
 pub use monte_carlo::{TipFailureEstimate, TipFailures, tip_failures};
 pub use remap_table::RemapTable;
 pub use spec::{Failed, Faults, Remap};

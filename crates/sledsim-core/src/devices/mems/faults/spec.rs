@@ -47,12 +47,17 @@ pub struct Faults {
     pub spare_tips: u32,
     /// Where unusable tip sectors are remapped to.
     pub remap: Remap,
+    /// Whether the tip sectors of a replaced tip are rebuilt block by block, when a block
+    /// is accessed; else at once.
+    pub mends_when_read: bool,
     /// What to give up when no spare tip or cylinder is left.
     pub out_of_spares: OutOfSpares,
     /// Tips that have failed at the start.
     pub failed_tips: Failed,
     /// Mean number of tip failures per hour, with exponential intervals.
     pub tip_failures_per_hour: f64,
+    /// The tips that fail then, in this order; drawn by the seed, if not given.
+    pub failing_tips: Option<Vec<u32>>,
     /// Tip sectors that are defective from the start, drawn by the seed.
     pub media_defects: u32,
     /// Probability that a tip sector is read with an error; a retry may succeed.
@@ -104,6 +109,12 @@ impl Faults {
             }
             Remap::SpareTips
         };
+        let rebuilds = [("at_once", false), ("when_read", true)];
+        let mends_when_read = keys.opt_choice("rebuild", &rebuilds)?.unwrap_or(false);
+        if mends_when_read && remap != Remap::SpareTips {
+            let must = "must be \"at_once\" with remap = \"elsewhere\": blocks move as a whole";
+            return Err(keys.refuse("rebuild", must));
+        }
         let out_of_spares = keys.opt_choice(
             "out_of_spares",
             &[
@@ -118,11 +129,13 @@ impl Faults {
             vertical_check: keys.opt_bool("vertical_check")?.unwrap_or(true),
             spare_tips,
             remap,
+            mends_when_read,
             out_of_spares: out_of_spares.unwrap_or_default(),
             failed_tips: read_failed(&mut keys, all)?,
             tip_failures_per_hour: keys
                 .opt_f64("tip_failures_per_hour", Range::at_least(0.0).at_most(1e12))?
                 .unwrap_or(0.0),
+            failing_tips: read_tips(&mut keys, "failing_tips", all)?,
             media_defects: keys
                 .opt_u32("media_defects", 0..=MOST_DEFECTS)?
                 .unwrap_or(0),
@@ -134,8 +147,23 @@ impl Faults {
                 .opt_f64("lost_at_ms", Range::at_least(0.0).at_most(1e12))?
                 .map(Nanos::from_ms),
         };
+        if faults.failing_tips.is_some() && faults.tip_failures_per_hour == 0.0 {
+            let must = "must come with tip_failures_per_hour, which says how fast they fail";
+            return Err(keys.refuse("failing_tips", must));
+        }
         keys.finish()?;
         Ok(Some(faults))
+    }
+}
+
+impl Faults {
+    /// Whether tips or media may fail.
+    #[must_use]
+    pub fn may_fail(&self) -> bool {
+        self.tip_failures_per_hour > 0.0
+            || self.media_defects > 0
+            || self.failed_tips != Failed::Drawn(0)
+            || self.lost_at.is_some()
     }
 }
 
@@ -146,15 +174,20 @@ fn read_failed(keys: &mut Keys, all: u32) -> Result<Failed> {
     if !is_list {
         return Ok(Failed::Drawn(keys.opt_u32(KEY, 0..=all)?.unwrap_or(0)));
     }
-    let last = u64::from(all) - 1;
-    let listed = keys.opt_u64s(KEY, 0..=last)?.unwrap_or_default();
+    let listed = read_tips(keys, KEY, all)?;
+    Ok(Failed::Listed(listed.unwrap_or_default()))
+}
+
+/// Reads a list of tips, each named once.
+fn read_tips(keys: &mut Keys, key: &'static str, all: u32) -> Result<Option<Vec<u32>>> {
+    let Some(listed) = keys.opt_u64s(key, 0..=u64::from(all) - 1)? else {
+        return Ok(None);
+    };
     let mut sorted: Vec<u64> = listed.clone();
     sorted.sort_unstable();
     if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         let index = listed.iter().rposition(|tip| *tip == twice[0]);
-        return Err(keys.refuse_item(KEY, index.unwrap_or(0), "must be named once only"));
+        return Err(keys.refuse_item(key, index.unwrap_or(0), "must be named once only"));
     }
-    Ok(Failed::Listed(
-        listed.iter().map(|tip| *tip as u32).collect(),
-    ))
+    Ok(Some(listed.iter().map(|tip| *tip as u32).collect()))
 }

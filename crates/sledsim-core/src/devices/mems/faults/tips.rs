@@ -178,6 +178,12 @@ impl Tips {
         self.pool.len() as u32
     }
 
+    /// The spare tip that replaces the next failed one.
+    #[must_use]
+    pub fn next_spare(&self) -> Option<u32> {
+        self.pool.last().copied()
+    }
+
     /// Number of tips, including failed ones.
     #[must_use]
     pub fn len(&self) -> u32 {

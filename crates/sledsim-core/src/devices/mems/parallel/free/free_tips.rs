@@ -51,6 +51,9 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
     fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
         let from = steps.len();
         let service = self.inner.serve(at, request, steps);
+        for square in self.inner.struck() {
+            self.background.struck(square);
+        }
         if !request.flags.background {
             self.background.request_begins();
         }
@@ -68,6 +71,7 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
                 for_task: request.flags.for_task,
             };
             self.background.pass(at + step.end, &used);
+            self.inner.mend(self.background.read());
         }
         service
     }
@@ -102,6 +106,14 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
 
     fn background(&self) -> Option<&dyn Background> {
         Some(&self.background)
+    }
+
+    fn mend(&mut self, lbns: &[u64]) {
+        self.inner.mend(lbns);
+    }
+
+    fn struck(&mut self) -> Vec<u32> {
+        self.inner.struck()
     }
 
     fn reseek(&mut self, step: &Step) -> (Nanos, f64) {

@@ -44,6 +44,8 @@ pub struct BackgroundTasks {
     used: Vec<u64>,
     /// Number of squares in use by resource.
     in_use: Vec<u32>,
+    /// Blocks that tasks have read in the last pass.
+    read: Vec<u64>,
 }
 
 /// Squares that a request uses in a pass.
@@ -81,6 +83,7 @@ impl BackgroundTasks {
                     .as_ref()
                     .map_or(0, |groups| groups.resources() as usize)
             ],
+            read: Vec::new(),
             parallel,
         })
     }
@@ -97,6 +100,18 @@ impl BackgroundTasks {
         self.tasks.iter().map(Task::accessed).sum()
     }
 
+    /// The blocks that tasks have read in the last pass, beside those of its request.
+    pub(crate) fn read(&self) -> &[u64] {
+        &self.read
+    }
+
+    /// Takes note that the blocks of a square miss tip sectors anew.
+    pub(crate) fn struck(&mut self, square: u32) {
+        for task in &mut self.tasks {
+            task.struck(square, &self.parallel);
+        }
+    }
+
     /// Counts a request of the load that begins.
     pub(crate) fn request_begins(&mut self) {
         self.requests += 1;
@@ -105,6 +120,7 @@ impl BackgroundTasks {
     /// Lets the tasks access blocks in a pass over `used` that ended at `at`.
     pub(crate) fn pass(&mut self, at: Nanos, used: &Used<'_>) {
         let first = self.parallel.spot(used.lbn);
+        self.read.clear();
         self.used.fill(0);
         self.in_use.fill(0);
         let touch = match (used.op, used.for_task) {
@@ -233,6 +249,9 @@ impl BackgroundTasks {
                 left -= 1;
                 self.occupy(square);
                 let spot = MediaAddress { square, ..at };
+                if touch == Touch::Read {
+                    self.read.push(self.parallel.lbn(&spot));
+                }
                 for task in &mut self.tasks {
                     task.touched(&spot, touch, by, &self.parallel);
                 }

@@ -277,6 +277,27 @@ impl Task {
         }
     }
 
+    /// Makes the blocks of a square due again that miss tip sectors anew, if the task
+    /// seeks such blocks.
+    pub fn struck(&mut self, square: u32, parallel: &Parallel) {
+        if !self.spec.kind.seeks_failures() {
+            return;
+        }
+        let geometry = parallel.geometry;
+        for cylinder in 0..geometry.cylinders {
+            for row in 0..geometry.rows {
+                let spot = MediaAddress {
+                    cylinder,
+                    row,
+                    square,
+                };
+                if self.range.contains(&parallel.lbn(&spot)) && self.due.set(&spot, true) {
+                    self.again += 1;
+                }
+            }
+        }
+    }
+
     /// Records progress at the end of a pass; `requests` of the load have begun.
     pub fn pass_ended(&mut self, at: Nanos, requests: u64) {
         let done = self.blocks() - self.left();

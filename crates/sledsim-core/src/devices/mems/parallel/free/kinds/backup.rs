@@ -8,4 +8,5 @@ pub(super) const BACKUP: TaskKind = TaskKind {
     read: Effect::Done,
     write: Effect::Due,
     rewrite: Effect::None,
+    seeks_failures: false,
 };

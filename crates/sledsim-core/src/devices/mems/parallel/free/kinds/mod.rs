@@ -1,7 +1,7 @@
 //! The kinds of background tasks.
 //!
 //! * `scan`: accesses every block once.
-//! * `scrub`: reads every block once.
+//! * `scrub`: reads every block once, again if it misses sectors of a replaced tip.
 //! * `backup`: reads every block, again after each write.
 //! * `refresh`: writes every block again.
 //!
@@ -47,6 +47,8 @@ pub struct TaskKind {
     read: Effect,
     write: Effect,
     rewrite: Effect,
+    /// Whether blocks that miss tip sectors anew are due again.
+    seeks_failures: bool,
 }
 
 impl Named for TaskKind {
@@ -64,6 +66,12 @@ impl TaskKind {
             Touch::Write => self.write,
             Touch::Rewrite => self.rewrite,
         }
+    }
+
+    /// Whether blocks that miss tip sectors anew are due again.
+    #[must_use]
+    pub fn seeks_failures(&self) -> bool {
+        self.seeks_failures
     }
 
     /// Whether the task writes every block again.

@@ -8,4 +8,5 @@ pub(super) const REFRESH: TaskKind = TaskKind {
     read: Effect::Hold,
     write: Effect::Done,
     rewrite: Effect::Done,
+    seeks_failures: false,
 };

@@ -7,4 +7,5 @@ pub(super) const SCAN: TaskKind = TaskKind {
     read: Effect::Done,
     write: Effect::Done,
     rewrite: Effect::Done,
+    seeks_failures: false,
 };

@@ -1,0 +1,95 @@
+"""Faults of the tips of served sleds."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sledsim._core import SledsimError, SpecError
+from sledsim.arguments import placed
+from sledsim.cli.text_tables import table
+from sledsim.hardware import Device, Sled, device
+from sledsim.hardware.labels import split_list
+from sledsim.number_text import number
+
+FORM = "KEY=VALUE,... as in ecc_tips=4,spare_tips=64, or the path of a TOML file"
+
+COUNTS = {
+    "tips_failed": "tips lost",
+    "tips_replaced": "replaced",
+    "spares_left": "spares left",
+    "blocks_at_risk": "blocks at risk",
+    "blocks_lost": "blocks lost",
+    "blocks_given_up": "given up",
+}
+"""What a status has of each export with faults, and its title."""
+
+
+def read(said: str, name: str = "--faults") -> dict[str, Any]:
+    """Read the keys of ``[faults]``: ``KEY=VALUE,...``, or a TOML file with them.
+
+    Raises
+    ------
+    SledsimError
+        If it is neither.
+    """
+    if said.endswith(".toml") or Path(said).is_file():
+        try:
+            found = tomllib.loads(Path(said).read_text(encoding="utf-8"))
+        except OSError as error:
+            msg = f"{name} {said}: {error.strerror}"
+            raise SledsimError(msg) from None
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            msg = f"{name} {said}: {error}"
+            raise SledsimError(msg) from None
+        keys: dict[str, Any] = found.get("faults", found)
+        if set(found) - set(keys) - {"faults"} or not isinstance(keys, dict):
+            msg = f"{name} {said}: must have the keys of [faults] only"
+            raise SledsimError(msg)
+        return keys
+    keys = {}
+    for word in split_list(said.removeprefix("(").removesuffix(")")):
+        key, equals, value = (part.strip() for part in word.partition("="))
+        if not (key and equals and value):
+            msg = f"{name} {said}: '{word}': must be {FORM}"
+            raise SledsimError(msg)
+        try:
+            keys[key] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            keys[key] = value  # a word, as in out_of_spares=capacity
+    return keys
+
+
+def with_faults(base: Device, faults: Mapping[str, object] | None) -> Device:
+    """Return a sled with these keys in ``[faults]``; unchanged if there are none.
+
+    Raises
+    ------
+    SledsimError
+        For a device whose faults are not modelled, or a key that is unknown or out of range.
+    """
+    if faults is None:
+        return base
+    if not isinstance(faults, Mapping):
+        msg = f"faults = {faults!r}: must be a mapping of the keys of [faults]"
+        raise placed(SpecError(msg), key="faults")
+    if not isinstance(base, Sled):
+        msg = (
+            f"faults: '{base.name}' is no single sled: how disks, memories, flash and the parts of "
+            "composites fail is not modelled"
+        )
+        raise placed(SpecError(msg), key="faults")
+    return device(base, faults=dict(faults))
+
+
+def faults_table(status: Mapping[str, Any]) -> str | None:
+    """Write what has failed of each export with faults; None if there are none."""
+    rows = [["", *COUNTS.values()]]
+    rows += [
+        [export["name"], *(number(export["faults"][key]) for key in COUNTS)]
+        for export in status["exports"]
+        if "faults" in export
+    ]
+    return table(rows, "<" + ">" * len(COUNTS)) if len(rows) > 1 else None
