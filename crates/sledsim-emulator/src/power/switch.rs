@@ -259,7 +259,7 @@ impl Power {
         let outcome = self.timeline.cut(at, |model, at, completed| {
             for (id, completion) in completed {
                 if let Some(index) = epoch.index_of(id) {
-                    epoch.requests[index].completion = Some(completion).filter(|end| *end <= at);
+                    epoch.requests[index].completion = Some(completion).filter(|end| *end < at);
                 }
             }
             epoch.cut = Some(at);

@@ -1,6 +1,6 @@
 //! The ledger of a power failure: which acknowledged writes are lost.
 //!
-//! A write is acknowledged once it is complete. It is promised to survive as soon as it is
+//! A write is acknowledged if it is complete before the instant. It is promised to survive as soon as it is
 //! acknowledged, or, on a device that reports writes from a volatile buffer, if it had
 //! the mark `fua` or a flush that arrived later is complete. A write is lost if a block of
 //! it holds older data: the initial ones, or those of a write that was acknowledged before
@@ -60,7 +60,7 @@ impl Ledger {
                 ledger.unreadable += u64::from(torn.get(token).is_some_and(|torn| torn.detected));
             }
         }
-        let done = |request: &Recorded| request.completion.is_some_and(|end| end <= at);
+        let done = |request: &Recorded| request.completion.is_some_and(|end| end < at);
         let requests = &epoch.requests;
         // The latest arrival of a flush that is complete.
         let flushes = requests
@@ -75,7 +75,7 @@ impl Ledger {
         };
         for &write in &writes {
             ledger.writes += 1;
-            let Some(completion) = write.completion.filter(|end| *end <= at) else {
+            let Some(completion) = write.completion.filter(|end| *end < at) else {
                 continue;
             };
             ledger.acknowledged += 1;
