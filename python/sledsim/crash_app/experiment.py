@@ -16,6 +16,7 @@ from sledsim._core import SledsimError, SpecError
 from sledsim.crash_app import kept, run, strata
 from sledsim.crash_app.result import CutResult, Result
 from sledsim.crash_app.trial import Trial, Trials
+from sledsim.hardware import device_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -70,14 +71,14 @@ def experiment(
     program = setup.made_program()
     file_system = setup.made_file_system(program)
     setup.need(program, file_system)
-    setup.export()
+    served = device_of(setup.export().device)
     if folder is not None:
         kept.need_empty(folder)
         run.room(folder)
     with _working() as work:
         keep = work / "kept" if folder is None else folder
         keep.mkdir(exist_ok=True)
-        title = f"{program} on {file_system}, {Path(setup.device).stem}"
+        title = f"{program} on {file_system}, {served.name}"
         tell(f"{title}: fills the device, runs")
         try:
             made = run.recorded(setup, program, file_system, work, keep)

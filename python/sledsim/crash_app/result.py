@@ -51,7 +51,7 @@ class CutResult:
         """Which of `SHARES` it counts for."""
         work = self.trial.work
         found = {
-            "acknowledged_unflushed": self.facts["acknowledged_unflushed"] > 0,
+            "acknowledged_unflushed": self.facts["acknowledged_unflushed"] + self.facts["lost"] > 0,
             "torn": self.facts["torn"] > 0,
             "recovery_device": work["device"],
             "recovery_file_system": work["file_system"],
@@ -129,7 +129,7 @@ class Result:
 
     @property
     def broken_promises(self) -> int:
-        """How many cuts lost what the device had promised to keep: a bug of its model."""
+        """How many cuts lost what the device had promised to keep."""
         return sum(cut.facts["promised_lost"] > 0 for cut in self.cuts)
 
     def times_ms(self) -> dict[str, dict[str, float | None]]:
@@ -182,7 +182,7 @@ class Result:
             )
         if self.broken_promises:
             count = self.broken_promises
-            yield f"The device lost flushed writes in {count} cuts: its model is wrong."
+            yield f"The device lost writes that it had promised to keep in {count} cuts."
         if self.shows_little:
             share = self.shares()["any"]
             yield (
