@@ -54,7 +54,7 @@ def refused(folder: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., st
 
 WRONG = [
     ("mysql", "unknown program 'mysql'", "sqlite, postgres, scripts"),
-    ("sqlite --set jurnal=wal", "unknown key 'jurnal'", "journal, synchronous"),
+    ("sqlite --set diary=wal", "unknown key 'diary'", "journal, synchronous"),
     ("sqlite --set journal=fast", "journal = fast", "delete, truncate, persist, wal"),
     ("sqlite --set rows=0", "rows = 0", "an integer from 1"),
     ("sqlite --set rows=1.5", "rows = 1.5", "an integer"),
