@@ -254,6 +254,69 @@ fn a_device_keeps_its_promises_and_its_recording_gives_the_same_bytes() {
     }
 }
 
+/// Without a code of tip sectors a torn block reads as new up to some bit of each of its
+/// tip sectors, the same bit under all tips, and later ones are old. The bit rises with the
+/// instant, from none to all, over the time of a row.
+#[test]
+fn tip_sectors_without_a_code_begin_new_and_end_old() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("recording");
+    let device = named("g2", &[("faults.vertical_check", "false")]);
+    let row_ns = 90.0 / 700e3 * 1e9;
+    let mut server = serve(device, "manual", Some(&record));
+    let (sender, answers) = channel();
+    let export = server.exports().named("d").unwrap();
+    let ones = [0xff; 8 * 512];
+    let command = Command {
+        what: CommandKind::Write(&ones),
+        offset: 40 * 512,
+        fua: false,
+        stream: 0,
+    };
+    export.submit(command, Box::new(Says(0, sender)));
+    answers
+        .recv_timeout(Duration::from_secs(20))
+        .unwrap()
+        .1
+        .unwrap();
+    server.stop(Duration::from_secs(5)).unwrap();
+    let recording = DataRecording::load(&record).unwrap();
+    let write = recording.history().epochs[0].requests[0];
+    let end = write.completion.unwrap();
+    let mut torn = Vec::new();
+    for at in (write.arrival.0..end.0 + 1000).step_by(1000) {
+        let cut = recording.cut(Nanos(at)).unwrap();
+        assert_eq!(cut.facts()["unreadable"], 0);
+        let mut blocks = vec![1; 8 * 512];
+        cut.store().unwrap().read(40 * 512, &mut blocks).unwrap();
+        let sectors = blocks
+            .chunks(8)
+            .map(|sector| u64::from_be_bytes(sector.try_into().unwrap()));
+        let bits: Vec<u32> = sectors
+            .map(|sector| {
+                assert_eq!(sector.leading_ones(), sector.count_ones());
+                sector.count_ones()
+            })
+            .collect();
+        assert!(bits.iter().all(|one| *one == bits[0]), "{bits:?}");
+        assert_eq!(cut.facts()["silent"] == 8, (1..64).contains(&bits[0]));
+        torn.push((at, bits[0]));
+    }
+    assert!(torn.is_sorted_by_key(|(_, bits)| *bits));
+    assert_eq!((torn[0].1, torn.last().unwrap().1), (0, 64));
+    // 80 of the 90 bits of a row are written.
+    let part: Vec<u64> = torn
+        .iter()
+        .filter(|one| (1..64).contains(&one.1))
+        .map(|one| one.0)
+        .collect();
+    let took_ns = (part[part.len() - 1] - part[0]) as f64;
+    assert!(
+        (took_ns / (row_ns * 80.0 / 90.0) - 0.98).abs() < 0.05,
+        "{took_ns} {row_ns}"
+    );
+}
+
 /// A memory without its battery loses what a controller has acknowledged.
 #[test]
 fn a_cache_without_its_battery_is_found() {

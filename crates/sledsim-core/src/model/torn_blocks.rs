@@ -75,11 +75,15 @@ impl TornBlocks {
         if written >= sector_bits {
             return new;
         }
+        let new_bits = (u64::from(written) * u64::from(data_bits) / u64::from(sector_bits)) as u32;
+        if new_bits == 0 && !detects {
+            return old;
+        }
         let mut all = self.all();
         all.push(Torn {
             old,
             new,
-            new_bits: (u64::from(written) * u64::from(data_bits) / u64::from(sector_bits)) as u32,
+            new_bits,
             data_bits,
             detected: detects,
         });
