@@ -26,7 +26,9 @@ WorkloadName: TypeAlias = Literal[
 ]
 LayoutName: TypeAlias = Literal["simple", "organ_pipe", "columnar", "subregioned", "bipartite"]
 PolicyName: TypeAlias = Literal["lru", "lfuda", "slru", "arc", "s3fifo"]
-SledName: TypeAlias = Literal["sigmetrics2000", "osdi2000", "g1", "g2", "g3", "cmu2003", "msst2005"]
+SledName: TypeAlias = Literal[
+    "sigmetrics2000", "osdi2000", "g1", "g2", "g2-buffered", "g3", "cmu2003", "msst2005"
+]
 DiskName: TypeAlias = Literal["atlas10k", "atlas10k-50mbps", "nearline20t", "superdisk"]
 CompositeName: TypeAlias = Literal["disk", "mwb", "mcd", "disk_ram", "mems"]
 DeviceName: TypeAlias = SledName | DiskName | CompositeName | Literal["flash", "memory"]
