@@ -15,8 +15,10 @@ from sybil.integration.pytest import SybilItem
 
 REAL_TIME = (
     "test_applications*",
+    "test_crash_app*",
     "test_emulator*",
     "test_failed_writes*",
+    "test_power_cut*",
     "test_rpc*",
     "test_tables_served*",
 )
