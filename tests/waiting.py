@@ -16,11 +16,15 @@ LONG_S = 120.0
 """When the wait for anything is given up."""
 
 
-def eventually(is_so: Callable[[], object], seconds: float = LONG_S) -> None:
-    """Wait until it is so."""
+def eventually(
+    is_so: Callable[[], object],
+    seconds: float = LONG_S,
+    say: Callable[[], object] = lambda: "it never came",
+) -> None:
+    """Wait until it is so; the failure says what is there instead."""
     end = time.monotonic() + seconds
     while not is_so():
-        assert time.monotonic() < end, "it never came"
+        assert time.monotonic() < end, say()
         time.sleep(0.02)
 
 
