@@ -1,7 +1,8 @@
 //! Commands of clients: what an export executes.
 
+use crate::store::blocks_of;
 use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
-use sledsim_base::units::BLOCK_BYTES;
+use std::ops::Range;
 
 /// The operation of a command, with its length or data.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,11 @@ impl Command<'_> {
         }
     }
 
+    /// The blocks that it touches.
+    pub(crate) fn blocks(&self) -> Range<u64> {
+        blocks_of(self.offset, self.bytes())
+    }
+
     /// Its operation.
     pub(crate) fn op(&self) -> Op {
         match self.what {
@@ -72,16 +78,19 @@ impl Command<'_> {
             stream: self.stream,
             extents: match op {
                 Op::Flush => Extents::new(),
-                _ => blocks(self.offset, self.bytes()),
+                _ => extents(self.blocks()),
             },
             ..Request::default()
         }
     }
 }
 
-/// The blocks covered by `bytes` bytes from `offset` on.
-fn blocks(offset: u64, bytes: u64) -> Extents {
-    let (mut lbn, end) = (offset / BLOCK_BYTES, (offset + bytes).div_ceil(BLOCK_BYTES));
+/// Blocks as extents.
+fn extents(blocks: Range<u64>) -> Extents {
+    let Range {
+        start: mut lbn,
+        end,
+    } = blocks;
     let mut extents = Extents::new();
     while lbn < end {
         let blocks = u32::try_from(end - lbn).unwrap_or(u32::MAX);

@@ -44,7 +44,7 @@ nothing else. This takes real time and needs root, except for scripts on the raw
 
 A cut ends as: recovered whole; lost unacknowledged only (what was under way); lost acknowledged;
 corrupt, detected; corrupt, silent; did not mount; check did not end; check failed. The first two
-are good. The exit code is 0 when the experiment ran, whatever it found.
+are good. The exit code is 0 when the experiment ran, also if cuts ended badly.
 """
 _DEVICE = "g2-buffered"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from sledsim.cli import ledger, servers
@@ -29,14 +28,11 @@ buffer. The command prints the ledger of the acknowledged writes.
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = command(commands, "power-cut", _cut, _ABOUT)
-    parser.add_argument("server", metavar="SERVER", nargs="?", help=servers.WAYS)
-    parser.add_argument("--export", metavar="NAME", default="", help="the export (the first)")
+    servers.add_export(parser)
 
 
 def _cut(options: argparse.Namespace) -> None:
-    from sledsim.emulator.control import order  # noqa: PLC0415 (HTTP takes long to import)
-
-    said = json.loads(order(servers.which(options.server), "/power-cut", options.export))
+    said = servers.ordered(options, "/power-cut")
     if options.json:
         print_json(said)
     else:

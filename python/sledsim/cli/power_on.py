@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from sledsim.cli import servers
@@ -27,14 +26,11 @@ The device starts, and a hybrid recovers, in its own time; requests that arrive 
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = command(commands, "power-on", _on, _ABOUT)
-    parser.add_argument("server", metavar="SERVER", nargs="?", help=servers.WAYS)
-    parser.add_argument("--export", metavar="NAME", default="", help="the export (the first)")
+    servers.add_export(parser)
 
 
 def _on(options: argparse.Namespace) -> None:
-    from sledsim.emulator.control import order  # noqa: PLC0415 (HTTP takes long to import)
-
-    said = json.loads(order(servers.which(options.server), "/power-on", options.export))
+    said = servers.ordered(options, "/power-on")
     if options.json:
         print_json(said)
     else:

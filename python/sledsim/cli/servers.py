@@ -5,11 +5,36 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
 
+if TYPE_CHECKING:
+    import argparse
+
+    from sledsim.cli.parser import Parser
+
 WAYS = "its URI, mount point, process id or control socket; by default the only one that runs"
 """How a server is named, for help."""
+
+
+def add_export(parser: Parser) -> None:
+    """Take the name of a server and of one of its exports."""
+    parser.add_argument("server", metavar="SERVER", nargs="?", help=WAYS)
+    parser.add_argument("--export", metavar="NAME", default="", help="the export (the first)")
+
+
+def ordered(options: argparse.Namespace, what: str) -> Any:
+    """Give the server of the options a command; return its answer.
+
+    Raises
+    ------
+    SledsimError
+        If there is no such server, or it refuses.
+    """
+    from sledsim.emulator.control import order  # noqa: PLC0415 (HTTP takes long to import)
+
+    return json.loads(order(which(options.server), what, options.export))
 
 
 def which(said: str | None) -> Path:

@@ -22,7 +22,7 @@ def _nothing() -> None:
 
 @dataclass
 class Inspection:
-    """What the check of a program is told, and what it tells beside its verdict."""
+    """What the check of a program needs, and what it reports beside its verdict."""
 
     acknowledged: Path
     """A file of the lines ``token monotonic_ns`` that were written before the power failed."""

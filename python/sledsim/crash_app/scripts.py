@@ -121,7 +121,7 @@ class Scripts(CrashProgram):
             try:
                 said, _ = process.communicate(timeout=patience_s)
             finally:
-                # Whatever it has started must not use the device any more.
+                # End all processes that it has started: they must not use the device any more.
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
         lines = [line.strip() for line in said.splitlines() if line.strip()]

@@ -114,8 +114,8 @@ impl MediaRecord {
     }
 
     /// Takes the writes shown so far. `by_id` finds a waiting write, `covering` one with
-    /// this block that arrived by this time; both return its number. `write` returns it,
-    /// and `cover` is told how many of its blocks were shown.
+    /// this block that arrived by this time; both return its number. `write` returns it.
+    /// Calls `cover` with its number for each of its blocks that was shown.
     pub(super) fn take_shown<'a>(
         &mut self,
         by_id: impl Fn(u64) -> Option<usize>,

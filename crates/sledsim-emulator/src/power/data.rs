@@ -5,7 +5,7 @@ use rustix::fs::MemfdFlags;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::model::torn_blocks::{Torn, TornBlocks};
-use sledsim_run::power_cut::{Content, Image, Run};
+use sledsim_run::power_cut::{Content, Image};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -123,27 +123,19 @@ impl WrittenData {
     }
 
     /// Reads the data of writes from byte `from` of the block of a token on.
-    pub(super) fn read(&self, token: u64, from: u64, buffer: &mut [u8]) -> io::Result<()> {
+    fn read(&self, token: u64, from: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.file
             .read_exact_at(buffer, (token - 1) * BLOCK_BYTES + from)
     }
 
-    /// Reads a block by its token; returns whether it can be read. `base` has what blocks
-    /// held at first, if that is kept there.
-    pub(super) fn block(
-        &self,
-        base: &Base<'_>,
-        lbn: u64,
-        token: u64,
-        out: &mut [u8],
-    ) -> io::Result<bool> {
+    /// Reads a block by its token; a torn one as its mixture.
+    fn block(&self, base: &Base<'_>, lbn: u64, token: u64, out: &mut [u8]) -> io::Result<()> {
         if let Some(torn) = base.torn.get(token) {
             let mut new = [0; BLOCK];
-            let readable = self.block(base, lbn, torn.old, out)?
-                && self.block(base, lbn, torn.new, &mut new)?
-                && !torn.detected;
+            self.block(base, lbn, torn.old, out)?;
+            self.block(base, lbn, torn.new, &mut new)?;
             mix(&torn, &new, out);
-            return Ok(readable);
+            return Ok(());
         }
         let kept = self.initial.as_ref();
         match (token, kept.map(|kept| kept.get(&lbn).copied().unwrap_or(0))) {
@@ -152,63 +144,67 @@ impl WrittenData {
             (0, None) => base.store.read(lbn * BLOCK_BYTES, out)?,
             (token, _) => self.read(token, 0, out)?,
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Writes an image into a store; calls `spoil` for each block that cannot be read.
-    /// Blocks that hold what they held at first are left out if that is kept elsewhere.
-    /// Returns the number of bytes written.
+    /// Reads bytes of an image from `offset` on; a torn block reads as its mixture, also if
+    /// the device cannot read it.
     ///
     /// # Errors
     /// The error of the system.
-    pub fn restore(
+    pub(super) fn read_image(
         &self,
         image: &Image,
         base: &Base<'_>,
-        to: &dyn Store,
-        mut spoil: impl FnMut(u64),
-    ) -> io::Result<u64> {
-        let mut buffer = Vec::new();
-        let mut written = 0;
-        for &Run {
-            lbn,
-            blocks,
-            content,
-        } in image.runs()
-        {
-            match content {
-                Content::Initial if self.initial.is_none() => {}
-                Content::Initial => {
+        offset: u64,
+        buffer: &mut [u8],
+    ) -> io::Result<()> {
+        let end = offset + buffer.len() as u64;
+        let mut at = offset;
+        while at < end {
+            let run = image.piece(at / BLOCK_BYTES, end.div_ceil(BLOCK_BYTES));
+            let first = run.lbn * BLOCK_BYTES;
+            // These are read block by block.
+            let single = match run.content {
+                Content::Torn(token) => Some(token),
+                Content::Initial if self.initial.is_some() => Some(0),
+                _ => None,
+            };
+            let blocks = single.map_or(run.blocks, |_| 1);
+            let to = end.min(first + blocks * BLOCK_BYTES);
+            let part = &mut buffer[(at - offset) as usize..(to - offset) as usize];
+            match (single, run.content) {
+                (None, Content::Written(token)) => self.read(token, at - first, part)?,
+                (None, _) => base.store.read(at, part)?,
+                (Some(token), _) => {
                     let mut block = [0; BLOCK];
-                    for lbn in lbn..lbn + blocks {
-                        self.block(base, lbn, 0, &mut block)?;
-                        to.write(lbn * BLOCK_BYTES, &block)?;
-                    }
-                    written += blocks * BLOCK_BYTES;
-                }
-                Content::Written(first) => {
-                    let mut done = 0;
-                    while done < blocks {
-                        let some = (blocks - done).min(CHUNK_BLOCKS);
-                        buffer.resize((some * BLOCK_BYTES) as usize, 0);
-                        self.read(first + done, 0, &mut buffer)?;
-                        to.write((lbn + done) * BLOCK_BYTES, &buffer)?;
-                        done += some;
-                    }
-                    written += blocks * BLOCK_BYTES;
-                }
-                Content::Torn(token) => {
-                    let mut block = [0; BLOCK];
-                    let readable = self.block(base, lbn, token, &mut block)?;
-                    to.write(lbn * BLOCK_BYTES, &block)?;
-                    written += BLOCK_BYTES;
-                    if !readable {
-                        spoil(lbn);
-                    }
+                    self.block(base, run.lbn, token, &mut block)?;
+                    let from = (at - first) as usize;
+                    part.copy_from_slice(&block[from..from + part.len()]);
                 }
             }
+            at = to;
         }
-        Ok(written)
+        Ok(())
+    }
+
+    /// Writes an image into a store.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn restore(&self, image: &Image, base: &Base<'_>, to: &dyn Store) -> io::Result<()> {
+        let mut buffer = Vec::new();
+        for run in image.runs() {
+            let mut lbn = run.lbn;
+            while lbn < run.end() {
+                let blocks = (run.end() - lbn).min(CHUNK_BLOCKS);
+                buffer.resize((blocks * BLOCK_BYTES) as usize, 0);
+                self.read_image(image, base, lbn * BLOCK_BYTES, &mut buffer)?;
+                to.write(lbn * BLOCK_BYTES, &buffer)?;
+                lbn += blocks;
+            }
+        }
+        Ok(())
     }
 }
 

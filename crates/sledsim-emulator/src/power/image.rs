@@ -1,11 +1,11 @@
 //! The blocks that a device holds after a power cut, read from a recording.
 
 use super::data::{Base, WrittenData};
-use crate::store::Store;
+use crate::store::{Store, blocks_of};
 use rustix::io::Errno;
 use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::model::torn_blocks::TornBlocks;
-use sledsim_run::power_cut::{Content, Image, Run};
+use sledsim_run::power_cut::{Content, Image};
 use std::io;
 use std::sync::Arc;
 
@@ -18,46 +18,17 @@ pub(super) struct ImageStore<B> {
     pub(super) torn: TornBlocks,
 }
 
-impl<B: Store> ImageStore<B> {
-    /// The content of the block at `offset`, and one past the last byte, at most `end`, of
-    /// the blocks that belong to it.
-    fn piece(&self, offset: u64, end: u64) -> (Run, u64) {
-        let run = self
-            .image
-            .piece(offset / BLOCK_BYTES, end.div_ceil(BLOCK_BYTES));
-        (run, end.min(run.end() * BLOCK_BYTES))
-    }
-}
-
 impl<B: Store> Store for ImageStore<B> {
     fn bytes(&self) -> u64 {
         self.base.bytes()
     }
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let end = offset + buffer.len() as u64;
-        let mut at = offset;
-        while at < end {
-            let (run, to) = self.piece(at, end);
-            let part = &mut buffer[(at - offset) as usize..(to - offset) as usize];
-            let from = at - run.lbn * BLOCK_BYTES;
-            match run.content {
-                Content::Initial => self.base.read(at, part)?,
-                Content::Written(token) => self.data.read(token, from, part)?,
-                Content::Torn(token) => {
-                    let base = Base {
-                        store: &self.base,
-                        torn: &self.torn,
-                    };
-                    let mut block = [0; BLOCK_BYTES as usize];
-                    self.data.block(&base, run.lbn, token, &mut block)?;
-                    let from = from as usize;
-                    part.copy_from_slice(&block[from..from + part.len()]);
-                }
-            }
-            at = to;
-        }
-        Ok(())
+        let base = Base {
+            store: &self.base,
+            torn: &self.torn,
+        };
+        self.data.read_image(&self.image, &base, offset, buffer)
     }
 
     fn write(&self, _offset: u64, _data: &[u8]) -> io::Result<()> {
@@ -77,10 +48,12 @@ impl<B: Store> Store for ImageStore<B> {
     }
 
     fn extent(&self, offset: u64, bytes: u64) -> io::Result<(u64, bool)> {
-        let (run, end) = self.piece(offset, offset + bytes);
+        let blocks = blocks_of(offset, bytes);
+        let run = self.image.piece(blocks.start, blocks.end);
+        let bytes = bytes.min(run.end() * BLOCK_BYTES - offset);
         match run.content {
-            Content::Initial => self.base.extent(offset, end - offset),
-            _ => Ok((end - offset, false)),
+            Content::Initial => self.base.extent(offset, bytes),
+            _ => Ok((bytes, false)),
         }
     }
 

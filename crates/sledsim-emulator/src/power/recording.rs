@@ -5,7 +5,7 @@
 //! requests, `data.bin` has the blocks written, and `base.img` what the device held at
 //! first.
 
-use super::data::{Base, WrittenData};
+use super::data::WrittenData;
 use super::image::ImageStore;
 use super::switch::document;
 use crate::store::{Layered, Sparse, Store};
@@ -14,10 +14,9 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::files::write_atomically;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::catalog::Device;
-use sledsim_core::model::torn_blocks::TornBlocks;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::power_cut::{
-    Content, Epoch, Failed, History, Image, read_requests, replay, write_requests,
+    Content, Epoch, Failed, History, read_requests, replay, write_requests,
 };
 use sledsim_run::values::device_to_toml;
 use std::fs;
@@ -85,51 +84,32 @@ impl RecordingFolder {
         WrittenData::create(&self.path.join(DATA))
     }
 
-    /// Makes `to`, the store of the device, hold an image.
-    pub(super) fn restore(
-        &self,
-        data: &WrittenData,
-        image: &Image,
-        torn: &TornBlocks,
-        to: &dyn Store,
-        spoil: impl FnMut(u64),
-    ) -> io::Result<u64> {
-        let base = Base {
-            store: &self.base,
-            torn,
-        };
-        let mut buffer = Vec::new();
-        for run in image.runs() {
-            if run.content == Content::Initial {
-                buffer.resize((run.blocks * BLOCK_BYTES) as usize, 0);
-                self.base.read(run.lbn * BLOCK_BYTES, &mut buffer)?;
-                to.write(run.lbn * BLOCK_BYTES, &buffer)?;
-            }
-        }
-        data.restore(image, &base, to, spoil)
+    /// What the device held at first.
+    pub(super) fn base(&self) -> &dyn Store {
+        &self.base
     }
 
     /// Sets when the clock of the device started, in ns of the monotonic clock.
     pub(crate) fn started(&mut self, clock_start_ns: u64) {
         self.about["clock_start_ns"] = json!(clock_start_ns);
     }
-}
 
-/// Completes a recording.
-pub(super) fn finish(folder: &RecordingFolder, history: &History, data_bytes: u64) -> Result<()> {
-    let epochs = history.epochs.iter().map(|epoch| {
-        json!({
-            "zero_ns": epoch.zero.0,
-            "cut_ns": epoch.cut.map(|cut| cut.0),
-            "requests": epoch.requests.len(),
-        })
-    });
-    let mut about = folder.about.clone();
-    about["epochs"] = epochs.collect();
-    about["data_bytes"] = json!(data_bytes);
-    write_requests(&folder.path.join(REQUESTS), &history.epochs)?;
-    let text = format!("{about:#}\n");
-    write_atomically(&folder.path.join(ABOUT), text.as_bytes())
+    /// Completes the recording.
+    pub(super) fn finish(&self, history: &History, data_bytes: u64) -> Result<()> {
+        let epochs = history.epochs.iter().map(|epoch| {
+            json!({
+                "zero_ns": epoch.zero.0,
+                "cut_ns": epoch.cut.map(|cut| cut.0),
+                "requests": epoch.requests.len(),
+            })
+        });
+        let mut about = self.about.clone();
+        about["epochs"] = epochs.collect();
+        about["data_bytes"] = json!(data_bytes);
+        write_requests(&self.path.join(REQUESTS), &history.epochs)?;
+        let text = format!("{about:#}\n");
+        write_atomically(&self.path.join(ABOUT), text.as_bytes())
+    }
 }
 
 /// A complete recording.
@@ -322,16 +302,8 @@ impl Cut {
             image: image.clone(),
             torn: self.failed.torn.clone(),
         }))?;
-        for run in image.runs() {
-            if let Content::Torn(token) = run.content
-                && self
-                    .failed
-                    .torn
-                    .get(token)
-                    .is_some_and(|torn| torn.detected)
-            {
-                store.spoil(run.lbn);
-            }
+        for lbn in image.unreadable(&self.failed.torn) {
+            store.spoil(lbn);
         }
         Ok(store)
     }

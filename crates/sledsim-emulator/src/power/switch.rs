@@ -1,7 +1,7 @@
 //! The power of an export: on or off.
 
 use super::data::{Base, WrittenData};
-use super::recording::{self, RecordingFolder};
+use super::recording::RecordingFolder;
 use super::spec::{CutSpec, Schedule};
 use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
@@ -49,7 +49,7 @@ struct State {
     back: (Nanos, Nanos),
     data: WrittenData,
     history: History,
-    /// The first error of keeping data: power cuts are refused from then on.
+    /// Why the store did not take an image: power does not return then.
     failed: Option<String>,
     unreadable: BTreeSet<u64>,
     last: Option<Value>,
@@ -181,7 +181,7 @@ impl Power {
             epoch.requests.push(recorded);
         });
         let answers = commands.iter().map(|command| {
-            let lbns = blocks(command);
+            let lbns = command.blocks();
             match command.what {
                 CommandKind::Read(_) if state.unreadable.range(lbns.clone()).next().is_some() => {
                     return Err(Errno::IO);
@@ -198,7 +198,7 @@ impl Power {
     /// Keeps the data of a write, whole blocks, before they are in the store. Returns the
     /// token of the first.
     fn keep(&self, data: &mut WrittenData, command: &Command<'_>) -> io::Result<u64> {
-        let lbns = blocks(command);
+        let lbns = command.blocks();
         let count = lbns.end - lbns.start;
         let (bytes, zeroes) = match command.what {
             CommandKind::Read(_) | CommandKind::Flush | CommandKind::Trim(_) => return Ok(0),
@@ -257,30 +257,23 @@ impl Power {
         } = &mut *state;
         let epoch = history.epochs.last_mut().expect("one at least");
         let outcome = self.timeline.cut(at, |model, at, completed| {
-            for (id, completion) in completed {
-                if let Some(index) = epoch.index_of(id) {
-                    epoch.requests[index].completion = Some(completion).filter(|end| *end < at);
-                }
+            for (id, completion) in completed.into_iter().filter(|(_, end)| *end < at) {
+                epoch.complete(id, completion);
             }
             epoch.cut = Some(at);
             fail(&self.device, model, &self.torn, (&[], epoch), at)
         });
         let base = Base {
-            store: &*self.store,
+            store: recording
+                .as_ref()
+                .map_or(&*self.store, RecordingFolder::base),
             torn: &self.torn,
         };
-        let mut spoiled = BTreeSet::new();
-        let mut spoil = |lbn| {
-            spoiled.insert(lbn);
-        };
-        let restored = match recording {
-            None => data.restore(&outcome.image, &base, &*self.store, &mut spoil),
-            Some(folder) => {
-                folder.restore(data, &outcome.image, &self.torn, &*self.store, &mut spoil)
-            }
-        };
+        let restored = data.restore(&outcome.image, &base, &*self.store);
         let zero = epoch.zero;
-        state.unreadable.extend(spoiled);
+        state
+            .unreadable
+            .extend(outcome.image.unreadable(&self.torn));
         state.back = (outcome.startup, outcome.recovery);
         state.back_at = self.back_after.map(|after| outcome.at + after);
         state.cuts += 1;
@@ -364,12 +357,10 @@ impl Power {
             .filter(|epoch| epoch.cut.is_none())
         {
             for (id, completion) in self.timeline.completed() {
-                if let Some(index) = epoch.index_of(id) {
-                    epoch.requests[index].completion = Some(completion);
-                }
+                epoch.complete(id, completion);
             }
         }
-        recording::finish(&folder, history, data.bytes())
+        folder.finish(history, data.bytes())
     }
 
     /// Waits for the next instant at which power fails or returns; returns whether to go
@@ -401,12 +392,6 @@ const WATCHED: Duration = Duration::from_millis(500);
 
 fn watch(power: &Weak<Power>) {
     while power.upgrade().is_some_and(|power| power.step()) {}
-}
-
-/// The blocks of a command.
-fn blocks(command: &Command<'_>) -> Range<u64> {
-    let end = command.offset + command.bytes();
-    command.offset / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES)
 }
 
 fn recorded(request: &Request, first_token: u64) -> Recorded {

@@ -1,6 +1,6 @@
 //! A store over a base that does not change, with blocks that cannot be read.
 
-use super::{Sparse, Store};
+use super::{Sparse, Store, blocks_of};
 use rustix::io::Errno;
 use sledsim_base::error::Result;
 use std::collections::BTreeSet;
@@ -31,8 +31,6 @@ impl State {
         self.changed[(page / 64) as usize] >> (page % 64) & 1 == 1
     }
 }
-
-const BLOCK: u64 = sledsim_base::units::BLOCK_BYTES;
 
 impl Layered {
     /// A store over `base`, which is as large.
@@ -78,7 +76,7 @@ impl Layered {
         if !state.unreadable.is_empty() {
             // A block is written whole or not at all: partly covered ones are merged by
             // the caller.
-            let blocks = offset / BLOCK..end.div_ceil(BLOCK);
+            let blocks = blocks_of(offset, bytes);
             let gone: Vec<u64> = state.unreadable.range(blocks).copied().collect();
             for lbn in gone {
                 state.unreadable.remove(&lbn);
@@ -107,7 +105,7 @@ impl Store for Layered {
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let end = offset + buffer.len() as u64;
-        let blocks = offset / BLOCK..end.div_ceil(BLOCK);
+        let blocks = blocks_of(offset, buffer.len() as u64);
         if !state.unreadable.is_empty() && state.unreadable.range(blocks).next().is_some() {
             return Err(Errno::IO.into());
         }
@@ -169,6 +167,7 @@ impl Store for Layered {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use sledsim_base::units::BLOCK_BYTES as BLOCK;
 
     const BYTES: u64 = (1 << 18) + 512;
 

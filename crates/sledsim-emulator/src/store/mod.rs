@@ -16,7 +16,14 @@ pub use sparse::Sparse;
 pub use tips::TipStore;
 
 use serde_json::Value;
+use sledsim_base::units::BLOCK_BYTES;
 use std::io;
+use std::ops::Range;
+
+/// The blocks that `bytes` bytes from `offset` on touch.
+pub(crate) fn blocks_of(offset: u64, bytes: u64) -> Range<u64> {
+    offset / BLOCK_BYTES..(offset + bytes).div_ceil(BLOCK_BYTES)
+}
 
 /// The bytes of a device: what a read returns.
 ///

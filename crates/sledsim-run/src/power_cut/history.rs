@@ -79,13 +79,17 @@ pub struct Epoch {
 }
 
 impl Epoch {
-    /// The index of a request.
-    #[must_use]
-    pub fn index_of(&self, id: u64) -> Option<usize> {
-        let first = self.requests.first()?.id;
-        let index = usize::try_from(id.checked_sub(first)?).ok()?;
-        self.requests.get(index).filter(|found| found.id == id)?;
-        Some(index)
+    /// Notes when a request was complete; one of another time with power is left out.
+    pub fn complete(&mut self, id: u64, at: Nanos) {
+        let Some(first) = self.requests.first().map(|first| first.id) else {
+            return;
+        };
+        let index = id
+            .checked_sub(first)
+            .and_then(|index| usize::try_from(index).ok());
+        if let Some(request) = index.and_then(|index| self.requests.get_mut(index)) {
+            request.completion = Some(at);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::history::Epoch;
 use sledsim_base::request::Op;
+use sledsim_core::model::torn_blocks::TornBlocks;
 
 /// The content of a run of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,15 @@ impl Image {
     #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
+    }
+
+    /// The torn blocks that cannot be read.
+    pub fn unreadable(&self, torn: &TornBlocks) -> impl Iterator<Item = u64> {
+        let runs = self.runs.iter().filter(|run| match run.content {
+            Content::Torn(token) => torn.get(token).is_some_and(|torn| torn.detected),
+            _ => false,
+        });
+        runs.map(|run| run.lbn)
     }
 
     /// The blocks from `lbn` on, at most up to `end`, that belong together; those that were

@@ -8,7 +8,7 @@
 //! is torn.
 
 use super::history::{Epoch, Recorded};
-use super::image::{Content, Image};
+use super::image::{Content, Image, Run};
 use serde_json::{Value, json};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
@@ -53,13 +53,12 @@ impl Ledger {
         image: &Image,
         torn: &TornBlocks,
     ) -> Self {
-        let mut ledger = Self::default();
-        for run in image.runs() {
-            if let Content::Torn(token) = run.content {
-                ledger.torn += 1;
-                ledger.unreadable += u64::from(torn.get(token).is_some_and(|torn| torn.detected));
-            }
-        }
+        let is_torn = |run: &&Run| matches!(run.content, Content::Torn(_));
+        let mut ledger = Self {
+            torn: image.runs().iter().filter(is_torn).count() as u64,
+            unreadable: image.unreadable(torn).count() as u64,
+            ..Self::default()
+        };
         let done = |request: &Recorded| request.completion.is_some_and(|end| end < at);
         let requests = &epoch.requests;
         // The latest arrival of a flush that is complete.

@@ -109,9 +109,7 @@ struct Completions<'a> {
 
 impl CompletionSink for Completions<'_> {
     fn done(&mut self, row: &Row) {
-        if let Some(index) = self.epoch.index_of(row.id) {
-            self.epoch.requests[index].completion = Some(row.completion + self.zero);
-        }
+        self.epoch.complete(row.id, row.completion + self.zero);
     }
 
     fn note(&mut self, _row: &Row) {}

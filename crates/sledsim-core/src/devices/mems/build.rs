@@ -28,8 +28,8 @@ impl Mems {
         self.build_telling(name, device, scheduler, background, None)
     }
 
-    /// As [`Mems::build`]; if the device has faults, `feed` is told what happens to its
-    /// tips.
+    /// As [`Mems::build`]; if the device has faults, its model reports what happens to the
+    /// tips to `feed`.
     #[must_use]
     pub fn build_telling(
         &self,

@@ -24,7 +24,7 @@ mod transit;
 mod word_code;
 mod words;
 
-use super::{Sparse, Store};
+use super::{Sparse, Store, blocks_of};
 use crate::errno::Errno;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
@@ -33,6 +33,7 @@ use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::faults::{TipEvent, TipFeed};
 use squares::Squares;
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use transit::Transit;
@@ -196,7 +197,7 @@ impl TipStore {
         late: &[u32],
         change: impl FnOnce(&mut [u8], usize),
     ) -> io::Result<()> {
-        let (first, end) = (offset / BLOCK_BYTES, (offset + bytes).div_ceil(BLOCK_BYTES));
+        let Range { start: first, end } = blocks_of(offset, bytes);
         let mut whole = vec![0; (end - first) as usize * BLOCK];
         let cut = [first, end - 1];
         for lbn in &cut[..if first + 1 == end { 1 } else { 2 }] {
@@ -213,8 +214,8 @@ impl TipStore {
 }
 
 /// The blocks that bytes touch, as a request for them has.
-fn blocks_of(offset: u64, bytes: u64) -> transit::Blocks {
-    let (first, end) = (offset / BLOCK_BYTES, (offset + bytes).div_ceil(BLOCK_BYTES));
+fn requested(offset: u64, bytes: u64) -> transit::Blocks {
+    let Range { start: first, end } = blocks_of(offset, bytes);
     (first, u32::try_from(end - first).unwrap_or(u32::MAX))
 }
 
@@ -236,7 +237,7 @@ impl Store for TipStore {
         if is_aligned(offset, bytes) {
             return self.read_blocks(&state, offset / BLOCK_BYTES, buffer);
         }
-        let (first, blocks) = blocks_of(offset, bytes);
+        let (first, blocks) = requested(offset, bytes);
         let mut whole = vec![0; blocks as usize * BLOCK];
         self.read_blocks(&state, first, &mut whole)?;
         let at = (offset - first * BLOCK_BYTES) as usize;
@@ -247,7 +248,7 @@ impl Store for TipStore {
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let bytes = data.len() as u64;
         let mut state = self.changing()?;
-        let late = state.transit.stage(blocks_of(offset, bytes));
+        let late = state.transit.stage(requested(offset, bytes));
         if is_aligned(offset, bytes) {
             return self.write_blocks(&mut state, offset / BLOCK_BYTES, data, &late);
         }
@@ -260,7 +261,7 @@ impl Store for TipStore {
         let mut state = self.changing()?;
         let late = match unmap {
             true => Vec::new(),
-            false => state.transit.stage(blocks_of(offset, bytes)),
+            false => state.transit.stage(requested(offset, bytes)),
         };
         let (first, end) = (offset.div_ceil(BLOCK_BYTES), (offset + bytes) / BLOCK_BYTES);
         if first < end {

@@ -147,7 +147,7 @@ impl WordCode {
         }
     }
 
-    /// Computes the missing sectors from the others, whatever is in their place.
+    /// Computes the missing sectors from the others. Ignores what is in their place.
     ///
     /// # Errors
     /// More are missing than there are check sectors; the word is not changed.
@@ -225,8 +225,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever as many sectors as there are check sectors hold, the others give
-        /// them back, and one more is refused.
+        /// As many missing sectors as there are check sectors are recovered from the others,
+        /// with any bytes in their place; one more is refused.
         #[test]
         fn as_many_sectors_as_there_are_checks_are_recovered(
             (data, checks) in (1usize..150, 0usize..20),
