@@ -19,6 +19,7 @@
 //! * [`front_end`]: the interface of front ends.
 //! * [`listen`]: addresses, sockets and certificates.
 //! * [`nbd`]: exports through sockets.
+//! * [`parallel_interface`]: the parallel interface in the block numbers of an export.
 //! * [`fuse`]: exports as files.
 //! * [`server`]: exports with their front ends.
 //!
@@ -32,6 +33,7 @@ pub mod fuse;
 pub mod listen;
 pub mod log;
 pub mod nbd;
+pub mod parallel_interface;
 pub mod power;
 pub mod server;
 pub mod store;

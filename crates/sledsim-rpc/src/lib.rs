@@ -5,7 +5,6 @@
 //!
 //! * [`v1`]: the messages and calls, generated from it.
 //! * `codec`: encodes and decodes messages.
-//! * `interface`: the parallel interface in the block numbers of an export.
 //! * [`server`]: a front end of the emulator.
 //! * [`client`]: a blocking client for Rust and Python.
 //!
@@ -17,7 +16,6 @@
 
 pub mod client;
 mod codec;
-mod interface;
 pub mod server;
 
 /// The messages and calls of the interface, as generated.

@@ -4,10 +4,8 @@ use super::accept::ServerState;
 use super::limiter::{InFlightLimiter, Permits};
 use super::permits::SharedPermits;
 use super::streamed::{self, Streamed};
-use crate::interface::Interface;
 use crate::v1;
 use crate::v1::mem_store_server::MemStore;
-use serde_json::Value;
 use sledsim_base::error::Error;
 use sledsim_base::request::Extent;
 use sledsim_base::row::Row;
@@ -18,6 +16,7 @@ use sledsim_core::model::links::Links;
 use sledsim_emulator::command::{Command, CommandKind};
 use sledsim_emulator::errno::Errno;
 use sledsim_emulator::export::{BatchReply, CommandResult, Export, Refusal};
+use sledsim_emulator::parallel_interface::Interface;
 use sledsim_emulator::timeline::{Answer, Reply};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -373,23 +372,17 @@ impl MemStore for Session {
         request: Request<v1::GetParallelismRequest>,
     ) -> Result<Response<v1::GetParallelismResponse>, Status> {
         let export = self.export(&request.get_ref().export)?;
-        let parallel = interface(export)?;
-        let parallel = parallel.parallel();
-        let values = parallel.parameters();
-        let value = |key: &str| {
-            let value = values.get(key).and_then(Value::as_u64).unwrap_or_default();
-            u32::try_from(value).unwrap_or(u32::MAX)
-        };
+        let values = interface(export)?.values(export.timeline().now());
         Ok(Response::new(v1::GetParallelismResponse {
-            p: value("p"),
-            squares: value("N"),
-            s_x: value("S_x"),
-            s_y: value("S_y"),
-            m: parallel.micropositioning.at(export.timeline().now()),
-            n_x: value("N_x"),
-            n_y: value("N_y"),
-            s_t: value("S_T"),
-            s_c: value("S_C"),
+            p: values.p,
+            squares: values.n,
+            s_x: values.s_x,
+            s_y: values.s_y,
+            m: values.m,
+            n_x: values.n_x,
+            n_y: values.n_y,
+            s_t: values.s_t,
+            s_c: values.s_c,
         }))
     }
 

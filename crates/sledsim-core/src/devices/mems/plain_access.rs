@@ -266,7 +266,7 @@ fn serve<K: Kinematics>(
     };
     let x_seek = Nanos::from_s(x_s);
     *x_m = to_m;
-    *edge = to - 1 + 2 * u32::from(is_up);
+    *edge = to + 2 * u32::from(is_up) - 1;
     PlainPass {
         seek_s,
         seek: if x_s > y_s { x_seek } else { y_seek },

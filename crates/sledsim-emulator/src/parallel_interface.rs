@@ -1,6 +1,7 @@
 //! The parallel interface in the block numbers of an export, which a layout may
 //! map to those of the device.
 
+use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::{Extent, lbns};
 use sledsim_base::units::Nanos;
@@ -8,15 +9,39 @@ use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::parallel::{Groups, Parallel, Planner};
 use sledsim_core::layouts::{Layout, ResolvedLayout};
 
+/// The values that describe the parallelism of a sled (CMU-CS-03-125, Tables 2 and 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// The most blocks accessed at once.
+    pub p: u32,
+    /// Number of squares.
+    pub n: u32,
+    /// Cylinders.
+    pub s_x: u32,
+    /// Rows.
+    pub s_y: u32,
+    /// How far a tip reaches over neighbouring cylinders, now.
+    pub m: u32,
+    /// Squares side by side along a row.
+    pub n_x: u32,
+    /// Squares one above the other: tracks of a cylinder.
+    pub n_y: u32,
+    /// Blocks of a track.
+    pub s_t: u32,
+    /// Blocks of a cylinder.
+    pub s_c: u32,
+}
+
 /// The parallel interface of a sled in the block numbers of its clients.
-pub(crate) struct Interface<'a> {
+pub struct Interface<'a> {
     parallel: &'a Parallel,
     layout: Option<&'a dyn Layout>,
 }
 
 impl<'a> Interface<'a> {
     /// Creates the interface of `device`, if it is a single sled.
-    pub(crate) fn of(device: &'a Device) -> Option<Self> {
+    #[must_use]
+    pub fn of(device: &'a Device) -> Option<Self> {
         Some(Self {
             parallel: &device.mems()?.parallel,
             layout: device.layout().map(ResolvedLayout::layout),
@@ -24,8 +49,30 @@ impl<'a> Interface<'a> {
     }
 
     /// The interface in the block numbers of the device.
-    pub(crate) fn parallel(&self) -> &Parallel {
+    #[must_use]
+    pub fn parallel(&self) -> &Parallel {
         self.parallel
+    }
+
+    /// The values of Tables 2 and 3 of CMU-CS-03-125 at `at`, in their order there.
+    #[must_use]
+    pub fn values(&self, at: Nanos) -> Parameters {
+        let values = self.parallel.parameters();
+        let value = |key: &str| {
+            let value = values.get(key).and_then(Value::as_u64).unwrap_or_default();
+            u32::try_from(value).unwrap_or(u32::MAX)
+        };
+        Parameters {
+            p: value("p"),
+            n: value("N"),
+            s_x: value("S_x"),
+            s_y: value("S_y"),
+            m: self.parallel.micropositioning.at(at),
+            n_x: value("N_x"),
+            n_y: value("N_y"),
+            s_t: value("S_T"),
+            s_c: value("S_C"),
+        }
     }
 
     fn placed(&self, lbn: u64) -> u64 {
@@ -37,7 +84,10 @@ impl<'a> Interface<'a> {
     }
 
     /// As [`Parallel::equivalent`].
-    pub(crate) fn equivalent(&self, lbn: u64, at: Nanos) -> Result<Vec<u64>> {
+    ///
+    /// # Errors
+    /// A block that the device does not have.
+    pub fn equivalent(&self, lbn: u64, at: Nanos) -> Result<Vec<u64>> {
         self.parallel.check(lbn)?;
         let class = self.parallel.equivalent(self.placed(lbn), at)?;
         let mut class: Vec<_> = class.into_iter().map(|block| self.logical(block)).collect();
@@ -46,7 +96,10 @@ impl<'a> Interface<'a> {
     }
 
     /// As [`Parallel::conflicting`].
-    pub(crate) fn conflicting(&self, a: u64, b: u64, at: Nanos) -> Result<bool> {
+    ///
+    /// # Errors
+    /// A block that the device does not have.
+    pub fn conflicting(&self, a: u64, b: u64, at: Nanos) -> Result<bool> {
         self.parallel.check(a)?;
         self.parallel.check(b)?;
         (self.parallel).conflicting(self.placed(a), self.placed(b), at)
@@ -54,7 +107,10 @@ impl<'a> Interface<'a> {
 
     /// As [`Parallel::boundaries`]; under a layout, only the part of the track that is
     /// contiguous with `lbn` in both numberings.
-    pub(crate) fn boundaries(&self, lbn: u64) -> Result<(u64, u64)> {
+    ///
+    /// # Errors
+    /// A block that the device does not have.
+    pub fn boundaries(&self, lbn: u64) -> Result<(u64, u64)> {
         self.parallel.check(lbn)?;
         let block = self.placed(lbn);
         let (low, high) = self.parallel.boundaries(block)?;
@@ -72,7 +128,10 @@ impl<'a> Interface<'a> {
 
     /// Refuses distinct blocks, which the device must have, unless one pass at `at`
     /// reads or writes them all; reports a conflicting pair.
-    pub(crate) fn must_be_parallel(&self, extents: &[Extent], at: Nanos) -> Result<()> {
+    ///
+    /// # Errors
+    /// Blocks that one pass does not reach.
+    pub fn must_be_parallel(&self, extents: &[Extent], at: Nanos) -> Result<()> {
         let most = u64::from(self.parallel.parallelism());
         let blocks: u64 = extents.iter().map(|extent| u64::from(extent.blocks)).sum();
         if blocks > most {
