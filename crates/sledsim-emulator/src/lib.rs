@@ -18,6 +18,7 @@
 //! * [`power`]: power failures of an export, and recordings from which images are rebuilt.
 //! * [`front_end`]: the interface of front ends.
 //! * [`listen`]: addresses, sockets and certificates.
+//! * [`stream`]: servers of clients at sockets.
 //! * [`nbd`]: exports through sockets.
 //! * [`parallel_interface`]: the parallel interface in the block numbers of an export.
 //! * [`fuse`]: exports as files.
@@ -37,5 +38,6 @@ pub mod parallel_interface;
 pub mod power;
 pub mod server;
 pub mod store;
+pub mod stream;
 pub mod timeline;
 mod tip_observer;

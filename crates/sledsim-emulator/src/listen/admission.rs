@@ -12,7 +12,9 @@ pub struct Admission {
     pub allow_unauthenticated: bool,
     /// The most connections at once; further ones are closed.
     pub max_clients: usize,
-    /// Time limit of the handshake, and of an NBD client for reading its outstanding
+    /// What a user can do to admit remote clients, for messages.
+    pub remedy: &'static str,
+    /// Time limit of the handshake, and of an NBD client or an iSCSI initiator for reading its outstanding
     /// replies after it disconnects.
     pub patience: Duration,
 }
@@ -23,6 +25,7 @@ impl Default for Admission {
             tls: None,
             allow_unauthenticated: false,
             max_clients: 64,
+            remedy: "require TLS with client certificates, or say --allow-unauthenticated-remote",
             patience: Duration::from_secs(10),
         }
     }

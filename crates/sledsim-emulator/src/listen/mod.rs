@@ -143,9 +143,9 @@ fn tcp(address: &Address, place: (&str, u16), admission: &Admission) -> Result<L
     {
         return Err(refuse(format!(
             "{} can be reached from other machines, and every client there could read and write \
-             everything; listen at 127.0.0.1, or require TLS with client certificates, or say \
-             --allow-unauthenticated-remote",
-            beyond.ip()
+             everything; listen at 127.0.0.1, or {}",
+            beyond.ip(),
+            admission.remedy
         )));
     }
     let mut sockets: Vec<TcpListener> = Vec::new();

@@ -4,47 +4,29 @@
 //! (`proto.md` of the NBD project): any number of exports, simple and structured
 //! replies, the metadata context `base:allocation`, TLS.
 //!
-//! Every connection has one thread that reads requests and submits them to an
-//! [`crate::export::Export`]. The thread that finds a request due sends its
-//! reply without blocking: bytes that do not fit into the socket are left to a
-//! second thread of the connection. The first thread gathers the replies that it finds
-//! due, while it has further requests at hand, and sends them at once. A client that
-//! does not read its replies, or that violates the protocol, affects no other client.
-//!
 //! In reading order:
 //!
-//! * `accept`: the server, which accepts clients.
-//! * `connection`: a connection, as its session and the server share it.
-//! * `input`: buffered input from a client.
 //! * `wire`: constants and fields of the protocol.
 //! * `options`: encoding of options and their replies.
 //! * `negotiate`: the handshake.
-//! * `tls_proxy`: TLS between the client and the session.
 //! * `session`: the requests of a connection.
-//! * `limiter`: the limit of requests in flight.
 //! * `reply`: replies to requests.
-//! * `link`: the sending side of a connection.
-//! * `client_error`: the kinds of client errors.
 //! * `uri`: addresses as NBD URIs.
 
-mod accept;
-mod client_error;
-mod connection;
-mod input;
-mod limiter;
-mod link;
 mod negotiate;
 mod options;
 mod reply;
 mod session;
-mod tls_proxy;
 mod uri;
 mod wire;
 
-pub use accept::NbdServer;
-pub use session::serve;
+pub use session::{Nbd, serve};
 
-use crate::listen::Admission;
+use crate::front_end::Exports;
+use crate::listen::{Address, Admission};
+use crate::stream::StreamServer;
+use sledsim_base::error::Result;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Settings of an NBD server.
@@ -68,5 +50,22 @@ impl Default for Settings {
             max_outstanding_bytes: 64 << 20,
             busy_poll: Duration::ZERO,
         }
+    }
+}
+
+/// Serves exports at one address; clients find it at its URI, to whose path the name of an
+/// export can be appended.
+pub type NbdServer = StreamServer<Nbd>;
+
+impl NbdServer {
+    /// Listens at `address` and serves `exports`.
+    ///
+    /// # Errors
+    /// An address that is unavailable or that `settings` do not protect; certificates
+    /// that cannot be used.
+    pub fn start(address: &Address, exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
+        let nbd = Nbd::new(exports, settings)?;
+        let tls = settings.admission.tls.is_some();
+        Self::listen(address, nbd, |place| uri::uri(place, tls))
     }
 }

@@ -1,12 +1,10 @@
 //! The handshake: the client chooses an export and options.
 
-use super::client_error::ClientErrorKind;
-use super::connection::Connection;
-use super::input::{End, Input};
 use super::options::{self, Info, MetaQuery};
-use super::session::ServerState;
+use super::session::Nbd;
 use super::wire::*;
 use crate::export::Export;
+use crate::stream::{ClientErrorKind, Connection, End, Header, Input, cut_short};
 use std::sync::Arc;
 
 /// The result of a handshake.
@@ -34,7 +32,7 @@ pub(super) const ALLOCATION_ID: u32 = 1;
 pub(super) struct Handshake<'a> {
     input: &'a mut Input,
     connection: &'a Connection,
-    shared: &'a ServerState,
+    shared: &'a Nbd,
     /// Whether TLS has been started.
     secured: bool,
     structured: bool,
@@ -54,11 +52,7 @@ fn protocol(why: impl Into<String>) -> End {
 }
 
 impl<'a> Handshake<'a> {
-    pub(super) fn new(
-        input: &'a mut Input,
-        connection: &'a Connection,
-        shared: &'a ServerState,
-    ) -> Self {
+    pub(super) fn new(input: &'a mut Input, connection: &'a Connection, shared: &'a Nbd) -> Self {
         Self {
             input,
             connection,
@@ -279,7 +273,7 @@ impl<'a> Handshake<'a> {
 /// The client stopped within an option.
 fn half(end: End) -> End {
     match end {
-        End::Eof => super::input::cut_short(),
+        End::Eof => cut_short(),
         other => other,
     }
 }

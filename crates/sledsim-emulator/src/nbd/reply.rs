@@ -1,11 +1,11 @@
 //! Replies to requests, simple or structured as negotiated.
 
-use super::link::{Frame, Link};
 use super::wire::{
-    CHUNK_DONE, CHUNK_ERROR, CHUNK_MAGIC, CHUNK_NONE, CHUNK_OFFSET_DATA, Header,
-    SIMPLE_REPLY_MAGIC, error_number,
+    CHUNK_DONE, CHUNK_ERROR, CHUNK_MAGIC, CHUNK_NONE, CHUNK_OFFSET_DATA, SIMPLE_REPLY_MAGIC,
+    error_number,
 };
 use crate::errno::Errno;
+use crate::stream::{Frame, Header, Link};
 use crate::timeline::{Answer, Reply};
 use std::sync::Arc;
 
@@ -77,8 +77,12 @@ impl PendingReply {
 
     fn send(&mut self, head: Header, data: Vec<u8>) {
         if let Some(link) = self.link.take() {
-            let size = self.size;
-            link.send(Frame { head, data, size });
+            let completes = Some(self.size);
+            link.send(Frame {
+                head,
+                data,
+                completes,
+            });
         }
     }
 }

@@ -1,10 +1,6 @@
 //! The session of a connection: the handshake, then requests.
 
 use super::Settings;
-use super::client_error::{self, ClientErrorKind};
-use super::connection::Connection;
-use super::input::{End, Input, cut_short};
-use super::link::Link;
 use super::negotiate::{ALLOCATION_ID, Agreed, Handshake};
 use super::reply::PendingReply;
 use super::wire::*;
@@ -12,32 +8,42 @@ use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
 use crate::front_end::Exports;
 use crate::listen::{ClientErrorStats, TlsSpec};
+use crate::stream::{ClientErrorKind, Connection, End, Input, Link, Protocol, Shared, cut_short};
 use rustix::fd::OwnedFd;
 use rustls::ServerConfig;
 use sledsim_base::error::Result;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-/// The state that the connections of a server share.
-pub(super) struct ServerState {
+/// The protocol of an NBD server, and the state that its connections share.
+pub struct Nbd {
     pub(super) exports: Arc<Exports>,
     pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) settings: Settings,
-    pub(super) client_errors: ClientErrorStats,
-    pub(super) stopping: AtomicBool,
+    shared: Shared,
 }
 
-impl ServerState {
+impl Nbd {
     pub(super) fn new(exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
         let tls = settings.admission.tls.as_ref().map(TlsSpec::load);
         Ok(Self {
             exports,
             tls: tls.transpose()?.map(Arc::new),
             settings: settings.clone(),
-            client_errors: client_error::none(),
-            stopping: AtomicBool::new(false),
+            shared: Shared::new(&settings.admission),
         })
+    }
+}
+
+impl Protocol for Nbd {
+    const KIND: &'static str = "nbd";
+
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn serve(&self, connection: &Arc<Connection>) {
+        run(self, connection);
     }
 }
 
@@ -51,35 +57,34 @@ pub fn serve(
     exports: Arc<Exports>,
     settings: &Settings,
 ) -> Result<ClientErrorStats> {
-    let shared = ServerState::new(exports, settings)?;
-    run(&shared, &Arc::new(Connection::new(0, socket)));
-    Ok(shared.client_errors)
+    let nbd = Nbd::new(exports, settings)?;
+    run(&nbd, &Arc::new(Connection::new(0, socket)));
+    Ok(nbd.shared.client_errors)
 }
 
 /// Serves `connection` until it ends.
-pub(super) fn run(shared: &ServerState, connection: &Arc<Connection>) {
+fn run(nbd: &Nbd, connection: &Arc<Connection>) {
     let client = connection.client;
-    let note = |end: &End| match end {
-        End::Bad(kind, why) if !shared.stopping.load(Ordering::SeqCst) => {
-            kind.note(&shared.client_errors, client, why);
+    let note = |end: &End| {
+        if let End::Bad(kind, why) = end {
+            nbd.shared.note(*kind, client, why);
         }
-        _ => {}
     };
-    let patience = shared.settings.admission.patience;
+    let patience = nbd.settings.admission.patience;
     let deadline = Instant::now() + patience;
     let mut input = Input::new(connection.socket(), Some(deadline));
-    match Handshake::new(&mut input, connection, shared).run() {
+    match Handshake::new(&mut input, connection, nbd).run() {
         // It is over before it has begun, if power has failed since.
         Ok(agreed) if !has_power(&agreed, connection) => {}
         Ok(agreed) => {
-            input.start_transmission(shared.settings.busy_poll);
+            input.start_transmission(nbd.settings.busy_poll);
             let link = Link::new(connection.socket(), Arc::clone(&connection.limiter));
             let session = Session {
-                shared,
+                nbd,
                 agreed: &agreed,
                 link: &link,
                 client,
-                stream: shared.exports.new_stream(),
+                stream: nbd.exports.new_stream(),
             };
             if !agreed.export.store().is_durable() {
                 link.gather();
@@ -117,7 +122,7 @@ fn has_power(agreed: &Agreed, connection: &Arc<Connection>) -> bool {
 
 /// The transmission phase.
 struct Session<'a> {
-    shared: &'a ServerState,
+    nbd: &'a Nbd,
     agreed: &'a Agreed,
     link: &'a Arc<Link>,
     client: u32,
@@ -147,10 +152,8 @@ impl Session<'_> {
                 Ok(bytes) => Request::decode(bytes),
                 Err(End::Eof) if self.link.limiter.requests() > 0 => {
                     let why = "closed with requests under way".to_owned();
-                    let shared = self.shared;
-                    if !shared.stopping.load(Ordering::SeqCst) {
-                        ClientErrorKind::Vanished.note(&shared.client_errors, self.client, &why);
-                    }
+                    let shared = &self.nbd.shared;
+                    shared.note(ClientErrorKind::Vanished, self.client, &why);
                     return Err(End::Eof);
                 }
                 Err(end) => return Err(end),
@@ -173,7 +176,7 @@ impl Session<'_> {
     }
 
     fn request(&self, request: &Request, input: &mut Input) -> std::result::Result<(), End> {
-        let settings = &self.shared.settings;
+        let settings = &self.nbd.settings;
         let refusal = self.refusal(request);
         let size = match request.command {
             CMD_READ | CMD_CACHE if refusal.is_none() => u64::from(request.length),
@@ -208,7 +211,7 @@ impl Session<'_> {
         };
         // In this order, a thread that stops the server either sees the request in
         // flight, or the request is refused.
-        if !open || self.shared.stopping.load(Ordering::SeqCst) {
+        if !open || self.nbd.shared.is_stopping() {
             drop(pending);
             return Ok(());
         }

@@ -1,7 +1,6 @@
 //! The constants of the protocol, and its fields in network byte order.
 
 use crate::errno::Errno;
-use smallvec::SmallVec;
 
 /// `NBDMAGIC`, the first bytes of a server.
 pub(super) const INIT_MAGIC: u64 = 0x4e42_444d_4147_4943;
@@ -93,9 +92,6 @@ pub(super) const PAYLOAD_MAXIMUM: u32 = 32 << 20;
 
 /// The longest string of the protocol.
 pub(super) const STRING_MAXIMUM: usize = 4096;
-
-/// The header of a reply.
-pub(super) type Header = SmallVec<[u8; 32]>;
 
 /// A request of the transmission phase; a write is followed by its bytes.
 #[derive(Clone, Copy, Debug)]

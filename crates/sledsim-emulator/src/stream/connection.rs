@@ -10,11 +10,11 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A connection to a client.
-pub(super) struct Connection {
+pub struct Connection {
     /// Number of the client, unique in this server.
-    pub(super) client: u32,
+    pub(crate) client: u32,
     /// The requests in flight.
-    pub(super) limiter: Arc<InFlightLimiter>,
+    pub(crate) limiter: Arc<InFlightLimiter>,
     /// The socket with the client's bytes; with TLS, the decrypted ones.
     socket: Mutex<Arc<OwnedFd>>,
     tls_proxy: Mutex<Option<TlsProxy>>,
@@ -27,7 +27,7 @@ impl HangUp for Connection {
 }
 
 impl Connection {
-    pub(super) fn new(client: u32, socket: OwnedFd) -> Self {
+    pub(crate) fn new(client: u32, socket: OwnedFd) -> Self {
         Self {
             client,
             limiter: Arc::default(),
@@ -36,12 +36,12 @@ impl Connection {
         }
     }
 
-    pub(super) fn socket(&self) -> Arc<OwnedFd> {
+    pub(crate) fn socket(&self) -> Arc<OwnedFd> {
         Arc::clone(&self.socket.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Starts TLS; returns the socket with the decrypted bytes.
-    pub(super) fn start_tls(&self, config: &Arc<ServerConfig>) -> io::Result<Arc<OwnedFd>> {
+    pub(crate) fn start_tls(&self, config: &Arc<ServerConfig>) -> io::Result<Arc<OwnedFd>> {
         let (proxy, plain) = TlsProxy::start(self.socket(), Arc::clone(config))?;
         let plain = Arc::new(plain);
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,12 +55,12 @@ impl Connection {
     }
 
     /// Stops reading and sending; bytes already sent still arrive.
-    pub(super) fn hang_up(&self) {
+    pub(crate) fn hang_up(&self) {
         let _ = shutdown(&*self.socket(), Shutdown::Both);
     }
 
     /// Ends the connection; returns the error of TLS, if any.
-    pub(super) fn end(&self) -> Option<String> {
+    pub(crate) fn end(&self) -> Option<String> {
         self.hang_up();
         let mut proxy = self
             .tls_proxy

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// Counts the requests of a connection from when they are read until their replies are
 /// passed to the system, and blocks their reader while there are too many.
 #[derive(Debug, Default)]
-pub(super) struct InFlightLimiter {
+pub(crate) struct InFlightLimiter {
     requests: AtomicUsize,
     bytes: AtomicU64,
     closed: AtomicBool,
@@ -20,7 +20,7 @@ impl InFlightLimiter {
     /// Admits a request with `size` bytes in its answer; waits while there would be
     /// more than `requests` requests or `bytes` bytes in flight, unless it is the only
     /// one. Returns false if the limiter was closed. Called by one thread only.
-    pub(super) fn enter(&self, size: u64, requests: usize, bytes: u64) -> bool {
+    pub(crate) fn enter(&self, size: u64, requests: usize, bytes: u64) -> bool {
         self.wait(None, || self.fits(size, requests, bytes));
         self.requests.fetch_add(1, SeqCst);
         self.bytes.fetch_add(size, SeqCst);
@@ -28,32 +28,32 @@ impl InFlightLimiter {
     }
 
     /// Whether [`InFlightLimiter::enter`] would admit a request without waiting.
-    pub(super) fn fits(&self, size: u64, requests: usize, bytes: u64) -> bool {
+    pub(crate) fn fits(&self, size: u64, requests: usize, bytes: u64) -> bool {
         let inside = self.requests.load(SeqCst);
         inside == 0 || (inside < requests && self.bytes.load(SeqCst) + size <= bytes)
     }
 
     /// Releases a request admitted with `size` bytes.
-    pub(super) fn leave(&self, size: u64) {
+    pub(crate) fn leave(&self, size: u64) {
         self.bytes.fetch_sub(size, SeqCst);
         self.requests.fetch_sub(1, SeqCst);
         self.wake_waiters();
     }
 
     /// Closes the limiter: no thread waits any more.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.closed.store(true, SeqCst);
         self.wake_waiters();
     }
 
     /// Waits at most `patience` until no request is in flight; returns whether that is
     /// so or the limiter was closed.
-    pub(super) fn idle(&self, patience: Duration) -> bool {
+    pub(crate) fn idle(&self, patience: Duration) -> bool {
         self.wait(Some(patience), || self.requests.load(SeqCst) == 0)
     }
 
     /// Number of requests in flight.
-    pub(super) fn requests(&self) -> usize {
+    pub(crate) fn requests(&self) -> usize {
         self.requests.load(SeqCst)
     }
 

@@ -4,7 +4,7 @@ use crate::listen::ClientErrorStats;
 
 /// Kinds of client errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ClientErrorKind {
+pub(crate) enum ClientErrorKind {
     /// Too many clients.
     TooMany,
     /// A connection could not be accepted.
@@ -37,12 +37,12 @@ const NAMES: [&str; 8] = [
 
 impl ClientErrorKind {
     /// Records an error of this kind.
-    pub(super) fn note(self, client_errors: &ClientErrorStats, client: u32, what: &str) {
+    pub(crate) fn note(self, client_errors: &ClientErrorStats, client: u32, what: &str) {
         client_errors.note(client, NAMES[self as usize], what);
     }
 }
 
 /// Empty counts of these kinds.
-pub(super) fn none() -> ClientErrorStats {
+pub(crate) fn none() -> ClientErrorStats {
     ClientErrorStats::new(&NAMES)
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// Why a connection ends.
 #[derive(Debug)]
-pub(super) enum End {
+pub(crate) enum End {
     /// Regular end.
     Well,
     /// The client sends no more. Requests in flight may still be answered.
@@ -26,7 +26,7 @@ const BUFFER: usize = 128 << 10;
 const KEPT: usize = 4 << 20;
 
 /// Buffered input from a socket.
-pub(super) struct Input {
+pub(crate) struct Input {
     socket: Arc<OwnedFd>,
     buffer: Vec<u8>,
     start: usize,
@@ -38,7 +38,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub(super) fn new(socket: Arc<OwnedFd>, deadline: Option<Instant>) -> Self {
+    pub(crate) fn new(socket: Arc<OwnedFd>, deadline: Option<Instant>) -> Self {
         Self {
             socket,
             buffer: vec![0; BUFFER],
@@ -50,29 +50,29 @@ impl Input {
     }
 
     /// Whether all received bytes have been taken.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.start == self.end
     }
 
     /// Whether the next `count` bytes have been received.
-    pub(super) fn has(&self, count: usize) -> bool {
+    pub(crate) fn has(&self, count: usize) -> bool {
         self.end - self.start >= count
     }
 
     /// Removes the time limit; from now on polls for so long before sleeping.
-    pub(super) fn start_transmission(&mut self, busy_poll: Duration) {
+    pub(crate) fn start_transmission(&mut self, busy_poll: Duration) {
         self.deadline = None;
         self.busy_poll = busy_poll;
     }
 
     /// Continues with another socket.
-    pub(super) fn switch(&mut self, socket: Arc<OwnedFd>) {
+    pub(crate) fn switch(&mut self, socket: Arc<OwnedFd>) {
         self.socket = socket;
     }
 
     /// Waits for `count` bytes and takes them. [`End::Eof`] if the client has sent its
     /// last byte before them.
-    pub(super) fn take(&mut self, count: usize) -> Result<&[u8], End> {
+    pub(crate) fn take(&mut self, count: usize) -> Result<&[u8], End> {
         if self.end - self.start < count {
             self.make_room(count);
             while self.end - self.start < count {
@@ -84,7 +84,7 @@ impl Input {
     }
 
     /// Discards `count` bytes.
-    pub(super) fn skip(&mut self, mut count: u64) -> Result<(), End> {
+    pub(crate) fn skip(&mut self, mut count: u64) -> Result<(), End> {
         while count > 0 {
             if self.is_empty() {
                 self.make_room(1);
@@ -131,7 +131,7 @@ impl Input {
     }
 
     /// Sends all of `bytes` to the client.
-    pub(super) fn answer(&self, mut bytes: &[u8]) -> Result<(), End> {
+    pub(crate) fn answer(&self, mut bytes: &[u8]) -> Result<(), End> {
         while !bytes.is_empty() {
             let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
             match send(&self.socket, bytes, flags) {
@@ -167,7 +167,7 @@ fn receive(
 }
 
 /// The client stopped within a message.
-pub(super) fn cut_short() -> End {
+pub(crate) fn cut_short() -> End {
     let what = "closed in the middle of a message";
     End::Bad(ClientErrorKind::Vanished, what.to_owned())
 }

@@ -1,7 +1,6 @@
 //! The sending side of a connection: replies are sent whole, one after the other.
 
 use super::limiter::InFlightLimiter;
-use super::wire::Header;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -13,12 +12,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
 
-/// A reply to one request.
-pub(super) struct Frame {
-    pub(super) head: Header,
-    pub(super) data: Vec<u8>,
-    /// Number of bytes with which the limiter admitted its request.
-    pub(super) size: u64,
+/// The header of a frame.
+pub(crate) type Header = SmallVec<[u8; 64]>;
+
+/// A message to the client.
+pub(crate) struct Frame {
+    pub(crate) head: Header,
+    pub(crate) data: Vec<u8>,
+    /// Number of bytes with which the limiter admitted the request that this message ends;
+    /// `None` for a message that ends none.
+    pub(crate) completes: Option<u64>,
 }
 
 /// A frame, and the number of its bytes sent.
@@ -28,9 +31,9 @@ struct PartialFrame(Frame, usize);
 const GATHERED: usize = 16;
 
 /// The sending side of a connection.
-pub(super) struct Link {
+pub(crate) struct Link {
     socket: Arc<OwnedFd>,
-    pub(super) limiter: Arc<InFlightLimiter>,
+    pub(crate) limiter: Arc<InFlightLimiter>,
     out: Mutex<OutQueue>,
     changed: Condvar,
 }
@@ -52,7 +55,7 @@ struct OutQueue {
 }
 
 impl Link {
-    pub(super) fn new(socket: Arc<OwnedFd>, limiter: Arc<InFlightLimiter>) -> Arc<Self> {
+    pub(crate) fn new(socket: Arc<OwnedFd>, limiter: Arc<InFlightLimiter>) -> Arc<Self> {
         Arc::new(Self {
             socket,
             limiter,
@@ -65,14 +68,21 @@ impl Link {
         self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes note that a frame has been sent or dropped.
+    fn sent(&self, frame: &Frame) {
+        if let Some(size) = frame.completes {
+            self.limiter.leave(size);
+        }
+    }
+
     /// From now on gathers frames sent by the calling thread, so that one call of the
     /// system sends several. It must call [`Link::release`] before it waits.
-    pub(super) fn gather(&self) {
+    pub(crate) fn gather(&self) {
         self.out().gathering = Some(thread::current().id());
     }
 
     /// Sends what was gathered.
-    pub(super) fn release(self: &Arc<Self>) {
+    pub(crate) fn release(self: &Arc<Self>) {
         let mut out = self.out();
         if !out.queue.is_empty() {
             self.drain(&mut out);
@@ -80,11 +90,11 @@ impl Link {
     }
 
     /// Sends `frame` after the queued ones, without blocking.
-    pub(super) fn send(self: &Arc<Self>, frame: Frame) {
+    pub(crate) fn send(self: &Arc<Self>, frame: Frame) {
         let mut out = self.out();
         if out.dead {
             drop(out);
-            return self.limiter.leave(frame.size);
+            return self.sent(&frame);
         }
         out.queue.push_back(PartialFrame(frame, 0));
         let is_gathered = out.gathering.is_some_and(|id| id == thread::current().id());
@@ -104,7 +114,7 @@ impl Link {
             return;
         }
         let link = Arc::clone(self);
-        let writer = thread::Builder::new().name("sledsim-nbd-out".into());
+        let writer = thread::Builder::new().name("sledsim-out".into());
         match writer.spawn(move || link.write()) {
             Ok(writer) => out.writer = Some(writer),
             Err(_) => self.abort(out),
@@ -144,8 +154,9 @@ impl Link {
                 return;
             }
             bytes -= left;
-            self.limiter.leave(frame.size);
-            out.queue.pop_front();
+            if let Some(PartialFrame(frame, _)) = out.queue.pop_front() {
+                self.sent(&frame);
+            }
         }
     }
 
@@ -153,7 +164,7 @@ impl Link {
     fn abort(&self, out: &mut OutQueue) {
         out.dead = true;
         for PartialFrame(frame, _) in out.queue.drain(..) {
-            self.limiter.leave(frame.size);
+            self.sent(&frame);
         }
         let _ = shutdown(&self.socket, Shutdown::Both);
     }
@@ -179,7 +190,7 @@ impl Link {
     /// Waits until all requests are answered, and ends the connection. Gives up on a
     /// client that reads none of its replies for `patience`; returns whether it read
     /// them.
-    pub(super) fn finish(&self, patience: Duration) -> bool {
+    pub(crate) fn finish(&self, patience: Duration) -> bool {
         let mut before = None;
         let read = loop {
             if self.limiter.idle(patience) {
@@ -197,7 +208,7 @@ impl Link {
     }
 
     /// Ends the connection. Later replies are dropped.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         let mut out = self.out();
         out.over = true;
         self.abort(&mut out);

@@ -1,21 +1,60 @@
-//! The NBD server: accepts clients and ends their connections.
+//! A server of clients at stream sockets: accepts them and ends their connections.
 
-use super::Settings;
-use super::client_error::ClientErrorKind;
+use super::client_error::{self, ClientErrorKind};
 use super::connection::Connection;
-use super::session::{self, ServerState};
-use super::uri::uri;
-use crate::front_end::{Exports, FrontEnd};
-use crate::listen::{Address, Listener, Listening};
+use crate::front_end::FrontEnd;
+use crate::listen::{Address, Admission, ClientErrorStats, Listener, Listening};
 use rustix::fd::OwnedFd;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+
+/// The state that the connections of any server share.
+pub struct Shared {
+    admission: Admission,
+    pub(crate) client_errors: ClientErrorStats,
+    stopping: AtomicBool,
+}
+
+impl Shared {
+    /// The state of a server that admits these clients.
+    pub(crate) fn new(admission: &Admission) -> Self {
+        Self {
+            admission: admission.clone(),
+            client_errors: client_error::none(),
+            stopping: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether the server accepts no more requests.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Records a client error, unless the server itself ends the connections.
+    pub(crate) fn note(&self, kind: ClientErrorKind, client: u32, what: &str) {
+        if !self.is_stopping() {
+            kind.note(&self.client_errors, client, what);
+        }
+    }
+}
+
+/// A protocol: what a server does with its connections.
+pub trait Protocol: Send + Sync + 'static {
+    /// The kind of the front end in its status.
+    const KIND: &'static str;
+
+    /// The state that its connections share.
+    fn shared(&self) -> &Shared;
+
+    /// Serves a connection until it ends.
+    fn serve(&self, connection: &Arc<Connection>);
+}
 
 /// The open connections.
 #[derive(Default)]
@@ -42,42 +81,44 @@ impl Drop for ConnectionGuard {
     }
 }
 
-/// Serves exports at one address.
-pub struct NbdServer {
-    shared: Arc<ServerState>,
+/// Serves clients at one address.
+pub struct StreamServer<P: Protocol> {
+    protocol: Arc<P>,
     clients: Arc<Clients>,
     uri: String,
     listener: Mutex<Option<Listener>>,
 }
 
-impl NbdServer {
-    /// Listens at `address` and serves `exports`.
+impl<P: Protocol> StreamServer<P> {
+    /// Listens at `address`; `uri` names the place for clients.
     ///
     /// # Errors
-    /// An address that is unavailable or that `settings` do not protect; certificates
-    /// that cannot be used.
-    pub fn start(address: &Address, exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
-        let shared = Arc::new(ServerState::new(exports, settings)?);
-        let listening = Listening::at(address, &settings.admission)?;
+    /// An address that is unavailable or unprotected.
+    pub(crate) fn listen(
+        address: &Address,
+        protocol: P,
+        uri: impl FnOnce(&Address) -> String,
+    ) -> Result<Self> {
+        let protocol = Arc::new(protocol);
+        let listening = Listening::at(address, &protocol.shared().admission)?;
         let clients = Arc::new(Clients::default());
         let handler = AcceptHandler {
-            shared: Arc::clone(&shared),
+            protocol: Arc::clone(&protocol),
             clients: Arc::clone(&clients),
         };
-        let uri = uri(&listening.place, settings.admission.tls.is_some());
+        let uri = uri(&listening.place);
         let on_accept = Box::new(move |client| handler.on_accept(client));
-        let listener = Listener::open(listening, "sledsim-nbd-acc", on_accept)
+        let listener = Listener::open(listening, &format!("sledsim-{}", P::KIND), on_accept)
             .map_err(|error| Error::System(format!("address '{address}': {error}")))?;
         Ok(Self {
-            shared,
+            protocol,
             clients,
             uri,
             listener: Mutex::new(Some(listener)),
         })
     }
 
-    /// URI for clients, as `nbd://HOST:PORT` or the like; the name of an export can be
-    /// appended to the path.
+    /// URI for clients.
     #[must_use]
     pub fn uri(&self) -> String {
         self.uri.clone()
@@ -94,11 +135,11 @@ impl NbdServer {
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({
-            "kind": "nbd",
+            "kind": P::KIND,
             "uri": self.uri,
             "clients": self.clients(),
             "accepted": self.clients.accepted.load(Ordering::Relaxed),
-            "troubles": self.shared.client_errors.to_json(),
+            "troubles": self.protocol.shared().client_errors.to_json(),
         })
     }
 
@@ -110,7 +151,10 @@ impl NbdServer {
         let Some(listener) = listener.take() else {
             return;
         };
-        self.shared.stopping.store(true, Ordering::SeqCst);
+        self.protocol
+            .shared()
+            .stopping
+            .store(true, Ordering::SeqCst);
         let sessions = listener.close();
         let end = Instant::now() + grace;
         let here: Vec<_> = self.clients.here().values().cloned().collect();
@@ -126,7 +170,7 @@ impl NbdServer {
     }
 }
 
-impl FrontEnd for NbdServer {
+impl<P: Protocol> FrontEnd for StreamServer<P> {
     fn to_json(&self) -> Value {
         Self::to_json(self)
     }
@@ -140,7 +184,7 @@ impl FrontEnd for NbdServer {
     }
 }
 
-impl Drop for NbdServer {
+impl<P: Protocol> Drop for StreamServer<P> {
     /// Ends all connections without waiting for requests in flight.
     fn drop(&mut self) {
         self.stop(Duration::ZERO);
@@ -148,14 +192,15 @@ impl Drop for NbdServer {
 }
 
 /// Serves accepted clients.
-struct AcceptHandler {
-    shared: Arc<ServerState>,
+struct AcceptHandler<P> {
+    protocol: Arc<P>,
     clients: Arc<Clients>,
 }
 
-impl AcceptHandler {
+impl<P: Protocol> AcceptHandler<P> {
     fn on_accept(&self, socket: io::Result<OwnedFd>) -> Option<JoinHandle<()>> {
-        let client_errors = &self.shared.client_errors;
+        let shared = self.protocol.shared();
+        let client_errors = &shared.client_errors;
         let socket = match socket {
             Ok(socket) => socket,
             Err(error) => {
@@ -165,20 +210,20 @@ impl AcceptHandler {
         };
         let client = self.clients.accepted.fetch_add(1, Ordering::Relaxed);
         let mut here = self.clients.here();
-        if let Some(why) = self.shared.settings.admission.refusal(here.len()) {
+        if let Some(why) = shared.admission.refusal(here.len()) {
             ClientErrorKind::TooMany.note(client_errors, client, &why);
             return None;
         }
         let connection = Arc::new(Connection::new(client, socket));
         here.insert(client, Arc::clone(&connection));
         drop(here);
-        let shared = Arc::clone(&self.shared);
+        let protocol = Arc::clone(&self.protocol);
         let guard = ConnectionGuard {
             clients: Arc::clone(&self.clients),
             connection,
         };
-        let thread = thread::Builder::new().name("sledsim-nbd".into());
-        match thread.spawn(move || session::run(&shared, &guard.connection)) {
+        let thread = thread::Builder::new().name(format!("sledsim-{}", P::KIND));
+        match thread.spawn(move || protocol.serve(&guard.connection)) {
             Ok(session) => Some(session),
             Err(error) => {
                 let why = format!("no thread: {error}");
