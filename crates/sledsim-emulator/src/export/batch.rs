@@ -107,7 +107,7 @@ impl Export {
         commands: &[Command<'_>],
         reply: Box<dyn BatchReply>,
     ) -> Result<(), Refusal> {
-        self.check(commands)?;
+        self.check_batch(commands)?;
         let last = commands.len() - 1;
         let is_served = self.timeline.links() == Links::Served;
         let requests = commands.iter().enumerate().map(|(index, command)| {
@@ -115,6 +115,8 @@ impl Export {
             request.flags.linked = is_served && index < last;
             request
         });
+        let reads = |command: &Command<'_>| matches!(command.what, CommandKind::Read(_));
+        let changing = (!commands.iter().all(reads)).then(|| self.changing());
         let (ids, answers) = match &self.power {
             None => {
                 let ids = self.timeline.begin_all(requests, unmarked);
@@ -126,13 +128,17 @@ impl Export {
                         .collect(),
                 )
             }
-            Some(power) => {
-                let begun = power.begin(commands, requests, |command| self.access(command));
-                begun.map_err(|_| {
-                    Refusal::NoPower(format!("export '{}': power is off", self.about.name))
-                })?
-            }
+            Some(power) => match power.begin(commands, requests, |command| self.access(command)) {
+                Ok(begun) => begun,
+                Err(refused) => {
+                    drop(changing);
+                    drop(refused.unanswered);
+                    let why = format!("export '{}': power is off", self.about.name);
+                    return Err(Refusal::NoPower(why));
+                }
+            },
         };
+        drop(changing);
         let collector = Arc::new(Collector {
             left: Mutex::new(CollectorState {
                 done: vec![None; commands.len()],
@@ -153,7 +159,10 @@ impl Export {
     }
 
     /// Refuses commands that do not form a valid batch.
-    fn check(&self, commands: &[Command<'_>]) -> Result<(), Refusal> {
+    ///
+    /// # Errors
+    /// As [`Export::submit_batch`], but for power.
+    pub fn check_batch(&self, commands: &[Command<'_>]) -> Result<(), Refusal> {
         if commands.is_empty() {
             let why = "a batch must have a command at least".to_owned();
             return Err(Refusal::Invalid(why));

@@ -1,15 +1,18 @@
 //! An export: a model for the times and a store for the data, under a name.
 //!
-//! `batch` serves several commands as one.
+//! - `batch` serves several commands as one.
+//! - `exchange` changes data in place.
 
 mod batch;
+mod exchange;
 
 pub use batch::{BatchReply, CommandResult, Refusal};
+pub use exchange::{Exchange, Unchanged};
 
 use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
 use crate::log::Log;
-use crate::power::Power;
+use crate::power::{NotBegun, Power};
 use crate::store::{Flushes, Store};
 use crate::timeline::{Answer, Reply, Timeline};
 use sledsim_base::request::Op;
@@ -18,8 +21,8 @@ use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::{self, JoinHandle};
 
 /// A request that waits for the store to be durable.
@@ -51,6 +54,9 @@ pub struct Export {
     bytes: u64,
     timeline: Arc<Timeline>,
     store: Arc<dyn Store>,
+    /// Held by commands while they change data, exclusively by an exchange. Taken before
+    /// the lock of the power, and never held while a reply is sent.
+    changing: RwLock<()>,
     flushes: Arc<Flushes>,
     log: Arc<Log>,
     syncs: Option<Sender<Sync>>,
@@ -83,6 +89,7 @@ impl Export {
             bytes: timeline.blocks() * BLOCK_BYTES,
             timeline,
             store,
+            changing: RwLock::new(()),
             flushes,
             log,
             syncs: Some(syncs),
@@ -185,21 +192,46 @@ impl Export {
         if op != Op::Flush && bytes == 0 {
             return reply.send(Ok(Vec::new()));
         }
-        let (id, answer) = match &self.power {
-            None => {
-                let id = self.timeline.begin(command.request());
-                (id, self.access(&command))
+        let begun = {
+            let _changing = (!matches!(op, Op::Read | Op::Flush)).then(|| self.changing());
+            self.begin(&command)
+        };
+        self.end(&command, begun, reply);
+    }
+
+    /// Lets no exchange pass while the guard lives.
+    fn changing(&self) -> RwLockReadGuard<'_, ()> {
+        self.changing.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins `command` and moves its data; returns its id with its answer.
+    fn begin(&self, command: &Command<'_>) -> Result<(u64, Answer), NotBegun> {
+        let Some(power) = &self.power else {
+            let id = self.timeline.begin(command.request());
+            return Ok((id, self.access(command)));
+        };
+        let requests = std::iter::once(command.request());
+        let begun = power.begin(&[*command], requests, |command| self.access(command));
+        begun.map(|(ids, mut answers)| (ids.start, answers.remove(0)))
+    }
+
+    /// Answers a command that was begun, when it is due. No guard is held.
+    fn end(
+        &self,
+        command: &Command<'_>,
+        begun: Result<(u64, Answer), NotBegun>,
+        reply: Box<dyn Reply>,
+    ) {
+        match begun {
+            Err(NotBegun { errno, unanswered }) => {
+                reply.send(Err(errno));
+                drop(unanswered);
             }
-            Some(power) => {
-                let requests = std::iter::once(command.request());
-                match power.begin(&[command], requests, |command| self.access(command)) {
-                    Ok((ids, mut answers)) => (ids.start, answers.remove(0)),
-                    Err(errno) => return reply.send(Err(errno)),
+            Ok((id, answer)) => {
+                if let Some((id, reply, answer)) = self.unless_synced(command, id, reply, answer) {
+                    self.timeline.finish(id, reply, answer);
                 }
             }
-        };
-        if let Some((id, reply, answer)) = self.unless_synced(&command, id, reply, answer) {
-            self.timeline.finish(id, reply, answer);
         }
     }
 

@@ -23,4 +23,5 @@ pub use data::{Base, WrittenData};
 pub(crate) use recording::RecordingFolder;
 pub use recording::{Cut, DataRecording};
 pub use spec::{CutSpec, CutWhen};
+pub(crate) use switch::NotBegun;
 pub use switch::{HangUp, Power};

@@ -6,7 +6,7 @@ use super::spec::{CutSpec, Schedule};
 use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
 use crate::store::Store;
-use crate::timeline::{Answer, Timeline};
+use crate::timeline::{Answer, Timeline, Unanswered};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::{Op, Request};
@@ -63,6 +63,20 @@ const LISTED: usize = 1000;
 
 /// Ids and answers of commands that were begun.
 pub type Begun = (Range<u64>, SmallVec<[Answer; 1]>);
+
+/// Commands that were not begun.
+pub(crate) struct NotBegun {
+    pub(crate) errno: Errno,
+    /// The replies to others, if power has failed now.
+    pub(crate) unanswered: Unanswered,
+}
+
+impl From<Errno> for NotBegun {
+    fn from(errno: Errno) -> Self {
+        let unanswered = Unanswered::default();
+        Self { errno, unanswered }
+    }
+}
 
 impl Power {
     /// Starts with power on. The model of `timeline` keeps contents, with these torn
@@ -130,6 +144,11 @@ impl Power {
         !self.state().on
     }
 
+    /// Whether one of these blocks cannot be read since power has failed.
+    pub(crate) fn cannot_read(&self, lbns: Range<u64>) -> bool {
+        self.state().unreadable.range(lbns).next().is_some()
+    }
+
     /// Ends `link` when power fails. Returns `false` if it is off.
     pub fn register(&self, link: Weak<dyn HangUp>) -> bool {
         let mut state = self.state();
@@ -141,31 +160,33 @@ impl Power {
     /// Begins commands at one instant, keeps the data that they write, and moves all data.
     ///
     /// # Errors
-    /// `EIO` while power is off, also if it fails by these commands.
+    /// `EIO` while power is off, also if it fails by these commands: the replies to those in
+    /// flight are returned then.
     pub(crate) fn begin(
         &self,
         commands: &[Command<'_>],
         requests: impl Iterator<Item = Request>,
         access: impl Fn(&Command<'_>) -> Answer,
-    ) -> std::result::Result<Begun, Errno> {
+    ) -> std::result::Result<Begun, NotBegun> {
         let mut state = self.state();
         if !state.on {
-            return Err(Errno::IO);
+            return Err(Errno::IO.into());
         }
         for command in commands {
             if state
                 .schedule
                 .arrives(matches!(command.what, CommandKind::Flush))
             {
-                let _ = self.cut_at(state, None);
-                return Err(Errno::IO);
+                let (_, unanswered) = self.cut_at(state, None);
+                let errno = Errno::IO;
+                return Err(NotBegun { errno, unanswered });
             }
         }
         let mut tokens = SmallVec::<[u64; 1]>::new();
         for command in commands {
             match self.keep(&mut state.data, command) {
                 Ok(token) => tokens.push(token),
-                Err(error) => return Err(errno_of(&error)),
+                Err(error) => return Err(errno_of(&error).into()),
             }
         }
         let (mut index, State { history, .. }) = (0, &mut *state);
@@ -233,13 +254,19 @@ impl Power {
     /// # Errors
     /// Power that is off; a store that cannot take the image.
     pub fn cut(&self) -> Result<Value> {
-        self.cut_at(self.state(), None)
+        self.cut_at(self.state(), None).0
     }
 
-    fn cut_at(&self, mut state: MutexGuard<'_, State>, at: Option<Nanos>) -> Result<Value> {
+    /// Also returns the replies that are not sent; no lock is held then.
+    fn cut_at(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        at: Option<Nanos>,
+    ) -> (Result<Value>, Unanswered) {
         if !state.on {
             let problem = "power cut: power is off already; power it on first";
-            return Err(Error::Key(problem.to_owned()));
+            let refused = Err(Error::Key(problem.to_owned()));
+            return (refused, Unanswered::default());
         }
         state.on = false;
         state.schedule.at = None;
@@ -256,7 +283,7 @@ impl Power {
             ..
         } = &mut *state;
         let epoch = history.epochs.last_mut().expect("one at least");
-        let outcome = self.timeline.cut(at, |model, at, completed| {
+        let (outcome, unanswered) = self.timeline.cut(at, |model, at, completed| {
             for (id, completion) in completed.into_iter().filter(|(_, end)| *end < at) {
                 epoch.complete(id, completion);
             }
@@ -284,12 +311,13 @@ impl Power {
         }
         self.changed.notify_all();
         drop(state);
-        match restored {
+        let result = match restored {
             Ok(_) => Ok(document),
             Err(error) => Err(Error::System(format!(
                 "power cut: the store does not take the image: {error}"
             ))),
-        }
+        };
+        (result, unanswered)
     }
 
     /// Power returns now; the device starts, and recovers.

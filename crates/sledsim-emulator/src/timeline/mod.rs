@@ -75,6 +75,11 @@ struct Pending {
     answer: Option<(Box<dyn Reply>, Answer)>,
 }
 
+/// Replies that are not sent, because power has failed. A reply may submit commands when it
+/// is dropped: that must be done without a lock that these take.
+#[derive(Default)]
+pub struct Unanswered(Vec<Box<dyn Reply>>);
+
 /// A request that is due and has its answer.
 struct Ready {
     row: Row,
@@ -464,19 +469,23 @@ impl Timeline {
     /// As [`Timeline::finish`], for several requests.
     pub fn finish_all(&self, requests: impl IntoIterator<Item = (u64, Box<dyn Reply>, Answer)>) {
         let mut ready = SmallVec::<[Ready; 1]>::new();
+        // Of requests that a power failure has ended; dropped without the lock.
+        let mut unanswered = Unanswered::default();
         let mut state = self.shared.state();
         let now = self.shared.clock.now();
         // Requests complete by now need not wait for the clock thread.
         state.run_before(now);
         for (id, reply, answer) in requests {
-            if let Some(pending) = state.in_flight.pending.get_mut(&id) {
-                pending.answer = Some((reply, answer));
+            match state.in_flight.pending.get_mut(&id) {
+                Some(pending) => pending.answer = Some((reply, answer)),
+                None => unanswered.0.push(reply),
             }
             ready.extend(state.in_flight.take(id, now));
         }
         let unrecorded = &self.shared.unrecorded;
         unrecorded.fetch_add(ready.len(), Ordering::Relaxed);
         drop(state);
+        drop(unanswered);
         for one in ready {
             self.shared.answer(one);
         }
@@ -495,12 +504,13 @@ impl Timeline {
 
     /// Power fails at `at`, or now; not before the latest arrival. No request in flight is
     /// answered. `fail` gets the model after all events before that instant, the instant on
-    /// the clock of the timeline, and the completions since power-on.
+    /// the clock of the timeline, and the completions since power-on. Also returns the
+    /// replies that are not sent.
     pub fn cut<T>(
         &self,
         at: Option<Nanos>,
         fail: impl FnOnce(&mut dyn Model, Nanos, Vec<(u64, Nanos)>) -> T,
-    ) -> T {
+    ) -> (T, Unanswered) {
         let mut state = self.shared.state();
         let at = at.unwrap_or_else(|| self.shared.clock.now());
         let at = at.max(state.decided);
@@ -509,11 +519,12 @@ impl Timeline {
         let completed = state.in_flight.completed.as_mut().map(std::mem::take);
         let done = fail(&mut *state.model, at, completed.unwrap_or_default());
         state.in_flight.completions = CompletionQueue::default();
-        let dropped = std::mem::take(&mut state.in_flight.pending);
+        let pending = std::mem::take(&mut state.in_flight.pending);
         self.shared.hurry(&mut state);
         drop(state);
-        drop(dropped);
-        done
+        let answers = pending.into_values().filter_map(|pending| pending.answer);
+        let unanswered = answers.map(|(reply, _)| reply).collect();
+        (done, Unanswered(unanswered))
     }
 
     /// Power returns now. The device is at time zero of its own clock and takes requests
