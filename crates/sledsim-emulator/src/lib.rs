@@ -21,6 +21,7 @@
 //! * [`stream`]: servers of clients at sockets.
 //! * [`nbd`]: exports through sockets.
 //! * [`parallel_interface`]: the parallel interface in the block numbers of an export.
+//! * [`scsi`]: exports as the logical units of a SCSI target.
 //! * [`fuse`]: exports as files.
 //! * [`server`]: exports with their front ends.
 //!
@@ -36,6 +37,7 @@ pub mod log;
 pub mod nbd;
 pub mod parallel_interface;
 pub mod power;
+pub mod scsi;
 pub mod server;
 pub mod store;
 pub mod stream;

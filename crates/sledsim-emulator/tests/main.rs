@@ -3,6 +3,7 @@
 
 mod export;
 mod power;
+mod scsi;
 mod timeline;
 
 /// Stores of the tip sectors of sleds whose tips fail.

@@ -1,0 +1,217 @@
+//! Reads and writes that form a batch, if the initiator has asked for that in the mode page
+//! of the parallel interface:
+//!
+//! - by the Link bit, as CMU-CS-03-125, section 3.4, proposes: commands with it, up to and
+//!   with the next one without it (SAM-3, section 5.4; obsolete since SAM-4);
+//! - by the group number: commands with g from 1 to 15, up to and with the next one with
+//!   g + 16. Group number 0 is in no batch.
+//!
+//! The initiator sends them without waiting for the status of each: none is executed before
+//! the last has arrived. Then they are submitted as one; each returns its own data and
+//! status.
+
+use super::blocks::Fields;
+use crate::command::{Command, CommandKind};
+use crate::export::{BatchReply, CommandResult, Refusal};
+use crate::scsi::nexus::NexusState;
+use crate::scsi::sense::Sense;
+use crate::scsi::table::{Call, LINK};
+use crate::scsi::task::Responder;
+use crate::scsi::unit::LogicalUnit;
+use sledsim_base::request::Op;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+/// A batch of a nexus: its logical unit and its group, 0 for the Link bit.
+type BatchKey = (u16, u8);
+
+/// Added to the group number of the last command of a batch.
+const LAST: u8 = 16;
+
+/// An access of a batch, which outlives its command.
+struct Access {
+    /// Bytes of a read; 0 for a write.
+    read: u64,
+    /// Data of a write.
+    data: Vec<u8>,
+    offset: u64,
+    fua: bool,
+}
+
+impl Access {
+    fn of(command: &Command<'_>) -> Self {
+        let (read, data) = match command.what {
+            CommandKind::Write(data) => (0, data.to_vec()),
+            _ => (command.bytes(), Vec::new()),
+        };
+        Self {
+            read,
+            data,
+            offset: command.offset,
+            fua: command.fua,
+        }
+    }
+
+    fn command(&self, stream: u32) -> Command<'_> {
+        Command {
+            what: match self.read {
+                0 => CommandKind::Write(&self.data),
+                bytes => CommandKind::Read(bytes),
+            },
+            offset: self.offset,
+            fua: self.fua,
+            stream,
+        }
+    }
+}
+
+/// A command of a batch.
+type Part = (Access, Responder);
+
+/// The batches of a nexus that have been begun and not ended.
+#[derive(Default)]
+pub(in crate::scsi) struct OpenBatches(BTreeMap<BatchKey, Vec<Part>>);
+
+impl OpenBatches {
+    pub(in crate::scsi) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// How a command takes part in a batch.
+pub(super) struct Membership {
+    key: BatchKey,
+    is_last: bool,
+    by_link: bool,
+    /// The byte of the CDB that says so.
+    at: u16,
+}
+
+/// How a command takes part in a batch, if it does.
+pub(super) fn membership(unit: &LogicalUnit, fields: &Fields) -> Option<Membership> {
+    let settings = unit.settings();
+    if settings.batch_by_link {
+        let at = fields.blocks_at.max(fields.group.map_or(0, |(_, at)| at)) + 1;
+        return Some(Membership {
+            key: (unit.number, 0),
+            is_last: fields.control & LINK == 0,
+            by_link: true,
+            at,
+        });
+    }
+    let (group, at) = fields.group.filter(|_| settings.batch_by_group)?;
+    (group % LAST > 0).then_some(Membership {
+        key: (unit.number, group % LAST),
+        is_last: group > LAST,
+        by_link: false,
+        at,
+    })
+}
+
+fn open(nexus: &NexusState) -> MutexGuard<'_, OpenBatches> {
+    nexus.batches.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds a command to its batch; submits the batch if it is the last. A command that is
+/// refused ends the batch: the other commands of it are aborted.
+pub(super) fn add(
+    call: &Call<'_>,
+    membership: &Membership,
+    command: Result<Command<'_>, Sense>,
+    responder: Responder,
+) {
+    let key = membership.key;
+    let command = match command {
+        Ok(command) if command.bytes() > 0 => command,
+        refused => {
+            let parts = open(call.nexus).0.remove(&key).unwrap_or_default();
+            abandon(parts);
+            return responder.end(match refused {
+                Ok(_) => Err(Sense::invalid_field(membership.at)),
+                Err(sense) => Err(sense),
+            });
+        }
+    };
+    responder.hold();
+    let part = (Access::of(&command), responder);
+    let mut batches = open(call.nexus);
+    let parts = batches.0.entry(key).or_default();
+    parts.push(part);
+    if !membership.is_last {
+        return;
+    }
+    let mut parts = std::mem::take(parts);
+    batches.0.remove(&key);
+    drop(batches);
+    parts.retain(|(_, responder)| responder.is_live());
+    submit(call.unit, call.nexus.stream, parts, membership);
+}
+
+/// Aborts the open batches of a nexus.
+pub(in crate::scsi) fn abandon_all(nexus: &NexusState) {
+    let batches = std::mem::take(&mut *open(nexus));
+    batches.0.into_values().for_each(abandon);
+}
+
+fn abandon(parts: Vec<Part>) {
+    for (_, responder) in parts {
+        responder.end(Err(Sense::STOPPING));
+    }
+}
+
+fn submit(unit: &Arc<LogicalUnit>, stream: u32, parts: Vec<Part>, membership: &Membership) {
+    if parts.is_empty() {
+        return;
+    }
+    let (accesses, responders): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let commands: Vec<_> = accesses.iter().map(|each| each.command(stream)).collect();
+    if let Err(refusal) = unit.export.check_batch(&commands) {
+        let sense = match refusal {
+            Refusal::ReadOnly(_) => Sense::WRITE_PROTECTED,
+            _ => Sense::invalid_field(membership.at),
+        };
+        for responder in responders {
+            responder.end(Err(sense));
+        }
+        return;
+    }
+    let blocks = |command: &Command<'_>| (command.blocks(), command.op() == Op::Read);
+    let results = Results {
+        unit: Arc::clone(unit),
+        by_link: membership.by_link,
+        parts: commands.iter().map(blocks).zip(responders).collect(),
+    };
+    // Without power it drops the responders, which say so.
+    let _ = unit.export.submit_batch(&commands, Box::new(results));
+}
+
+/// Sends the results of a batch to its tasks.
+struct Results {
+    unit: Arc<LogicalUnit>,
+    by_link: bool,
+    /// The blocks of each command, whether it reads them, and its task.
+    parts: Vec<((Range<u64>, bool), Responder)>,
+}
+
+impl BatchReply for Results {
+    fn send(self: Box<Self>, done: Vec<CommandResult>) {
+        let Self {
+            unit,
+            by_link,
+            parts,
+        } = *self;
+        let last = parts.len() - 1;
+        for (index, (((blocks, is_read), responder), done)) in
+            parts.into_iter().zip(done).enumerate()
+        {
+            let count = blocks.end - blocks.start;
+            let failed = |errno| unit.failure(errno, is_read, blocks.start, count);
+            let result = done.answer.map_err(failed);
+            match by_link && index < last {
+                true => responder.end_linked(result),
+                false => responder.end(result),
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Several commands of the export for one task.
+
+use crate::command::{Command, CommandKind};
+use crate::scsi::sense::Sense;
+use crate::scsi::task::Responder;
+use crate::scsi::unit::LogicalUnit;
+use crate::timeline::{Answer, Reply};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is left to do before a task ends. If a command is never answered, the responder is
+/// dropped and says so.
+struct Left {
+    commands: usize,
+    /// The first command that has failed, and its sense data.
+    failed: Option<(usize, Sense)>,
+    responder: Option<Responder>,
+}
+
+/// The reply to one of the commands.
+struct Part {
+    unit: Arc<LogicalUnit>,
+    left: Arc<Mutex<Left>>,
+    index: usize,
+    is_read: bool,
+    lbn: u64,
+    blocks: u64,
+}
+
+impl Reply for Part {
+    fn send(self: Box<Self>, answer: Answer) {
+        let failed = |errno| (self.unit).failure(errno, self.is_read, self.lbn, self.blocks);
+        let sense = answer.map_err(failed).err();
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.commands -= 1;
+        if let Some(sense) = sense
+            && left.failed.is_none_or(|(index, _)| self.index < index)
+        {
+            left.failed = Some((self.index, sense));
+        }
+        if left.commands > 0 {
+            return;
+        }
+        let failed = left.failed;
+        let responder = left.responder.take();
+        drop(left);
+        if let Some(responder) = responder {
+            responder.end(match failed {
+                Some((_, sense)) => Err(sense),
+                None => Ok(Vec::new()),
+            });
+        }
+    }
+}
+
+/// Submits commands that return no data, in order. The task ends when all have been
+/// answered; the first in order that has failed says why.
+pub(super) fn submit_all(unit: &Arc<LogicalUnit>, commands: &[Command<'_>], responder: Responder) {
+    if commands.is_empty() {
+        return responder.end(Ok(Vec::new()));
+    }
+    let left = Arc::new(Mutex::new(Left {
+        commands: commands.len(),
+        failed: None,
+        responder: Some(responder),
+    }));
+    for (index, command) in commands.iter().enumerate() {
+        let blocks = command.blocks();
+        let part = Part {
+            unit: Arc::clone(unit),
+            left: Arc::clone(&left),
+            index,
+            is_read: matches!(command.what, CommandKind::Read(_)),
+            lbn: blocks.start,
+            blocks: blocks.end - blocks.start,
+        };
+        unit.export.submit(*command, Box::new(part));
+    }
+}

@@ -1,0 +1,86 @@
+//! TEST UNIT READY, REQUEST SENSE, SEND DIAGNOSTIC (SPC-4, sections 6.47, 6.39 and 6.42) and
+//! START STOP UNIT (SBC-3, section 5.25).
+
+use crate::scsi::bytes::truncated;
+use crate::scsi::sense::Sense;
+use crate::scsi::table::{AnyCall, Call, Entry, Run};
+
+/// DESC: asks for sense data in descriptors.
+const DESC: u8 = 1 << 0;
+const IMMED: u8 = 1 << 0;
+const START: u8 = 1 << 0;
+const LOEJ: u8 = 1 << 1;
+const NO_FLUSH: u8 = 1 << 2;
+const POWER_CONDITION: u8 = 15 << 4;
+const UNITOFFL: u8 = 1 << 0;
+const DEVOFFL: u8 = 1 << 1;
+const SELFTEST: u8 = 1 << 2;
+const PF: u8 = 1 << 4;
+
+pub(super) static COMMANDS: [Entry; 4] = [
+    Entry::new(0x00, &[0x00, 0, 0, 0, 0, 0], Run::Now(test_unit_ready)),
+    Entry::new(0x03, &[0x03, DESC, 0, 0, 255, 0], Run::Any(request_sense)),
+    Entry::new(
+        0x1b,
+        &[
+            0x1b,
+            IMMED,
+            0,
+            0,
+            POWER_CONDITION | NO_FLUSH | LOEJ | START,
+            0,
+        ],
+        Run::Now(start_stop),
+    ),
+    Entry::new(
+        0x1d,
+        // No self-tests but the default one, and no parameters.
+        &[0x1d, PF | SELFTEST | DEVOFFL | UNITOFFL, 0, 0, 0, 0],
+        Run::Now(send_diagnostic),
+    ),
+];
+
+fn test_unit_ready(call: &Call<'_>) -> Result<Vec<u8>, Sense> {
+    call.unit.must_be_ready()?;
+    Ok(Vec::new())
+}
+
+/// Returns a unit attention, or why the logical unit is not ready, as data.
+fn request_sense(call: &AnyCall<'_>) -> Result<Vec<u8>, Sense> {
+    let sense = match call.unit {
+        None => Sense::NO_SUCH_UNIT,
+        Some(unit) => call.nexus.take_attention(unit.number).unwrap_or_else(|| {
+            let ready = unit.must_be_ready();
+            ready.err().unwrap_or(Sense::NONE)
+        }),
+    };
+    let data = sense.encode(call.cdb[1] & DESC != 0);
+    Ok(truncated(data, u32::from(call.cdb[4])))
+}
+
+/// Starts or stops the logical unit, before it returns also with IMMED. The device enters
+/// its idle and standby modes by itself, by its own policy: being told to only starts it.
+/// The data of every write that was answered are in the store already: stopping flushes
+/// nothing.
+fn start_stop(call: &Call<'_>) -> Result<Vec<u8>, Sense> {
+    let flags = call.cdb[4];
+    let starts = match flags >> 4 {
+        0x0 if flags & LOEJ != 0 => return Err(Sense::invalid_field(4)),
+        0x0 => flags & START != 0,
+        0x1..=0x3 => true, // ACTIVE, IDLE, STANDBY
+        _ => return Err(Sense::invalid_field(4)),
+    };
+    let _ = call.unit.change(|settings| settings.stopped = !starts);
+    if starts {
+        call.unit.must_be_ready()?;
+    }
+    Ok(Vec::new())
+}
+
+/// The default self-test: whether the logical unit is ready.
+fn send_diagnostic(call: &Call<'_>) -> Result<Vec<u8>, Sense> {
+    if call.cdb[1] & SELFTEST != 0 {
+        call.unit.must_be_ready()?;
+    }
+    Ok(Vec::new())
+}

@@ -1,0 +1,315 @@
+//! One command, from its arrival to its status.
+
+use super::commands;
+use super::device::Device;
+use super::nexus::NexusState;
+use super::sense::{Sense, Status};
+use super::table::{AnyCall, Call, Entry, Run};
+use super::task_set::{Attribute, Start};
+use super::unit::LogicalUnit;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// The result of a command.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Its status.
+    pub status: Status,
+    /// Sense data, empty unless the status is CHECK CONDITION.
+    pub sense: Vec<u8>,
+    /// The data for the initiator.
+    pub data: Vec<u8>,
+}
+
+impl Outcome {
+    fn refused(sense: &Sense, descriptors: bool) -> Self {
+        Self {
+            status: Status::CheckCondition,
+            sense: sense.encode(descriptors),
+            data: Vec::new(),
+        }
+    }
+}
+
+/// Receives the result of one command. It is dropped if the command is aborted.
+pub trait TaskReply: Send {
+    /// Sends the result. Called at most once; must not block on the initiator.
+    fn send(self: Box<Self>, outcome: Outcome);
+}
+
+/// Identifies a task of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskId {
+    pub(super) unit: u16,
+    pub(super) number: u64,
+}
+
+/// The place of a task in its task set; it leaves on drop.
+struct Place {
+    unit: Arc<LogicalUnit>,
+    number: u64,
+    is_left: bool,
+}
+
+impl Place {
+    /// Leaves; returns whether the status of the task is sent.
+    fn leave(&mut self) -> bool {
+        self.is_left = true;
+        self.unit.tasks.end(self.number)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.is_left {
+            let _ = self.leave();
+        }
+        self.unit.tasks.advance();
+    }
+}
+
+/// Sends the result of a task of a logical unit, unless that has been aborted.
+pub(super) struct Responder {
+    /// `None` once it has been sent.
+    reply: Option<Box<dyn TaskReply>>,
+    place: Place,
+}
+
+impl Responder {
+    /// Sends data with the status GOOD, or sense data.
+    pub(super) fn end(mut self, result: Result<Vec<u8>, Sense>) {
+        self.send(Status::Good, result);
+    }
+
+    /// Lets ORDERED tasks start before this one has ended: it waits for later commands.
+    pub(super) fn hold(&self) {
+        self.place.unit.tasks.hold(self.place.number);
+    }
+
+    /// Whether the task has not been aborted.
+    pub(super) fn is_live(&self) -> bool {
+        self.place.unit.tasks.is_live(self.place.number)
+    }
+
+    /// Sends data with the status INTERMEDIATE, or sense data.
+    pub(super) fn end_linked(mut self, result: Result<Vec<u8>, Sense>) {
+        self.send(Status::Intermediate, result);
+    }
+
+    fn send(&mut self, status: Status, result: Result<Vec<u8>, Sense>) {
+        let Some(reply) = self.reply.take() else {
+            return;
+        };
+        if !self.place.leave() {
+            return;
+        }
+        let descriptors = self.place.unit.settings().descriptor_sense;
+        reply.send(match result {
+            Ok(data) => Outcome {
+                status,
+                sense: Vec::new(),
+                data,
+            },
+            Err(sense) => Outcome::refused(&sense, descriptors),
+        });
+    }
+}
+
+impl Drop for Responder {
+    /// A request that is never answered: power has failed, or the server stops.
+    fn drop(&mut self) {
+        self.send(Status::Good, Err(Sense::STOPPING));
+    }
+}
+
+/// A command that has arrived and not been run.
+pub struct Task {
+    device: Arc<Device>,
+    nexus: Arc<NexusState>,
+    unit: Option<Arc<LogicalUnit>>,
+    cdb: SmallVec<[u8; 32]>,
+    /// `None` if it has none, or has left it already.
+    place: Option<Place>,
+    entry: Result<&'static Entry, Sense>,
+    /// Bytes of data that the initiator offers, if it says.
+    offered: Option<u64>,
+}
+
+impl Task {
+    pub(super) fn begin(
+        device: &Arc<Device>,
+        nexus: &Arc<NexusState>,
+        unit: Option<Arc<LogicalUnit>>,
+        cdb: &[u8],
+        attribute: Attribute,
+    ) -> Self {
+        let place = unit.as_ref().map(|unit| Place {
+            unit: Arc::clone(unit),
+            number: unit.tasks.enter(nexus.id, attribute),
+            is_left: false,
+        });
+        let entry = resolve(unit.as_deref(), nexus, cdb);
+        let taken = entry.as_ref().map_or(cdb.len(), |entry| entry.usage.len());
+        Self {
+            device: Arc::clone(device),
+            nexus: Arc::clone(nexus),
+            unit,
+            cdb: cdb[..taken].into(),
+            place,
+            entry,
+            offered: None,
+        }
+    }
+
+    /// Notes how many bytes of data the initiator offers; otherwise it offers those with
+    /// which the command is run.
+    pub fn offer(&mut self, bytes: u64) {
+        self.offered = Some(bytes);
+    }
+
+    /// Bytes of data that the command takes from the initiator; none if it is refused.
+    #[must_use]
+    pub fn data_out_bytes(&self) -> u64 {
+        self.entry
+            .as_ref()
+            .map_or(0, |entry| (entry.data_out)(&self.cdb))
+    }
+
+    /// Bytes of memory that the command may need while it is executed: for the data that it
+    /// takes, and for the blocks that it reads.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        match self.entry {
+            Ok(Entry {
+                run: Run::Later(_), ..
+            }) => commands::block_bytes(&self.cdb).max(self.data_out_bytes()),
+            _ => self.data_out_bytes(),
+        }
+    }
+
+    /// Whether the command has not been aborted.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        let place = self.place.as_ref();
+        place.is_none_or(|place| place.unit.tasks.is_live(place.number))
+    }
+
+    /// Its identity, for task management; `None` if it has no logical unit.
+    #[must_use]
+    pub fn id(&self) -> Option<TaskId> {
+        let place = self.place.as_ref()?;
+        Some(TaskId {
+            unit: place.unit.number,
+            number: place.number,
+        })
+    }
+
+    /// Runs the command with `data` from the initiator when its attribute allows it,
+    /// perhaps before this returns; `reply` gets the result.
+    pub fn run(mut self, data: &[u8], reply: Box<dyn TaskReply>) {
+        let (Some(unit), Some(place)) = (self.unit.take(), self.place.take()) else {
+            return self.run_without_unit(reply);
+        };
+        let (tasks, number) = (Arc::clone(&unit), place.number);
+        let reply = Some(reply);
+        let responder = Responder { reply, place };
+        let start = tasks.tasks.start(number, (self, unit, responder), |work| {
+            let (task, unit, responder) = work;
+            let data = data.to_vec();
+            Box::new(move || task.execute(&unit, &data, responder))
+        });
+        if let Start::Now((task, unit, responder)) = start {
+            task.execute(&unit, data, responder);
+        }
+    }
+
+    /// Ends the command, whose data have not arrived as they should; `reply` gets the
+    /// result.
+    pub fn refuse_data(mut self, reply: Box<dyn TaskReply>) {
+        self.entry = Err(Sense::DATA_LOST);
+        self.run(&[], reply);
+    }
+
+    fn execute(&self, unit: &Arc<LogicalUnit>, data: &[u8], responder: Responder) {
+        let entry = match self.entry {
+            Ok(entry) => entry,
+            Err(sense) => return responder.end(Err(sense)),
+        };
+        let call = Call {
+            device: &self.device,
+            nexus: &self.nexus,
+            unit,
+            cdb: &self.cdb,
+            data,
+            offered: self.offered.unwrap_or(data.len() as u64),
+        };
+        match entry.run {
+            Run::Any(run) => responder.end(run(&AnyCall {
+                device: &self.device,
+                nexus: &self.nexus,
+                unit: Some(unit),
+                cdb: &self.cdb,
+            })),
+            Run::Now(run) => responder.end(run(&call)),
+            Run::Later(run) => match unit.must_be_ready() {
+                Ok(()) => run(&call, responder),
+                Err(sense) => responder.end(Err(sense)),
+            },
+        }
+    }
+
+    /// Runs a command for an address without a logical unit.
+    fn run_without_unit(self, reply: Box<dyn TaskReply>) {
+        let result = match self.entry {
+            Ok(Entry {
+                run: Run::Any(run), ..
+            }) => run(&AnyCall {
+                device: &self.device,
+                nexus: &self.nexus,
+                unit: None,
+                cdb: &self.cdb,
+            }),
+            Ok(_) => Err(Sense::NO_SUCH_UNIT),
+            Err(sense) => Err(sense),
+        };
+        reply.send(match result {
+            Ok(data) => Outcome {
+                status: Status::Good,
+                sense: Vec::new(),
+                data,
+            },
+            Err(sense) => Outcome::refused(&sense, false),
+        });
+    }
+}
+
+/// Finds the entry of a command, or why it is refused: an unknown command, a missing
+/// logical unit, a unit attention, an invalid CDB, in the order of SAM-5, section 5.3.3.
+fn resolve(
+    unit: Option<&LogicalUnit>,
+    nexus: &NexusState,
+    cdb: &[u8],
+) -> Result<&'static Entry, Sense> {
+    let found = match cdb.len() {
+        0..6 => Err(Sense::NO_SUCH_COMMAND),
+        _ => commands::find(cdb),
+    };
+    let is_any = matches!(
+        found,
+        Ok(Entry {
+            run: Run::Any(_),
+            ..
+        })
+    );
+    let Some(unit) = unit else {
+        let entry = found.ok().filter(|_| is_any).ok_or(Sense::NO_SUCH_UNIT)?;
+        entry.check(cdb, false)?;
+        return Ok(entry);
+    };
+    if !is_any && let Some(sense) = nexus.take_attention(unit.number) {
+        return Err(sense);
+    }
+    let entry = found?;
+    entry.check(cdb, unit.settings().batch_by_link)?;
+    Ok(entry)
+}

@@ -1,0 +1,14 @@
+//! The SCSI target as an initiator sees it, without a transport.
+
+mod concurrent;
+mod data;
+mod data_model;
+mod information;
+mod initiator;
+mod modes;
+mod power;
+mod random;
+mod reported;
+mod sleds;
+mod steps;
+mod target;
