@@ -22,6 +22,7 @@
 //! * [`nbd`]: exports through sockets.
 //! * [`parallel_interface`]: the parallel interface in the block numbers of an export.
 //! * [`scsi`]: exports as the logical units of a SCSI target.
+//! * [`iscsi`]: that target through sockets.
 //! * [`fuse`]: exports as files.
 //! * [`server`]: exports with their front ends.
 //!
@@ -32,6 +33,7 @@ pub mod errno;
 pub mod export;
 pub mod front_end;
 pub mod fuse;
+pub mod iscsi;
 pub mod listen;
 pub mod log;
 pub mod nbd;

@@ -3,6 +3,7 @@
 use crate::export::{Export, ExportInfo};
 use crate::front_end::{Exports, FrontEnd};
 use crate::fuse::{self, FuseMount};
+use crate::iscsi::{self, IscsiServer};
 use crate::listen::Address;
 use crate::log::{Log, Recording, RecordingWriter};
 use crate::nbd::{self, NbdServer};
@@ -158,6 +159,21 @@ impl Server {
     /// As [`NbdServer::start`].
     pub fn serve_nbd(&mut self, address: &Address, settings: &nbd::Settings) -> Result<String> {
         let server = NbdServer::start(address, Arc::clone(&self.exports), settings)?;
+        let uri = server.uri();
+        self.add(Box::new(server));
+        Ok(uri)
+    }
+
+    /// Adds an iSCSI target at `place`; returns its URI.
+    ///
+    /// # Errors
+    /// As [`IscsiServer::start`].
+    pub fn serve_iscsi(
+        &mut self,
+        place: &iscsi::Place,
+        settings: &iscsi::Settings,
+    ) -> Result<String> {
+        let server = IscsiServer::start(place, Arc::clone(&self.exports), settings)?;
         let uri = server.uri();
         self.add(Box::new(server));
         Ok(uri)

@@ -4,6 +4,7 @@
 mod export;
 mod power;
 mod scsi;
+mod seeds;
 mod timeline;
 
 /// Stores of the tip sectors of sleds whose tips fail.
@@ -27,6 +28,16 @@ mod nbd {
     mod random;
     mod stopping;
     mod tls;
+}
+
+/// The iSCSI target as seen by raw initiators, which send each byte explicitly.
+mod iscsi {
+    mod bytes;
+    mod client;
+    mod ends;
+    mod hostile;
+    mod login;
+    mod transfer;
 }
 
 /// The semantics and times of mounted exports.

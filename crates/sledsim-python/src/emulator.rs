@@ -10,7 +10,7 @@ use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::listen::{Admission, TlsSpec};
 use sledsim_emulator::power::CutSpec;
 use sledsim_emulator::server::{self, ExportSpec};
-use sledsim_emulator::{fuse, nbd};
+use sledsim_emulator::{fuse, iscsi, nbd};
 use sledsim_rpc::server::{self as rpc, RpcServer};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -128,6 +128,30 @@ impl Server {
             ..default
         };
         self.with(py, |server| server.serve_nbd(&address, &settings))
+    }
+
+    /// Serves iSCSI initiators at an address, perhaps with the name of the target; returns
+    /// the URI.
+    fn serve_iscsi(
+        &self,
+        py: Python<'_>,
+        place: &str,
+        secrets: Option<PathBuf>,
+        limits: (Option<usize>, Option<usize>),
+        busy_poll_us: u16,
+    ) -> PyResult<String> {
+        let place = place.parse().map_err(to_python)?;
+        let secrets = secrets.as_deref().map(iscsi::Secrets::load);
+        let (clients, outstanding) = limits;
+        let default = iscsi::Settings::default();
+        let settings = iscsi::Settings {
+            admission: admission(None, false, clients),
+            secrets: secrets.transpose().map_err(to_python)?,
+            max_outstanding: outstanding.unwrap_or(default.max_outstanding),
+            busy_poll: Duration::from_micros(busy_poll_us.into()),
+            ..default
+        };
+        self.with(py, |server| server.serve_iscsi(&place, &settings))
     }
 
     /// Serves RPC clients at an address; returns the URI.

@@ -1,0 +1,84 @@
+//! The iSCSI target: exports as logical units for any initiator, by RFC 7143.
+//!
+//! One target with one portal group. Several sessions, each with one connection and
+//! ErrorRecoveryLevel 0; discovery sessions; CHAP; header and data digests; immediate and
+//! unsolicited data. What the commands do is in [`crate::scsi`]; how a server accepts
+//! clients, and how replies are sent, in [`crate::stream`].
+//!
+//! In reading order:
+//!
+//! * `name`: addresses and names of targets.
+//! * `pdu`: protocol data units.
+//! * `keys`: keys with their values, as text.
+//! * `parameters`: the negotiation of operational parameters.
+//! * `chap`: authentication.
+//! * `login`: the login phase.
+//! * `session`: the full feature phase.
+//! * `transfer`: commands that wait for data from the initiator.
+//! * `reply`: the sending side of a session.
+//! * `target`: the state that sessions share.
+
+mod chap;
+mod keys;
+mod login;
+mod name;
+mod parameters;
+mod pdu;
+mod reply;
+mod session;
+mod target;
+mod transfer;
+
+pub use chap::Secrets;
+pub use name::{Place, TargetName};
+pub use target::{Target, serve};
+
+use crate::front_end::Exports;
+use crate::listen::Admission;
+use crate::stream::StreamServer;
+use sledsim_base::error::Result;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Settings of an iSCSI target.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which clients may connect. Its TLS is not used.
+    pub admission: Admission,
+    /// The secrets of CHAP, if initiators must authenticate. Needed beyond this machine.
+    pub secrets: Option<Secrets>,
+    /// The most commands of a session in flight; no more are admitted.
+    pub max_outstanding: usize,
+    /// The most bytes in their answers, except for a single larger one, and the most bytes
+    /// that initiators are asked for at once.
+    pub max_outstanding_bytes: u64,
+    /// How long a connection polls for its next command before it sleeps.
+    pub busy_poll: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            admission: Admission::default(),
+            secrets: None,
+            max_outstanding: 128,
+            max_outstanding_bytes: 64 << 20,
+            busy_poll: Duration::ZERO,
+        }
+    }
+}
+
+/// Serves exports as the logical units of a target, LUN 0 the first.
+pub type IscsiServer = StreamServer<Target>;
+
+impl IscsiServer {
+    /// Listens at `place` and serves `exports`.
+    ///
+    /// # Errors
+    /// An address that is unavailable, or beyond this machine without secrets.
+    pub fn start(place: &Place, exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
+        let name = place.target.clone();
+        let target = Target::new(exports, &name, settings);
+        Self::listen(&place.address, target, |address| name::uri(address, &name))
+    }
+}
