@@ -33,10 +33,12 @@ e2fsprogs | command -v mkfs.ext4
 fio | fio --enghelp | grep -w nbd
 fish | command -v fish
 fuse3 | command -v fusermount3
+libiscsi-bin | command -v iscsi-test-cu
 libnbd-bin | command -v nbdcopy
 openssl | command -v openssl
 postgresql | ls /usr/lib/postgresql/*/bin/postgres
 postmark | command -v postmark
+qemu-block-extra | ls /usr/lib/*/qemu/block-iscsi.so
 qemu-utils | command -v qemu-io
 valgrind | command -v valgrind
 xfsprogs | command -v mkfs.xfs
@@ -104,11 +106,11 @@ papers: build ## Redraw all papers and compare with the published values: out/pa
 	$(PY) -m sledsim papers report
 
 .PHONY: fuzz
-fuzz: $(CARGO_FUZZ) ## Feed any bytes to readers, keys, decompression and the NBD server, FUZZ_SECONDS (60) for each target
+fuzz: $(CARGO_FUZZ) ## Feed any bytes to readers, keys, decompression, the NBD server and the iSCSI target, FUZZ_SECONDS (60) for each target
 	@for target in $$(sed -n 's/^name = "\(.*\)"/\1/p' fuzz/Cargo.toml | tail -n +2); do \
 	  echo "fuzz: $$target for $(FUZZ_SECONDS) s"; mkdir -p out/fuzz/$$target; \
 	  PATH="$(dir $(CARGO_FUZZ)):$$PATH" cargo fuzz run --sanitizer none --target-dir target/fuzz \
-	    $$(case $$target in nbd_session) echo --features emulator;; keys|parquet) echo --features $$target;; esac) $$target \
+	    $$(case $$target in iscsi_session|nbd_session) echo --features emulator;; keys|parquet) echo --features $$target;; esac) $$target \
 	    out/fuzz/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=10 -verbosity=0; \
 	done
 

@@ -428,6 +428,10 @@ def test_metrics_are_for_this_machine(text: str, says: str) -> None:
     ("arguments", "says"),
     [
         ([], "no device: give --device DEVICE, or --export NAME=DEVICE"),
+        (
+            ["--export", "a=g2", "--read-only"],
+            "--read-only: belongs to --device, and there is none",
+        ),
         (["--device=g9"], "unknown device 'g9'"),
         (["--device=g2", "--background=wash"], "unknown background task"),
         (["--device=g2", "--speed=0"], "speed = 0: must be from"),

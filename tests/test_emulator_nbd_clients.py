@@ -51,8 +51,12 @@ def server(tmp_path: Path) -> Iterator[ss.Server]:
 
 @pytest.fixture
 def content(tmp_path: Path) -> Path:
-    """Make a file as large as the device: data, a long hole, data that is zero, data."""
-    path = tmp_path / "content.img"
+    """Make a file as large as the device."""
+    return noise_and_holes(tmp_path / "content.img")
+
+
+def noise_and_holes(path: Path) -> Path:
+    """Write a file of SIZE: data, a long hole, data that is zero, data."""
     noise = random.Random(1)
     with path.open("wb") as file:
         file.write(noise.randbytes(10 * MIB))

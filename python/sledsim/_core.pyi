@@ -232,6 +232,13 @@ class Server:
         limits: tuple[int | None, int | None],
         busy_poll_us: int,
     ) -> str: ...
+    def serve_iscsi(
+        self,
+        place: str,
+        secrets: str | None,
+        limits: tuple[int | None, int | None],
+        busy_poll_us: int,
+    ) -> str: ...
     def serve_rpc(
         self,
         address: str,

@@ -14,7 +14,7 @@ from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import table
 from sledsim.emulator import Export, Server, serve, tip_faults
-from sledsim.emulator.export_spec import export_of
+from sledsim.emulator.export_spec import DEFAULTS, export_of
 from sledsim.hardware import device_of
 from sledsim.hardware.labels import file_name, split_list
 from sledsim.number_text import number, size
@@ -36,16 +36,19 @@ Serve a simulated device to real programs, in real time.
   sledsim serve --device atlas10k --file disk.img --nbd :10809 --record requests.parquet
   sledsim serve --device g2 --fuse /tmp/devices
   sledsim serve --device cmu2003 --rpc unix:/tmp/r.sock
+  sledsim serve --device cmu2003 --iscsi 127.0.0.1:3260
   sledsim serve --export fast=g2 --export slow=atlas10k,file=slow.img,speed=10
 
 Requests get their times from the device's model, the same as in simulation; reads return what was
-written, from memory or from a backing file that survives the server. Without --nbd, --rpc and
---fuse it listens on a socket of its own, for NBD, and says where. Ctrl-C or SIGTERM ends it: what
-is under way is answered, the backing file flushed, the recording completed. sledsim top watches it.
+written, from memory or from a backing file that survives the server. Without --nbd, --iscsi,
+--rpc and --fuse it listens on a socket of its own, for NBD, and says where. Ctrl-C or SIGTERM ends
+it: what is under way is answered, the backing file flushed, the recording completed. sledsim top
+watches it.
 
 Each --export is NAME=DEVICE, with file=PATH, scheduler=NAME, layout=NAME, batch-window-ms=MS,
 speed=FACTOR, record=PATH, record-data=DIR, power-cut=WHEN, faults=(KEY=VALUE,...) or read-only
-after commas. NBD and RPC clients ask for it by name; the first also has the empty one.
+after commas. NBD and RPC clients ask for it by name; the first also has the empty one. iSCSI
+initiators find them as logical units 0, 1 and so on.
 """
 
 
@@ -63,6 +66,17 @@ def add(commands: Commands) -> None:
         "--nbd", "ADDRESS", "address for NBD clients: unix:PATH, HOST:PORT or :PORT"
     )
     parser.add_repeatable(
+        "--iscsi",
+        "ADDRESS",
+        "address for iSCSI initiators: HOST:PORT or HOST:PORT/NAME with the name of the target",
+    )
+    parser.add_argument(
+        "--iscsi-secrets",
+        metavar="FILE",
+        help="secrets of CHAP, in lines 'initiator NAME SECRET' and perhaps 'target NAME SECRET'; "
+        "needed beyond this machine; only its owner may read it",
+    )
+    parser.add_repeatable(
         "--rpc", "ADDRESS", "address for clients of the parallel interface (gRPC)"
     )
     parser.add_argument(
@@ -71,13 +85,14 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--tls",
         metavar="DIR",
-        help="TLS with server-cert.pem, server-key.pem and ca-cert.pem of this folder; clients "
-        "need a certificate that the last one signed",
+        help="TLS for NBD and RPC with server-cert.pem, server-key.pem and ca-cert.pem of this "
+        "folder; clients need a certificate that the last one signed",
     )
     parser.add_argument(
         "--allow-unauthenticated-remote",
         action="store_true",
-        help="accept clients without authentication beyond this machine",
+        help="accept NBD and RPC clients without authentication beyond this machine, and let "
+        "metrics be read from there",
     )
     parser.add_argument("--max-clients", metavar="N", type=int, help="connections at once (64)")
     parser.add_argument(
@@ -91,7 +106,7 @@ def add(commands: Commands) -> None:
         metavar="US",
         type=int,
         default=0,
-        help="how long an NBD connection polls for its next request before it sleeps (0)",
+        help="how long an NBD or iSCSI connection polls for its next request before it sleeps (0)",
     )
     parser.add_argument(
         "--metrics",
@@ -202,12 +217,16 @@ def _serve(options: argparse.Namespace) -> None:
     elif not exports:
         msg = "no device: give --device DEVICE, or --export NAME=DEVICE"
         raise SledsimError(msg)
+    else:
+        _refuse_stray(options)
     addresses = list(options.nbd)
-    if not addresses and not options.rpc and options.fuse is None:
+    if not (addresses or options.iscsi or options.rpc or options.fuse):
         addresses.append(f"unix:{folder() / _file_name(exports[0])}")
     server = serve(
         exports,
         nbd=addresses,
+        iscsi=options.iscsi,
+        iscsi_secrets=options.iscsi_secrets,
         rpc=options.rpc,
         fuse=options.fuse,
         tls=options.tls,
@@ -244,6 +263,15 @@ def _serve(options: argparse.Namespace) -> None:
         print("\n".join(closing(document)))
     if failed is not None:
         raise failed
+
+
+def _refuse_stray(options: argparse.Namespace) -> None:
+    """Refuse options of the device of ``--device`` where there is none."""
+    for key, default in {"name": None, **DEFAULTS}.items():
+        if getattr(options, key) not in (default, None):
+            option = f"--{key.replace('_', '-')}"
+            msg = f"{option}: belongs to --device, and there is none; say it in --export"
+            raise SledsimError(msg)
 
 
 @contextlib.contextmanager

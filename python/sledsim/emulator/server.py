@@ -87,7 +87,7 @@ class Server:
     def __init__(self, core: _core.Server) -> None:
         self._core = core
         self.uris: list[str] = []
-        """Where NBD clients find it, then where RPC clients do, one for each address."""
+        """Where clients find it, one for each address: those of NBD, then iSCSI, then RPC."""
 
     def __enter__(self) -> Self:
         return self
@@ -206,8 +206,10 @@ def serve(
     exports: Device | Export | str | Sequence[Device | Export | str],
     *,
     nbd: str | Sequence[str] = (),
+    iscsi: str | Sequence[str] = (),
     rpc: str | Sequence[str] = (),
     fuse: Path | None = None,
+    iscsi_secrets: Path | None = None,
     tls: Path | None = None,
     allow_unauthenticated_remote: bool = False,
     max_clients: int | None = None,
@@ -223,22 +225,29 @@ def serve(
         clients the first also has the empty name.
     nbd
         Addresses for NBD clients: ``unix:PATH``, ``HOST:PORT`` or ``:PORT`` (on this machine only).
+    iscsi
+        Addresses for iSCSI initiators: ``HOST:PORT``, or ``HOST:PORT/NAME`` with the name of the
+        target. Export n is logical unit n of it.
     rpc
         Addresses for RPC clients, such as :func:`sledsim.connect`.
     fuse
         A mount point that shows each export as a file of its name.
+    iscsi_secrets
+        A file, readable by its owner only, with lines ``initiator NAME SECRET`` and perhaps
+        ``target NAME SECRET``: initiators must authenticate by CHAP. Needed at addresses beyond
+        this machine.
     tls
         A folder with ``server-cert.pem``, ``server-key.pem`` and ``ca-cert.pem``: clients must show
-        a certificate that the last one signed.
+        a certificate that the last one signed. Not for iSCSI, which has no TLS.
     allow_unauthenticated_remote
-        Accept clients without authentication at addresses beyond this machine.
+        Accept NBD and RPC clients without authentication at addresses beyond this machine.
     max_clients
         How many connections there may be at once, of each address.
     max_outstanding
         How many requests (RPC: batches) of a connection may be under way; more wait in the socket.
     busy_poll_us
-        For how many microseconds an NBD connection polls for its next request before it sleeps.
-        Each connection then keeps a processor busy for so long after each request.
+        For how many microseconds an NBD or iSCSI connection polls for its next request before it
+        sleeps. Each connection then keeps a processor busy for so long after each request.
 
     Raises
     ------
@@ -251,12 +260,19 @@ def serve(
         raise SledsimError(msg)
     wanted = as_list("exports", exports)
     nbd = [text("nbd", address) for address in as_list("nbd", nbd)]
+    iscsi = [text("iscsi", address) for address in as_list("iscsi", iscsi)]
     rpc = [text("rpc", address) for address in as_list("rpc", rpc)]
     if not wanted:
         msg = "there is no device to serve"
         raise placed(SpecError(msg), key="exports")
-    if not nbd and not rpc and fuse is None:
-        msg = "no client could connect: give an address (nbd, rpc) or a mount point (fuse)"
+    if not nbd and not iscsi and not rpc and fuse is None:
+        msg = "no client could connect: give an address (nbd, iscsi, rpc) or a mount point (fuse)"
+        raise SpecError(msg)
+    if iscsi_secrets is not None and not iscsi:
+        msg = "iscsi_secrets: has no effect without an address for iSCSI"
+        raise SpecError(msg)
+    if tls is not None and not nbd and not rpc:
+        msg = "tls: has no effect without an address for NBD or RPC"
         raise SpecError(msg)
     max_clients = optional(whole, "max_clients", max_clients, 1, 1 << 16)
     max_outstanding = optional(whole, "max_outstanding", max_outstanding, 1, 1 << 16)
@@ -271,6 +287,8 @@ def serve(
         who = (optional(path_text, "tls", tls), bool(allow_unauthenticated_remote))
         limits = (max_clients, max_outstanding)
         server.uris += [core.serve_nbd(each, *who, limits, busy_poll_us) for each in nbd]
+        secrets = optional(path_text, "iscsi_secrets", iscsi_secrets)
+        server.uris += [core.serve_iscsi(each, secrets, limits, busy_poll_us) for each in iscsi]
         server.uris += [core.serve_rpc(each, *who, limits) for each in rpc]
         if fuse is not None:
             core.serve_fuse(path_text("fuse", fuse))
