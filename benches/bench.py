@@ -21,10 +21,11 @@ from cases import Case, all_cases
 from dying import tips_rates
 from emulator import emulator_rates
 from figures import figures_of, verdict
+from iscsi import iscsi_rates
 from rpc import rpc_rates
 from turns import in_turns
 
-SERVERS = {"emulator": emulator_rates, "rpc": rpc_rates, "tips": tips_rates}
+SERVERS = {"emulator": emulator_rates, "iscsi": iscsi_rates, "rpc": rpc_rates, "tips": tips_rates}
 """Of the installed build alone: their time is mostly the kernel's."""
 
 

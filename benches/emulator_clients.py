@@ -22,16 +22,17 @@ SPAN = 1 << 28
 
 
 @contextlib.contextmanager
-def nbd_reader(path: Path, *, writes: bool = False) -> Iterator[Callable[[int], None]]:
-    """Connect to the first export of an NBD server at a Unix socket; yield a function that reads.
+def nbd_reader(at: Path | int, *, writes: bool = False) -> Iterator[Callable[[int], None]]:
+    """Connect to the first export of an NBD server; yield a function that reads.
+
+    The server is at a Unix socket, or at a port of this machine.
 
     A client of its own: the same few calls of the system for each server. With `writes` the
     function writes.
     """
     data = random.Random(1).randbytes(BYTES) if writes else b""
     size = 16 if writes else 16 + BYTES
-    with socket.socket(socket.AF_UNIX) as server:
-        server.connect(str(path))
+    with _connected(at) as server:
         greeting = _receive(server, 18)
         (flags,) = struct.unpack(">H", greeting[16:])
         server.sendall(struct.pack(">I", flags & 3))
@@ -47,6 +48,59 @@ def nbd_reader(path: Path, *, writes: bool = False) -> Iterator[Callable[[int], 
                 msg = f"a request for {BYTES} bytes failed: {got} bytes came"
                 raise OSError(msg)
 
+        yield read
+
+
+def _connected(at: Path | int) -> socket.socket:
+    if isinstance(at, int):
+        server = socket.create_connection(("127.0.0.1", at))
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return server
+    server = socket.socket(socket.AF_UNIX)
+    server.connect(str(at))
+    return server
+
+
+TARGET = "iqn.2026-11.com.example.sledsim:target"
+
+
+@contextlib.contextmanager
+def iscsi_reader(port: int, *, writes: bool = False) -> Iterator[Callable[[int], None]]:
+    """Connect to LUN 0 of an iSCSI target; yield a function that reads, as :func:`nbd_reader`."""
+    data = random.Random(1).randbytes(BYTES) if writes else b""
+    opcode, flags, blocks = (0x8A, 0xA1, BYTES // 512) if writes else (0x88, 0xC1, BYTES // 512)
+    keys = "InitiatorName=iqn.b", f"TargetName={TARGET}", "MaxRecvDataSegmentLength=262144"
+    text = "".join(f"{key}\0" for key in keys).encode()
+    with _connected(port) as server:
+        head = struct.pack(">BBxxIQIxxxxI20x", 0x43, 0x87, len(text), 0x80 << 56, 0, 1)
+        server.sendall(head + text + bytes(-len(text) % 4))
+        said = _receive(server, 48)
+        (size,) = struct.unpack_from(">I", said, 4)
+        _receive(server, -(-size // 4) * 4)
+        if said[36]:
+            msg = f"the login failed: status {said[36]}"
+            raise OSError(msg)
+        number = 1
+        answer = bytearray(48 if writes else 48 + BYTES)
+
+        def execute(cdb: bytes, wanted: int) -> int:
+            nonlocal number
+            head = struct.pack(
+                ">BBxxIQIII4x16s", 1, flags, len(data), 0, 7, BYTES, number, cdb.ljust(16, b"\0")
+            )
+            number += 1
+            server.sendall(head + data)
+            got = server.recv_into(answer, wanted, socket.MSG_WAITALL)
+            return got if answer[3] == 0 else -answer[3]
+
+        def read(offset: int) -> None:
+            cdb = struct.pack(">BBQIxx", opcode, 0, offset // 512, blocks)
+            if execute(cdb, len(answer)) != len(answer):
+                msg = f"a request for {BYTES} bytes failed"
+                raise OSError(msg)
+
+        execute(b"", 48)  # it tells that the target was powered on
+        _receive(server, struct.unpack_from(">I", answer, 4)[0])
         yield read
 
 
