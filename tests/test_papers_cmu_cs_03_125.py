@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import sledsim as ss
 from sledsim import papers
 from sledsim.papers import Found
-from sledsim.papers.cmu_cs_03_125 import equations, figure2, utilization
+from sledsim.papers.cmu_cs_03_125 import equations, figure2, interface, utilization
 from sledsim.papers.cmu_cs_03_125.example import example
 from sledsim.papers.judge import agrees
 
@@ -179,14 +180,42 @@ def test_a_window_delays_what_links_do_not() -> None:
     assert series["whole_percent"]["two hosts"]["0.1 ms"] < 100
 
 
+ONCE_LINKED = {
+    "parallelism": 10,
+    "boundaries_last": 269,
+    "linked_between": 0,
+    "linked_passes": 1,
+    "mode_sense": 10,
+    "read_capacity": 269,
+    "link_bit": 1,
+    "link_bit_between": 0,
+}
+"""With and without SCSI."""
+
+
 def test_another_command_starts_before_or_after_linked_ones() -> None:
     values = found("interface").values
-    assert values == {
-        "parallelism": 10,
-        "boundaries_last": 269,
-        "linked_between": 0,
-        "linked_passes": 1,
-    }
+    assert {key: values[key] for key in ONCE_LINKED} == ONCE_LINKED
+
+
+def test_a_host_needs_the_corrected_equations() -> None:
+    printed = found("interface").values
+    corrected = paper_items.simulate(f"{PAPER}/interface", "both").values
+    for key in ("host_equivalent", "host_conflicting"):
+        assert corrected[key] == 0 != printed[key]
+    # Wrong are nine sets of tips of ten in even cylinders, and all but five of 270 rows in odd
+    # ones, as for the item of the equations: 94.07 % of 20 classes of 100 blocks.
+    assert printed["host_equivalent"] == pytest.approx(0.9407 * 2000, rel=0.05)
+
+
+def test_the_device_stands_for_a_target_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(interface, "over_scsi", lambda *_: pytest.fail("there is no emulator"))
+    monkeypatch.setattr(sys, "platform", "elsewhere")
+    alone = interface.simulate(quick=True, setup=setup(""))
+    assert alone.values == found("interface").values
+    assert alone.note == interface.NO_TARGET
 
 
 def test_a_hundredfold_is_less_for_the_ways_between_tracks() -> None:

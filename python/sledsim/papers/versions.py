@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sledsim.papers.model import Item
 
 APART = ("cli", "emulator", "reports")
-"""Folders that no number of an item depends on: command line, emulator and pages."""
+"""Folders that hardly any number of an item depends on: command line, emulator and pages."""
 TOOLS = ("matplotlib", "numpy", "pyarrow")
 """Libraries that draw items or make their data."""
 
