@@ -13,7 +13,7 @@ pub struct TargetName(String);
 const LONGEST: usize = 223;
 
 impl Default for TargetName {
-    /// The name of a target that is given none. Example domains (RFC 2606) belong to no one.
+    /// The name of a target that is given none. Its domain is one for examples (RFC 2606).
     fn default() -> Self {
         Self("iqn.2026-11.com.example.sledsim:target".to_owned())
     }

@@ -226,7 +226,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever ends or is aborted in which order: when a task starts, no earlier
+        /// In any order of ends and aborts: when a task starts, no earlier
         /// ORDERED task is in the set, and an ORDERED one has no earlier task there but
         /// HEAD OF QUEUE ones; in the end all have started that were not aborted.
         #[test]

@@ -153,7 +153,7 @@ fn resident() -> u64 {
 /// Initiators that ask for the largest reads and writes and neither read nor send: the
 /// memory of each is bounded by the setting, and one command beyond it.
 #[test]
-fn memory_is_bounded_whatever_initiators_ask_for() {
+fn memory_is_bounded_for_any_requests() {
     let settings = Settings {
         max_outstanding_bytes: 4 << 20,
         ..Settings::default()
