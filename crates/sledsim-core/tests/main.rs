@@ -87,6 +87,7 @@ mod faults {
 mod power {
     mod arrays;
     mod energy;
+    mod rests;
 }
 
 mod workloads {

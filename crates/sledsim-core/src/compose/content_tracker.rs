@@ -6,7 +6,7 @@ use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::links::Links;
 use crate::model::mechanism::Mechanism;
-use crate::model::{CompletionSink, Model, Report};
+use crate::model::{CompletionSink, Model, Report, Rest};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Extents, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
@@ -326,6 +326,10 @@ impl Model for ContentTracker {
 
     fn links(&self) -> Links {
         self.leaf.links()
+    }
+
+    fn rest(&mut self, now: Nanos) -> Rest {
+        self.leaf.rest(now)
     }
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {

@@ -4,7 +4,7 @@ use super::Layout;
 use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::links::Links;
-use crate::model::{CompletionSink, Model, Report};
+use crate::model::{CompletionSink, Model, Report, Rest};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extents, Request, append};
 use sledsim_base::row::Row;
@@ -100,6 +100,10 @@ impl Model for RemappedModel {
 
     fn links(&self) -> Links {
         self.model.links()
+    }
+
+    fn rest(&mut self, now: Nanos) -> Rest {
+        self.model.rest(now)
     }
 
     fn background(&self) -> Option<&dyn Background> {

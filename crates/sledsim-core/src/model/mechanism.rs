@@ -140,6 +140,13 @@ pub trait Mechanism: Send {
         false
     }
 
+    /// Goes inactive at `at`, which is not before the end of the last service; returns
+    /// whether it can.
+    fn rest(&mut self, at: Nanos) -> bool {
+        let _ = at;
+        false
+    }
+
     /// Other counts by name; a count never falls.
     fn counts(&self) -> Vec<(&'static str, u64)> {
         Vec::new()

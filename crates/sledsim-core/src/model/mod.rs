@@ -14,6 +14,7 @@
 //! - `batch_planner`: planning of batches: the blocks that one pass can access;
 //! - `background`: background tasks of a device;
 //! - `energy`: energy by cause;
+//! - `rest`: a host tells a device to rest;
 //! - `contents`: models that keep contents, for tests of power failures;
 //! - `media_writes`: writes as they reach the media;
 //! - `torn_blocks`: torn blocks: half old, half new after a power failure.
@@ -36,6 +37,8 @@ mod background;
 
 mod energy;
 
+mod rest;
+
 pub mod contents;
 
 pub mod media_writes;
@@ -49,6 +52,7 @@ pub use contents::Contents;
 pub use energy::Energy;
 pub use events::Events;
 pub use mechanism::Mechanism;
+pub use rest::Rest;
 pub use source::Source;
 
 use links::Links;
@@ -111,6 +115,13 @@ pub trait Model: Send {
     /// The background tasks of the model, if its device has any.
     fn background(&self) -> Option<&dyn Background> {
         self.mechanism()?.background()
+    }
+
+    /// Goes inactive at `now`, as START STOP UNIT asks for; it has done everything that was
+    /// due until then. A simulation has no such command.
+    fn rest(&mut self, now: Nanos) -> Rest {
+        let _ = now;
+        Rest::Cannot
     }
 
     /// The contents it keeps, if it was built to keep any.

@@ -78,6 +78,8 @@ pub struct IdleTracker {
     after: Nanos,
     /// [`Policy::learns`].
     learns: bool,
+    /// Whether the timeout of the next idle period may be another.
+    changes: bool,
 }
 
 impl IdleTracker {
@@ -91,6 +93,7 @@ impl IdleTracker {
             policy,
             after,
             learns,
+            changes: learns,
         };
         tracker.update_timeout();
         tracker
@@ -98,6 +101,14 @@ impl IdleTracker {
 
     fn update_timeout(&mut self) {
         self.after = self.policy.inactive_after().unwrap_or(Nanos::MAX);
+    }
+
+    /// Goes inactive `idle` into this idle period, if the policy does not before; the next
+    /// period is up to the policy again.
+    pub fn rest(&mut self, idle: Nanos) {
+        // A device without any idle time works.
+        self.after = self.after.min(idle.max(Nanos(1)));
+        self.changes = true;
     }
 
     /// Splits `idle` time without work into idle and inactive time.
@@ -117,8 +128,11 @@ impl IdleTracker {
     /// Ends a period of `idle` time without work.
     #[inline]
     pub fn ended(&mut self, idle: Nanos) {
-        if self.learns && idle > Nanos::ZERO {
-            self.policy.ended(idle);
+        if self.changes {
+            if self.learns && idle > Nanos::ZERO {
+                self.policy.ended(idle);
+            }
+            self.changes = self.learns;
             self.update_timeout();
         }
     }

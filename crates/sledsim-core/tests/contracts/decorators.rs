@@ -23,7 +23,7 @@ use sledsim_core::model::mechanism::{Bounds, Mechanism, Service, Span, Start, St
 use sledsim_core::model::media_writes::{BlockOrder, MediaWrites};
 use sledsim_core::model::plain_requests::Plain;
 use sledsim_core::model::{
-    Background, BatchPlanner, CompletionSink, Energy, Model, PassRequest, Report,
+    Background, BatchPlanner, CompletionSink, Energy, Model, PassRequest, Report, Rest,
 };
 use sledsim_core::queueing::schedulers::Fcfs;
 use std::collections::{BTreeMap, BTreeSet};
@@ -202,6 +202,10 @@ impl Mechanism for Probe {
         true
     }
 
+    fn rest(&mut self, _: Nanos) -> bool {
+        true
+    }
+
     fn counts(&self) -> Vec<(&'static str, u64)> {
         vec![("probed", 1)]
     }
@@ -280,6 +284,7 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
         ),
         ("lost_blocks", format!("{:?}", mechanism.lost_blocks())),
         ("has_failed", format!("{:?}", mechanism.has_failed(at))),
+        ("rest", format!("{:?}", mechanism.rest(at))),
         ("counts", format!("{:?}", mechanism.counts())),
         ("energy", format!("{:?}", mechanism.energy(at))),
     ])
@@ -353,6 +358,10 @@ impl Model for Probe {
         Some(&self.tasks)
     }
 
+    fn rest(&mut self, _: Nanos) -> Rest {
+        Rest::Rests
+    }
+
     fn contents(&mut self) -> Option<&mut dyn Contents> {
         Some(self)
     }
@@ -404,6 +413,7 @@ fn ask_model(model: &mut dyn Model) -> Said {
         ("wake_at", format!("{:?}", model.wake_at())),
         ("servers", format!("{:?}", model.servers())),
         ("links", format!("{:?}", model.links())),
+        ("rest", format!("{:?}", model.rest(Nanos(0)))),
         (
             "show_media_writes",
             format!("{:?}", model.show_media_writes(&MediaWrites::default())),
@@ -457,8 +467,8 @@ fn model_decorators_forward_every_method() {
     assert_eq!(differences(&probe, &ask_model(&mut tail)), own);
 
     // The host's scheduler could split batches, so it refuses them; it submits
-    // requests when it is woken.
+    // requests when it is woken, and does not rest.
     let mut host = HostQueue::new("host", 0, inner(), Box::<Fcfs>::default(), 1);
-    let own = BTreeSet::from(["links", "submit", "show_media_writes"]);
+    let own = BTreeSet::from(["links", "rest", "submit", "show_media_writes"]);
     assert_eq!(differences(&probe, &ask_model(&mut host)), own);
 }

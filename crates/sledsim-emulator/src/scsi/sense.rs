@@ -68,6 +68,8 @@ impl Sense {
     pub(super) const NO_POWER: Self = Self::of(Key::NotReady, (0x04, 0x03));
     /// LOGICAL UNIT NOT READY, INITIALIZING COMMAND REQUIRED: it was stopped.
     pub(super) const STOPPED: Self = Self::of(Key::NotReady, (0x04, 0x02));
+    /// LOGICAL UNIT NOT READY, OPERATION IN PROGRESS: its device has work.
+    pub(super) const WORKS: Self = Self::of(Key::NotReady, (0x04, 0x07));
     /// UNRECOVERED READ ERROR.
     pub(super) const READ_ERROR: Self = Self::of(Key::MediumError, (0x11, 0x00));
     /// WRITE ERROR.

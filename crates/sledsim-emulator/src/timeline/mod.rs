@@ -23,7 +23,7 @@ use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::Background;
 use sledsim_core::model::links::Links;
-use sledsim_core::model::{CompletionQueue, CompletionSink, Model, Report};
+use sledsim_core::model::{CompletionQueue, CompletionSink, Model, Report, Rest};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -538,6 +538,22 @@ impl Timeline {
         state.powered = true;
         self.shared.hurry(&mut state);
         now
+    }
+
+    /// Lets the device go inactive now, until its next request.
+    #[must_use]
+    pub fn rest(&self) -> Rest {
+        let mut state = self.shared.state();
+        let now = self.shared.clock.now().max(state.decided + Nanos(1));
+        if !state.powered || now < state.in_flight.zero {
+            return Rest::Cannot;
+        }
+        state.run_before(now);
+        let at = now - state.in_flight.zero;
+        let done = state.model.rest(at);
+        state.decided = now;
+        self.shared.hurry(&mut state);
+        done
     }
 
     /// When its clock started, in ns of the monotonic clock of the system.

@@ -9,6 +9,7 @@ mod modes;
 mod power;
 mod random;
 mod reported;
+mod rests;
 mod sleds;
 mod steps;
 mod target;

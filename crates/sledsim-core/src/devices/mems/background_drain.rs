@@ -2,7 +2,7 @@
 
 use crate::model::mechanism::Mechanism;
 use crate::model::media_writes::MediaWrites;
-use crate::model::{Background, CompletionSink, Events, Model, PassRequest, Report};
+use crate::model::{Background, CompletionSink, Events, Model, PassRequest, Report, Rest};
 use sledsim_base::request::{Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -134,6 +134,10 @@ impl Model for BackgroundDrain {
 
     fn wake_at(&self) -> Option<Nanos> {
         self.next_event()
+    }
+
+    fn rest(&mut self, now: Nanos) -> Rest {
+        self.child.rest(now)
     }
 
     fn show_media_writes(&mut self, writes: &MediaWrites) -> bool {

@@ -494,6 +494,11 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         (time, joules)
     }
 
+    fn rest(&mut self, at: Nanos) -> bool {
+        self.watch.rest(at.since(self.free));
+        true
+    }
+
     fn energy(&self, until: Nanos) -> Energy {
         let (idle_j, inactive_j) = self.idle_energy_j(until.since(self.free));
         let start_s = self.behaviour.start.starting(until).s();

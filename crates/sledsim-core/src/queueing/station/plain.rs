@@ -18,7 +18,7 @@ use crate::model::links::Links;
 use crate::model::mechanism::{Mechanism, Service, Step};
 use crate::model::media_writes::MediaWrites;
 use crate::model::plain_requests::PlainModel;
-use crate::model::{CompletionSink, Events, Model, Report};
+use crate::model::{CompletionSink, Events, Model, Report, Rest};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::{Row, Status};
@@ -385,6 +385,15 @@ impl<M: Mechanism> Model for Station<M> {
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {
         Some(&self.mechanism)
+    }
+
+    fn rest(&mut self, now: Nanos) -> Rest {
+        let is_idle = self.next.is_none() && self.mechanism_free <= now;
+        match is_idle && !self.batches.has_incomplete() {
+            true if self.mechanism.rest(now) => Rest::Rests,
+            true => Rest::Cannot,
+            false => Rest::Works,
+        }
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {

@@ -4,6 +4,7 @@
 use crate::scsi::bytes::truncated;
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{AnyCall, Call, Entry, Run};
+use sledsim_core::model::Rest;
 
 /// DESC: asks for sense data in descriptors.
 const DESC: u8 = 1 << 0;
@@ -12,6 +13,10 @@ const START: u8 = 1 << 0;
 const LOEJ: u8 = 1 << 1;
 const NO_FLUSH: u8 = 1 << 2;
 const POWER_CONDITION: u8 = 15 << 4;
+/// Power conditions.
+const ACTIVE: u8 = 0x1;
+const IDLE: u8 = 0x2;
+const STANDBY: u8 = 0x3;
 const UNITOFFL: u8 = 1 << 0;
 const DEVOFFL: u8 = 1 << 1;
 const SELFTEST: u8 = 1 << 2;
@@ -58,21 +63,35 @@ fn request_sense(call: &AnyCall<'_>) -> Result<Vec<u8>, Sense> {
     Ok(truncated(data, u32::from(call.cdb[4])))
 }
 
-/// Starts or stops the logical unit, before it returns also with IMMED. The device enters
-/// its idle and standby modes by itself, by its own policy: being told to only starts it.
-/// The data of every write that was answered are in the store already: stopping flushes
-/// nothing.
+/// Starts or stops the logical unit, before it returns also with IMMED. STANDBY makes a sled
+/// go inactive until its next request, which wakes it; so does STOP, if the sled has no
+/// work. ACTIVE and IDLE only start the unit: it is idle whenever it has no work. The data
+/// of every write that was answered are in the store already: stopping flushes nothing.
 fn start_stop(call: &Call<'_>) -> Result<Vec<u8>, Sense> {
     let flags = call.cdb[4];
     let starts = match flags >> 4 {
         0x0 if flags & LOEJ != 0 => return Err(Sense::invalid_field(4)),
         0x0 => flags & START != 0,
-        0x1..=0x3 => true, // ACTIVE, IDLE, STANDBY
+        ACTIVE | IDLE | STANDBY => true,
         _ => return Err(Sense::invalid_field(4)),
     };
+    let timeline = call.unit.export.timeline();
+    if flags >> 4 == STANDBY {
+        if !call.unit.export.is_on() {
+            return Err(Sense::NO_POWER);
+        }
+        match timeline.rest() {
+            Rest::Rests => {}
+            Rest::Works => return Err(Sense::WORKS),
+            Rest::Cannot => return Err(Sense::invalid_field(4)),
+        }
+    }
     let _ = call.unit.change(|settings| settings.stopped = !starts);
     if starts {
         call.unit.must_be_ready()?;
+    } else {
+        // A device that works or cannot rest is stopped all the same.
+        let _ = timeline.rest();
     }
     Ok(Vec::new())
 }

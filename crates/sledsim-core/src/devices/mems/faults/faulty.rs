@@ -485,6 +485,10 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
         self.lost_at.is_some_and(|lost_at| lost_at <= at)
     }
 
+    fn rest(&mut self, at: Nanos) -> bool {
+        self.inner.rest(at)
+    }
+
     fn counts(&self) -> Vec<(&'static str, u64)> {
         let mut counts = Vec::new();
         self.media.counts(&mut counts);

@@ -128,6 +128,10 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
         self.inner.has_failed(at)
     }
 
+    fn rest(&mut self, at: Nanos) -> bool {
+        self.inner.rest(at)
+    }
+
     fn counts(&self) -> Vec<(&'static str, u64)> {
         self.inner.counts()
     }
