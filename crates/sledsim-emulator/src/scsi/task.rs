@@ -103,14 +103,16 @@ impl Responder {
         if !self.place.leave() {
             return;
         }
-        let descriptors = self.place.unit.settings().descriptor_sense;
         reply.send(match result {
             Ok(data) => Outcome {
                 status,
                 sense: Vec::new(),
                 data,
             },
-            Err(sense) => Outcome::refused(&sense, descriptors),
+            Err(sense) => {
+                let descriptors = self.place.unit.settings().descriptor_sense;
+                Outcome::refused(&sense, descriptors)
+            }
         });
     }
 }

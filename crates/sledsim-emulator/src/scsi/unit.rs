@@ -47,6 +47,15 @@ impl LogicalUnit {
         self.export.bytes() / BLOCK_BYTES
     }
 
+    /// Refuses blocks that it does not have.
+    pub(super) fn must_have(&self, lbn: u64, blocks: u64) -> Result<(), Sense> {
+        let end = lbn.checked_add(blocks);
+        match end.is_some_and(|end| end <= self.blocks()) {
+            true => Ok(()),
+            false => Err(Sense::OUT_OF_RANGE),
+        }
+    }
+
     pub(super) fn settings(&self) -> UnitSettings {
         *self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -10,7 +10,7 @@
 //! the last has arrived. Then they are submitted as one; each returns its own data and
 //! status.
 
-use super::blocks::Fields;
+use super::blocks::{Accessed, Fields};
 use crate::command::{Command, CommandKind};
 use crate::export::{BatchReply, CommandResult, Refusal};
 use crate::scsi::nexus::NexusState;
@@ -18,9 +18,7 @@ use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, LINK};
 use crate::scsi::task::Responder;
 use crate::scsi::unit::LogicalUnit;
-use sledsim_base::request::Op;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// A batch of a nexus: its logical unit and its group, 0 for the Link bit.
@@ -176,11 +174,10 @@ fn submit(unit: &Arc<LogicalUnit>, stream: u32, parts: Vec<Part>, membership: &M
         }
         return;
     }
-    let blocks = |command: &Command<'_>| (command.blocks(), command.op() == Op::Read);
+    let accessed = commands.iter().map(|command| Accessed::by(unit, command));
     let results = Results {
-        unit: Arc::clone(unit),
         by_link: membership.by_link,
-        parts: commands.iter().map(blocks).zip(responders).collect(),
+        parts: accessed.zip(responders).collect(),
     };
     // Without power it drops the responders, which say so.
     let _ = unit.export.submit_batch(&commands, Box::new(results));
@@ -188,26 +185,17 @@ fn submit(unit: &Arc<LogicalUnit>, stream: u32, parts: Vec<Part>, membership: &M
 
 /// Sends the results of a batch to its tasks.
 struct Results {
-    unit: Arc<LogicalUnit>,
     by_link: bool,
-    /// The blocks of each command, whether it reads them, and its task.
-    parts: Vec<((Range<u64>, bool), Responder)>,
+    /// The blocks of each command, and its task.
+    parts: Vec<(Accessed, Responder)>,
 }
 
 impl BatchReply for Results {
     fn send(self: Box<Self>, done: Vec<CommandResult>) {
-        let Self {
-            unit,
-            by_link,
-            parts,
-        } = *self;
+        let Self { by_link, parts } = *self;
         let last = parts.len() - 1;
-        for (index, (((blocks, is_read), responder), done)) in
-            parts.into_iter().zip(done).enumerate()
-        {
-            let count = blocks.end - blocks.start;
-            let failed = |errno| unit.failure(errno, is_read, blocks.start, count);
-            let result = done.answer.map_err(failed);
+        for (index, ((accessed, responder), done)) in parts.into_iter().zip(done).enumerate() {
+            let result = accessed.result(done.answer);
             match by_link && index < last {
                 true => responder.end_linked(result),
                 false => responder.end(result),

@@ -8,6 +8,7 @@ use crate::scsi::task::Responder;
 use crate::scsi::unit::{LogicalUnit, MAXIMUM_BLOCKS};
 use crate::timeline::{Answer, Reply};
 use sledsim_base::units::BLOCK_BYTES;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Bit 3 of byte 1: force unit access.
@@ -71,19 +72,10 @@ impl Fields {
     /// Refuses blocks that the logical unit does not have, and more than one command may
     /// move.
     pub(super) fn check(&self, unit: &LogicalUnit) -> Result<(), Sense> {
-        self.check_range(unit)?;
+        unit.must_have(self.lbn, self.blocks)?;
         match self.blocks > u64::from(MAXIMUM_BLOCKS) {
             true => Err(Sense::invalid_field(self.blocks_at)),
             false => Ok(()),
-        }
-    }
-
-    /// Refuses blocks that the logical unit does not have.
-    pub(super) fn check_range(&self, unit: &LogicalUnit) -> Result<(), Sense> {
-        let end = self.lbn.checked_add(self.blocks);
-        match end.is_some_and(|end| end <= unit.blocks()) {
-            true => Ok(()),
-            false => Err(Sense::OUT_OF_RANGE),
         }
     }
 
@@ -118,23 +110,39 @@ pub(super) fn command<'a>(call: &Call<'_>, what: CommandKind<'a>, lbn: u64) -> C
     }
 }
 
+/// The blocks that a command of the export accesses, for its sense data.
+pub(super) struct Accessed {
+    unit: Arc<LogicalUnit>,
+    blocks: Range<u64>,
+    is_read: bool,
+}
+
+impl Accessed {
+    pub(super) fn by(unit: &Arc<LogicalUnit>, command: &Command<'_>) -> Self {
+        Self {
+            unit: Arc::clone(unit),
+            blocks: command.blocks(),
+            is_read: matches!(command.what, CommandKind::Read(_)),
+        }
+    }
+
+    /// The data of an answer, or its sense data.
+    pub(super) fn result(&self, answer: Answer) -> Result<Vec<u8>, Sense> {
+        let Range { start, end } = self.blocks;
+        answer.map_err(|errno| (self.unit).failure(errno, self.is_read, start, end - start))
+    }
+}
+
 /// What follows on the answer to a command of the export.
 struct Continuation<F> {
-    unit: Arc<LogicalUnit>,
+    accessed: Accessed,
     responder: Responder,
-    lbn: u64,
-    blocks: u64,
-    is_read: bool,
     next: F,
 }
 
 impl<F: FnOnce(Result<Vec<u8>, Sense>, Responder) + Send> Reply for Continuation<F> {
     fn send(self: Box<Self>, answer: Answer) {
-        let failed = |errno| {
-            self.unit
-                .failure(errno, self.is_read, self.lbn, self.blocks)
-        };
-        (self.next)(answer.map_err(failed), self.responder);
+        (self.next)(self.accessed.result(answer), self.responder);
     }
 }
 
@@ -146,13 +154,9 @@ pub(super) fn submit_then(
     responder: Responder,
     next: impl FnOnce(Result<Vec<u8>, Sense>, Responder) + Send + 'static,
 ) {
-    let blocks = command.blocks();
     let continuation = Continuation {
-        unit: Arc::clone(unit),
+        accessed: Accessed::by(unit, &command),
         responder,
-        lbn: blocks.start,
-        blocks: blocks.end - blocks.start,
-        is_read: matches!(command.what, CommandKind::Read(_)),
         next,
     };
     unit.export.submit(command, Box::new(continuation));

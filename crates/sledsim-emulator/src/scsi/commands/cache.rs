@@ -38,7 +38,8 @@ pub(super) static COMMANDS: [Entry; 4] = [
 
 /// Flushes the whole export, also for some of its blocks.
 fn synchronize(call: &Call<'_>, responder: Responder) {
-    let range = Fields::of(call.cdb).check_range(call.unit);
+    let fields = Fields::of(call.cdb);
+    let range = call.unit.must_have(fields.lbn, fields.blocks);
     submit(
         call,
         range.map(|()| command(call, CommandKind::Flush, 0)),

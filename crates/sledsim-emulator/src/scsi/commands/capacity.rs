@@ -3,7 +3,7 @@
 //! With PMI, the answer is the last block before a substantial delay: the last of the track
 //! of a sled (CMU-CS-03-125, section 3.4), the last one of other devices.
 
-use crate::parallel_interface::Interface;
+use super::parallel;
 use crate::scsi::bytes::{be32, be64, put, truncated};
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, Entry, Run};
@@ -59,7 +59,7 @@ fn last(call: &Call<'_>, lbn: u64, flags: u8) -> Result<u64, Sense> {
     if lbn > end {
         return Err(Sense::OUT_OF_RANGE);
     }
-    match Interface::of(&call.unit.export.about().device) {
+    match parallel::interface(call.unit) {
         Some(sled) => sled
             .boundaries(lbn)
             .map(|(_, last)| last)

@@ -89,11 +89,9 @@ fn mode_sense(call: &Call<'_>) -> Result<Vec<u8>, Sense> {
 fn pages(call: &Call<'_>) -> Result<Vec<u8>, Sense> {
     let (code, subpage) = (call.cdb[2] & ALL_PAGES, call.cdb[3]);
     let unit = call.unit;
-    let chosen: Vec<_> = PAGES.iter().filter(|page| (page.exists)(unit)).collect();
-    let chosen: Vec<_> = chosen
-        .into_iter()
-        .filter(|page| code == ALL_PAGES || code == page.code)
-        .collect();
+    let is_chosen = |page: &&ModePage| code == ALL_PAGES || code == page.code;
+    let existing = PAGES.iter().filter(|page| (page.exists)(unit));
+    let chosen: Vec<_> = existing.filter(is_chosen).collect();
     if chosen.is_empty() {
         return Err(Sense::invalid_field(2));
     }

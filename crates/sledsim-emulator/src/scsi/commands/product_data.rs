@@ -1,6 +1,7 @@
 //! Vital product data (SPC-4, section 7.8; SBC-3, section 6.5).
 
 use super::inquiry::{NO_UNIT, VENDOR};
+use super::unmap::MAXIMUM_RANGES;
 use crate::parallel_interface::Interface;
 use crate::scsi::bytes::put;
 use crate::scsi::sense::Sense;
@@ -107,7 +108,7 @@ fn limits(unit: &LogicalUnit) -> Vec<u8> {
     put(&mut data, 4, &MAXIMUM_BLOCKS.to_be_bytes()); // transfer length
     put(&mut data, 8, &track.min(MAXIMUM_BLOCKS).to_be_bytes()); // optimal transfer length
     put(&mut data, 16, &u32::MAX.to_be_bytes()); // blocks of UNMAP
-    put(&mut data, 20, &256_u32.to_be_bytes()); // descriptors of UNMAP
+    put(&mut data, 20, &(MAXIMUM_RANGES as u32).to_be_bytes()); // descriptors of UNMAP
     put(&mut data, 24, &1_u32.to_be_bytes()); // optimal unmap granularity
     put(&mut data, 32, &u64::from(MAXIMUM_BLOCKS).to_be_bytes()); // blocks of WRITE SAME
     data

@@ -1,7 +1,7 @@
 //! WRITE SCATTERED (SBC-4): writes to several ranges, which are
 //! one batch if the device serves batches.
 
-use super::blocks::{DPO, FUA, command};
+use super::blocks::{Accessed, DPO, FUA, command};
 use super::several::submit_all;
 use crate::command::{Command, CommandKind};
 use crate::export::{BatchReply, CommandResult, Refusal};
@@ -9,10 +9,8 @@ use crate::scsi::bytes::{be16, be32, be64};
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, Entry, Run, VARIABLE_LENGTH};
 use crate::scsi::task::Responder;
-use crate::scsi::unit::{LogicalUnit, MAXIMUM_BLOCKS};
+use crate::scsi::unit::MAXIMUM_BLOCKS;
 use sledsim_base::units::BLOCK_BYTES;
-use std::ops::Range;
-use std::sync::Arc;
 
 const FLAGS: u8 = DPO | FUA;
 
@@ -115,9 +113,9 @@ fn write_scattered(call: &Call<'_>, responder: Responder) {
     let export = &call.unit.export;
     let refused = match export.check_batch(&writes) {
         Ok(()) => {
+            let accessed = writes.iter().map(|write| Accessed::by(call.unit, write));
             let batch = Batch {
-                unit: Arc::clone(call.unit),
-                blocks: writes.iter().map(Command::blocks).collect(),
+                accessed: accessed.collect(),
                 responder,
             };
             // Without power it drops the responder, which says so.
@@ -158,13 +156,10 @@ fn writes<'a>(call: &Call<'a>) -> Result<Vec<Command<'a>>, Sense> {
     if ranges.iter().map(|(_, blocks)| blocks).sum::<u64>() != fields.blocks {
         return Err(Sense::invalid_parameter(DESCRIPTOR as u16 + 8));
     }
-    let capacity = call.unit.blocks();
     let mut writes = Vec::with_capacity(ranges.len());
     let mut data = data;
     for (lbn, blocks) in ranges {
-        if lbn.checked_add(blocks).is_none_or(|end| end > capacity) {
-            return Err(Sense::OUT_OF_RANGE);
-        }
+        call.unit.must_have(lbn, blocks)?;
         let (own, rest) = data.split_at((blocks * BLOCK_BYTES) as usize);
         data = rest;
         if blocks > 0 {
@@ -178,19 +173,15 @@ fn writes<'a>(call: &Call<'a>) -> Result<Vec<Command<'a>>, Sense> {
 
 /// Ends the task of a batch.
 struct Batch {
-    unit: Arc<LogicalUnit>,
     /// The blocks of each write.
-    blocks: Vec<Range<u64>>,
+    accessed: Vec<Accessed>,
     responder: Responder,
 }
 
 impl BatchReply for Batch {
     fn send(self: Box<Self>, done: Vec<CommandResult>) {
-        let failed = self.blocks.iter().zip(done).find_map(|(blocks, done)| {
-            let count = blocks.end - blocks.start;
-            let errno = done.answer.err()?;
-            Some(self.unit.failure(errno, false, blocks.start, count))
-        });
+        let mut results = self.accessed.iter().zip(done);
+        let failed = results.find_map(|(accessed, done)| accessed.result(done.answer).err());
         self.responder.end(match failed {
             Some(sense) => Err(sense),
             None => Ok(Vec::new()),

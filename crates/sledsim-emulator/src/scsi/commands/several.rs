@@ -1,6 +1,7 @@
 //! Several commands of the export for one task.
 
-use crate::command::{Command, CommandKind};
+use super::blocks::Accessed;
+use crate::command::Command;
 use crate::scsi::sense::Sense;
 use crate::scsi::task::Responder;
 use crate::scsi::unit::LogicalUnit;
@@ -18,18 +19,14 @@ struct Left {
 
 /// The reply to one of the commands.
 struct Part {
-    unit: Arc<LogicalUnit>,
+    accessed: Accessed,
     left: Arc<Mutex<Left>>,
     index: usize,
-    is_read: bool,
-    lbn: u64,
-    blocks: u64,
 }
 
 impl Reply for Part {
     fn send(self: Box<Self>, answer: Answer) {
-        let failed = |errno| (self.unit).failure(errno, self.is_read, self.lbn, self.blocks);
-        let sense = answer.map_err(failed).err();
+        let sense = self.accessed.result(answer).err();
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         left.commands -= 1;
         if let Some(sense) = sense
@@ -64,14 +61,10 @@ pub(super) fn submit_all(unit: &Arc<LogicalUnit>, commands: &[Command<'_>], resp
         responder: Some(responder),
     }));
     for (index, command) in commands.iter().enumerate() {
-        let blocks = command.blocks();
         let part = Part {
-            unit: Arc::clone(unit),
+            accessed: Accessed::by(unit, command),
             left: Arc::clone(&left),
             index,
-            is_read: matches!(command.what, CommandKind::Read(_)),
-            lbn: blocks.start,
-            blocks: blocks.end - blocks.start,
         };
         unit.export.submit(*command, Box::new(part));
     }

@@ -60,13 +60,10 @@ fn trims(call: &Call<'_>) -> Result<Vec<Command<'static>>, Sense> {
     if bytes / DESCRIPTOR > MAXIMUM_RANGES {
         return Err(Sense::invalid_parameter(2));
     }
-    let capacity = call.unit.blocks();
     let mut trims = Vec::new();
     for descriptor in descriptors.chunks_exact(DESCRIPTOR) {
         let (lbn, blocks) = (be64(descriptor, 0), u64::from(be32(descriptor, 8)));
-        if lbn.checked_add(blocks).is_none_or(|end| end > capacity) {
-            return Err(Sense::OUT_OF_RANGE);
-        }
+        call.unit.must_have(lbn, blocks)?;
         if blocks > 0 {
             trims.push(command(call, CommandKind::Trim(blocks * BLOCK_BYTES), lbn));
         }
