@@ -430,7 +430,7 @@ def test_metrics_are_for_this_machine(text: str, says: str) -> None:
         ([], "no device: give --device DEVICE, or --export NAME=DEVICE"),
         (
             ["--export", "a=g2", "--read-only"],
-            "--read-only: belongs to --device, and there is none",
+            "--read-only: needs --device; give keys of an export in",
         ),
         (["--device=g9"], "unknown device 'g9'"),
         (["--device=g2", "--background=wash"], "unknown background task"),

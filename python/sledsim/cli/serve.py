@@ -266,11 +266,11 @@ def _serve(options: argparse.Namespace) -> None:
 
 
 def _refuse_stray(options: argparse.Namespace) -> None:
-    """Refuse options of the device of ``--device`` where there is none."""
+    """Refuse options that need ``--device`` if it is not given."""
     for key, default in {"name": None, **DEFAULTS}.items():
         if getattr(options, key) not in (default, None):
             option = f"--{key.replace('_', '-')}"
-            msg = f"{option}: belongs to --device, and there is none; say it in --export"
+            msg = f"{option}: needs --device; give keys of an export in the value of --export"
             raise SledsimError(msg)
 
 

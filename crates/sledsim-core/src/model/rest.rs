@@ -1,6 +1,6 @@
 //! Rests: a host tells an idle device to go inactive, before its own policy does.
 
-/// What becomes of a device that is told to rest.
+/// The result of a rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
     /// It is inactive from now until its next request, which wakes it.

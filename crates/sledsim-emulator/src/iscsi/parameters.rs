@@ -74,7 +74,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// The answer to an offer; `None` if there is none.
+    /// The answer to an offer; `None` for a key that takes no answer.
     fn answer(&mut self, key: &str, value: &str) -> Result<Option<String>, String> {
         let invalid = || format!("{key}={value}");
         let yes_or_no = || match value {

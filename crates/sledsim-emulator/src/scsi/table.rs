@@ -24,7 +24,7 @@ pub(super) struct Call<'a> {
 pub(super) struct AnyCall<'a> {
     pub(super) device: &'a Arc<Device>,
     pub(super) nexus: &'a Arc<NexusState>,
-    /// `None` if there is none at the address.
+    /// `None` if no logical unit has the address.
     pub(super) unit: Option<&'a Arc<LogicalUnit>>,
     pub(super) cdb: &'a [u8],
 }
