@@ -1,20 +1,16 @@
 //! Commands that run at the same time.
 
-use super::target::{
-    BLOCK, Client, MISCOMPARE, Target, cdb, compare_and_write, run, write_scattered,
-};
-use sledsim_core::catalog::Device as Model;
+use super::cdbs::{BLOCK, cdb, compare_and_write, write_scattered};
+use super::initiator::{Initiator, MISCOMPARE, Running, Target, WAIT, be64, spec};
 use sledsim_emulator::command::{Command, CommandKind};
 use sledsim_emulator::export::Export;
 use sledsim_emulator::scsi::{Attribute, TaskManagement};
 use sledsim_emulator::server::ExportSpec;
 use sledsim_emulator::timeline::{Answer, Reply};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
-
-/// Time after which something has gone wrong.
-const WAIT: Duration = Duration::from_secs(20);
 
 struct Told(Sender<Answer>);
 
@@ -25,14 +21,13 @@ impl Reply for Told {
 }
 
 /// Adds one to the number in the first block, and keeps the two blocks after it.
-fn increment(client: &Client) {
+fn increment(initiator: &Initiator) {
     loop {
-        let old = client.read(0, 3);
-        let number = u64::from_be_bytes(old[..8].try_into().unwrap());
+        let old = initiator.blocks(0, 3);
         let mut data = old.clone();
         data.extend(&old);
-        data[3 * BLOCK..3 * BLOCK + 8].copy_from_slice(&(number + 1).to_be_bytes());
-        match client.ask(&compare_and_write(0, 3), &data) {
+        data[3 * BLOCK..3 * BLOCK + 8].copy_from_slice(&(be64(&old, 0) + 1).to_be_bytes());
+        match initiator.ask(&compare_and_write(0, 3), &data) {
             Ok(_) => return,
             Err(code) => assert_eq!(code, MISCOMPARE),
         }
@@ -49,36 +44,33 @@ fn submit(export: &Export, what: CommandKind<'_>) -> Vec<u8> {
         stream: 99,
     };
     export.submit(command, Box::new(Told(told)));
-    answer
-        .recv_timeout(Duration::from_secs(20))
-        .unwrap()
-        .unwrap()
+    answer.recv_timeout(WAIT).unwrap().unwrap()
 }
 
 fn block(number: u64) -> Vec<u8> {
     number.to_be_bytes().repeat(BLOCK / 8)
 }
 
-/// Four clients count in a block by COMPARE AND WRITE, which also writes two more blocks
+/// Four initiators count in a block by COMPARE AND WRITE, which also writes two more blocks
 /// that others write meanwhile; and each sets its bits by ORWRITE.
 #[test]
 fn no_change_is_lost() {
     const EACH: u64 = 200;
     let target = Target::instant(64);
-    let export = target.server.exports().named("d").unwrap();
+    let export = target.export(0);
     thread::scope(|scope| {
         for thread in 0..4 {
-            let client = target.client();
+            let initiator = target.initiator();
             scope.spawn(move || {
                 for round in 0..EACH {
-                    increment(&client);
+                    increment(&initiator);
                     let mut bits = vec![0; BLOCK];
                     bits[round as usize] = 1 << thread;
-                    assert_eq!(client.ask(&cdb(0x8b, 0, 3, 1), &bits), Ok(vec![]));
+                    assert_eq!(initiator.ask(&cdb(0x8b, 0, 3, 1), &bits), Ok(vec![]));
                 }
             });
         }
-        let client = target.client();
+        let initiator = target.initiator();
         scope.spawn(move || {
             for number in 0..EACH {
                 // By WRITE, or by a batch.
@@ -87,8 +79,8 @@ fn no_change_is_lost() {
                     _ => write_scattered(true, &[(1, 1)], 1),
                 };
                 data.extend(block(number));
-                assert_eq!(client.ask(&cdb, &data), Ok(vec![]));
-                assert_eq!(client.read(1, 1), block(number));
+                assert_eq!(initiator.ask(&cdb, &data), Ok(vec![]));
+                assert_eq!(initiator.blocks(1, 1), block(number));
             }
         });
         scope.spawn(move || {
@@ -101,95 +93,85 @@ fn no_change_is_lost() {
             }
         });
     });
-    let client = target.client();
-    assert_eq!(client.read(0, 1)[..8], (4 * EACH).to_be_bytes());
-    assert_eq!(client.read(1, 2), block(EACH - 1).repeat(2));
+    let initiator = target.initiator();
+    assert_eq!(initiator.blocks(0, 1)[..8], (4 * EACH).to_be_bytes());
+    assert_eq!(initiator.blocks(1, 2), block(EACH - 1).repeat(2));
     let mut bits = vec![0; BLOCK];
     bits[..EACH as usize].fill(0x0f);
-    assert_eq!(client.read(3, 1), bits);
+    assert_eq!(initiator.blocks(3, 1), bits);
 }
 
 /// A task that waits for an earlier one does nothing once it has been aborted.
 #[test]
 fn an_aborted_task_sends_no_status() {
     let target = Target::instant(64);
-    let (first, second) = (target.client(), target.client());
+    let (first, second) = (target.initiator(), target.initiator());
     let earlier = first.0.begin(0, &cdb(0x2a, 0, 0, 1), Attribute::Ordered);
     let task = second.0.begin(0, &cdb(0x2a, 0, 1, 1), Attribute::Simple);
     let id = task.id().unwrap();
-    let outcome = run(task, &[1; BLOCK]);
+    let task = Running::start(task, &[1; BLOCK]);
     let wait = Duration::from_millis(1);
-    assert_eq!(
-        outcome.recv_timeout(wait).unwrap_err(),
-        RecvTimeoutError::Timeout
-    );
+    assert_eq!(task.within(wait).unwrap_err(), Timeout);
     assert!(second.0.manage(0, TaskManagement::AbortTask(id)));
-    assert_eq!(
-        outcome.recv_timeout(wait).unwrap_err(),
-        RecvTimeoutError::Disconnected
-    );
+    assert_eq!(task.within(wait).unwrap_err(), Disconnected);
     drop(earlier);
-    assert_eq!(first.read(0, 2), vec![0; 2 * BLOCK]);
+    assert_eq!(first.blocks(0, 2), vec![0; 2 * BLOCK]);
 }
 
 /// An ORDERED task starts after all earlier ones, and later ones start after it.
 #[test]
 fn an_ordered_task_is_a_barrier() {
     let target = Target::instant(64);
-    let client = target.client();
-    let hold = client.0.begin(0, &cdb(0x2a, 0, 0, 1), Attribute::Simple);
-    let write = client.start(&cdb(0x2a, 0, 5, 1), &[1; BLOCK], Attribute::Ordered);
-    let read = client.start(&cdb(0x28, 0, 5, 1), &[], Attribute::Simple);
-    let head = client.start(&cdb(0x28, 0, 5, 1), &[], Attribute::HeadOfQueue);
-    assert_eq!(head.recv().unwrap().data, [0; BLOCK]);
-    assert!(write.try_recv().is_err() && read.try_recv().is_err());
+    let initiator = target.initiator();
+    let hold = initiator.0.begin(0, &cdb(0x2a, 0, 0, 1), Attribute::Simple);
+    let write = initiator.start(&cdb(0x2a, 0, 5, 1), &[1; BLOCK], Attribute::Ordered);
+    let read = initiator.start(&cdb(0x28, 0, 5, 1), &[], Attribute::Simple);
+    let head = initiator.start(&cdb(0x28, 0, 5, 1), &[], Attribute::HeadOfQueue);
+    assert_eq!(head.end(), Ok(vec![0; BLOCK]));
+    assert!(write.is_pending() && read.is_pending());
     drop(hold);
-    assert!(write.recv().unwrap().sense.is_empty());
-    assert_eq!(read.recv().unwrap().data, [1; BLOCK]);
+    assert_eq!(write.end(), Ok(vec![]));
+    assert_eq!(read.end(), Ok(vec![1; BLOCK]));
 }
 
 /// A sled on which each access takes a while.
 fn slow() -> Target {
-    let model = Model::resolve("cmu2003", &[]).unwrap();
-    Target::of(ExportSpec {
+    Target::of(vec![ExportSpec {
         speed: 0.05,
-        ..ExportSpec::of("d", model)
-    })
+        ..spec("cmu2003", &[])
+    }])
 }
 
 #[test]
 fn an_aborted_exchange_writes_nothing() {
     let target = slow();
-    let client = target.client();
+    let initiator = target.initiator();
     let swap = compare_and_write(5, 1);
     let mut data = vec![0; BLOCK];
     data.extend([1; BLOCK]);
-    let aborted = client.start(&swap, &data, Attribute::Simple);
-    assert!(client.0.manage(0, TaskManagement::AbortTaskSet));
+    let aborted = initiator.start(&swap, &data, Attribute::Simple);
+    assert!(initiator.0.manage(0, TaskManagement::AbortTaskSet));
     // It has read when this has.
-    let _ = client.read(6, 1);
-    assert_eq!(client.read(5, 1), [0; BLOCK]);
-    assert_eq!(
-        aborted.recv_timeout(WAIT).unwrap_err(),
-        RecvTimeoutError::Disconnected
-    );
-    assert_eq!(client.ask(&swap, &data), Ok(vec![]));
-    assert_eq!(client.read(5, 1), [1; BLOCK]);
+    let _ = initiator.blocks(6, 1);
+    assert_eq!(initiator.blocks(5, 1), [0; BLOCK]);
+    assert_eq!(aborted.within(WAIT).unwrap_err(), Disconnected);
+    assert_eq!(initiator.ask(&swap, &data), Ok(vec![]));
+    assert_eq!(initiator.blocks(5, 1), [1; BLOCK]);
 }
 
 #[test]
 fn immediate_commands_end_before_they_are_done() {
     let target = slow();
-    let client = target.client();
-    let read = |flags| client.start(&cdb(0x90, flags, 0, 0), &[], Attribute::Simple);
+    let initiator = target.initiator();
+    let read = |flags| initiator.start(&cdb(0x90, flags, 0, 0), &[], Attribute::Simple);
     let (immediate, waits) = (read(2), read(0));
-    assert!(immediate.try_recv().unwrap().sense.is_empty());
-    assert!(waits.try_recv().is_err());
-    let write = client.start(&cdb(0x8a, 0, 0, 1), &[1; BLOCK], Attribute::Simple);
-    let flush = |flags| client.start(&cdb(0x91, flags, 0, 0), &[], Attribute::Simple);
+    assert!(immediate.within(Duration::ZERO).unwrap().sense.is_empty());
+    assert!(waits.is_pending());
+    let write = initiator.start(&cdb(0x8a, 0, 0, 1), &[1; BLOCK], Attribute::Simple);
+    let flush = |flags| initiator.start(&cdb(0x91, flags, 0, 0), &[], Attribute::Simple);
     let (immediate, waits) = (flush(2), flush(0));
-    assert!(immediate.try_recv().unwrap().sense.is_empty());
-    assert!(waits.try_recv().is_err());
+    assert!(immediate.within(Duration::ZERO).unwrap().sense.is_empty());
+    assert!(waits.is_pending());
     drop((write, waits));
 }
 
@@ -197,11 +179,11 @@ fn immediate_commands_end_before_they_are_done() {
 #[test]
 fn a_write_may_start_where_an_exchange_ends() {
     let target = Target::instant(64);
-    let client = target.client();
-    let exchange = client.0.begin(0, &cdb(0x8b, 0, 5, 1), Attribute::Simple);
-    let behind = client.start(&cdb(0x2a, 0, 5, 1), &[2; BLOCK], Attribute::Ordered);
-    assert!(behind.try_recv().is_err());
-    thread::spawn(move || run(exchange, &[1; BLOCK]));
-    assert!(behind.recv_timeout(WAIT).unwrap().sense.is_empty());
-    assert_eq!(client.read(5, 1), [2; BLOCK]);
+    let initiator = target.initiator();
+    let exchange = initiator.0.begin(0, &cdb(0x8b, 0, 5, 1), Attribute::Simple);
+    let behind = initiator.start(&cdb(0x2a, 0, 5, 1), &[2; BLOCK], Attribute::Ordered);
+    assert!(behind.is_pending());
+    thread::spawn(move || Running::start(exchange, &[1; BLOCK]));
+    assert_eq!(behind.end(), Ok(vec![]));
+    assert_eq!(initiator.blocks(5, 1), [2; BLOCK]);
 }

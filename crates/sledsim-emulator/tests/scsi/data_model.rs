@@ -1,10 +1,8 @@
 //! What an array makes of commands that access blocks.
 
+use super::cdbs::{BLOCK, cdb, compare_and_write, unmap, write_scattered};
+use super::initiator::{Code, INVALID_FIELD, INVALID_PARAMETER, MISCOMPARE, OUT_OF_RANGE};
 use super::steps::{BLOCKS, Blocks, Step};
-use super::target::{
-    BAD_CDB, BAD_LIST, BLOCK, Code, MISCOMPARE, OUT_OF_RANGE, cdb, compare_and_write, unmap,
-    write_scattered,
-};
 use proptest::sample::Index;
 
 /// Data of blocks: no two blocks in turn are the same, unless they are zero.
@@ -103,7 +101,7 @@ pub fn execute(step: &Step, array: &mut [u8], base: u64) -> Expected {
                 data(value, 1)
             };
             let result = match () {
-                () if at.1 == 0 => Err((BAD_CDB, None)),
+                () if at.1 == 0 => Err((INVALID_FIELD, None)),
                 () if !is_inside(at) => outside,
                 () => Ok(()),
             };
@@ -144,9 +142,11 @@ pub fn execute(step: &Step, array: &mut [u8], base: u64) -> Expected {
             apart.dedup();
             let result = match () {
                 () if blocks == 0 => Ok(()),
-                () if 32 * (1 + ranges.len()) > offset as usize * BLOCK => Err((BAD_CDB, None)),
+                () if 32 * (1 + ranges.len()) > offset as usize * BLOCK => {
+                    Err((INVALID_FIELD, None))
+                }
                 () if !ranges.iter().all(|range| is_inside(*range)) => outside,
-                () if apart.len() < touched.len() => Err((BAD_LIST, None)),
+                () if apart.len() < touched.len() => Err((INVALID_PARAMETER, None)),
                 () => Ok(()),
             };
             if result.is_ok() {
@@ -201,7 +201,7 @@ fn verify(
         .position(|(one, other)| one != other);
     let result = match compared {
         _ if !is_inside(at) => Err((OUT_OF_RANGE, None)),
-        _ if mode == 2 => Err((BAD_CDB, None)),
+        _ if mode == 2 => Err((INVALID_FIELD, None)),
         Some(at) if mode != 0 => Err((MISCOMPARE, Some(at as u32))),
         _ => Ok(()),
     };

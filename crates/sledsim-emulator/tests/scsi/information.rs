@@ -1,7 +1,8 @@
 //! INQUIRY, reports, logs and the state of logical units.
 
 use super::initiator::{
-    GOOD, INVALID_FIELD, Initiator, LUN_1, Target, be16, be32, key_and_code, model, pointer,
+    GOOD, INVALID_FIELD, Initiator, LUN_1, NO_POWER, NO_SUCH_UNIT, POWER_ON, STOPPED, TARGET,
+    Target, be16, be32, be64, key_and_code, model, pointer, spec,
 };
 use sledsim_emulator::power::CutSpec;
 use sledsim_emulator::server::ExportSpec;
@@ -39,7 +40,7 @@ fn standard_inquiry_data_are_laid_out_as_in_spc_4() {
             initiator.sense(lun, &inquiry(1, 0x80, 255), &[]),
             INVALID_FIELD
         );
-        assert_eq!(initiator.sense(lun, &[0; 6], &[]), (5, 0x25, 0));
+        assert_eq!(initiator.sense(lun, &[0; 6], &[]), NO_SUCH_UNIT);
     }
     let refused = initiator.run(0, &inquiry(0, 1, 255), &[]);
     assert_eq!(key_and_code(&refused.sense), INVALID_FIELD);
@@ -110,7 +111,7 @@ fn designators_are_stable_and_differ_by_logical_unit() {
         assert_eq!((naa.len(), naa[0] >> 4), (8, 3));
         assert_eq!(name.len() % 4, 0);
         let text = name.split(|byte| *byte == 0).next().unwrap();
-        assert_eq!(text, super::initiator::TARGET.as_bytes());
+        assert_eq!(text, TARGET.as_bytes());
         numbers.push(naa.clone());
     }
     assert_ne!(numbers[0], numbers[1]);
@@ -120,13 +121,9 @@ fn designators_are_stable_and_differ_by_logical_unit() {
 
 #[test]
 fn limits_and_characteristics_are_those_of_the_device() {
-    let disk = model("atlas10k", &[]);
     let sled = model("cmu2003", &[]);
     let track = sled.mems().unwrap().parallel.geometry.blocks_per_track();
-    let target = Target::of(vec![
-        ExportSpec::of("disk", disk),
-        ExportSpec::of("sled", sled),
-    ]);
+    let target = Target::of(vec![spec("atlas10k", &[]), spec("cmu2003", &[])]);
     let initiator = target.initiator();
     for (lun, optimal, rate) in [(0, 0, 10025), (LUN_1, track, 1)] {
         let limits = page(&initiator, lun, 0xb0);
@@ -149,17 +146,17 @@ fn the_first_unit_attention_is_reported_once() {
             // These do not report it.
             let _ = initiator.read(lun, &inquiry(0, 0, 96));
             let _ = initiator.read(lun, &[0xa0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0]);
-            assert_eq!(initiator.sense(lun, &[0; 6], &[]), (6, 0x29, 0));
+            assert_eq!(initiator.sense(lun, &[0; 6], &[]), POWER_ON);
             assert_eq!(initiator.sense(lun, &[0; 6], &[]), GOOD);
         }
     }
     // REQUEST SENSE returns it as data.
     let initiator = Initiator(target.device.open_nexus());
     let request = |lun, desc| key_and_code(&initiator.read(lun, &[3, desc, 0, 0, 252, 0]));
-    assert_eq!(request(0, 1), (6, 0x29, 0));
-    assert_eq!(request(0, 0), (0, 0, 0));
+    assert_eq!(request(0, 1), POWER_ON);
+    assert_eq!(request(0, 0), GOOD);
     assert_eq!(initiator.sense(0, &[0; 6], &[]), GOOD);
-    assert_eq!(request(7 << 48, 0), (5, 0x25, 0));
+    assert_eq!(request(7 << 48, 0), NO_SUCH_UNIT);
     assert_eq!(initiator.read(0, &[3, 0, 0, 0, 3, 0]).len(), 3);
 }
 
@@ -172,11 +169,11 @@ fn a_stopped_unit_is_not_ready() {
     for (stop, start) in [(0x00, 0x01), (0x04, 0x10), (0x00, 0x20)] {
         assert_eq!(start_stop(stop), GOOD);
         for cdb in [&[0; 6][..], &capacity, &[0x1d, 4, 0, 0, 0, 0]] {
-            assert_eq!(other.sense(0, cdb, &[]), (2, 4, 2));
+            assert_eq!(other.sense(0, cdb, &[]), STOPPED);
             assert_eq!(other.sense(LUN_1, cdb, &[]), GOOD);
         }
         let sense = initiator.read(0, &[3, 0, 0, 0, 18, 0]);
-        assert_eq!(key_and_code(&sense), (2, 4, 2));
+        assert_eq!(key_and_code(&sense), STOPPED);
         let _ = initiator.read(0, &inquiry(0, 0, 96));
         assert_eq!(start_stop(start), GOOD);
         assert_eq!(other.sense(0, &[0; 6], &[]), GOOD);
@@ -192,17 +189,17 @@ fn a_stopped_unit_is_not_ready() {
 fn a_unit_without_power_tells_what_it_is() {
     let target = Target::of(vec![ExportSpec {
         power_cut: Some(CutSpec::parse("manual").unwrap()),
-        ..ExportSpec::of("sled", model("cmu2003", &[]))
+        ..spec("cmu2003", &[])
     }]);
     let initiator = target.initiator();
-    let power = target.server.power("sled").unwrap();
+    let power = target.server.power("cmu2003").unwrap();
     let _ = power.cut().unwrap();
     let start = [0x1b, 0, 0, 0, 1, 0];
     for cdb in [&[0; 6][..], &[0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0], &start] {
-        assert_eq!(initiator.sense(0, cdb, &[]), (2, 4, 3));
+        assert_eq!(initiator.sense(0, cdb, &[]), NO_POWER);
     }
     let sense = initiator.read(0, &[3, 0, 0, 0, 18, 0]);
-    assert_eq!(key_and_code(&sense), (2, 4, 3));
+    assert_eq!(key_and_code(&sense), NO_POWER);
     assert_eq!(initiator.read(0, &inquiry(0, 0, 96))[0], 0);
     assert_eq!(page(&initiator, 0, 0xb0).len(), 64);
     let _ = initiator.read(0, &[0x1a, 0, 0x3f, 0, 255, 0]);
@@ -212,9 +209,10 @@ fn a_unit_without_power_tells_what_it_is() {
 
 #[test]
 fn logical_units_are_listed_by_address() {
-    let blocks = || model("memory", &[("blocks", "8")]);
-    let names: Vec<_> = (0..258).map(|number| format!("d{number}")).collect();
-    let specs = names.iter().map(|name| ExportSpec::of(name, blocks()));
+    let specs = (0..258).map(|number| ExportSpec {
+        name: format!("d{number}"),
+        ..spec("memory", &[("blocks", "8")])
+    });
     let target = Target::of(specs.collect());
     let initiator = Initiator(target.device.open_nexus());
     let report = |select, allocation: u16| {
@@ -223,10 +221,7 @@ fn logical_units_are_listed_by_address() {
     };
     let data = initiator.read(0, &report(0, 0xffff));
     assert_eq!(be32(&data, 0) as usize, 258 * 8);
-    let luns: Vec<_> = data[8..]
-        .chunks(8)
-        .map(|lun| super::initiator::be64(lun, 0))
-        .collect();
+    let luns: Vec<_> = data[8..].chunks(8).map(|lun| be64(lun, 0)).collect();
     assert_eq!(luns.len(), 258);
     assert_eq!(luns[255..], [255 << 48, 0x4100 << 48, 0x4101 << 48]);
     for lun in luns {

@@ -1,5 +1,6 @@
 //! The SCSI target as an initiator sees it, without a transport.
 
+mod cdbs;
 mod concurrent;
 mod data;
 mod data_model;
@@ -12,4 +13,3 @@ mod reported;
 mod rests;
 mod sleds;
 mod steps;
-mod target;

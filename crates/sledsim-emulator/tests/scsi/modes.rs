@@ -1,8 +1,8 @@
 //! MODE SENSE and MODE SELECT.
 
 use super::initiator::{
-    GOOD, INVALID_FIELD, INVALID_PARAMETER, Initiator, LUN_1, Target, be16, key_and_code, model,
-    pointer,
+    Code, GOOD, INVALID_FIELD, INVALID_PARAMETER, Initiator, LUN_1, PARAMETER_LENGTH, Target, be16,
+    key_and_code, pointer, spec,
 };
 use sledsim_emulator::server::ExportSpec;
 
@@ -26,13 +26,13 @@ fn split(mut pages: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// The outcome of MODE SELECT (10) of a parameter list.
-fn select(initiator: &Initiator, lun: u64, list: &[u8]) -> (u8, u8, u8) {
+fn select(initiator: &Initiator, lun: u64, list: &[u8]) -> Code {
     let [high, low] = (list.len() as u16).to_be_bytes();
     initiator.sense(lun, &[0x55, 0x10, 0, 0, 0, 0, 0, high, low, 0], list)
 }
 
 /// The same of a page.
-fn select_page(initiator: &Initiator, lun: u64, page: &[u8]) -> (u8, u8, u8) {
+fn select_page(initiator: &Initiator, lun: u64, page: &[u8]) -> Code {
     select(initiator, lun, &[&[0; 8][..], page].concat())
 }
 
@@ -40,10 +40,9 @@ fn select_page(initiator: &Initiator, lun: u64, page: &[u8]) -> (u8, u8, u8) {
 fn pages_are_sent_with_their_headers() {
     let read_only = ExportSpec {
         read_only: true,
-        ..ExportSpec::of("fixed", model("memory", &[("blocks", "4096")]))
+        ..spec("memory", &[("blocks", "4096")])
     };
-    let sled = ExportSpec::of("sled", model("cmu2003", &[]));
-    let target = Target::of(vec![read_only, sled]);
+    let target = Target::of(vec![read_only, spec("cmu2003", &[])]);
     let initiator = target.initiator();
     for (lun, specific, codes) in [
         (0, 0x90, &[0x01, 0x08, 0x0a, 0x1c][..]),
@@ -147,7 +146,7 @@ fn a_parameter_list_is_taken_whole_or_not_at_all() {
                 assert_eq!(pages(&initiator, LUN_1, 0, 0x0a), wanted);
                 assert_eq!(select_page(&initiator, LUN_1, &control), GOOD);
             }
-            _ => assert_eq!(sense, (5, 0x1a, 0)),
+            _ => assert_eq!(sense, PARAMETER_LENGTH),
         }
         assert_eq!(pages(&initiator, LUN_1, 0, 0x0a), control);
         assert_eq!(pages(&initiator, LUN_1, 0, 0x20), parallel);

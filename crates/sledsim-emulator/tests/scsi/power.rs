@@ -1,19 +1,16 @@
 //! Power that fails while tasks run and others wait for them.
 
-use super::target::{BLOCK, Target, cdb, compare_and_write, write_scattered};
+use super::cdbs::{BLOCK, cdb, compare_and_write, write_scattered};
+use super::initiator::{NO_POWER, STOPPING, Target, WAIT, spec};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;
-use sledsim_core::catalog::Device as Model;
 use sledsim_emulator::power::{CutSpec, CutWhen};
-use sledsim_emulator::scsi::{Attribute, Status};
+use sledsim_emulator::scsi::Attribute;
 use sledsim_emulator::server::ExportSpec;
 use sledsim_emulator::timeline::{Answer, Reply};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
-use std::time::Duration;
-
-const WAIT: Duration = Duration::from_secs(20);
 
 /// A sled whose power fails as `when` says, and that is slow.
 fn target(when: CutWhen) -> Target {
@@ -21,33 +18,27 @@ fn target(when: CutWhen) -> Target {
         when,
         back_after: None,
     };
-    Target::of(ExportSpec {
+    Target::of(vec![ExportSpec {
         power_cut: Some(cut),
         speed: 1e-2,
-        ..ExportSpec::of("d", Model::resolve("cmu2003", &[]).unwrap())
-    })
+        ..spec("cmu2003", &[])
+    }])
 }
 
 /// The tasks in flight and those behind them end, and nothing blocks.
 #[test]
 fn tasks_end_when_power_fails() {
     let target = target(CutWhen::Commanded);
-    let client = target.client();
-    let first = client.start(&cdb(0x2a, 0, 0, 1), &[1; BLOCK], Attribute::Ordered);
-    let behind = client.start(&cdb(0x2a, 0, 1, 1), &[1; BLOCK], Attribute::Ordered);
-    let swap = client.start(&compare_and_write(2, 1), &[0; 2 * BLOCK], Attribute::Simple);
+    let initiator = target.initiator();
+    let first = initiator.start(&cdb(0x2a, 0, 0, 1), &[1; BLOCK], Attribute::Ordered);
+    let behind = initiator.start(&cdb(0x2a, 0, 1, 1), &[1; BLOCK], Attribute::Ordered);
+    let swap = initiator.start(&compare_and_write(2, 1), &[0; 2 * BLOCK], Attribute::Simple);
     let (done, cut) = channel();
-    let power = target.server.power("d").unwrap();
+    let power = target.server.power("cmu2003").unwrap();
     thread::spawn(move || done.send(power.cut().is_ok()));
     assert_eq!(cut.recv_timeout(WAIT), Ok(true));
-    for (outcome, code) in [
-        (first, (0xb, 0x2f)),
-        (behind, (0x2, 0x04)),
-        (swap, (0x2, 0x04)),
-    ] {
-        let outcome = outcome.recv_timeout(WAIT).unwrap();
-        assert_eq!(outcome.status, Status::CheckCondition);
-        assert_eq!((outcome.sense[2], outcome.sense[12]), code);
+    for (task, code) in [(first, STOPPING), (behind, NO_POWER), (swap, NO_POWER)] {
+        assert_eq!(task.end(), Err(code));
     }
 }
 
@@ -55,18 +46,17 @@ fn tasks_end_when_power_fails() {
 /// task behind those in flight starts while it is refused.
 #[test]
 fn tasks_end_when_a_request_cuts_power() {
-    let (no_power, stopping) = ((0x2, 0x04), (0xb, 0x2f));
     let write = (cdb(0x2a, 0, 5, 1), vec![1; BLOCK]);
     let swap = (compare_and_write(5, 1), vec![0; 2 * BLOCK]);
     let (scattered, mut list) = write_scattered(false, &[(5, 1), (900, 1)], 1);
     list.extend([1; 2 * BLOCK]);
     for (command, number, code) in [
-        (write, 2, no_power),
-        ((scattered, list), 2, stopping),
-        (swap, 3, no_power),
+        (write, 2, NO_POWER),
+        ((scattered, list), 2, STOPPING),
+        (swap, 3, NO_POWER),
     ] {
         let target = target(CutWhen::Request(number));
-        let (cutting, other) = (target.client(), target.client());
+        let (cutting, other) = (target.initiator(), target.initiator());
         let (told, outcomes) = channel();
         thread::spawn(move || {
             let cut = || cutting.start(&command.0, &command.1, Attribute::HeadOfQueue);
@@ -75,13 +65,12 @@ fn tasks_end_when_a_request_cuts_power() {
             let first = other.start(&cdb(0x2a, 0, 7000, 1), &[1; BLOCK], Attribute::Simple);
             let behind = other.start(&cdb(0x2a, 0, 1, 1), &[1; BLOCK], Attribute::Ordered);
             let cut = early.unwrap_or_else(cut);
-            for outcome in [first, behind, cut] {
-                let sense = outcome.recv_timeout(WAIT).unwrap().sense;
-                let _ = told.send((sense[2], sense[12]));
+            for task in [first, behind, cut] {
+                let _ = told.send(task.end());
             }
         });
-        for expected in [stopping, no_power, code] {
-            assert_eq!(outcomes.recv_timeout(WAIT), Ok(expected), "{number}");
+        for expected in [STOPPING, NO_POWER, code] {
+            assert_eq!(outcomes.recv_timeout(WAIT), Ok(Err(expected)), "{number}");
         }
     }
 }
@@ -95,7 +84,7 @@ impl Reply for Looks {
 
 impl Drop for Looks {
     fn drop(&mut self) {
-        let export = self.0.server.exports().named("d").unwrap();
+        let export = self.0.export(0);
         let _ = self.1.send(export.timeline().outstanding());
     }
 }
@@ -107,9 +96,9 @@ fn a_reply_that_comes_too_late_is_dropped_without_a_lock() {
     let (told, outstanding) = channel();
     let reply = Looks(Arc::clone(&target), told);
     thread::spawn(move || {
-        let timeline = target.server.exports().named("d").unwrap().timeline();
+        let timeline = target.export(0).timeline();
         let id = timeline.begin(Request::new(0, Nanos::ZERO, Op::Flush, 0, 0));
-        target.server.power("d").unwrap().cut().unwrap();
+        target.server.power("cmu2003").unwrap().cut().unwrap();
         timeline.finish(id, Box::new(reply), Ok(Vec::new()));
     });
     assert_eq!(outstanding.recv_timeout(WAIT), Ok(0));

@@ -1,17 +1,16 @@
 //! Random commands: each is answered once, and none panics.
 
-use super::initiator::{Initiator, LUN_1, Target, model};
+use super::initiator::{Initiator, LUN_1, Target, spec};
 use super::reported::{Reported, reported};
 use proptest::prelude::*;
-use sledsim_emulator::server::ExportSpec;
 use std::sync::LazyLock;
 
 static TARGET: LazyLock<(Target, Vec<Reported>)> = LazyLock::new(|| {
     // With faults, the sled has every page.
     let keys = [("travel_x_um", "1.1"), ("faults.ecc_tips", "3")];
     let target = Target::of(vec![
-        ExportSpec::of("memory", model("memory", &[("blocks", "4096")])),
-        ExportSpec::of("sled", model("cmu2003", &keys)),
+        spec("memory", &[("blocks", "4096")]),
+        spec("cmu2003", &keys),
     ]);
     let commands = reported(&target.initiator(), LUN_1);
     (target, commands)

@@ -1,13 +1,13 @@
 //! What a logical unit tells of a sled: its tracks, its parallelism, its faults.
 
-use super::initiator::{GOOD, INVALID_FIELD, Initiator, LUN_1, Target, be16, be32, be64, model};
+use super::initiator::{
+    GOOD, INVALID_FIELD, Initiator, LUN_1, NO_SUCH_COMMAND, OUT_OF_RANGE, Target, be16, be32, be64,
+    model,
+};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::model::links::Links;
 use sledsim_emulator::parallel_interface::Interface;
-
-const OUT_OF_RANGE: (u8, u8, u8) = (5, 0x21, 0);
-const NO_SUCH_COMMAND: (u8, u8, u8) = (5, 0x20, 0);
 
 fn capacity_10(lbn: u32, pmi: u8) -> [u8; 10] {
     let [a, b, c, d] = lbn.to_be_bytes();
