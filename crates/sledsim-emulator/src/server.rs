@@ -6,9 +6,10 @@ use crate::fuse::{self, FuseMount};
 use crate::iscsi::{self, IscsiServer};
 use crate::listen::Address;
 use crate::log::{Log, Recording, RecordingWriter};
-use crate::nbd::{self, NbdServer};
+use crate::nbd::NbdServer;
 use crate::power::{Cut, CutSpec, CutWhen, Power, RecordingFolder};
 use crate::store::{Sparse, Store, TipStore};
+use crate::stream;
 use crate::timeline::{CompletionObserver, Timeline};
 use crate::tip_observer::TipObserver;
 use serde_json::{Value, json};
@@ -157,7 +158,7 @@ impl Server {
     ///
     /// # Errors
     /// As [`NbdServer::start`].
-    pub fn serve_nbd(&mut self, address: &Address, settings: &nbd::Settings) -> Result<String> {
+    pub fn serve_nbd(&mut self, address: &Address, settings: &stream::Settings) -> Result<String> {
         let server = NbdServer::start(address, Arc::clone(&self.exports), settings)?;
         let uri = server.uri();
         self.add(Box::new(server));

@@ -10,7 +10,8 @@ use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::listen::{Admission, TlsSpec};
 use sledsim_emulator::power::CutSpec;
 use sledsim_emulator::server::{self, ExportSpec};
-use sledsim_emulator::{fuse, iscsi, nbd};
+use sledsim_emulator::stream;
+use sledsim_emulator::{fuse, iscsi};
 use sledsim_rpc::server::{self as rpc, RpcServer};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -80,6 +81,21 @@ fn admission(tls: Option<PathBuf>, allow_unauthenticated: bool, most: Option<usi
     }
 }
 
+/// Settings of a server of clients at stream sockets.
+fn stream_settings(
+    admission: Admission,
+    outstanding: Option<usize>,
+    busy_poll_us: u16,
+) -> stream::Settings {
+    let default = stream::Settings::default();
+    stream::Settings {
+        admission,
+        max_outstanding: outstanding.unwrap_or(default.max_outstanding),
+        busy_poll: Duration::from_micros(busy_poll_us.into()),
+        ..default
+    }
+}
+
 #[pymethods]
 impl Server {
     /// Starts the clocks of all exports.
@@ -120,13 +136,8 @@ impl Server {
     ) -> PyResult<String> {
         let address = address.parse().map_err(to_python)?;
         let (clients, outstanding) = limits;
-        let default = nbd::Settings::default();
-        let settings = nbd::Settings {
-            admission: admission(tls, allow_unauthenticated, clients),
-            max_outstanding: outstanding.unwrap_or(default.max_outstanding),
-            busy_poll: Duration::from_micros(busy_poll_us.into()),
-            ..default
-        };
+        let admission = admission(tls, allow_unauthenticated, clients);
+        let settings = stream_settings(admission, outstanding, busy_poll_us);
         self.with(py, |server| server.serve_nbd(&address, &settings))
     }
 
@@ -143,13 +154,9 @@ impl Server {
         let place = place.parse().map_err(to_python)?;
         let secrets = secrets.as_deref().map(iscsi::Secrets::load);
         let (clients, outstanding) = limits;
-        let default = iscsi::Settings::default();
         let settings = iscsi::Settings {
-            admission: admission(None, false, clients),
+            server: stream_settings(admission(None, false, clients), outstanding, busy_poll_us),
             secrets: secrets.transpose().map_err(to_python)?,
-            max_outstanding: outstanding.unwrap_or(default.max_outstanding),
-            busy_poll: Duration::from_micros(busy_poll_us.into()),
-            ..default
         };
         self.with(py, |server| server.serve_iscsi(&place, &settings))
     }

@@ -73,7 +73,7 @@ impl<'a> Login<'a> {
                 stat_sn: 1,
             },
             has_begun: false,
-            is_authenticated: target.secrets().is_none(),
+            is_authenticated: target.secrets.is_none(),
             has_declared: false,
             challenge: None,
         }
@@ -199,7 +199,7 @@ impl<'a> Login<'a> {
     /// Handles the keys of the security stage.
     fn security(&mut self, keys: &Keys, answers: &mut Vec<u8>) -> Result<(), Refusal> {
         let failed = |why: String| (AUTHENTICATION_FAILED, why);
-        let secrets = self.target.secrets();
+        let secrets = self.target.secrets.as_ref();
         if let Some(methods) = keys.get("AuthMethod") {
             let method = if secrets.is_some() { "CHAP" } else { "None" };
             if !methods.split(',').any(|each| each == method) {

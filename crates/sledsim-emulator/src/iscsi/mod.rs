@@ -34,38 +34,17 @@ pub use name::{Place, TargetName};
 pub use target::{Target, serve};
 
 use crate::front_end::Exports;
-use crate::listen::Admission;
-use crate::stream::StreamServer;
+use crate::stream::{self, StreamServer};
 use sledsim_base::error::Result;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Settings of an iSCSI target.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Which clients may connect. Its TLS is not used.
-    pub admission: Admission,
+    /// Those of any server. The target does not use their TLS.
+    pub server: stream::Settings,
     /// The secrets of CHAP, if initiators must authenticate. Needed beyond this machine.
     pub secrets: Option<Secrets>,
-    /// The most commands of a session in flight; no more are admitted.
-    pub max_outstanding: usize,
-    /// The most bytes in their answers, except for a single larger one, and the most bytes
-    /// that initiators are asked for at once.
-    pub max_outstanding_bytes: u64,
-    /// How long a connection polls for its next command before it sleeps.
-    pub busy_poll: Duration,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            admission: Admission::default(),
-            secrets: None,
-            max_outstanding: 128,
-            max_outstanding_bytes: 64 << 20,
-            busy_poll: Duration::ZERO,
-        }
-    }
 }
 
 /// Serves exports as the logical units of a target, LUN 0 the first.

@@ -6,7 +6,7 @@ use super::{Secrets, Settings, TargetName};
 use crate::front_end::Exports;
 use crate::listen::{Admission, ClientErrorStats};
 use crate::scsi::Device;
-use crate::stream::{ClientErrorKind, Connection, End, Input, Protocol, Shared};
+use crate::stream::{self, ClientErrorKind, Connection, End, Input, Protocol, Shared};
 use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -20,7 +20,8 @@ type Initiator = (String, [u8; 6]);
 pub struct Target {
     pub(super) exports: Arc<Exports>,
     pub(super) device: Arc<Device>,
-    pub(super) settings: Settings,
+    pub(super) settings: stream::Settings,
+    pub(super) secrets: Option<Secrets>,
     pub(super) shared: Shared,
     sessions: Mutex<BTreeMap<Initiator, Weak<Connection>>>,
     handles: AtomicU16,
@@ -32,12 +33,13 @@ impl Target {
             tls: None,
             allow_unauthenticated: settings.secrets.is_some(),
             remedy: "give the secrets of CHAP (--iscsi-secrets)",
-            ..settings.admission.clone()
+            ..settings.server.admission.clone()
         };
         Self {
             device: Device::new(Arc::clone(&exports), name.as_str()),
             exports,
-            settings: settings.clone(),
+            settings: settings.server.clone(),
+            secrets: settings.secrets.clone(),
             shared: Shared::new(&admission),
             sessions: Mutex::default(),
             handles: AtomicU16::new(0),
@@ -46,10 +48,6 @@ impl Target {
 
     pub(super) fn name(&self) -> &str {
         self.device.name()
-    }
-
-    pub(super) fn secrets(&self) -> Option<&Secrets> {
-        self.settings.secrets.as_ref()
     }
 
     /// A handle for a session, not 0.

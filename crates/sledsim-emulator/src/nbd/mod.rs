@@ -20,38 +20,14 @@ mod session;
 mod uri;
 mod wire;
 
+pub use crate::stream::Settings;
 pub use session::{Nbd, serve};
 
 use crate::front_end::Exports;
-use crate::listen::{Address, Admission};
+use crate::listen::Address;
 use crate::stream::StreamServer;
 use sledsim_base::error::Result;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Settings of an NBD server.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Which clients may connect.
-    pub admission: Admission,
-    /// The most unanswered requests of a connection; no more are read.
-    pub max_outstanding: usize,
-    /// The most bytes in their answers, except for a single larger one.
-    pub max_outstanding_bytes: u64,
-    /// How long a connection polls for its next request before it sleeps.
-    pub busy_poll: Duration,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            admission: Admission::default(),
-            max_outstanding: 128,
-            max_outstanding_bytes: 64 << 20,
-            busy_poll: Duration::ZERO,
-        }
-    }
-}
 
 /// Serves exports at one address; clients find it at its URI, to whose path the name of an
 /// export can be appended.

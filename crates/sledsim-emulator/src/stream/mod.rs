@@ -9,6 +9,7 @@
 //!
 //! In reading order:
 //!
+//! * `settings`: settings of a server.
 //! * `server`: the server, which accepts clients.
 //! * `connection`: a connection, as its session and the server share it.
 //! * `input`: buffered input from a client.
@@ -23,6 +24,7 @@ mod input;
 mod limiter;
 mod link;
 mod server;
+mod settings;
 mod tls_proxy;
 
 pub(crate) use client_error::ClientErrorKind;
@@ -30,3 +32,4 @@ pub(crate) use connection::Connection;
 pub(crate) use input::{End, Input, cut_short};
 pub(crate) use link::{Frame, Header, Link};
 pub use server::{Protocol, Shared, StreamServer};
+pub use settings::Settings;

@@ -111,7 +111,7 @@ fn wrong_digests_end_the_session() {
 #[test]
 fn an_initiator_that_does_not_log_in_is_let_go() {
     let mut settings = Settings::default();
-    settings.admission.patience = Duration::from_millis(100);
+    settings.server.admission.patience = Duration::from_millis(100);
     let served = Served::new(&settings);
     let mut silent = served.connect();
     assert!(silent.is_ended());
@@ -154,10 +154,8 @@ fn resident() -> u64 {
 /// memory of each is bounded by the setting, and one command beyond it.
 #[test]
 fn memory_is_bounded_for_any_requests() {
-    let settings = Settings {
-        max_outstanding_bytes: 4 << 20,
-        ..Settings::default()
-    };
+    let mut settings = Settings::default();
+    settings.server.max_outstanding_bytes = 4 << 20;
     let served = Served::of(vec![memory(1 << 17, 0.0)], &settings);
     let before = resident();
     let mut initiators: Vec<_> = (0..4).map(|_| served.session()).collect();
@@ -177,10 +175,8 @@ fn memory_is_bounded_for_any_requests() {
 /// 64 sessions, each with 256 commands in flight: each command is answered once.
 #[test]
 fn sixty_four_sessions_with_256_commands_each_are_served() {
-    let settings = Settings {
-        max_outstanding: 256,
-        ..Settings::default()
-    };
+    let mut settings = Settings::default();
+    settings.server.max_outstanding = 256;
     let served = Served::of(vec![memory(1 << 16, 0.05)], &settings);
     let one = |number: u32| {
         let mut initiator = served.session();

@@ -3,6 +3,7 @@
 use super::client::{GOOD, NO_TAG, Served, head, memory, read_10, write_10};
 use proptest::prelude::*;
 use sledsim_emulator::iscsi::Settings;
+use std::collections::VecDeque;
 
 /// Bytes that differ from block to block.
 fn pattern(blocks: usize) -> Vec<u8> {
@@ -105,10 +106,8 @@ fn residual_counts_tell_what_was_not_moved() {
 
 #[test]
 fn the_window_has_as_many_commands_as_the_user_allows() {
-    let settings = Settings {
-        max_outstanding: 4,
-        ..Settings::default()
-    };
+    let mut settings = Settings::default();
+    settings.server.max_outstanding = 4;
     let served = Served::of(vec![memory(4096, 200.0)], &settings);
     let mut initiator = served.connect();
     initiator.log_in(&[]);
@@ -141,6 +140,47 @@ fn the_window_has_as_many_commands_as_the_user_allows() {
         initiator.execute(0, &read_10(0, 1), 512, &[]).data.len(),
         512
     );
+}
+
+/// The target asks for the data of as many commands as the setting allows; for those of a
+/// larger one alone.
+#[test]
+fn data_are_asked_for_within_the_bound() {
+    let mut settings = Settings::default();
+    settings.server.max_outstanding_bytes = 250 * 512;
+    let served = Served::of(vec![memory(4096, 0.0)], &settings);
+    let mut initiator = served.session();
+    let blocks = [100, 150, 50, 300, 10];
+    let data = pattern(300);
+    let tags = blocks.map(|blocks| {
+        let bytes = u32::from(blocks) * 512;
+        initiator.command(0xa1, 0, &write_10(0, blocks), bytes, &[])
+    });
+    let mut asked = VecDeque::new();
+    let mut ended = 0;
+    // The commands whose data it waits for; all that it asks for come before the answer.
+    for expected in [&[0, 1][..], &[1, 2], &[2], &[3], &[4], &[]] {
+        initiator.send(
+            head(0x40, 0x80, 0, 900, &[(20, NO_TAG), (24, initiator.cmd_sn)]),
+            b"",
+        );
+        loop {
+            let message = initiator.receive().unwrap();
+            match message.opcode() {
+                0x31 => asked.push_back(message),
+                0x21 => ended += 1,
+                _ => break,
+            }
+        }
+        let waits: Vec<_> = asked.iter().map(|r2t| r2t.field(16)).collect();
+        let expected_tags: Vec<_> = expected.iter().map(|at| tags[*at]).collect();
+        assert_eq!(waits, expected_tags);
+        if let Some(r2t) = asked.pop_front() {
+            let data = &data[..r2t.field(44) as usize];
+            initiator.data_out(r2t.field(16), r2t.field(20), 0, 0, data, true);
+        }
+    }
+    assert_eq!(ended, tags.len());
 }
 
 #[test]

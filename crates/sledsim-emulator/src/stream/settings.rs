@@ -1,0 +1,29 @@
+//! Settings of a server of clients at stream sockets.
+
+use crate::listen::Admission;
+use std::time::Duration;
+
+/// Which clients may connect, and how much a server does for each of them.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which clients may connect.
+    pub admission: Admission,
+    /// The most unanswered requests of a connection; no more are admitted.
+    pub max_outstanding: usize,
+    /// The most bytes in their answers, except for a single larger one. An iSCSI target
+    /// also asks an initiator for at most this many bytes at once.
+    pub max_outstanding_bytes: u64,
+    /// How long a connection polls for its next request before it sleeps.
+    pub busy_poll: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            admission: Admission::default(),
+            max_outstanding: 128,
+            max_outstanding_bytes: 64 << 20,
+            busy_poll: Duration::ZERO,
+        }
+    }
+}
