@@ -1,9 +1,6 @@
 // An initiator that sends any bytes; also run by the tests of sledsim-emulator.
 
-#[path = "session.rs"]
-mod session;
-
-use session::Subject;
+use crate::session::{self, Subject};
 use sledsim_emulator::iscsi::{Settings, serve};
 use sledsim_emulator::server::ExportSpec;
 use std::sync::{LazyLock, Mutex, PoisonError};

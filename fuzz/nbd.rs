@@ -1,9 +1,6 @@
 // A client of NBD that sends any bytes; also run by the tests of sledsim-emulator.
 
-#[path = "session.rs"]
-mod session;
-
-use session::Subject;
+use crate::session::{self, Subject};
 use sledsim_emulator::nbd::{Settings, serve};
 use std::sync::{LazyLock, Mutex, PoisonError};
 

@@ -5,6 +5,8 @@ mod export;
 mod power;
 mod scsi;
 mod seeds;
+#[path = "../../../fuzz/session.rs"]
+mod session;
 mod timeline;
 
 /// Stores of the tip sectors of sleds whose tips fail.

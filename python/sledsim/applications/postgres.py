@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -43,6 +44,9 @@ _SETTINGS = (
     "log_min_messages=fatal",
     "timezone=UTC",
 )
+
+_CAUSE = re.compile(r"FATAL:|PANIC:|ERROR:|was terminated by|exited with")
+"""Messages that tell why it does not start; those after them tell what it does then."""
 
 
 class PostgresApplication(Application):
@@ -158,8 +162,9 @@ class Server:
         ready = self._data / "postmaster.pid"
         while time.monotonic() < until:
             if self._process.poll() is not None:
-                said = log.read_text(encoding="utf-8", errors="replace").split("\n")
-                msg = f"postgres: did not start: {' '.join(filter(None, said[-4:])) or 'no word'}"
+                said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+                said = [line for line in said if _CAUSE.search(line)] or said[-3:]
+                msg = f"postgres: did not start: {' '.join(said) or 'no word'}"
                 raise SledsimError(msg)
             with contextlib.suppress(OSError):
                 lines = ready.read_text(encoding="ascii").splitlines()

@@ -128,9 +128,8 @@ impl Drop for Responder {
 pub struct Task {
     device: Arc<Device>,
     nexus: Arc<NexusState>,
-    unit: Option<Arc<LogicalUnit>>,
     cdb: SmallVec<[u8; 32]>,
-    /// `None` if it has none, or has left it already.
+    /// `None` if it has no logical unit.
     place: Option<Place>,
     entry: Result<&'static Entry, Sense>,
     /// Bytes of data that the initiator offers, if it says.
@@ -145,17 +144,16 @@ impl Task {
         cdb: &[u8],
         attribute: Attribute,
     ) -> Self {
-        let place = unit.as_ref().map(|unit| Place {
-            unit: Arc::clone(unit),
+        let place = unit.map(|unit| Place {
             number: unit.tasks.enter(nexus.id, attribute),
+            unit,
             is_left: false,
         });
-        let entry = resolve(unit.as_deref(), nexus, cdb);
+        let entry = resolve(place.as_ref().map(|place| &*place.unit), nexus, cdb);
         let taken = entry.as_ref().map_or(cdb.len(), |entry| entry.usage.len());
         Self {
             device: Arc::clone(device),
             nexus: Arc::clone(nexus),
-            unit,
             cdb: cdb[..taken].into(),
             place,
             entry,
@@ -209,19 +207,18 @@ impl Task {
     /// Runs the command with `data` from the initiator when its attribute allows it,
     /// perhaps before this returns; `reply` gets the result.
     pub fn run(mut self, data: &[u8], reply: Box<dyn TaskReply>) {
-        let (Some(unit), Some(place)) = (self.unit.take(), self.place.take()) else {
+        let Some(place) = self.place.take() else {
             return self.run_without_unit(reply);
         };
-        let (tasks, number) = (Arc::clone(&unit), place.number);
+        let (unit, number) = (Arc::clone(&place.unit), place.number);
         let reply = Some(reply);
         let responder = Responder { reply, place };
-        let start = tasks.tasks.start(number, (self, unit, responder), |work| {
-            let (task, unit, responder) = work;
+        let start = (unit.tasks).start(number, (self, responder), |(task, responder)| {
             let data = data.to_vec();
-            Box::new(move || task.execute(&unit, &data, responder))
+            Box::new(move || task.execute(&data, responder))
         });
-        if let Start::Now((task, unit, responder)) = start {
-            task.execute(&unit, data, responder);
+        if let Start::Now((task, responder)) = start {
+            task.execute(data, responder);
         }
     }
 
@@ -232,7 +229,8 @@ impl Task {
         self.run(&[], reply);
     }
 
-    fn execute(&self, unit: &Arc<LogicalUnit>, data: &[u8], responder: Responder) {
+    fn execute(&self, data: &[u8], responder: Responder) {
+        let unit = &Arc::clone(&responder.place.unit);
         let entry = match self.entry {
             Ok(entry) => entry,
             Err(sense) => return responder.end(Err(sense)),
