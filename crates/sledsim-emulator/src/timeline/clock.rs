@@ -1,4 +1,4 @@
-//! Conversion between model time and real time.
+//! Converts between model time and real time.
 
 use sledsim_base::units::Nanos;
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
-//! How long before an event a sleeping thread has to be woken.
+//! Estimates how long before an event a sleeping thread has to be woken.
 
 use std::time::Duration;
 
-/// An estimate of how late the system wakes up a sleeping thread: about one wake-up in
-/// fifty is later, of those that are not later than any margin could be. The thread
+/// An estimate of how late the system wakes up a sleeping thread. About one wake-up in
+/// fifty is later, not counting those later than the largest estimate. The thread
 /// sleeps until this long before an event, and spins from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Margin {

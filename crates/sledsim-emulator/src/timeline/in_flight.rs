@@ -1,0 +1,112 @@
+//! Keeps the requests in flight, until each has both its completion and its answer.
+
+use super::reply::{Answer, CompletionObserver, Reply};
+use rustc_hash::FxBuildHasher;
+use sledsim_base::request::Op;
+use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
+use sledsim_core::model::{CompletionQueue, CompletionSink};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+/// A request in flight.
+#[derive(Default)]
+pub(super) struct Pending {
+    /// Its row, once the model has completed it.
+    row: Option<Row>,
+    /// Its answer, once its data have been moved.
+    pub(super) answer: Option<(Box<dyn Reply>, Answer)>,
+}
+
+/// A request that is due and has its answer.
+pub(super) struct Ready {
+    pub(super) row: Row,
+    pub(super) reply: Box<dyn Reply>,
+    pub(super) answer: Answer,
+}
+
+/// The requests in flight, and their announced completions.
+pub(super) struct InFlight {
+    pub(super) pending: HashMap<u64, Pending, FxBuildHasher>,
+    /// Ids of requests by completion time.
+    pub(super) completions: CompletionQueue<u64>,
+    observer: Arc<dyn CompletionObserver>,
+    /// Zero of the model's clock on that of the timeline: when power came on last.
+    pub(super) zero: Nanos,
+    /// Whether the model keeps contents.
+    keeps: bool,
+    /// Ids and completions of requests since power came on last, if they are kept.
+    pub(super) completed: Option<Vec<(u64, Nanos)>>,
+    /// Reads no longer in flight, whose contents the model still keeps.
+    pub(super) read: Vec<u64>,
+}
+
+impl InFlight {
+    /// None yet. `keeps` says whether the model keeps contents.
+    pub(super) fn new(observer: Arc<dyn CompletionObserver>, keeps: bool) -> Self {
+        Self {
+            pending: HashMap::default(),
+            completions: CompletionQueue::default(),
+            observer,
+            zero: Nanos::ZERO,
+            keeps,
+            completed: None,
+            read: Vec::new(),
+        }
+    }
+
+    /// The row with the times of the timeline.
+    fn on_timeline(&self, row: &Row) -> Row {
+        Row {
+            arrival: row.arrival + self.zero,
+            start: row.start + self.zero,
+            completion: row.completion + self.zero,
+            ..*row
+        }
+    }
+
+    /// Removes the request if its completion time has passed and its answer is there.
+    pub(super) fn take(&mut self, id: u64, now: Nanos) -> Option<Ready> {
+        let Entry::Occupied(entry) = self.pending.entry(id) else {
+            return None;
+        };
+        let pending = entry.get();
+        if pending.answer.is_none() || pending.row.is_none_or(|row| row.completion > now) {
+            return None;
+        }
+        let pending = entry.remove();
+        if self.keeps && pending.row.is_some_and(|row| row.op == Op::Read) {
+            self.read.push(id);
+        }
+        let (row, (reply, answer)) = (pending.row?, pending.answer?);
+        Some(Ready { row, reply, answer })
+    }
+
+    /// The first announced completion of a request still in flight.
+    pub(super) fn first(&mut self) -> Option<Nanos> {
+        while let Some((at, id)) = self.completions.peek() {
+            if self.pending.contains_key(id) {
+                return Some(at);
+            }
+            self.completions.pop();
+        }
+        None
+    }
+}
+
+impl CompletionSink for InFlight {
+    fn done(&mut self, row: &Row) {
+        let row = self.on_timeline(row);
+        self.observer.decided(&row);
+        self.completions.push(row.completion, row.id);
+        self.pending.entry(row.id).or_default().row = Some(row);
+        if let Some(completed) = &mut self.completed {
+            completed.push((row.id, row.completion));
+        }
+    }
+
+    fn note(&mut self, row: &Row) {
+        self.observer.note(&self.on_timeline(row));
+    }
+}
