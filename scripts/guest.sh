@@ -114,7 +114,7 @@ loader=$root/lib64/ld-linux-x86-64.so.2
 folders=$root/lib/x86_64-linux-gnu:$root/usr/lib/x86_64-linux-gnu
 folders+=:$root/usr/lib/x86_64-linux-gnu/ceph
 for program in iscsid iscsiadm fio mkfs.ext4 e2fsck \
-  sg_{inq,vpd,modes,readcap,opcodes,logs,luns,turs,sync,write_x,get_lba_status,unmap}; do
+  sg_{format,inq,vpd,modes,readcap,opcodes,logs,luns,turs,sync,write_x,get_lba_status,unmap}; do
   file=$(find "$root/sbin" "$root/usr" -path "*bin/$program" -print -quit)
   [[ -n $file ]] || die "the packages have no $program"
   cp -L "$file" "$initrd/bin/$program"

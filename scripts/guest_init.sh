@@ -122,6 +122,7 @@ block="dd if=/dev/sda bs=512 iflag=direct"
 step same "($block skip=1000 count=4; $block skip=5000 count=1; $block skip=9000 count=3) 2>/dev/null | cmp - data && echo same"
 step - 'sg_get_lba_status --lba=1000 /dev/sda'
 step zeros "sg_unmap --force --lba=1000 --num=4 /dev/sda && $block skip=1000 count=4 2>/dev/null | cmp -n 2048 - /dev/zero && echo zeros"
+step zeros "sg_format --format --quick --wait /dev/sda && $block skip=5000 count=1 2>/dev/null | cmp -n 512 - /dev/zero && echo zeros"
 data sda 8m
 kernel
 

@@ -1,6 +1,7 @@
-//! Authentication by CHAP (RFC 7143, section 12.1; RFC 1994), with MD5 or SHA-256. Values
-//! in hexadecimal; base64 is refused.
+//! Authentication by CHAP (RFC 7143, section 12.1; RFC 1994), with MD5 or SHA-256.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use md5::Md5;
 use sha2::{Digest, Sha256};
 use sledsim_base::error::{Error, Result};
@@ -180,7 +181,7 @@ impl Challenge {
             return false;
         };
         let expected = self.hash.response(self.id, secret, &self.bytes);
-        let given = unhex(response).unwrap_or_default();
+        let given = decode(response).unwrap_or_default();
         // The time does not tell how much of it is right.
         let differences = expected
             .iter()
@@ -199,7 +200,8 @@ impl Challenge {
         let (name, secret) = (secrets.target.as_ref())
             .ok_or("the file of secrets has no target line to authenticate the target with")?;
         let id = id.parse().map_err(|_| "CHAP_I: must be from 0 to 255")?;
-        let challenge = unhex(challenge).ok_or("CHAP_C: must be 1 to 1024 bytes in hexadecimal")?;
+        let challenge =
+            decode(challenge).ok_or("CHAP_C: must be 1 to 1024 bytes in hexadecimal or base64")?;
         if challenge == self.bytes {
             return Err("CHAP_C: is the challenge of the target");
         }
@@ -216,26 +218,23 @@ fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// Decodes hexadecimal bytes.
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits = text
-        .strip_prefix("0x")
-        .or_else(|| text.strip_prefix("0X"))?;
-    let digits: Option<Vec<u8>> = digits
-        .chars()
-        .map(|c| c.to_digit(16).map(|d| d as u8))
-        .collect();
-    let digits = digits?;
-    let bytes = digits.len() / 2;
-    if digits.len() % 2 == 1 || bytes == 0 || bytes > VALUE_MAXIMUM {
-        return None;
-    }
-    Some(
-        digits
-            .chunks(2)
-            .map(|pair| pair[0] << 4 | pair[1])
-            .collect(),
-    )
+/// Decodes a value in hexadecimal or base64 (RFC 7143, section 6.1).
+fn decode(text: &str) -> Option<Vec<u8>> {
+    let (prefix, digits) = text.split_at_checked(2)?;
+    let bytes = match prefix {
+        "0x" | "0X" => unhex(digits)?,
+        "0b" | "0B" => STANDARD.decode(digits).ok()?,
+        _ => return None,
+    };
+    (1..=VALUE_MAXIMUM).contains(&bytes.len()).then_some(bytes)
+}
+
+fn unhex(digits: &str) -> Option<Vec<u8>> {
+    let digits = digits.chars().map(|c| c.to_digit(16).map(|d| d as u8));
+    let digits: Vec<u8> = digits.collect::<Option<_>>()?;
+    let (pairs, rest) = digits.as_chunks::<2>();
+    let bytes = pairs.iter().map(|[high, low]| high << 4 | low);
+    rest.is_empty().then(|| bytes.collect())
 }
 
 #[cfg(test)]
@@ -252,6 +251,25 @@ mod tests {
     }
     const MD5: &str = "0x5d797f3a5af5308f34158457600f6e27";
     const SHA256: &str = "0x1d996893e0c4aac1a098c1f54c37004b4ba7b3ab650fa2904da5da9104306ffa";
+
+    /// Values converted by `base64` of Python.
+    #[test]
+    fn values_are_hexadecimal_or_base64() {
+        let value = decode(MD5);
+        assert_eq!(value.as_ref().map(Vec::len), Some(16));
+        assert_eq!(decode("0bXXl/Olr1MI80FYRXYA9uJw=="), value);
+        assert_eq!(decode(&MD5.to_uppercase()), value);
+        assert_eq!(
+            decode(&format!("0x{}", "00".repeat(1024))),
+            Some(vec![0; 1024])
+        );
+        let long = format!("0x{}", "00".repeat(1025));
+        for wrong in [
+            "", "0", "0x", "0b", "0x123", "0xgg", "0bA", "0b!AAA", "12", "0\u{e9}x", &long,
+        ] {
+            assert_eq!(decode(wrong), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn files_of_secrets_are_checked_line_by_line() {

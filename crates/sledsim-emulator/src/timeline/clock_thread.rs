@@ -91,7 +91,7 @@ impl TimelineCore {
         self.poke.store(true, Ordering::Release);
     }
 
-    /// Runs the clock thread until it is told to end.
+    /// Runs the clock thread until it is stopped.
     pub(super) fn run(&self) {
         // One nanosecond: the default of 50 us would delay every wake-up.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));

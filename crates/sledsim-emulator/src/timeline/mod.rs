@@ -10,7 +10,7 @@
 //! In reading order:
 //!
 //! * `clock`: model time and real time.
-//! * `reply`: the answer to a request, and who is told of it.
+//! * `reply`: the answer to a request, and who observes completions.
 //! * `in_flight`: the requests in flight.
 //! * `state`: the model and its requests in flight, under one lock.
 //! * `margin`: how late the system wakes up a sleeping thread.

@@ -39,6 +39,7 @@ impl Timeline {
         let completed = state.in_flight.completed.as_mut().map(std::mem::take);
         let done = fail(&mut *state.model, at, completed.unwrap_or_default());
         state.in_flight.completions = CompletionQueue::default();
+        state.in_flight.read.clear();
         let pending = std::mem::take(&mut state.in_flight.pending);
         self.shared.hurry(&mut state);
         drop(state);

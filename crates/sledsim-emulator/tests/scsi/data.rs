@@ -4,7 +4,7 @@ use super::cdbs::{BLOCK, cdb, compare_and_write, unmap, write_scattered};
 use super::data_model::execute;
 use super::initiator::{
     INVALID_FIELD, INVALID_PARAMETER, Initiator, OUT_OF_RANGE, PARAMETER_LENGTH, Target, WAIT,
-    WRITE_PROTECTED, be32, be64, result, spec,
+    WRITE_PROTECTED, be32, be64, pointer, result, spec,
 };
 use super::steps::{BLOCKS, Step, steps};
 use proptest::prelude::*;
@@ -67,12 +67,77 @@ fn a_read_only_export_refuses_all_that_changes_data() {
         (compare_and_write(0, 1), &two),
         (scattered, &list),
         (unmapped, &ranges),
+        (vec![4, 0, 0, 0, 0, 0], &[]),
     ] {
         assert_eq!(initiator.ask(&cdb, data), Err(WRITE_PROTECTED), "{cdb:x?}");
     }
     assert_eq!(initiator.ask(&cdb(0x35, 0, 0, 0), &[]), Ok(vec![]));
     assert_eq!(initiator.ask(&cdb(0x2f, 0, 0, 1), &[]), Ok(vec![]));
     assert_eq!(initiator.blocks(0, 4), vec![0; 4 * BLOCK]);
+}
+
+/// Also on a sled whose tips have failed, and in the background.
+#[test]
+fn formatting_makes_all_blocks_zeroes() {
+    let tips = [
+        ("travel_x_um", "1.1"),
+        ("faults.ecc_tips", "3"),
+        ("faults.failed_tips", "2"),
+    ];
+    let targets = [Target::instant(BLOCKS), Target::preset("cmu2003", &tips)];
+    let lists: [(u8, &[u8]); 6] = [
+        (0, &[]),
+        (0x0f, &[]),
+        (0x10, &[0; 4]),
+        (0x18, &[0, 0xf2, 0, 0]),
+        (0x30, &[0; 8]),
+        (0x38, &[0, 0x82, 0, 0, 0, 0, 0, 0]),
+    ];
+    for target in &targets {
+        let initiator = target.initiator();
+        let blocks = target.export(0).bytes() / BLOCK as u64;
+        for (flags, list) in lists {
+            for lbn in [0, blocks - 1] {
+                assert_eq!(
+                    initiator.ask(&cdb(0x8a, 0, lbn, 1), &[7; BLOCK]),
+                    Ok(vec![])
+                );
+            }
+            assert_eq!(initiator.ask(&[4, flags, 0, 0, 0, 0], list), Ok(vec![]));
+            assert!(target.export(0).timeline().drain(WAIT));
+            assert_eq!(initiator.blocks(0, 1), [0; BLOCK]);
+            assert_eq!(initiator.blocks(blocks - 1, 1), [0; BLOCK]);
+        }
+    }
+}
+
+#[test]
+fn formats_that_no_device_has_are_refused_and_change_nothing() {
+    let target = Target::instant(BLOCKS);
+    let initiator = target.initiator();
+    assert_eq!(initiator.ask(&cdb(0x8a, 0, 0, 1), &[7; BLOCK]), Ok(vec![]));
+    // Protection information; options that are not valid; a pattern; defects.
+    let lists: [(u8, &[u8], u16); 7] = [
+        (0x10, &[1, 0, 0, 0], 0),
+        (0x10, &[0, 0x10, 0, 0], 1),
+        (0x10, &[0, 0x88, 0, 0], 1),
+        (0x10, &[0, 0, 0, 8], 3),
+        (0x30, &[0, 0, 0, 1, 0, 0, 0, 0], 3),
+        (0x30, &[0, 0, 0, 0, 0, 0, 0, 8], 7),
+        (0x30, &[0, 1, 0, 0, 0, 0, 0, 0], 1),
+    ];
+    for (flags, list, at) in lists {
+        let outcome = initiator.run(0, &[4, flags, 0, 0, 0, 0], list);
+        assert_eq!(pointer(&outcome.sense), (false, at), "{list:?}");
+        assert_eq!(result(outcome), Err(INVALID_PARAMETER));
+    }
+    let short = initiator.ask(&[4, 0x30, 0, 0, 0, 0], &[0; 4]);
+    assert_eq!(short, Err(PARAMETER_LENGTH));
+    assert_eq!(
+        initiator.ask(&[4, 0x80, 0, 0, 0, 0], &[]),
+        Err(INVALID_FIELD)
+    );
+    assert_eq!(initiator.blocks(0, 1), [7; BLOCK]);
 }
 
 #[test]

@@ -168,3 +168,30 @@ pub(super) fn submit(unit: &Arc<LogicalUnit>, command: Command<'_>, responder: R
         responder.end(result);
     });
 }
+
+/// Submits a command whose data are not returned; an `immediate` one ends the task before it
+/// is done.
+pub(super) fn submit_without_data(
+    call: &Call<'_>,
+    command: Result<Command<'_>, Sense>,
+    immediate: bool,
+    responder: Responder,
+) {
+    match command {
+        Err(sense) => responder.end(Err(sense)),
+        Ok(command) if immediate => {
+            call.unit.export.submit(command, Box::new(Ignored));
+            responder.end(Ok(Vec::new()));
+        }
+        Ok(command) => submit_then(call.unit, command, responder, |result, responder| {
+            responder.end(result.map(|_| Vec::new()));
+        }),
+    }
+}
+
+/// The reply to a command whose task has ended.
+struct Ignored;
+
+impl Reply for Ignored {
+    fn send(self: Box<Self>, _answer: Answer) {}
+}

@@ -1,12 +1,10 @@
 //! SYNCHRONIZE CACHE, PRE-FETCH (SBC-3, sections 5.26 and 5.27, 5.8 and 5.9).
 
-use super::blocks::{Fields, command, submit_then};
-use crate::command::{Command, CommandKind};
-use crate::scsi::sense::Sense;
+use super::blocks::{Fields, command, submit_without_data};
+use crate::command::CommandKind;
 use crate::scsi::table::{Call, Entry, Run};
 use crate::scsi::task::Responder;
 use crate::scsi::unit::MAXIMUM_BLOCKS;
-use crate::timeline::{Answer, Reply};
 use sledsim_base::units::BLOCK_BYTES;
 
 /// Bit 1 of byte 1: the status does not wait until it is done.
@@ -40,11 +38,8 @@ pub(super) static COMMANDS: [Entry; 4] = [
 fn synchronize(call: &Call<'_>, responder: Responder) {
     let fields = Fields::of(call.cdb);
     let range = call.unit.must_have(fields.lbn, fields.blocks);
-    submit(
-        call,
-        range.map(|()| command(call, CommandKind::Flush, 0)),
-        responder,
-    );
+    let flush = range.map(|()| command(call, CommandKind::Flush, 0));
+    submit_without_data(call, flush, is_immediate(call), responder);
 }
 
 /// Reads blocks, so that a cache of the device has them.
@@ -58,26 +53,9 @@ fn prefetch(call: &Call<'_>, responder: Responder) {
         };
         command(call, CommandKind::Read(blocks * BLOCK_BYTES), fields.lbn)
     });
-    submit(call, read, responder);
+    submit_without_data(call, read, is_immediate(call), responder);
 }
 
-/// Submits a command whose data are not returned.
-fn submit(call: &Call<'_>, command: Result<Command<'_>, Sense>, responder: Responder) {
-    match command {
-        Err(sense) => responder.end(Err(sense)),
-        Ok(command) if call.cdb[1] & IMMEDIATE != 0 => {
-            call.unit.export.submit(command, Box::new(Ignored));
-            responder.end(Ok(Vec::new()));
-        }
-        Ok(command) => submit_then(call.unit, command, responder, |result, responder| {
-            responder.end(result.map(|_| Vec::new()));
-        }),
-    }
-}
-
-/// The reply to a command whose task has ended.
-struct Ignored;
-
-impl Reply for Ignored {
-    fn send(self: Box<Self>, _answer: Answer) {}
+fn is_immediate(call: &Call<'_>) -> bool {
+    call.cdb[1] & IMMEDIATE != 0
 }

@@ -10,6 +10,7 @@
 //! - `exchange`: COMPARE AND WRITE, ORWRITE.
 //! - `write_same`: WRITE SAME.
 //! - `unmap`: UNMAP, GET LBA STATUS.
+//! - `format`: FORMAT UNIT.
 //! - `cache`: SYNCHRONIZE CACHE, PRE-FETCH.
 //!
 //! What a logical unit is:
@@ -28,6 +29,7 @@ mod blocks;
 mod cache;
 mod capacity;
 mod exchange;
+mod format;
 mod inquiry;
 mod log;
 mod mode;
@@ -49,13 +51,14 @@ use super::sense::Sense;
 use super::table::Entry;
 
 /// All commands, by family.
-static FAMILIES: [&[Entry]; 14] = [
+static FAMILIES: [&[Entry]; 15] = [
     &read_write::COMMANDS,
     &scattered::COMMANDS,
     &verify::COMMANDS,
     &exchange::COMMANDS,
     &write_same::COMMANDS,
     &unmap::COMMANDS,
+    &format::COMMANDS,
     &cache::COMMANDS,
     &inquiry::COMMANDS,
     &capacity::COMMANDS,
