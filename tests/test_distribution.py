@@ -10,7 +10,7 @@ from tests.distribution import ROOT, SHARES, group_of
 
 DOCUMENTS = ["docs/reference/caches.md", "docs/explanation/layouts.md", "docs/reference/power.md"]
 FREE = "tests/test_faults.py"
-FIXTURES = "tests/test_power.py"
+FIXTURES = "tests/test_overload.py"
 
 
 def pytest_says(*words: str) -> list[str]:
