@@ -274,3 +274,10 @@ def test_postgres_is_whole_after_a_crash_and_damage_is_seen(tmp_path: Path) -> N
     gone = changed("drop table records;")
     assert gone.outcome == "corrupt_detected"
     assert "does not exist" in gone.text
+    for segment in (tmp_path / "copy" / "pgdata" / "pg_wal").glob("0*"):
+        segment.unlink()
+    verdict, _ = inspected(program, tmp_path / "copy", 8)
+    assert verdict.outcome == "corrupt_detected"
+    # The cause, not what the server does then.
+    assert "PANIC:  could not locate a valid checkpoint record" in verdict.text
+    assert "aborting startup" not in verdict.text
