@@ -4,11 +4,13 @@ use crate::session::{self, Subject};
 use sledsim_emulator::iscsi::{Settings, serve};
 use sledsim_emulator::server::ExportSpec;
 use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
 
-/// A memory and a sled of 1,000 blocks, in no time.
+/// A memory and a sled of 5,400 blocks, in no time. The seed `parallel` writes a batch up to
+/// LBN 5005.
 static SUBJECT: LazyLock<Mutex<Subject>> = LazyLock::new(|| {
     let keys = [
-        ("travel_x_um", "0.2"),
+        ("travel_x_um", "1.1"),
         ("travel_y_um", "8.0"),
         ("batching.kind", "\"explicit\""),
     ];
@@ -25,4 +27,7 @@ pub fn iscsi_session(data: &[u8]) {
         drop(serve(socket, exports, &Settings::default()));
     });
     assert!(heard.is_empty() || heard[0] == 0x23);
+    for export in subject.exports().iter() {
+        assert!(export.timeline().drain(Duration::from_secs(10)));
+    }
 }

@@ -15,4 +15,6 @@ pub fn nbd_session(data: &[u8]) {
         serve(socket, exports, &Settings::default()).unwrap();
     });
     assert!(heard.starts_with(b"NBDMAGICIHAVEOPT\0\x03"));
+    let export = subject.exports().named("d").unwrap();
+    assert_eq!(export.timeline().outstanding(), 0);
 }
