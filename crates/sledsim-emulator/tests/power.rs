@@ -1,6 +1,7 @@
 //! Power failures of served devices: what is left, what clients see, and recordings.
 
 use crate::nbd::client::{Client, GO, Served, info};
+use crate::session::device;
 use sledsim_base::random::Stream;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
@@ -27,13 +28,6 @@ impl Reply for Says {
     fn send(self: Box<Self>, answer: Answer) {
         let _ = self.1.send((self.0, answer));
     }
-}
-
-fn named(name: &str, keys: &[(&str, &str)]) -> Device {
-    let set =
-        |(key, value): &(&str, &str)| ((*key).to_owned(), value.parse().unwrap(), String::new());
-    let keys: Vec<_> = keys.iter().map(set).collect();
-    Device::resolve(name, &keys).unwrap()
 }
 
 fn serve(device: Device, cut: &str, record: Option<&Path>) -> Server {
@@ -197,7 +191,7 @@ fn a_device_keeps_its_promises_and_its_recording_gives_the_same_bytes() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let record = folder.path().join("recording");
-        let device = named(name, keys);
+        let device = device(name, keys);
         let durable = device.promise().name() == "completion";
         let mut server = serve(device, "manual", Some(&record));
         let power = server.power("d").unwrap();
@@ -261,7 +255,7 @@ fn a_device_keeps_its_promises_and_its_recording_gives_the_same_bytes() {
 fn tip_sectors_without_a_code_begin_new_and_end_old() {
     let folder = tempfile::tempdir().unwrap();
     let record = folder.path().join("recording");
-    let device = named("g2", &[("faults.vertical_check", "false")]);
+    let device = device("g2", &[("faults.vertical_check", "false")]);
     let row_ns = 90.0 / 700e3 * 1e9;
     let mut server = serve(device, "manual", Some(&record));
     let (sender, answers) = channel();
@@ -321,7 +315,7 @@ fn tip_sectors_without_a_code_begin_new_and_end_old() {
 #[test]
 fn a_cache_without_its_battery_is_found() {
     for (battery, broken) in [("true", false), ("false", true)] {
-        let device = named("disk_ram", &[("controller_cache.battery", battery)]);
+        let device = device("disk_ram", &[("controller_cache.battery", battery)]);
         let mut server = serve(device, "manual", None);
         Host::new(3).work(&server, 200);
         let ledger = server.power("d").unwrap().cut().unwrap();
@@ -332,7 +326,7 @@ fn a_cache_without_its_battery_is_found() {
 
 #[test]
 fn connections_end_and_clients_find_the_device_off_then_starting() {
-    let device = named("atlas10k", &[]);
+    let device = device("atlas10k", &[]);
     let mut served = Served::serving(serve(device, "manual", None), &Settings::default());
     let mut client = Client::simple(&served.socket, "d");
     client.write(0, &[5; 4096]).unwrap();
@@ -366,19 +360,19 @@ fn power_fails_when_it_is_told_to() {
         }
         server.status()["exports"][0]["power"]["last_cut"].clone()
     };
-    let server = serve(named("g2", &[]), "at=0.4", None);
+    let server = serve(device("g2", &[]), "at=0.4", None);
     assert_eq!(off(&server)["at_ns"], 400_000_000);
-    let server = serve(named("g2", &[]), "after=30", None);
+    let server = serve(device("g2", &[]), "after=30", None);
     Host::new(1).work(&server, 29);
     assert!(!server.power("d").unwrap().is_off());
     Host::new(1).work(&server, 1);
     off(&server);
-    let server = serve(named("g2", &[]), "flush=2", None);
+    let server = serve(device("g2", &[]), "flush=2", None);
     Host::new(1).work(&server, 200);
     off(&server);
     // The seed alone decides the instant.
     let next = |cut: &str| {
-        let server = serve(named("g2", &[]), cut, None);
+        let server = serve(device("g2", &[]), cut, None);
         server.status()["exports"][0]["power"]["next_cut_ns"].clone()
     };
     let first = next("rate=0.001,seed=4");
@@ -386,7 +380,7 @@ fn power_fails_when_it_is_told_to() {
     assert_eq!(first, next("rate=0.001,seed=4"));
     assert_ne!(first, next("rate=0.001,seed=5"));
     // Power fails again and again.
-    let server = serve(named("g2", &[]), "rate=5,seed=4,back=0.01", None);
+    let server = serve(device("g2", &[]), "rate=5,seed=4,back=0.01", None);
     let until = Instant::now() + Duration::from_secs(20);
     while server.status()["exports"][0]["power"]["cuts"].as_u64() < Some(3) {
         assert!(Instant::now() < until);
@@ -412,7 +406,7 @@ fn wrong_words_are_refused() {
         let error = CutSpec::parse(text).unwrap_err().to_string();
         assert!(error.contains(says), "{text}: {error}");
     }
-    let server = Server::start(vec![ExportSpec::of("d", named("g2", &[]))]).unwrap();
+    let server = Server::start(vec![ExportSpec::of("d", device("g2", &[]))]).unwrap();
     let error = server.power("d").err().unwrap().to_string();
     assert!(error.contains("keeps no record"), "{error}");
     let error = server.power("e").err().unwrap().to_string();
@@ -423,14 +417,14 @@ fn wrong_words_are_refused() {
 fn damaged_recordings_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let record = folder.path().join("recording");
-    let mut server = serve(named("g2", &[]), "manual", Some(&record));
+    let mut server = serve(device("g2", &[]), "manual", Some(&record));
     Host::new(2).work(&server, 50);
     let error = DataRecording::load(&record).err().unwrap().to_string();
     assert!(error.contains("about.json"), "{error}");
     server.stop(Duration::from_secs(5)).unwrap();
     let spec = || ExportSpec {
         record_data: Some(record.clone()),
-        ..ExportSpec::of("d", named("g2", &[]))
+        ..ExportSpec::of("d", device("g2", &[]))
     };
     let error = Server::start(vec![spec()]).err().unwrap().to_string();
     assert!(error.contains("not empty"), "{error}");

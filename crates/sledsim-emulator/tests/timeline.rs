@@ -1,10 +1,11 @@
 //! The model under the real clock gives the same results as in simulation.
 
+use crate::session::device;
 use sledsim_base::error::Result;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
-use sledsim_core::catalog::{Device, Override};
+use sledsim_core::catalog::Device;
 use sledsim_core::engine::{Limits, Observer, simulate};
 use sledsim_core::model::source::Source;
 use sledsim_core::model::{CompletionSink, Model, Report};
@@ -34,14 +35,6 @@ impl Reply for Told {
     fn send(self: Box<Self>, answer: Answer) {
         let _ = self.0.send((answer, Instant::now()));
     }
-}
-
-fn device(name: &str, overrides: &[(&str, &str)]) -> Device {
-    let overrides: Vec<Override> = overrides
-        .iter()
-        .map(|(key, value)| ((*key).to_owned(), value.parse().unwrap(), String::new()))
-        .collect();
-    Device::resolve(name, &overrides).unwrap()
 }
 
 /// A device that takes half a millisecond for any request, one at a time.

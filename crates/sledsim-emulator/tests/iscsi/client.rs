@@ -1,6 +1,6 @@
 //! A raw initiator, with the numbers of RFC 7143 spelled out.
 
-use sledsim_core::catalog::Device;
+use crate::session::device;
 use sledsim_emulator::iscsi::{IscsiServer, Place, Settings};
 use sledsim_emulator::server::{ExportSpec, Server};
 use std::io::{ErrorKind, Read, Write};
@@ -49,13 +49,12 @@ pub struct Served {
 
 /// A memory of this many blocks in which requests take this long.
 pub fn memory(blocks: u64, latency_ms: f64) -> ExportSpec {
-    let key = |name: &str, value: String| (name.to_owned(), value.parse().unwrap(), String::new());
     let keys = [
-        key("blocks", blocks.to_string()),
-        key("latency_ms", format!("{latency_ms:?}")),
-        key("ms_per_block", "0.0".to_owned()),
+        ("blocks", &*blocks.to_string()),
+        ("latency_ms", &*format!("{latency_ms:?}")),
+        ("ms_per_block", "0.0"),
     ];
-    ExportSpec::of("m", Device::resolve("memory", &keys).unwrap())
+    ExportSpec::of("m", device("memory", &keys))
 }
 
 /// A memory of another name.

@@ -2,8 +2,9 @@
 
 use super::initiator::{
     GOOD, INVALID_FIELD, Initiator, LUN_1, NO_POWER, NO_SUCH_UNIT, POWER_ON, STOPPED, TARGET,
-    Target, be16, be32, be64, key_and_code, model, pointer, spec,
+    Target, be16, be32, be64, key_and_code, pointer, spec,
 };
+use crate::session::device;
 use sledsim_emulator::power::CutSpec;
 use sledsim_emulator::server::ExportSpec;
 
@@ -121,7 +122,7 @@ fn designators_are_stable_and_differ_by_logical_unit() {
 
 #[test]
 fn limits_and_characteristics_are_those_of_the_device() {
-    let sled = model("cmu2003", &[]);
+    let sled = device("cmu2003", &[]);
     let track = sled.mems().unwrap().parallel.geometry.blocks_per_track();
     let target = Target::of(vec![spec("atlas10k", &[]), spec("cmu2003", &[])]);
     let initiator = target.initiator();

@@ -1,7 +1,7 @@
 //! A target, its initiators, and the sense data that these get.
 
 use super::cdbs::cdb;
-use sledsim_core::catalog::Device as Model;
+use crate::session::device;
 use sledsim_emulator::export::Export;
 use sledsim_emulator::scsi::{Attribute, Device, Nexus, Outcome, Status, Task, TaskReply};
 use sledsim_emulator::server::{ExportSpec, Server};
@@ -17,19 +17,11 @@ pub const LUN_1: u64 = 1 << 48;
 /// The longest time that a test waits.
 pub const WAIT: Duration = Duration::from_secs(20);
 
-/// A device of a preset with these keys.
-pub fn model(preset: &str, keys: &[(&str, &str)]) -> Model {
-    let keys: Vec<_> = (keys.iter())
-        .map(|(key, value)| ((*key).to_owned(), value.parse().unwrap(), String::new()))
-        .collect();
-    Model::resolve(preset, &keys).unwrap()
-}
-
-/// An export of such a device, a million times as fast, with the name of the preset.
+/// An export of a device with these keys, a million times as fast, with the name of the preset.
 pub fn spec(preset: &str, keys: &[(&str, &str)]) -> ExportSpec {
     ExportSpec {
         speed: 1e6,
-        ..ExportSpec::of(preset, model(preset, keys))
+        ..ExportSpec::of(preset, device(preset, keys))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::initiator::{
     GOOD, INVALID_FIELD, Initiator, LUN_1, NO_SUCH_COMMAND, OUT_OF_RANGE, Target, be16, be32, be64,
-    model,
 };
+use crate::session::device;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::model::links::Links;
@@ -41,7 +41,7 @@ fn track_end(device: &Device, lbn: u64) -> u64 {
 #[test]
 fn read_capacity_tells_the_ends_of_tracks() {
     let target = Target::preset("cmu2003", &[]);
-    let device = model("cmu2003", &[]);
+    let device = device("cmu2003", &[]);
     let initiator = target.initiator();
     let blocks = device.blocks();
     let short = initiator.read(0, &capacity_10(0, 0));
