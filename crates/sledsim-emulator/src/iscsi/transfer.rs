@@ -70,16 +70,15 @@ impl Transfers {
         self.waiting.is_empty()
     }
 
-    /// Begins the transfer of a command with `immediate` data. `unsolicited` is the offset
-    /// up to which more come without being asked for, if any do. Returns it if it is
-    /// complete.
+    /// Begins the transfer of a command with `immediate` data, which are not all.
+    /// `unsolicited` is the offset up to which more come without being asked for, if any do.
     pub(super) fn begin(
         &mut self,
         task: Task,
         command: CommandInFlight,
         immediate: &[u8],
         unsolicited: Option<usize>,
-    ) -> Option<Transfer> {
+    ) {
         let info = command.info();
         let needed = info.taken.min(u64::from(info.expected_out)) as usize;
         let tag = info.tag;
@@ -97,13 +96,10 @@ impl Transfers {
         };
         transfer.append(immediate);
         if unsolicited.is_none() {
-            if transfer.offset >= needed {
-                return Some(transfer);
-            }
+            debug_assert!(transfer.offset < needed, "it waits for data");
             self.queue.push_back(tag);
         }
         self.waiting.insert(tag, transfer);
-        None
     }
 
     /// Asks for the data of as many commands as memory allows.

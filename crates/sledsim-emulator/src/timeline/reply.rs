@@ -1,4 +1,5 @@
-//! Defines the answer to a request, and who is told of it: its client and an observer.
+//! Defines the answer to a request, and the interfaces that receive it: of the client, and of
+//! an observer.
 
 use crate::errno::Errno;
 use sledsim_base::row::Row;

@@ -42,8 +42,7 @@ impl Session<'_> {
             expected_out,
             taken: task.data_out_bytes(),
         };
-        let most = self.target.settings.max_outstanding + IMMEDIATE_MAXIMUM;
-        let is_full = self.sender.outstanding() >= most;
+        let is_full = self.sender.outstanding() >= self.most_commands();
         let command = CommandInFlight::enter(&self.sender, info, task.id());
         self.count(message);
         let Some(command) = command else {
@@ -59,11 +58,15 @@ impl Session<'_> {
             let taken = data.len().min(info.taken as usize);
             self.execute(task, command, &data[..taken]);
         } else {
-            let done = self.transfers.begin(task, command, data, unsolicited);
-            debug_assert!(done.is_none(), "it waits for data");
+            self.transfers.begin(task, command, data, unsolicited);
             self.transfers.solicit(&self.sender);
         }
         Ok(())
+    }
+
+    /// The most commands in flight.
+    fn most_commands(&self) -> usize {
+        self.target.settings.max_outstanding + IMMEDIATE_MAXIMUM
     }
 
     /// Handles a message with data of a command.
@@ -129,11 +132,10 @@ impl Session<'_> {
         let Some(nexus) = &self.nexus else {
             return;
         };
-        let settings = &self.target.settings;
         let limiter = &self.link.limiter;
         let (most, bytes) = (
-            settings.max_outstanding + IMMEDIATE_MAXIMUM,
-            settings.max_outstanding_bytes,
+            self.most_commands(),
+            self.target.settings.max_outstanding_bytes,
         );
         let size = task.memory_bytes();
         if !limiter.fits(size, most, bytes) {

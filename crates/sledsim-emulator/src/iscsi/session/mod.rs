@@ -143,8 +143,8 @@ impl<'a> Session<'a> {
         Ok(true)
     }
 
-    /// Whether a message with a command number is the next; counts it. One outside the
-    /// window is ignored, as section 4.2.2.1 demands.
+    /// Whether a message is the next by its command number. One outside the window is
+    /// ignored, as section 4.2.2.1 demands.
     fn is_next(&self, message: &Received) -> Result<bool, End> {
         if message.is_immediate() {
             return Ok(true);

@@ -10,8 +10,8 @@ use crate::scsi::table::{Call, Entry, Run};
 use crate::scsi::task::Responder;
 use sledsim_base::units::BLOCK_BYTES;
 
-/// Bits of byte 1 of the CDB: a parameter list with a long head, a parameter list, and what
-/// it says of defects.
+/// Bits of byte 1 of the CDB: a long header of the parameter list, a parameter list, and the
+/// format of its defects.
 const LONG_LIST: u8 = 1 << 5;
 const FORMAT_DATA: u8 = 1 << 4;
 const DEFECTS: u8 = 0xf;
@@ -27,10 +27,10 @@ pub(super) static COMMANDS: [Entry; 1] = [Entry::new(
     &[0x04, LONG_LIST | FORMAT_DATA | DEFECTS, 0, 0, 0, 0],
     Run::Later(format),
 )
-.takes(|cdb| head_bytes(cdb) as u64)];
+.takes(|cdb| header_bytes(cdb) as u64)];
 
-/// Bytes of the head of the parameter list, 0 if there is none.
-fn head_bytes(cdb: &[u8]) -> usize {
+/// Number of bytes in the header of the parameter list; 0 without a parameter list.
+fn header_bytes(cdb: &[u8]) -> usize {
     match (cdb[1] & FORMAT_DATA, cdb[1] & LONG_LIST) {
         (0, _) => 0,
         (_, 0) => 4,
@@ -39,14 +39,10 @@ fn head_bytes(cdb: &[u8]) -> usize {
 }
 
 fn format(call: &Call<'_>, responder: Responder) {
-    match is_immediate(call) {
-        Ok(immediate) => {
-            let bytes = call.unit.blocks() * BLOCK_BYTES;
-            let trim = command(call, CommandKind::Trim(bytes), 0);
-            submit_without_data(call, Ok(trim), immediate, responder);
-        }
-        Err(sense) => responder.end(Err(sense)),
-    }
+    let immediate = is_immediate(call);
+    let all = CommandKind::Trim(call.unit.blocks() * BLOCK_BYTES);
+    let trim = immediate.map(|_| command(call, all, 0));
+    submit_without_data(call, trim, immediate == Ok(true), responder);
 }
 
 /// Whether the status does not wait until the command is done.
@@ -58,11 +54,11 @@ fn is_immediate(call: &Call<'_>) -> Result<bool, Sense> {
     if call.unit.export.is_read_only() {
         return Err(Sense::WRITE_PROTECTED);
     }
-    let head = head_bytes(call.cdb);
-    if head == 0 {
+    let header = header_bytes(call.cdb);
+    if header == 0 {
         return Ok(false);
     }
-    let list = call.data.get(..head).ok_or(Sense::PARAMETER_LENGTH)?;
+    let list = call.data.get(..header).ok_or(Sense::PARAMETER_LENGTH)?;
     let options = match list[1] & OPTIONS_VALID {
         0 => 0,
         _ => OPTIONS_VALID | OPTIONS,
