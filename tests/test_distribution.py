@@ -1,73 +1,130 @@
 """The order and the distribution of the tests over processes."""
 
-import subprocess
-import sys
+from __future__ import annotations
+
+import random
+from itertools import groupby
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from sybil.integration.pytest import SybilItem
 
 from tests.distribution import ROOT, SHARES, group_of
 
-DOCUMENTS = ["docs/reference/caches.md", "docs/explanation/layouts.md", "docs/reference/power.md"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DOCUMENT = "docs/reference/caches.md"
+DOCSTRINGS = "python/sledsim/disksim/__init__.py"
 FREE = "tests/test_faults.py"
 FIXTURES = "tests/test_overload.py"
+SLOW = "tests/test_rpc.py"
+NAMES = [
+    *(f"{DOCUMENT}::line:{line},column:1" for line in (5, 30, 111)),
+    *(f"{DOCSTRINGS}::line:{line},column:1" for line in (9, 12)),
+    *(f"{path}::test_{name}" for path in (FREE, FIXTURES, SLOW) for name in "abcdef"),
+]
 
 
-def pytest_says(*words: str) -> list[str]:
-    """Run pytest in another process; return its lines."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.splitlines()
+class Free(pytest.Function):
+    """A test with so much of one as its place depends on."""
+
+    nodeid = ""
 
 
-def collected(seed: int) -> dict[str, list[str]]:
-    """Return the tests of each file in the order in which they would run."""
-    names = [*DOCUMENTS, FREE, "tests/test_rpc.py", FIXTURES]
-    found: dict[str, list[str]] = {}
-    last = ""
-    for line in pytest_says("--collect-only", "-q", f"--randomly-seed={seed}", *names):
-        path, colons, test = line.partition("::")
-        if colons:
-            assert path == last or path not in found, "they are next to each other"
-            found.setdefault(path, []).append(test)
-            last = path
-    assert set(found) == set(names)
-    return found
+class Block(SybilItem):
+    """The same of a block of a document."""
+
+    nodeid = ""
 
 
-def test_tests_are_shuffled_and_blocks_are_not() -> None:
-    orders = [collected(seed) for seed in (1, 1, 2)]
-    assert list(orders[0].items()) == list(orders[1].items())
-    assert orders[0][FREE] != orders[2][FREE]
-    assert sorted(orders[0][FREE]) == sorted(orders[2][FREE])
+def item(name: str) -> pytest.Item:
+    test = name.partition("::")[2]
+    kind = Block if test.startswith("line:") else Free
+    made: Any = object.__new__(kind)
+    made.nodeid = name
+    if kind is Block:
+        made.example = SimpleNamespace(start=int(test[5:].partition(",")[0]))
+    return made  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def shuffled(request: pytest.FixtureRequest) -> Callable[[int], list[str]]:
+    """Return the tests in the order in which they would run with a seed."""
+    conftest: Any = request.config.pluginmanager.get_plugin(str(ROOT / "conftest.py"))
+
+    def names(seed: int) -> list[str]:
+        items = [item(name) for name in random.Random(seed).sample(NAMES, len(NAMES))]
+        next(conftest.pytest_collection_modifyitems(request.config, items))
+        return [each.nodeid for each in items]
+
+    return names
+
+
+def test_tests_are_shuffled_and_blocks_are_not(shuffled: Callable[[int], list[str]]) -> None:
+    orders = [shuffled(seed) for seed in (1, 1, 2)]
+    assert orders[0] == orders[1]
     for order in orders:
-        assert next(iter(order)) == "tests/test_rpc.py"  # slow files first
-        assert list(order)[-1] == FREE  # files that can be shared evenly last
-        for document in DOCUMENTS:
-            lines = [int(test.partition(":")[2].partition(",")[0]) for test in order[document]]
-            assert lines == sorted(lines)
-            assert len(lines) > 2
+        assert sorted(order) == sorted(NAMES)
+        files = [name.partition("::")[0] for name in order]
+        assert len(list(groupby(files))) == len(set(files)), "they are next to each other"
+        assert files[0] == SLOW  # slow files first
+        assert files[-1] == FREE  # files that can be shared evenly last
+        for document in (DOCUMENT, DOCSTRINGS):
+            blocks = [name for name in order if name.startswith(document)]
+            assert blocks == [name for name in NAMES if name.startswith(document)]
+    for path in (FREE, FIXTURES, SLOW):
+        first, _, other = ([name for name in order if path in name] for order in orders)
+        assert first != other
+        assert sorted(first) == sorted(other)
 
 
-def test_groups_stay_in_one_process() -> None:
+def test_they_are_shuffled_before(request: pytest.FixtureRequest) -> None:
+    assert request.config.pluginmanager.has_plugin("randomly")
+
+
+class Worker:
+    """A worker of pytest-xdist that notes what it is told to run."""
+
+    gateway = SimpleNamespace(id="gw")
+    shutting_down = False
+
+    def __init__(self) -> None:
+        self.waiting: list[int] = []
+        self.done: list[int] = []
+
+    def send_runtest_some(self, indices: list[int]) -> None:
+        self.waiting += indices
+
+    def shutdown(self) -> None:
+        self.shutting_down = True
+
+
+def test_groups_stay_in_one_process(
+    request: pytest.FixtureRequest, shuffled: Callable[[int], list[str]]
+) -> None:
     """Else the blocks of a page would not find the names of those before them, either."""
-    docstrings = "python/sledsim/disksim/__init__.py"
-    workers: dict[str, set[str]] = {}
-    for line in pytest_says("-v", "-n2", docstrings, "docs/reference/power.md", FIXTURES):
-        if line.startswith("[gw"):  # [gw1] [ 50%] PASSED docs/reference/power.md::line:9,column:1
-            path = line.split("PASSED ")[1].partition("::")[0]
-            workers.setdefault(path, set()).add(line.partition("]")[0])
-    assert {path: len(found) for path, found in workers.items()} == {
-        docstrings: 1,
-        "docs/reference/power.md": 1,
-        FIXTURES: 1,
-    }
+    settings = {"tx": ["2*popen"], "loadscopereorder": False}
+    config: Any = SimpleNamespace(getvalue=settings.get, getoption=settings.get)
+    config.option = SimpleNamespace(**settings)
+    make = request.config.hook.pytest_xdist_make_scheduler
+    schedule = make(config=config, log=None)  # as conftest.py makes it
+    workers = [Worker(), Worker()]
+    order = shuffled(1)
+    for worker in workers:
+        schedule.add_node(worker)
+        schedule.add_node_collection(worker, order)
+    schedule.schedule()
+    chance = random.Random(1)
+    while busy := [worker for worker in workers if worker.waiting]:
+        worker = chance.choice(busy)  # either may be the faster
+        worker.done.append(worker.waiting.pop(0))
+        schedule.mark_test_complete(worker, worker.done[-1])
+    ran = [{order[index].partition("::")[0] for index in worker.done} for worker in workers]
+    assert sorted(index for worker in workers for index in worker.done) == list(range(len(NAMES)))
+    assert ran[0] & ran[1] == {FREE}
 
 
 def test_results_that_tests_share_are_found() -> None:
