@@ -19,7 +19,7 @@ from sledsim.crash_app.scripts import EXIT_CODES, Scripts
 from sledsim.crash_app.sqlite import Sqlite
 
 from tests.test_applications import needs_postgres
-from tests.waiting import eventually
+from tests.waiting import LONG_S, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -170,12 +170,12 @@ def test_a_check_of_sqlite_that_hangs_is_ended(
 ) -> None:
     program, folder = ran()
     process = tmp_path / "process.py"
-    process.write_text("print('opens', flush=True)\nimport time\ntime.sleep(99)\n", "ascii")
+    process.write_text("print('opens', flush=True)\nimport time\ntime.sleep(999)\n", "ascii")
     monkeypatch.setattr("sledsim.crash_app.sqlite._PROCESS", process)
     begin = time.monotonic()
     verdict, _ = inspected(program, folder, 12, patience_s=0.5)
     assert verdict.outcome == "check_hung"
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < LONG_S
 
 
 # Scripts
@@ -224,14 +224,14 @@ def commands() -> Iterator[bytes]:
 
 def test_a_script_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     load = script(tmp_path / "load", "true")
-    check = script(tmp_path / "check", f"(sleep 77.5; touch {tmp_path}/late) & sleep 77.5")
+    check = script(tmp_path / "check", f"(sleep 977.5; touch {tmp_path}/late) & sleep 977.5")
     folder = tmp_path / "data"
     folder.mkdir()
     begin = time.monotonic()
     verdict, _ = inspected(Scripts(None, load, check, []), folder, 0, patience_s=0.3)
     assert verdict.outcome == "check_hung"
-    assert time.monotonic() - begin < 10
-    eventually(lambda: not any(b"77.5" in command for command in commands()))
+    assert time.monotonic() - begin < LONG_S
+    eventually(lambda: not any(b"977.5" in command for command in commands()))
 
 
 # PostgreSQL
