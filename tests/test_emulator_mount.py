@@ -241,7 +241,7 @@ def kept_by(journal: Path, stop: Callable[[], None], place: Place) -> dict[str, 
         command = ["fio", "--name=load", "--filename=fio", "--size=16m"]
         command += ["--rw=randrw", "--bs=4k", "--ioengine=psync", "--numjobs=4", "--direct=1"]
         fio = subprocess.Popen(
-            [*command, "--thread", "--time_based", "--runtime=60"],
+            [*command, "--thread", "--time_based", f"--runtime={4 * LONG_S:.0f}"],
             cwd=place.directory,  # it opens its file again and again
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
