@@ -19,6 +19,8 @@ import pytest
 import sledsim as ss
 from sledsim.cli import main
 
+from tests.waiting import LONG_S
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -317,13 +319,12 @@ def running(*words: object, **options: Any) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def stopped(process: subprocess.Popen[str], number: int) -> tuple[float, str]:
-    """Send a signal; return the time until the end, and stderr."""
-    since = time.monotonic()
+def stopped(process: subprocess.Popen[str], number: int) -> str:
+    """Send a signal; return stderr once the process has ended."""
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=LONG_S)
     assert out == ""
-    return time.monotonic() - since, err
+    return err
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
@@ -334,10 +335,9 @@ def test_a_signal_ends_a_run_and_leaves_no_file(name: str, tmp_path: Path) -> No
             time.sleep(0.02)
         assert [path.suffix for path in parts] == [".part"]
         number = getattr(signal, name)
-        took_s, said = stopped(process, number)
+        said = stopped(process, number)
         assert (process.returncode, said) == (128 + number, "sledsim: interrupted\n")
         assert list(tmp_path.iterdir()) == []
-        assert took_s < 2  # a second, and some for a busy machine
 
 
 def test_a_signal_interrupts_the_reading_of_a_trace(tmp_path: Path) -> None:
@@ -353,10 +353,9 @@ def test_a_signal_interrupts_the_reading_of_a_trace(tmp_path: Path) -> None:
                 with contextlib.suppress(OSError):  # until it reads
                     writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
                 time.sleep(0.02)
-            took_s, said = stopped(process, signal.SIGINT)
+            said = stopped(process, signal.SIGINT)
             os.close(writer)
             assert (process.returncode, said) == (130, "sledsim: interrupted\n")
-            assert took_s < 2
     assert list(tmp_path.iterdir()) == [pipe]
 
 
