@@ -12,6 +12,8 @@ import pytest
 import sledsim as ss
 from sledsim.cli import main
 
+from tests.waiting import LONG_S
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -129,7 +131,7 @@ def test_an_interrupt_stops_all_runs() -> None:
         ss.compare(
             ss.workload("random", requests=10**9), devices(*DEVICES), workers=2, progress=stop
         )
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < LONG_S
 
 
 def test_progress_is_told_while_runs_go_on() -> None:
