@@ -13,7 +13,7 @@ import sledsim as ss
 from sledsim import executors
 from sledsim.executors import completed, workers
 
-from tests.waiting import eventually
+from tests.waiting import LONG_S, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ class AtOnce(Executor):
 @pytest.fixture
 def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     """Call ``beat`` so rarely that waiting for the next call shows."""
-    monkeypatch.setattr(executors, "_BEAT_S", 30)
+    monkeypatch.setattr(executors, "_BEAT_S", 2 * LONG_S)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_the_end_of_the_last_task_is_not_waited_for_by_the_clock() -> None:
     start = time.monotonic()
     with workers("threads:2") as pool:
         assert len(list(completed(pool, time.sleep, [0, 0.1]))) == 2
-    assert time.monotonic() - start < 15
+    assert time.monotonic() - start < LONG_S
 
 
 @pytest.mark.usefixtures("rarely")
@@ -81,13 +81,13 @@ def test_the_first_failure_stops_the_others() -> None:
         if task == 1:
             time.sleep(0.1)
             raise ss.SledsimError("on purpose")
-        if pool.stopped.wait(60):
+        if pool.stopped.wait(2 * LONG_S):
             stopped.append(task)
 
     start = time.monotonic()
     with workers("threads:2") as pool, pytest.raises(ss.SledsimError, match="on purpose"):
         list(completed(pool, run, [0, 1, 2, 3]))
-    assert time.monotonic() - start < 15
+    assert time.monotonic() - start < LONG_S
     assert 0 in stopped
     assert 3 not in begun
 
