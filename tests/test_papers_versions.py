@@ -242,7 +242,7 @@ RUN = """
     try:
         papers.run(papers.find({names}), Path("out"), workers=2, progress=stop)
     except BaseException as error:
-        print(type(error).__name__, "|", error, "|", time.monotonic() - started < 30)
+        print(type(error).__name__, "|", error, "|", time.monotonic() - started < 300)
 """
 
 
