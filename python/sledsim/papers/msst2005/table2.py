@@ -1,16 +1,17 @@
 """Table 2: characteristics of the loads."""
 
+import json
+from typing import Any
+
 from sledsim.characteristics import COLUMNS, characteristics
-from sledsim.papers import Found, Setup
+from sledsim.papers import Found, Setup, once
 from sledsim.papers.msst2005 import loads
 
 
 def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (it is about the whole loads)
     """Draw all requests of each load; nothing is simulated."""
-    found = {
-        name: characteristics(loads.trace(setup, name) or loads.load(setup, name, quick=False))
-        for name in loads.LOADS
-    }
+    own = json.dumps({key: setup[key] for key in ("max_queue", "loads")})
+    found = {name: drawn(name, str(loads.trace(setup, name) or ""), own) for name in loads.LOADS}
     return Found(
         {f"{name}_{column}": found[name][column] for name in loads.LOADS for column in COLUMNS}
         | {"cello_writes_below_8kb": found["cello"]["writes_below_8kb"]},
@@ -20,3 +21,12 @@ def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (it is abou
         },
         note=loads.note(),
     )
+
+
+@once
+def drawn(name: str, file: str, setup: str) -> dict[str, Any]:
+    """Return the characteristics of a load, or of the trace in its place.
+
+    ``setup`` has the keys of the set-up that a load depends on, in JSON.
+    """
+    return characteristics(file or loads.load(json.loads(setup), name, quick=False))
