@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DRIVES = Path(__file__).parents[2] / "shared" / "reference" / "drives"
-CHANGES = 5000
+CHANGES = 1500
 SEEKS = "Seek distances measured: 4\n1, 0.9\n2, 1.2\n50, 3.5\n99, 5.25\n"
 
 
