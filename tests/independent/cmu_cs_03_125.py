@@ -106,7 +106,10 @@ def scan(
                     break
                 if not 0 <= other < len(left):
                     continue
-                taken = lowest(left[other] & ~used, spare)
+                wanted = left[other] & ~used
+                if not wanted:
+                    continue
+                taken = lowest(wanted, spare)
                 left[other] ^= taken
                 used |= taken
                 count = taken.bit_count()
