@@ -4,6 +4,7 @@ The seed that the head of a run prints fixes the order of the tests and what hyp
 `pytest --randomly-seed=SEED` does the same again.
 """
 
+import gc
 import os
 import signal
 from collections.abc import Generator, Iterator
@@ -49,6 +50,15 @@ def pytest_collection_modifyitems(
             hypothesis.seed(f"{seed} {item.nodeid.partition('[')[0]}")(test)
     items[:] = arranged(items)
     return (yield)
+
+
+gc.disable()  # until all modules are imported
+
+
+def pytest_collection_finish() -> None:
+    """Collect no more garbage among what stays to the end: a tenth of the time went there."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
