@@ -40,7 +40,7 @@ fn dead(point: &Path, kind: &str) {
 /// Waiting requests fail at once, and nothing stays mounted.
 #[test]
 fn unmounting_fails_the_requests_in_flight() {
-    let Some(mut mounted) = one(60_000.0) else {
+    let Some(mut mounted) = one(240_000.0) else {
         return;
     };
     let point = mounted.mount.point().to_owned();
@@ -54,7 +54,10 @@ fn unmounting_fails_the_requests_in_flight() {
             client.join().unwrap().unwrap_err();
         }
         assert_eq!(under_way, 2);
-        assert!(start.elapsed() < Duration::from_secs(30), "not the minute");
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "not the four minutes"
+        );
     });
     assert!(!is_mounted(&point) && !mounted.mount.is_alive());
 }
@@ -63,7 +66,9 @@ fn unmounting_fails_the_requests_in_flight() {
 /// blocking.
 #[test]
 fn unmounting_fails_a_read_modify_write() {
-    let Some(mounted) = one(60_000.0) else { return };
+    let Some(mounted) = one(240_000.0) else {
+        return;
+    };
     let path = mounted.mount.path_of("d");
     let file = OpenOptions::new().write(true).open(path).unwrap();
     let client = thread::spawn(move || file.write_at(&[1; 10], 5));
@@ -73,7 +78,10 @@ fn unmounting_fails_a_read_modify_write() {
     drop(server);
     drop(mount);
     client.join().unwrap().unwrap_err();
-    assert!(start.elapsed() < Duration::from_secs(30), "not the minute");
+    assert!(
+        start.elapsed() < Duration::from_secs(120),
+        "not the four minutes"
+    );
 }
 
 #[test]
