@@ -138,7 +138,7 @@ impl Bench {
     }
 
     fn next(&self) -> (Answer, u64) {
-        self.answers.recv_timeout(Duration::from_secs(10)).unwrap()
+        self.answers.recv_timeout(Duration::from_secs(120)).unwrap()
     }
 
     fn ask(&self, what: CommandKind<'_>, offset: u64, fua: bool) -> (Answer, u64) {
@@ -345,7 +345,7 @@ impl Bench {
             })
             .collect();
         self.export.submit_batch(&commands, Box::new(Batch(told)))?;
-        Ok(done.recv_timeout(Duration::from_secs(10)).unwrap())
+        Ok(done.recv_timeout(Duration::from_secs(120)).unwrap())
     }
 }
 

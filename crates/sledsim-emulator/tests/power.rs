@@ -168,7 +168,7 @@ fn read(server: &Server, lbn: u64) -> Option<Vec<u8>> {
     };
     let export = server.exports().named("d").unwrap();
     export.submit(command, Box::new(Says(0, sender)));
-    match answers.recv_timeout(Duration::from_secs(20)).unwrap().1 {
+    match answers.recv_timeout(Duration::from_secs(120)).unwrap().1 {
         Ok(data) => Some(data),
         Err(errno) => {
             assert_eq!(errno, Errno::IO);
@@ -230,7 +230,7 @@ fn a_device_keeps_its_promises_and_its_recording_gives_the_same_bytes() {
             left.push(image);
         }
         assert!(torn || unreadable == 0, "{name}");
-        server.stop(Duration::from_secs(5)).unwrap();
+        server.stop(Duration::from_secs(120)).unwrap();
         let recording = DataRecording::load(&record).unwrap();
         for (at, image) in cuts.into_iter().zip(left) {
             let cut = recording.cut(at).unwrap();
@@ -269,11 +269,11 @@ fn tip_sectors_without_a_code_begin_new_and_end_old() {
     };
     export.submit(command, Box::new(Says(0, sender)));
     answers
-        .recv_timeout(Duration::from_secs(20))
+        .recv_timeout(Duration::from_secs(120))
         .unwrap()
         .1
         .unwrap();
-    server.stop(Duration::from_secs(5)).unwrap();
+    server.stop(Duration::from_secs(120)).unwrap();
     let recording = DataRecording::load(&record).unwrap();
     let write = recording.history().epochs[0].requests[0];
     let end = write.completion.unwrap();
@@ -353,7 +353,7 @@ fn connections_end_and_clients_find_the_device_off_then_starting() {
 #[test]
 fn power_fails_when_it_is_told_to() {
     let off = |server: &Server| {
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + Duration::from_secs(120);
         while !server.power("d").unwrap().is_off() {
             assert!(Instant::now() < until);
             std::thread::sleep(Duration::from_millis(2));
@@ -381,7 +381,7 @@ fn power_fails_when_it_is_told_to() {
     assert_ne!(first, next("rate=0.001,seed=5"));
     // Power fails again and again.
     let server = serve(device("g2", &[]), "rate=5,seed=4,back=0.01", None);
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + Duration::from_secs(120);
     while server.status()["exports"][0]["power"]["cuts"].as_u64() < Some(3) {
         assert!(Instant::now() < until);
         std::thread::sleep(Duration::from_millis(1));
@@ -421,7 +421,7 @@ fn damaged_recordings_are_refused() {
     Host::new(2).work(&server, 50);
     let error = DataRecording::load(&record).err().unwrap().to_string();
     assert!(error.contains("about.json"), "{error}");
-    server.stop(Duration::from_secs(5)).unwrap();
+    server.stop(Duration::from_secs(120)).unwrap();
     let spec = || ExportSpec {
         record_data: Some(record.clone()),
         ..ExportSpec::of("d", device("g2", &[]))

@@ -28,7 +28,7 @@ pub fn said_to(served: &Served, bytes: &[u8]) -> Vec<u8> {
 pub fn connected(served: &Served) -> UnixStream {
     let socket = UnixStream::connect(&served.socket).unwrap();
     socket
-        .set_read_timeout(Some(Duration::from_secs(20)))
+        .set_read_timeout(Some(Duration::from_secs(120)))
         .unwrap();
     socket
 }
@@ -100,7 +100,7 @@ pub fn called(served: &Served, method: &str, frames: &[Bytes]) -> (u32, String) 
         (status.expect("a status"), message)
     };
     runtime.block_on(async {
-        tokio::time::timeout(Duration::from_secs(20), work)
+        tokio::time::timeout(Duration::from_secs(120), work)
             .await
             .unwrap()
     })

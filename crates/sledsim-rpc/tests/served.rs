@@ -79,7 +79,7 @@ impl Served {
 
     /// Waits until a condition holds.
     pub fn until(&self, what: &str, mut is_so: impl FnMut(&Self) -> bool) {
-        let end = Instant::now() + Duration::from_secs(20);
+        let end = Instant::now() + Duration::from_secs(120);
         while !is_so(self) {
             assert!(Instant::now() < end, "{what}: {}", self.rpc.to_json());
             std::thread::sleep(Duration::from_millis(2));

@@ -96,17 +96,17 @@ impl Mounted {
     /// have been counted, which happens shortly after their answers.
     pub fn expect(&self, name: &str, kind: &str, count: u64, what: &str) {
         let counted = || self.summary(name)[kind].as_u64().unwrap();
-        let end = Instant::now() + Duration::from_secs(20);
+        let end = Instant::now() + Duration::from_secs(120);
         while counted() < count && Instant::now() < end {
             thread::sleep(Duration::from_millis(1));
         }
         assert_eq!(counted(), count, "{what}: {kind} of {name}");
     }
 
-    /// Waits until `count` requests are in flight, for at most 20 s; returns their
+    /// Waits until `count` requests are in flight, for at most 120 s; returns their
     /// number.
     pub fn wait_for(&self, count: usize) -> usize {
-        let end = Instant::now() + Duration::from_secs(20);
+        let end = Instant::now() + Duration::from_secs(120);
         while self.outstanding() < count && Instant::now() < end {
             thread::sleep(Duration::from_millis(1));
         }

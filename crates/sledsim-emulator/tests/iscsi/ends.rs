@@ -34,7 +34,7 @@ fn a_server_that_stops_answers_what_is_in_flight() {
     let tag = initiator.command(0xc1, 0, &read_10(0, 1), 512, &[]);
     // The command has arrived once the session answers a later one.
     assert_eq!(initiator.execute(0, &[0; 6], 0, &[]).head[3], GOOD);
-    served.target.stop(Duration::from_secs(20));
+    served.target.stop(Duration::from_secs(120));
     let answer = initiator.status();
     assert_eq!((answer.field(16), answer.head[3]), (tag, GOOD));
     assert!(initiator.is_ended());

@@ -84,9 +84,9 @@ impl Client {
     pub fn silent(path: &Path) -> Self {
         let wire = UnixStream::connect(path).unwrap();
         // Longer than any reply in these tests takes.
-        wire.set_read_timeout(Some(Duration::from_secs(20)))
+        wire.set_read_timeout(Some(Duration::from_secs(120)))
             .unwrap();
-        wire.set_write_timeout(Some(Duration::from_secs(20)))
+        wire.set_write_timeout(Some(Duration::from_secs(120)))
             .unwrap();
         Self::on(wire)
     }
@@ -115,7 +115,7 @@ impl Client {
 impl Client<TcpStream> {
     pub fn tcp(at: &str) -> Self {
         let wire = TcpStream::connect(at).unwrap();
-        wire.set_read_timeout(Some(Duration::from_secs(20)))
+        wire.set_read_timeout(Some(Duration::from_secs(120)))
             .unwrap();
         wire.set_nodelay(true).unwrap();
         Self::on(wire)
@@ -506,7 +506,7 @@ impl Served {
 
     /// Waits until `what` holds.
     pub fn until(&self, what: impl Fn(&Self) -> bool) {
-        for _ in 0..4000 {
+        for _ in 0..24_000 {
             if what(self) {
                 return;
             }

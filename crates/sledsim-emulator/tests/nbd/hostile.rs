@@ -14,7 +14,7 @@ const BYTES: u64 = 64 << 20;
 /// Sends `bytes` and reads replies until the server closes; fails if it does not.
 fn throw(socket: &Path, bytes: &[u8]) {
     let mut wire = UnixStream::connect(socket).unwrap();
-    wire.set_read_timeout(Some(Duration::from_secs(20)))
+    wire.set_read_timeout(Some(Duration::from_secs(120)))
         .unwrap();
     let mut reads = wire.try_clone().unwrap();
     thread::scope(|scope| {

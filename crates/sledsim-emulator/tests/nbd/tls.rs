@@ -116,7 +116,7 @@ fn client_errors(nbd: &NbdServer, kind: &str) -> u64 {
 fn until(what: impl Fn() -> bool) {
     let start = Instant::now();
     while !what() {
-        assert!(start.elapsed() < Duration::from_secs(20));
+        assert!(start.elapsed() < Duration::from_secs(120));
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -252,7 +252,7 @@ fn a_stop_ends_clients_that_do_not_read() {
     let start = Instant::now();
     nbd.stop(Duration::from_millis(100));
     assert!(
-        start.elapsed() < Duration::from_secs(20),
+        start.elapsed() < Duration::from_secs(120),
         "{:?}",
         start.elapsed()
     );

@@ -15,7 +15,7 @@ pub const TARGET: &str = "iqn.2026-01.test:target";
 pub const LUN_1: u64 = 1 << 48;
 
 /// The longest time that a test waits.
-pub const WAIT: Duration = Duration::from_secs(20);
+pub const WAIT: Duration = Duration::from_secs(120);
 
 /// An export of a device with these keys, a million times as fast, with the name of the preset.
 pub fn spec(preset: &str, keys: &[(&str, &str)]) -> ExportSpec {

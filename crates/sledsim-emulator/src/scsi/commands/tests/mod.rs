@@ -109,7 +109,7 @@ impl Client {
 }
 
 fn wait(outcome: &Receiver<Outcome>) -> Outcome {
-    outcome.recv_timeout(Duration::from_secs(20)).unwrap()
+    outcome.recv_timeout(Duration::from_secs(120)).unwrap()
 }
 
 /// A CDB of 16 bytes.

@@ -71,5 +71,8 @@ fn a_task_of_several_requests_ends_with_the_last() {
     let (told, counted) = channel();
     let task = client.0.begin(0, &cdb, Attribute::Simple);
     task.run(&data, Box::new(Counts(Arc::clone(&bench.rows), told)));
-    assert_eq!(counted.recv_timeout(Duration::from_secs(20)), Ok((true, 4)));
+    assert_eq!(
+        counted.recv_timeout(Duration::from_secs(120)),
+        Ok((true, 4))
+    );
 }
