@@ -129,6 +129,8 @@ def test_remapped_blocks_take_the_time_of_the_simulated_device(tmp_path: Path) -
         recording = tmp_path / f"{per_hour}.parquet"
         if len(recorded.filter(pl.col("passes") == 1)) > 10:
             break
+    else:
+        pytest.fail("too few reads before the failures")
     trace = ss.read_trace(recording, time_origin="file")
     run = ss.simulate(trace, ss.device("g2", faults=faults))
     simulated = pl.DataFrame(run.requests).sort("id")
