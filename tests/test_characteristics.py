@@ -118,7 +118,7 @@ def test_the_names_work_wherever_a_workload_is_named(tmp_path: Path) -> None:
     assert json.loads(filed.stdout)["summary"] == document["summary"]
     told = sledsim("run", "--device", "msst2005", "--workload", "cello", "--set", "requests=300")
     assert "cello: mix, seed 1" in told.stdout
-    assert "74% in the busier half at each scale below 32 s" in told.stdout
+    assert "bursty on all scales up to 32 s (b-model, bias 0.74)" in told.stdout
 
 
 def test_the_command_lists_shows_and_tells() -> None:

@@ -363,7 +363,7 @@ def test_top(watched: tuple[ss.Server, Path], capsys: pytest.CaptureFixture[str]
     after["exports"][0]["summary"]["blocks_read"] += 4000
     lines = "\n".join(picture(after, before)).splitlines()
     row = next(line for line in lines if line.startswith("fast "))
-    assert row.split()[5:7] == ["150.0", "1.024"]
+    assert row.split()[5:7] == ["150", "1.02"]
 
 
 def test_top_finds_the_only_server(

@@ -88,7 +88,7 @@ def test_the_command_tells_what_python_does(capsys: pytest.CaptureFixture[str]) 
     assert main(words) == 0
     *_, last = capsys.readouterr().out.splitlines()
     assert last.split()[0] == "100"
-    assert f"{study.loss_probability[100]:.2%}" in last
+    assert f"{study.loss_probability[100]:.1%}" in last
 
 
 @pytest.mark.parametrize(

@@ -61,13 +61,13 @@ def test_a_run_tells_its_mean_with_the_interval(run: ss.Run) -> None:
     shown, percent, rate = map(float, found.groups())
     assert shown == pytest.approx(run.summary["response_time_ms"]["mean"], abs=(high - low) / 20)
     assert percent == pytest.approx(100 * (high - low) / 2 / mean, abs=0.1)
-    assert rate == pytest.approx(run.summary["throughput_iops"], rel=1e-3)
+    assert rate == pytest.approx(run.summary["throughput_iops"], rel=5e-3)
     rows = cells(parsed(run))
     first, last = re.findall(r"[\d.]+", rows["mean response time"][0])[1:]
     assert float(first) == pytest.approx(low, abs=0.001)
     assert float(last) == pytest.approx(high, abs=0.001)
     longest = run.summary["response_time_ms"]["max"]
-    assert float(rows["the longest"][0].removesuffix(" ms")) == pytest.approx(longest, abs=0.001)
+    assert float(rows["the longest"][0].removesuffix(" ms")) == pytest.approx(longest, rel=5e-3)
 
 
 def test_causes_add_up_to_the_mean(run: ss.Run) -> None:
@@ -100,7 +100,7 @@ def test_a_comparison() -> None:
     load = ss.read_trace("sample:postmark-ext4", queue_depth=1)
     comparison = ss.compare(load, ["disk", "mems"])
     assert repr(comparison) == (
-        "<sledsim comparison, mean response times: disk 4.959 ms, mems 0.7511 ms !>"
+        "<sledsim comparison, mean response times: disk 4.96 ms, mems 0.75 ms !>"
     )
     tree = parsed(comparison)
     rows = [[cell.text or "" for cell in row] for row in tree.iter("tr")]
@@ -114,7 +114,7 @@ def test_a_device_has_its_parameters_with_units_and_sources() -> None:
     rows = cells(parsed(ss.device("g2")))
     assert rows["capacity"] == ["3.456 GB, 6,750,000 blocks"]
     assert rows["tips"] == ["6400", "[S] DiskSim 4.0 G2; [P] CMU-CS-03-125 section 4"]
-    assert rows["settle_ms"] == ["0.215365"]
+    assert rows["settle_ms"] == ["0.2154"]
     for name in ss.devices():
         parsed(ss.device(name))
     assert repr(ss.device("g2")) == "<sledsim device g2: 6,750,000 blocks, 3.456 GB>"
@@ -141,7 +141,7 @@ def test_a_study(tmp_path: Path) -> None:
     assert "and 5 more points: study.means has all" in text_of(tree)
     (first,) = study.means_table().column("throughput_iops")[:1]  # type: ignore[index]
     at = rows["rate"].index("throughput_iops")
-    assert float(rows["100"][at]) == pytest.approx(first, rel=1e-3)
+    assert float(rows["100"][at]) == pytest.approx(first, rel=5e-3)
     grid = {"cache.policy": ["lru"], "cache.size_mib": [1, 2]}
     hits = {"trace": "sample:postmark", "cache.segment_kib": 4}
     other = ss.sweep(hits, grid=grid, experiment="hit_ratios", output=tmp_path / "hits")
@@ -163,7 +163,7 @@ def test_a_validation(tmp_path: Path) -> None:
     found = ss.validate(ss.read_trace(tmp_path / "measured.csv", columns=columns), "g2")
     rows = cells(parsed(found))
     assert rows["reads"] == rows["all"]
-    assert rows["all"][:2] == ["100", "30.10"], "the mean of 0.4 to 59.8 ms"
+    assert rows["all"][:2] == ["100", "30.1"], "the mean of 0.4 to 59.8 ms"
     assert "writes" not in rows
 
 

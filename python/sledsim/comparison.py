@@ -11,7 +11,7 @@ from sledsim.arguments import as_list, optional, text, whole
 from sledsim.layout_maps import with_layout
 from sledsim.load_values import Load
 from sledsim.loads import load_of
-from sledsim.number_text import number
+from sledsim.number_text import half_width, mean
 from sledsim.origin import Reported
 from sledsim.rows import records_to_arrow, records_to_pandas, records_to_polars
 from sledsim.simulation import Run, simulate
@@ -42,11 +42,11 @@ class Comparison(Reported):
         """One run for each device and scheduler, in the order of ``to_dict()["runs"]``."""
 
     def __repr__(self) -> str:
-        parts = [
-            f"{line['label']} {number(line['mean_ms'])} ms{' ' * bool(mark)}{mark}"
-            for line in self.table
-            for mark in [cautions.mark(self.cautions[line["label"]])]
-        ]
+        parts = []
+        for line in self.table:
+            mark = cautions.mark(self.cautions[line["label"]])
+            took = mean(line["mean_ms"], half_width(line["mean_low_ms"], line["mean_high_ms"]))
+            parts.append(f"{line['label']} {took} ms{' ' * bool(mark)}{mark}")
         return f"<sledsim comparison, mean response times: {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:

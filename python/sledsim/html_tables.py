@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import cautions, number_text
 from sledsim.causes import CAUSES
-from sledsim.number_text import decimals_of, interval, percent, rounded, size
+from sledsim.number_text import (
+    decimals_of,
+    half_width,
+    interval,
+    part,
+    percent,
+    response_decimals,
+    rounded,
+    size,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -82,9 +91,9 @@ def run(run: Run) -> str:
     times = summary["response_time_ms"]
     rows = [["mean response time", mean(summary, "ms")]]
     for share, most in (("50 %", times["p50"]), ("99 %", times["p99"]), ("99.9 %", times["p99_9"])):
-        rows.append([f"{share} took at most", f"{number(most)} ms"])
-    rows.append(["the longest", f"{number(times['max'])} ms"])
-    rate, data = number(summary["throughput_iops"]), number(summary["throughput_mb_s"])
+        rows.append([f"{share} took at most", f"{measured(most)} ms"])
+    rows.append(["the longest", f"{measured(times['max'])} ms"])
+    rate, data = measured(summary["throughput_iops"]), measured(summary["throughput_mb_s"])
     rows.append(["throughput", f"{rate} requests/s, {data} MB/s"])
     if summary["utilisation"] is not None:
         rows.append(["busy", percent(summary["utilisation"])])
@@ -109,7 +118,7 @@ def comparison(comparison: Comparison) -> str:
                 label,
                 cautions.mark(comparison.cautions[label]),
                 mean(summaries[label]),
-                *(number(line[key]) for key in ("p50_ms", "p99_ms", "max_ms", "throughput_iops")),
+                *(measured(line[key]) for key in ("p50_ms", "p99_ms", "max_ms", "throughput_iops")),
                 NONE if busy is None else percent(busy),
                 number(line["energy_mj_per_request"] or None),
                 _speed_up(line),
@@ -131,7 +140,7 @@ def device(device: Device) -> str:
     rows = [["capacity", f"{size(512 * device.blocks)}, {number(device.blocks)} blocks"]]
     rows += [["kind", str(kind)]]
     rows += [
-        [key, f"{value:,.6g}"]
+        [key, number(value)]
         for key, value in spec["derived"].items()
         if key not in {"blocks", "capacity_bytes"}
     ]
@@ -164,10 +173,17 @@ def study(study: Study) -> str:
     known = [name for name in names if f"{name}.low" in names and name != "seconds"]
     results = [name for name in _RESULTS if name in known] or known[:_MOST_RESULTS]
     columns = {name: means.column(name) or [] for name in (*study.varied, *results, "error")}
+    ends = {
+        name: (means.column(f"{name}.low") or [], means.column(f"{name}.high") or [])
+        for name in results
+    }
     rows = []
     for at in range(min(len(means), _MOST_ROWS)):
         cells = [_value(columns[key][at]) for key in study.varied]
-        cells += [number(columns[name][at]) for name in results]
+        for name in results:
+            width = half_width(*(end[at] for end in ends[name]))
+            value = columns[name][at]
+            cells.append(NONE if value is None else number_text.mean(value, width))
         rows.append([*cells, columns["error"][at] or ""])
     failed = any(row[-1] for row in rows)
     head = [*study.varied, *results, "error"]
@@ -189,21 +205,21 @@ def validation(validation: Validation) -> str:
     for kind, name in (("read", "reads"), ("write", "writes"), ("all", "all")):
         if not document["requests"][kind]:
             continue
-        measured, simulated = document["measured_ms"][kind], document["simulated_ms"][kind]
+        both = document["measured_ms"][kind], document["simulated_ms"][kind]
         share = validation.demerit_percent[kind]
         rows.append(
             [
                 name,
                 number(document["requests"][kind]),
-                *(number(of[key]) for key in ("mean", "p99") for of in (measured, simulated)),
-                number(validation.demerit_ms[kind]),
+                *(measured(of[key]) for key in ("mean", "p99") for of in both),
+                measured(validation.demerit_ms[kind]),
                 NONE if share is None else percent(share / 100),
             ]
         )
     head = ["", "requests", "mean, ms: measured", "simulated"]
     head += ["99 %, ms: measured", "simulated", "demerit, ms", "of the mean"]
     share = validation.class_weighted_percent
-    note = f"class-weighted demerit: {number(validation.class_weighted_ms)} ms"
+    note = f"class-weighted demerit: {measured(validation.class_weighted_ms)} ms"
     note += "" if share is None else f" ({percent(share / 100)})"
     caption = f"measured times and those of {document['device']}"
     return _together(
@@ -247,13 +263,18 @@ def number(value: float | None) -> str:
     return NONE if value is None else number_text.number(value)
 
 
+def measured(value: float | None) -> str:
+    """Write a value that has no interval with three digits; a dash for none."""
+    return NONE if value is None else number_text.measured(value)
+
+
 def mean(summary: Mapping[str, Any], unit: str = "") -> str:
     """Write the mean response time with its interval: ``1.24 (1.19 to 1.29)``."""
     value = summary["response_time_ms"]["mean"]
     told = summary["confidence"]["response_time_ms"]
     behind = f" {unit}" if unit else ""
     if value is None or told["low"] is None:
-        return f"{number(value)}{behind}"
+        return f"{measured(value)}{behind}"
     ends = " to ".join(interval(told["low"], told["high"]))
     return f"{rounded(value, decimals_of((told['high'] - told['low']) / 2))}{behind} ({ends})"
 
@@ -271,7 +292,10 @@ def _causes(summaries: Mapping[str, Mapping[str, Any]]) -> str:
     shown = [cause for cause in CAUSES if any(of[cause] for of in means.values())]
     if not shown:
         return ""
-    rows = [[label, *(number(of[cause]) for cause in shown)] for label, of in means.items()]
+    rows = []
+    for label, of in means.items():
+        decimals = response_decimals(summaries[label])
+        rows.append([label, *(NONE if of[c] is None else part(of[c], decimals) for c in shown)])
     head = ["mean, ms, by cause", *(cause.replace("_", " ") for cause in shown)]
     return table(head, rows)
 

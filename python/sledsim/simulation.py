@@ -13,7 +13,7 @@ from sledsim.arguments import as_list, optional, path_text, real, refuse, share,
 from sledsim.hardware import dotted_keys, wrap
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
-from sledsim.number_text import decimals_of, number, percent, rounded
+from sledsim.number_text import measured, number, percent, response_decimals, rounded
 from sledsim.origin import Origin, Reported
 from sledsim.rows import Rows, rows_of
 from sledsim.values import digest_of
@@ -68,9 +68,9 @@ class Run(Reported):
         if mean is not None:
             width = told["half_width_share"]
             within = "" if width is None else f" (± {percent(width)})"
-            digits = number(mean) if not width else rounded(mean, min(decimals_of(mean * width), 3))
+            digits = rounded(mean, response_decimals(summary))
             text += f", mean response time {digits} ms{within}"
-            text += f", {number(summary['throughput_iops'])} requests/s"
+            text += f", {measured(summary['throughput_iops'])} requests/s"
         if mark := cautions.mark(self.cautions):
             named = ", ".join(code.replace("_", " ") for code in cautions.codes(self.cautions))
             text += f"; {mark} {named}"

@@ -11,6 +11,7 @@ from sledsim.arguments import path_text, text
 from sledsim.hardware import Device, device_of, devices
 from sledsim.load_values import Load
 from sledsim.loads import load_of
+from sledsim.number_text import measured
 from sledsim.origin import Origin, Reported
 from sledsim.rows import Rows
 
@@ -38,9 +39,10 @@ class Validation(Reported):
         figure, share = self.demerit_ms["all"], self.demerit_percent["all"]
         percent = "" if share is None else f" ({share:.3g} %)"
         count, device = self._document["requests"]["all"], self._document["device"]
+        weighted = measured(self.class_weighted_ms)
         return (
-            f"<sledsim validation of {device}: {count} requests, demerit {figure:.4g} ms{percent},"
-            f" class-weighted {self.class_weighted_ms:.4g} ms>"
+            f"<sledsim validation of {device}: {count} requests, "
+            f"demerit {measured(figure)} ms{percent}, class-weighted {weighted} ms>"
         )
 
     def _repr_html_(self) -> str:

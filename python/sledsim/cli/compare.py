@@ -14,7 +14,18 @@ from sledsim.cli.text_tables import WIDTH, stacked_table, table
 from sledsim.comparison import Comparison, compare
 from sledsim.hardware import wrap
 from sledsim.load_values import Load
-from sledsim.number_text import decimals_of, interval, number, percent, rounded
+from sledsim.number_text import (
+    decimals_of,
+    half_width,
+    interval,
+    mean,
+    measured,
+    number,
+    part,
+    percent,
+    response_decimals,
+    rounded,
+)
 from sledsim.trace_files import samples_folder, trace_path
 
 if TYPE_CHECKING:
@@ -150,9 +161,10 @@ def times_rows(lines: list[dict[str, Any]], marks: dict[str, str]) -> list[list[
     """Return the table of times, its head first."""
     rows = [list(_HEADS)]
     for line in lines:
-        mean, share = line["mean_ms"], line["mean_half_width_share"]
+        share = line["mean_half_width_share"]
+        width = half_width(line["mean_low_ms"], line["mean_high_ms"])
         half = "" if share is None else f"± {percent(share)}"
-        percentiles = [_ms(line[key]) for key in ("p50_ms", "p99_ms", "p99_9_ms", "max_ms")]
+        percentiles = [measured(line[key]) for key in ("p50_ms", "p99_ms", "p99_9_ms", "max_ms")]
         busy = "-" if line["utilisation"] is None else f"{line['utilisation']:.1%}"
         # A device whose spec has no powers has no energy.
         energy = number(line["energy_mj_per_request"] or None)
@@ -160,23 +172,16 @@ def times_rows(lines: list[dict[str, Any]], marks: dict[str, str]) -> list[list[
             [
                 line["label"],
                 marks[line["label"]],
-                "saturated" if line["saturated"] else _mean(mean, share),
+                "saturated" if line["saturated"] else mean(line["mean_ms"], width),
                 half,
                 *percentiles,
-                number(line["throughput_iops"]),
+                measured(line["throughput_iops"]),
                 busy,
                 energy,
                 _speed_up(line),
             ]
         )
     return rows
-
-
-def _mean(mean: float | None, half_width_share: float | None) -> str:
-    """Write a mean in ms, with no more digits than its interval has."""
-    if mean is None or not half_width_share:
-        return _ms(mean)
-    return rounded(mean, min(decimals_of(mean * half_width_share), 3))
 
 
 def _speed_up(line: dict[str, Any]) -> str:
@@ -198,12 +203,8 @@ def causes_rows(runs: list[dict[str, Any]]) -> list[list[str]]:
     """Return the table of mean times by cause, its head first."""
     causes = [c for c in CAUSES if any(r["summary"][f"{c}_ms"]["mean"] for r in runs)]
     rows = [["mean, ms, by cause", *(cause.replace("_", " ") for cause in causes)]]
-    rows += [
-        [line["label"], *(_ms(line["summary"][f"{cause}_ms"]["mean"]) for cause in causes)]
-        for line in runs
-    ]
+    for line in runs:
+        decimals = response_decimals(line["summary"])
+        means = (line["summary"][f"{cause}_ms"]["mean"] for cause in causes)
+        rows.append([line["label"], *(part(each, decimals) for each in means)])
     return rows
-
-
-def _ms(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.3f}"

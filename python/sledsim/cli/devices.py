@@ -162,7 +162,7 @@ def _show(options: argparse.Namespace) -> None:
     if changed is not None:
         print(_changes(changed), end="\n\n")
     derived = [["derived", "value"]]
-    derived += [[key, number(value, 6)] for key, value in spec["derived"].items()]
+    derived += [[key, number(value)] for key, value in spec["derived"].items()]
     print(table(derived, "<>"))
 
 

@@ -8,7 +8,7 @@ from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.text_tables import table
 from sledsim.faults import tip_failures
-from sledsim.number_text import number
+from sledsim.number_text import measured, number
 
 if TYPE_CHECKING:
     import argparse
@@ -79,10 +79,10 @@ def _faults(options: argparse.Namespace) -> None:
     rows += [
         [
             number(row),
-            f"{result.spare_tips_left[row]:,.1f}",
-            f"{result.loss_probability[row]:.2%}",
-            f"{result.lost_share[row]:.4%}",
-            f"{result.capacity_share[row]:.2%}",
+            measured(result.spare_tips_left[row]),
+            f"{measured(100 * result.loss_probability[row])}%",
+            f"{measured(100 * result.lost_share[row])}%",
+            f"{measured(100 * result.capacity_share[row])}%",
         ]
         for row in sorted({last * part // _ROWS for part in range(_ROWS + 1)})
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.arguments import optional, share
-from sledsim.number_text import number, plain, size
+from sledsim.number_text import given, number, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -212,7 +212,7 @@ def _seeds(document: dict[str, Any]) -> str:
 
 def _arrivals(workload: dict[str, Any]) -> str:
     scale = workload.get("time_scale", 1.0)
-    faster = "" if scale == 1 else f", {plain(scale)} times as fast"
+    faster = "" if scale == 1 else f", {given(scale)} times as fast"
     if workload["workload"] == "trace" and workload.get("think") == "recorded":
         of = {"stream": " of its stream", "all": ""}[workload["depends_on"]]
         waited, requests = number(workload["waited"]), number(workload["requests"])
@@ -220,7 +220,7 @@ def _arrivals(workload: dict[str, Any]) -> str:
     if "queue_depth" in workload:
         depth, think = workload["queue_depth"], workload["think_ms"]
         random = " on average" if workload.get("think") == "exponential" else ""
-        pause = f", each {plain(think)} ms{random} after a completion" if think else ""
+        pause = f", each {given(think)} ms{random} after a completion" if think else ""
         if think is None:
             pause = f", after the think times of the trace{faster}"
         return f"closed, {number(depth)} outstanding{pause}"
@@ -229,15 +229,15 @@ def _arrivals(workload: dict[str, Any]) -> str:
         bursts = ""
         if "on_ms" in workload:
             bursts = (
-                f" in bursts of {plain(workload['on_ms'])} ms, {plain(workload['off_ms'])} ms apart"
+                f" in bursts of {given(workload['on_ms'])} ms, {given(workload['off_ms'])} ms apart"
             )
         if "bias" in workload:
-            share, long = workload["bias"], plain(workload["cascade_s"])
-            bursts = f", {share:.0%} in the busier half at each scale below {long} s"
-        return f"open, {plain(workload['rate'])} per s{clock}{bursts}{faster}"
+            bias, long = given(workload["bias"]), given(workload["cascade_s"])
+            bursts = f", bursty on all scales up to {long} s (b-model, bias {bias})"
+        return f"open, {given(workload['rate'])} per s{clock}{bursts}{faster}"
     origin = {"file": "", "first": ", the first at 0"}[workload["time_origin"]]
     late = workload["sorted"]
-    most = plain(workload["sorted_most_ms"])
+    most = given(workload["sorted_most_ms"])
     repaired = f"; {number(late)} sorted that came up to {most} ms late" if late else ""
     return f"open, at the times of the trace{origin}{faster}{repaired}"
 
@@ -245,14 +245,14 @@ def _arrivals(workload: dict[str, Any]) -> str:
 def _generator(workload: dict[str, Any]) -> str:
     kind = workload["workload"]
     if kind == "zipf":
-        kind += f" with exponent {plain(workload['zipf_exponent'])}"
+        kind += f" with exponent {given(workload['zipf_exponent'])}"
     elif kind == "hot_cold":
         kind += f" with {workload['hot_share']:.1%} of the requests"
         kind += f" in {workload['hot_fraction']:.1%} of the places"
     elif kind == "sequential":
         kind += f" to {workload['sequential_fraction']:.1%}, streams {number(workload['streams'])}"
     elif kind in {"files", "scan", "nurand"}:
-        kind += f" in {plain(workload['set_mib'])} MiB"
+        kind += f" in {given(workload['set_mib'])} MiB"
     return f"{kind}, {_sizes(workload)}"
 
 
@@ -261,8 +261,9 @@ def _sizes(workload: dict[str, Any]) -> str:
     blocked = "" if blocking == 1 else f" in multiples of {blocking} blocks"
     cut = workload["shortened"]
     shortened = f" ({number(cut)} shortened to fit)" if cut else ""
-    mean = plain(workload["mean_size_kib"])
-    return f"sizes {workload['size']} with mean {mean} KiB{blocked}{shortened}"
+    mean = given(workload["mean_size_kib"])
+    how = "from a list" if workload["size"] == "listed" else workload["size"]
+    return f"sizes {how} with mean {mean} KiB{blocked}{shortened}"
 
 
 def _devices(workload: dict[str, Any]) -> str:

@@ -13,13 +13,13 @@ from sledsim.cli.progress import work
 from sledsim.cli.text_tables import table
 from sledsim.hardware import wrap
 from sledsim.load_values import Load
-from sledsim.number_text import number, percent, size
+from sledsim.number_text import measured, number, part, percent, response_decimals, size
 from sledsim.simulation import Outputs, run_load
 from sledsim.trace_files import samples_folder, trace_path
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sledsim.cli.parser import Commands
 
@@ -227,16 +227,16 @@ def facts(document: dict[str, Any]) -> Iterator[list[str]]:
         yield ["warm-up", f"{cut} more requests, until {until} s, are not counted"]
     if summary["errors"]:
         yield ["errors", f"{number(summary['errors'])} requests could not be served"]
-    for part in summary["devices"]:
-        if part["counts"].get("failed_children"):
-            yield [f"array {part['name']}", _array(part["counts"])]
+    for each in summary["devices"]:
+        if each["counts"].get("failed_children"):
+            yield [f"array {each['name']}", _array(each["counts"])]
     yield ["duration", f"{number(summary['duration_s'])} s, simulated"]
     rate, data = summary["throughput_iops"], summary["throughput_mb_s"]
-    yield ["throughput", f"{number(rate)} requests/s, {number(data)} MB/s"]
+    yield ["throughput", f"{measured(rate)} requests/s, {measured(data)} MB/s"]
     if summary["utilisation"] is not None:
         yield ["utilisation", f"{summary['utilisation']:.1%}"]
     depth, most = summary["mean_queue_depth"], summary["max_queue_depth"]
-    yield ["queue", f"{number(depth)} others on arrival in the mean, at most {number(most)}"]
+    yield ["queue", f"{measured(depth)} others on arrival in the mean, at most {number(most)}"]
     if wait := summary["longest_wait"]:
         yield ["longest wait", _longest_wait(wait, summary["queue_ms"]["p99_99"])]
     for task in summary["background"]:
@@ -264,9 +264,9 @@ def _background(task: dict[str, Any]) -> str:
 def _longest_wait(wait: dict[str, Any], usual: float) -> str:
     where = f" with seed {wait['seed']}" if wait["seed"] is not None else ""
     return (
-        f"{wait['queue_ms']:,.3f} ms in the queue: request {wait['id']}{where}, "
+        f"{measured(wait['queue_ms'])} ms in the queue: request {wait['id']}{where}, "
         f"{wait['op']} of LBN {wait['lbn']}, arrived at {number(wait['arrival_s'])} s; "
-        f"99.99 % waited at most {usual:,.3f} ms"
+        f"99.99 % waited at most {measured(usual)} ms"
     )
 
 
@@ -290,12 +290,18 @@ def _confidence(summary: dict[str, Any]) -> str:
 def _times(summary: dict[str, Any]) -> str:
     heads = [name.replace("_", ".") for name in STATISTICS]
     rows = [["time in ms", *heads]]
+    rows += [["  " * depth + name, *cells] for name, depth, cells in times_rows(summary)]
+    return table(rows, "<" + ">" * len(heads))
+
+
+def times_rows(summary: Mapping[str, Any]) -> Iterator[tuple[str, int, list[str]]]:
+    """Yield the name of each time, how deep it is a part of others, and its statistics."""
+    decimals = response_decimals(summary)
     for key, depth, name in KINDS:
         times = summary[f"{key}_ms"]
         if times["max"] or key in ALWAYS:
-            cells = ["-" if times[s] is None else f"{times[s]:,.3f}" for s in STATISTICS]
-            rows.append(["  " * depth + name, *cells])
-    return table(rows, "<" + ">" * len(heads))
+            others = (measured(times[each]) for each in STATISTICS[1:])
+            yield name, depth, [part(times["mean"], decimals), *others]
 
 
 def _energy(summary: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from sledsim.cli.devices import add_set, resolve
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import table
 from sledsim.hardware import Disk, sled_of
+from sledsim.number_text import number
 
 if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
@@ -142,7 +143,7 @@ def _of_disk(disk: Disk, options: argparse.Namespace) -> None:
         ("rotation", seek.rotation_s, "until the block comes by"),
         ("in all", seek.total_s, ""),
     )
-    print(table([[name, f"{1e3 * time:.6f} ms", note] for name, time, note in rows], "<><"))
+    print(table([[name, f"{number(1e3 * time)} ms", note] for name, time, note in rows], "<><"))
 
 
 def _curve(disk: Disk, options: argparse.Namespace) -> None:
@@ -165,7 +166,11 @@ def _curve(disk: Disk, options: argparse.Namespace) -> None:
         return
     rows = [["cylinders", "read", "write"]]
     rows += [
-        [f"{line['cylinders']:,}", f"{line['read_ms']:.6f} ms", f"{line['write_ms']:.6f} ms"]
+        [
+            f"{line['cylinders']:,}",
+            f"{number(line['read_ms'])} ms",
+            f"{number(line['write_ms'])} ms",
+        ]
         for line in lines
     ]
     print(table(rows, ">>>"))
@@ -207,4 +212,4 @@ def _of_sled(device: Device, options: argparse.Namespace) -> None:
         ("  Y", seek.y_seek_s, "with turnarounds"),
         ("    turnaround", seek.turnaround_s, turns),
     )
-    print(table([[name, f"{1e3 * time:.6f} ms", note] for name, time, note in rows], "<><"))
+    print(table([[name, f"{number(1e3 * time)} ms", note] for name, time, note in rows], "<><"))

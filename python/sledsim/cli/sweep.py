@@ -6,6 +6,7 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sledsim import number_text
 from sledsim._core import SledsimError
 from sledsim.cli import plots, reports
 from sledsim.cli.parser import command, print_json
@@ -240,8 +241,9 @@ def _report(sweep: Sweep, study: Study, options: argparse.Namespace) -> list[str
         cells = [_cell(columns[key][row]) for key in keys]
         for name in shown:
             mean, high = columns[name][row], highs[name][row]
-            cells.append(_cell(mean))
-            cells.append("" if high is None else f"± {high - mean:.2g}")
+            half = None if high is None else high - mean
+            cells.append(number_text.mean(mean, half))
+            cells.append("" if half is None else f"± {half:.2g}")
         cells.append("; ".join(filter(None, (_codes(notes[0][row]), notes[1][row]))))
         rows.append(cells)
     parts = [table(rows, ">" * len(keys) + "><" * len(shown) + "<")]

@@ -13,7 +13,7 @@ from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import table
 from sledsim.emulator.tip_faults import faults_table
-from sledsim.number_text import number, size
+from sledsim.number_text import measured, number, size
 
 if TYPE_CHECKING:
     import argparse
@@ -93,8 +93,8 @@ def picture(status: dict[str, Any], before: dict[str, Any] | None) -> Iterator[s
                 name,
                 size(export["bytes"]),
                 size(export["allocated_bytes"]),
-                number(done / seconds),
-                number(moved / 1e6 / seconds),
+                measured(done / seconds),
+                measured(moved / 1e6 / seconds),
                 number(export["outstanding"]),
                 number(summary["requests"]),
                 number(summary["errors"]),
@@ -104,8 +104,8 @@ def picture(status: dict[str, Any], before: dict[str, Any] | None) -> Iterator[s
         times.append(
             [
                 name,
-                *(number(response.get(key)) for key in ("mean", "p50", "p99", "max")),
-                *(number(late[key], 3) for key in ("p50", "p99", "p99_9", "max")),
+                *(measured(response.get(key)) for key in ("mean", "p50", "p99", "max")),
+                *(measured(late[key]) for key in ("p50", "p99", "p99_9", "max")),
             ]
         )
     yield ""

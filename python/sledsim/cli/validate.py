@@ -13,7 +13,7 @@ from sledsim.cli.progress import work
 from sledsim.cli.text_tables import table
 from sledsim.hardware import wrap
 from sledsim.load_values import Load
-from sledsim.number_text import number, percent
+from sledsim.number_text import measured, number, percent
 from sledsim.trace_files import samples_folder, trace_path
 from sledsim.validation import validate
 
@@ -136,7 +136,8 @@ def facts(document: dict[str, Any]) -> Iterator[list[str]]:
     count = number(document["requests"]["all"])
     yield ["compared", f"{count} requests" + (f"; not {', '.join(reasons)}" if reasons else "")]
     worst = document["worst_request"]
-    took = f"{_ms(worst['measured_ms'])} ms measured, {_ms(worst['simulated_ms'])} ms simulated"
+    ways = ("measured", "simulated")
+    took = ", ".join(f"{measured(worst[f'{way}_ms'])} ms {way}" for way in ways)
     what = f"{worst['op']} of {number(worst['blocks'])} blocks at LBN {worst['lbn']}"
     yield ["worst request", f"{worst['id']}, {what}: {took}"]
 
@@ -157,9 +158,9 @@ def figures_rows(what: str, figures: dict[str, Any]) -> list[list[str]]:
         for side in ("measured", "simulated"):
             times = figures[f"{side}_ms"][kind]
             row = [f"  {name}, {side}", number(count) if side == "measured" else ""]
-            row += [_ms(times[statistic]) for statistic in _STATISTICS]
+            row += [measured(times[statistic]) for statistic in _STATISTICS]
             if side == "simulated":
-                row += [_ms(figure), percentage, _ms(figures["paired_rms_ms"][kind])]
+                row += [measured(figure), percentage, measured(figures["paired_rms_ms"][kind])]
             rows.append(row)
     return rows
 
@@ -172,9 +173,9 @@ def _figures(what: str, figures: dict[str, Any]) -> str:
         return text
     return (
         f"{text}\n  farthest apart at {largest['share_of_requests']:.2%} of all: "
-        f"{_ms(largest['measured_ms'])} measured, {_ms(largest['simulated_ms'])} simulated; the "
-        f"slowest 1 % make up {percent(largest['slowest_hundredth_share_of_squares'])} of the "
-        "squared figure"
+        f"{measured(largest['measured_ms'])} measured, "
+        f"{measured(largest['simulated_ms'])} simulated; the slowest 1 % make up "
+        f"{percent(largest['slowest_hundredth_share_of_squares'])} of the squared figure"
     )
 
 
@@ -184,11 +185,11 @@ def _class_weighted(figures: dict[str, Any]) -> str:
     if figure is None:
         return ""
     percentage = "" if share is None else f" ({percent(share / 100)})"
-    text = f"\n  class-weighted demerit: {_ms(figure)}{percentage}"
+    text = f"\n  class-weighted demerit: {measured(figure)}{percentage}"
     if figures["demerits_disagree"]:
         text += (
-            f", that of all is {_ms(figures['demerit_ms']['all'])}: they DISAGREE, as errors of"
-            " reads and writes cancel in that of all"
+            f", that of all is {measured(figures['demerit_ms']['all'])}: they DISAGREE, as errors "
+            "of reads and writes cancel in that of all"
         )
     return text
 
@@ -204,7 +205,7 @@ def classes_rows(document: dict[str, Any]) -> list[list[str]]:
                 line["place"],
                 number(line["requests"]),
                 *(
-                    _ms(line[key])
+                    measured(line[key])
                     for key in (
                         "measured_mean_ms",
                         "simulated_mean_ms",
@@ -224,7 +225,3 @@ def _classes(document: dict[str, Any]) -> str:
         f"{table(rows, '<<' + '>' * 5)}\n  means in ms; near: less than {near} blocks apart; each: "
         "root mean square difference of each request"
     )
-
-
-def _ms(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.3f}"

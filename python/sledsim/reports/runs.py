@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from sledsim.cli import run as cli
-from sledsim.number_text import number
+from sledsim.number_text import measured, number
 from sledsim.reports import differences, texts
 from sledsim.reports.figures import drawn, panel
 from sledsim.reports.glossary import word
@@ -47,8 +47,8 @@ def _lead(document: Mapping[str, Any]) -> Iterator[Text]:
         texts.mean_ms(summary),
         word("arrival", "Response time"),
         texts.interval_ms(summary),
-        number(times["p50"], 3),
-        number(times["p99"], 3),
+        measured(times["p50"]),
+        measured(times["p99"]),
     )
     most, busy = texts.largest_cause(summary), summary["utilisation"]
     if most is not None:
@@ -61,7 +61,7 @@ def _lead(document: Mapping[str, Any]) -> Iterator[Text]:
 def _busy(busy: float | None, summary: Mapping[str, Any]) -> Text:
     if busy is None:
         return ""
-    rate = number(summary["throughput_iops"], 3)
+    rate = measured(summary["throughput_iops"])
     return Markup(" The device is {} {:.1f} % of the time and serves {} requests/s.").format(
         word("busy", "Utilisation"), 100 * busy, rate
     )
@@ -100,13 +100,13 @@ def notes(by_label: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Section]:
 def _sections(run: Run) -> Iterator[Section]:
     document, summary = run.to_dict(), run.to_dict()["summary"]
     if summary["requests"]:
-        p50, p99 = (number(summary["response_time_ms"][key], 3) for key in ("p50", "p99"))
+        p50, p99 = (measured(summary["response_time_ms"][key]) for key in ("p50", "p99"))
         means = {
             cause: summary[f"{cause}_ms"]["mean"]
             for cause in texts.CAUSES
             if summary[f"{cause}_ms"]["mean"]
         }
-        said = ", ".join(f"{k.replace('_', ' ')} {number(v, 3)} ms" for k, v in means.items())
+        said = ", ".join(f"{k.replace('_', ' ')} {measured(v)} ms" for k, v in means.items())
         yield Section(
             "Where the time goes",
             [
@@ -141,13 +141,9 @@ def _sections(run: Run) -> Iterator[Section]:
 def _times(summary: Mapping[str, Any]) -> Table:
     heads = ["ms", *texts.headings([name.replace("_", ".") for name in cli.STATISTICS])]
     rows: list[list[Text]] = []
-    for key, depth, label in cli.KINDS:
-        times = summary[f"{key}_ms"]
-        if not times["max"] and key not in cli.ALWAYS:
-            continue
+    for label, depth, cells in cli.times_rows(summary):
         name = Markup("{}{}").format("\u2003" * depth, texts.heading(label))
-        values = [times[statistic] for statistic in cli.STATISTICS]
-        rows.append([name, *("-" if each is None else f"{each:,.3f}" for each in values)])
+        rows.append([name, *cells])
     return Table(heads, rows, "Times of the requests in ms; indented, what they are made of")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from sledsim.number_text import decimals_of, interval, number, rounded
+from sledsim.number_text import decimals_of, given, interval, measured, number, rounded
 from sledsim.reports.glossary import word
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def mean_ms(summary: Mapping[str, Any], time: str = "response_time") -> str:
     if mean is None:
         return "-"
     if found is None or found["low"] is None:
-        return f"{number(mean)} ms"
+        return f"{measured(mean)} ms"
     return f"{rounded(mean, decimals_of((found['high'] - found['low']) / 2))} ms"
 
 
@@ -124,7 +124,7 @@ def load_name(workload: Mapping[str, Any]) -> str:
     if workload.get("queue_depth"):
         return f"{name}, {number(workload['queue_depth'])} outstanding"
     if workload.get("rate"):
-        return f"{name}, {workload['rate']:g} requests/s"
+        return f"{name}, {given(workload['rate'])} requests/s"
     return name
 
 

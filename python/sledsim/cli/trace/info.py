@@ -99,7 +99,7 @@ def _facts(info: dict[str, Any]) -> Iterator[list[str]]:
     yield ["requests", ", ".join([share, *others])]
     yield [
         "duration",
-        f"{number(info['duration_s'], 6)} s, from {number(info['first_time_s'], 6)} s",
+        f"{number(info['duration_s'])} s, from {number(info['first_time_s'])} s",
     ]
     spread = arrivals["gap_scv"]
     gaps = "" if spread is None else f", squared variation of the gaps {number(spread)}"
