@@ -93,6 +93,35 @@ def test_the_command_reports_violations_and_fails(capsys: pytest.CaptureFixture[
     document = json.loads(capsys.readouterr().out)
     assert document["violations"] > 0
     assert document["passed"] is False
+    assert main([*wrong, "--exit-zero"]) == 0
+    assert capsys.readouterr().out == said
+    assert main([*wrong, "--exit-zero", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == document
+    assert main([*wrong, "--exit-zero", "--points=0"]) == 2
+
+
+@pytest.mark.parametrize("promise", ["completion", "flush", None])
+def test_the_text_names_what_was_promised(
+    promise: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = [] if promise is None else [f"--promise={promise}"]
+    main(["crash", "--device=atlas10k", "--points=50", *asked, *SETS])
+    said = capsys.readouterr().out
+    assert ("as asked for; that of the device itself" in said) == (promise == "completion")
+    assert ("promised by completion" in said) == (promise == "completion")
+    assert "durable" not in said
+
+
+def test_the_versions_of_a_block_say_what_promised_them() -> None:
+    found = ss.crash_test(ss.workload(**SMALL), "atlas10k", points=50, promise="completion")
+    document = found.to_dict()
+    assert (document["promise"], document["device_promise"]) == ("completion", "flush")
+    versions = [version for one in found.violations for version in one["block"]["history"]]
+    promised = [version for version in versions if version["promised_by"] is not None]
+    assert len(promised) >= 10
+    for version in promised:
+        assert version["promised_by"] == "completion"
+        assert version["promised_ms"] == version["acknowledged_ms"]
 
 
 def test_untestable_devices_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

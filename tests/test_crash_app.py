@@ -57,14 +57,18 @@ except OSError as error:
 
 @pytest.fixture
 def ran(capsys: pytest.CaptureFixture[str], clean: None) -> Ran:
-    """Run the command; return its document."""
+    """Run the command, whose exit code must tell of bad cuts; return its document."""
     del clean
 
     def run(*words: object) -> dict[str, Any]:
         code = main(["crash-app", "--json", "--patience=600", *map(str, words)])
         out, errors = capsys.readouterr()
-        assert code == 0, errors
+        assert code in {0, 1}, errors
         document: dict[str, Any] = json.loads(out)
+        cuts = document.get("each", [document])
+        bad = any(cut["outcome"] not in GOOD or cut["file_system_damage"] for cut in cuts)
+        broken = any(cut["device"]["promised_lost"] for cut in cuts)
+        assert code == int(bad or broken), errors
         return document
 
     return run
@@ -183,6 +187,10 @@ def test_a_bad_cut_is_kept_and_repeated(
         again = ran("sqlite", "--replay", cut["number"], "--folder", kept)
         same = ("at_ns", "acknowledged", "outcome", "transactions", "device")
         assert {key: again[key] for key in same} == {key: cut[key] for key in same}
+    repeat = ["crash-app", "sqlite", f"--replay={bad[0]['number']}", f"--folder={kept}"]
+    assert main(repeat) == 1
+    assert main([*repeat, "--exit-zero"]) == 0
+    assert "lost acknowledged" in capsys.readouterr().out
     for line, part in (
         ("sqlite --replay 1 --device g2", "device = g2"),
         ("postgres --replay 1", "program = postgres"),

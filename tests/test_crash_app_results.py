@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+import sys
+from dataclasses import replace
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sledsim.cli import main
 from sledsim.crash_app import GOOD, OUTCOMES, CutResult, Result, Setup, Verdict, page, picture
 from sledsim.crash_app.strata import STRATA, Instant
 from sledsim.crash_app.trial import PHASES, Trial
@@ -77,6 +80,39 @@ def test_counts_and_times_are_those_of_the_cuts() -> None:
         "max": 180.0,
     }
     assert set(document["back_in_service_ms"]["database"].values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "damage", "promised_lost", "code"),
+    [
+        ("whole", "", 0, 0),
+        ("lost_unacknowledged", "", 0, 0),
+        *((outcome, "", 0, 1) for outcome in OUTCOMES if outcome not in GOOD),
+        ("whole", "a bitmap differs", 0, 1),
+        ("whole", "", 2, 1),
+    ],
+)
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_the_exit_code_tells_of_one_bad_cut(
+    outcome: str,
+    damage: str,
+    promised_lost: int,
+    code: int,
+    form: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = cut(1, random.Random(1), 0.0)
+    facts = first.facts | {"promised_lost": 0}
+    good = replace(first, facts=facts, trial=replace(first.trial, verdict=Verdict("whole")))
+    facts = facts | {"promised_lost": promised_lost}
+    trial = replace(good.trial, verdict=Verdict(outcome), damage=damage)
+    cuts = [good, replace(good, number=2, facts=facts, trial=trial)]
+    found = Result(Setup("sqlite", "g2-buffered"), FACTS, cuts, "SQLite")
+    module = sys.modules["sledsim.crash_app.experiment"]  # the package has a function of the name
+    monkeypatch.setattr(module, "experiment", lambda *_, **__: found)
+    words = ["crash-app", "sqlite", *form]
+    assert main(words) == code
+    assert main([*words, "--exit-zero"]) == 0
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.45, 1.0])

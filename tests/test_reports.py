@@ -244,7 +244,7 @@ def test_lost_data_are_said_first() -> None:
     assert not test.passed
     (warning, *_) = paragraphs(reports.page(test))
     count = test.to_dict()["violations"]
-    assert warning.startswith(f"atlas10k broke its promise {count:,} times. The first: ")
+    assert warning.startswith(f"atlas10k broke the asked-for promise {count:,} times. The first: ")
     assert test.violations[0]["text"] in warning
 
 

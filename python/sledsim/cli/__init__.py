@@ -35,7 +35,8 @@ Or let real programs open a device, in real time: sledsim serve --device g2
 _EPILOG = """\
 Every command takes --json, which prints one JSON document with units in the names of its keys.
 
-Exit codes: 0 done; 1 a check failed; 2 an input must be changed, as the message says.
+Exit codes: 0 done; 1 a check failed (of crash, crash-app, papers or validate); 2 an input must be
+changed, as the message says.
 """
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim._core import SledsimError
 from sledsim.cli import plots, reports
 from sledsim.cli.bench_app import one_signal
-from sledsim.cli.parser import command, print_json
+from sledsim.cli.parser import add_exit_zero, command, print_json
 from sledsim.cli.text_tables import table
 from sledsim.crash_app.outcomes import OUTCOMES
 from sledsim.crash_app.presets import PRESETS, preset
@@ -31,7 +31,7 @@ _ABOUT = """\
 Fail the power of a device at many instants under a real program, recover, and check its data.
 
   sledsim crash-app sqlite --device g2-buffered --cuts 200
-  sledsim crash-app sqlite --preset unsynced --plot unsynced.png
+  sledsim crash-app sqlite --preset unsynced --exit-zero --plot unsynced.png
   sledsim crash-app postgres --device mcd --cuts 50 --folder found
   sledsim crash-app postgres --replay 7 --folder found
   sledsim crash-app scripts --load load.sh --check check.sh --file-system raw
@@ -44,7 +44,10 @@ nothing else. This takes real time and needs root, except for scripts on the raw
 
 A cut ends as: recovered whole; lost unacknowledged only (what was under way); lost acknowledged;
 corrupt, detected; corrupt, silent; did not mount; check did not end; check failed. The first two
-are good. The exit code is 0 when the experiment ran, also if cuts ended badly.
+are good.
+
+Exit codes: 0 if every cut ended well; 1 if one ended badly, damaged the file system, or lost what
+the device had promised to keep (0 with --exit-zero); 2 if an input must be changed.
 """
 _DEVICE = "g2-buffered"
 
@@ -105,22 +108,22 @@ def add(commands: Commands) -> None:
         "--replay", metavar="N", type=int, help="repeat cut N of the experiment in --folder"
     )
     plots.add(parser, "the outcomes and the time to be back in service")
+    add_exit_zero(parser)
     reports.add(parser)
 
 
-def _crash(options: argparse.Namespace) -> None:
+def _crash(options: argparse.Namespace) -> bool:
     program = options.program
     kind(program)
     if options.keys:
         _list_keys(program, options)
-        return
+        return True
     plots.check(options)
     reports.check(options)
     folder = None if options.folder is None else Path(options.folder)
     with one_signal():
         if options.replay is not None:
-            _replay(options, folder)
-            return
+            return _replay(options, folder)
         from sledsim.crash_app.experiment import experiment  # noqa: PLC0415 (it imports much)
 
         result = experiment(
@@ -133,13 +136,15 @@ def _crash(options: argparse.Namespace) -> None:
             tell=lambda line: print(line, file=sys.stderr, flush=True),
         )
     _written(options, result)
+    passed = result.passed or bool(options.exit_zero)
     if options.json:
         print_json(result.to_dict())
-        return
+        return passed
     print("\n".join(_lines(result)))
     for file in (options.plot, options.report, options.folder):
         if file is not None:
             print(f"\nwritten: {file}")
+    return passed
 
 
 def _written(options: argparse.Namespace, result: Result) -> None:
@@ -192,7 +197,7 @@ def _setting(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _replay(options: argparse.Namespace, folder: Path | None) -> None:
+def _replay(options: argparse.Namespace, folder: Path | None) -> bool:
     from sledsim.crash_app.experiment import replay  # noqa: PLC0415 (it imports much)
 
     if folder is None:
@@ -206,10 +211,11 @@ def _replay(options: argparse.Namespace, folder: Path | None) -> None:
         patience_s=options.patience,
     )
     _written(options, result)
+    passed = result.passed or bool(options.exit_zero)
     (cut,) = result.cuts
     if options.json:
         print_json(cut.to_dict())
-        return
+        return passed
     facts, verdict = cut.facts, cut.trial.verdict
     rows = [
         [
@@ -227,6 +233,7 @@ def _replay(options: argparse.Namespace, folder: Path | None) -> None:
         for key, name in PHASES.items()
     ]
     print(table(rows, "<<"))
+    return passed
 
 
 def outcome_rows(result: Result) -> list[list[str]]:

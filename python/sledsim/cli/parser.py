@@ -126,6 +126,15 @@ def command(
     return parser
 
 
+def add_exit_zero(parser: Parser) -> None:
+    """Take ``--exit-zero``."""
+    parser.add_argument(
+        "--exit-zero",
+        action="store_true",
+        help="end with exit code 0 also if a promise was broken, as an experiment may expect",
+    )
+
+
 def split_names(text: str, option: str) -> list[str]:
     """Split a list of names at its commas; the keys in parentheses behind a name belong to it.
 

@@ -132,6 +132,11 @@ class Result:
         """How many cuts lost what the device had promised to keep."""
         return sum(cut.facts["promised_lost"] > 0 for cut in self.cuts)
 
+    @property
+    def passed(self) -> bool:
+        """Whether no promise was broken and no file system was damaged."""
+        return not (self.bad or self.damaged or self.broken_promises)
+
     def times_ms(self) -> dict[str, dict[str, float | None]]:
         """Return mean, median and greatest time to be back in service, by cause."""
         found = {}

@@ -27,8 +27,9 @@ def report(crash: CrashReport) -> Report:
     warnings = []
     if not crash.passed:
         warnings.append(
-            Markup("<strong>{} broke its {}</strong> {} times. The first: {}").format(
+            Markup("<strong>{} broke {} {}</strong> {} times. The first: {}").format(
                 device,
+                "its" if document["promise"] == document["device_promise"] else "the asked-for",
                 word("promise", "Promise"),
                 number(document["violations"]),
                 crash.violations[0]["text"] if crash.violations else "not described.",
@@ -46,13 +47,19 @@ def report(crash: CrashReport) -> Report:
 def _lead(document: Mapping[str, Any]) -> Iterator[Text]:
     device, points = document["device"], number(document["points"])
     promise = cli.PROMISES[document["promise"]]
+    own = document["promise"] == document["device_promise"]
     if document["passed"]:
-        yield Markup("{} kept its {} in all of {} power failures: {}.").format(
-            device, word("promise", "Promise"), points, promise
+        yield Markup("{} kept {} {} in all of {} power failures: {}.").format(
+            device, "its" if own else "the asked-for", word("promise", "Promise"), points, promise
         )
     else:
-        yield Markup("{} failed {} checks in {} power failures. Its {} is that {}.").format(
-            device, number(document["violations"]), points, word("promise", "Promise"), promise
+        yield Markup("{} failed {} checks in {} power failures. {} {} is that {}.").format(
+            device,
+            number(document["violations"]),
+            points,
+            "Its" if own else "The asked-for",
+            word("promise", "Promise"),
+            promise,
         )
     way = document["under_way"]
     recovery = document["recovery_ms"]

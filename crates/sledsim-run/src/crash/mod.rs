@@ -6,9 +6,9 @@
 //! continues. The completions seen by the host determine the allowed versions:
 //!
 //! - a version of a block is superseded once a write that began after that
-//!   version was acknowledged is durable itself;
-//! - a write is durable when it is acknowledged, or, on a device that reports
-//!   writes from a volatile buffer, when it had the mark `fua`, or a flush that
+//!   version was acknowledged is promised to survive itself;
+//! - a write is promised to survive when it is acknowledged, or, on a device that
+//!   reports writes from a volatile buffer, when it had the mark `fua`, or a flush that
 //!   began later is complete ([`Promise`]);
 //! - a read may return any version that was not superseded when it began, or
 //!   that was written since;
@@ -23,7 +23,9 @@ mod oracle;
 mod report;
 
 pub use driver::test_model;
-pub use report::{Block, Happened, Report, UnderWay, Version, Violation, ViolationKind};
+pub use report::{
+    Block, Happened, PromisedBy, Report, UnderWay, Version, Violation, ViolationKind,
+};
 
 use crate::load::Load;
 use serde_json::{Value, json};
@@ -146,6 +148,7 @@ pub fn document(device: &Device, scheduler: &SchedulerSpec, plan: &Plan, report:
         "device": device.name(),
         "scheduler": scheduler.label(),
         "promise": plan.promise.unwrap_or_else(|| device.promise()).name(),
+        "device_promise": device.promise().name(),
         "fua": plan.fua,
         "flush": plan.flush,
         "in_recovery_share": plan.in_recovery,

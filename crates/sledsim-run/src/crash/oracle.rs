@@ -3,7 +3,7 @@
 //!
 //! Written for clarity, not for speed, and independent of all models.
 
-use super::report::{Happened, Version};
+use super::report::{Happened, PromisedBy, Version};
 use sledsim_base::request::{Op, Request, lbns};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::contents::Promise;
@@ -26,8 +26,8 @@ pub(super) struct Oracle {
     blocks: BTreeMap<u64, Vec<(u64, usize)>>,
     /// Outstanding requests by id, with the moment of submission.
     open: BTreeMap<u64, (u64, Request)>,
-    /// Writes under way and acknowledged ones that are not durable, by id or
-    /// in the order of acknowledgement.
+    /// Writes under way and acknowledged ones that are not promised to survive, by
+    /// id or in the order of acknowledgement.
     writing: BTreeMap<u64, usize>,
     unflushed: Vec<usize>,
     next_token: u64,
@@ -41,10 +41,11 @@ struct Write {
     first_token: u64,
     begun: u64,
     acknowledged: u64,
-    durable: u64,
+    /// It was promised to survive.
+    promised: u64,
     begun_at: Nanos,
     acknowledged_at: Option<Nanos>,
-    durable_at: Option<Nanos>,
+    promised_at: Option<(Nanos, PromisedBy)>,
 }
 
 /// The initial contents: zeros.
@@ -54,10 +55,10 @@ const INITIAL: Write = Write {
     first_token: 0,
     begun: 0,
     acknowledged: 0,
-    durable: 0,
+    promised: 0,
     begun_at: Nanos::ZERO,
     acknowledged_at: Some(Nanos::ZERO),
-    durable_at: Some(Nanos::ZERO),
+    promised_at: None,
 };
 
 impl Oracle {
@@ -97,10 +98,10 @@ impl Oracle {
             first_token,
             begun: self.moment,
             acknowledged: NEVER,
-            durable: NEVER,
+            promised: NEVER,
             begun_at: at,
             acknowledged_at: None,
-            durable_at: None,
+            promised_at: None,
         });
         let oldest = self.open.values().map(|(begun, _)| *begun).min();
         for (lbn, token) in lbns(&request.extents).zip(&tokens) {
@@ -111,7 +112,7 @@ impl Oracle {
             {
                 let all = versions.clone();
                 let writes = &self.writes;
-                versions.retain(|of| !superseded(*of, &all, writes, |w| w.durable, oldest));
+                versions.retain(|of| !superseded(*of, &all, writes, |w| w.promised, oldest));
             }
         }
         tokens
@@ -125,11 +126,14 @@ impl Oracle {
             let write = &mut self.writes[index];
             write.acknowledged = self.moment;
             write.acknowledged_at = Some(at);
-            if write.fua || self.promise == Promise::Completion {
-                write.durable = self.moment;
-                write.durable_at = Some(at);
-            } else {
-                self.unflushed.push(index);
+            let by = match self.promise {
+                Promise::Completion => Some(PromisedBy::Completion),
+                Promise::Flush => write.fua.then_some(PromisedBy::Fua),
+            };
+            write.promised_at = by.map(|by| (at, by));
+            match by {
+                Some(_) => write.promised = self.moment,
+                None => self.unflushed.push(index),
             }
         }
         if request.op == Op::Flush {
@@ -137,10 +141,10 @@ impl Oracle {
             self.unflushed.retain(|index| {
                 let write = &mut writes[*index];
                 if write.acknowledged < begun {
-                    write.durable = moment;
-                    write.durable_at = Some(at);
+                    write.promised = moment;
+                    write.promised_at = Some((at, PromisedBy::Flush));
                 }
-                write.durable == NEVER
+                write.promised == NEVER
             });
         }
         Some((begun, request))
@@ -168,7 +172,7 @@ impl Oracle {
 
     /// The tokens that `lbn` may hold after a power failure now.
     pub(super) fn may_survive(&self, lbn: u64) -> Vec<u64> {
-        self.allowed(lbn, |write| write.durable, self.moment)
+        self.allowed(lbn, |write| write.promised, self.moment)
     }
 
     /// The versions that no other has superseded at `moment`.
@@ -216,7 +220,7 @@ impl Oracle {
                 happened: write.id.map(|_| Happened {
                     begun: write.begun_at,
                     acknowledged: write.acknowledged_at,
-                    durable: write.durable_at,
+                    promised: write.promised_at,
                 }),
             }
         };

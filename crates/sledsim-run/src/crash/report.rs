@@ -120,8 +120,31 @@ pub struct Happened {
     pub begun: Nanos,
     /// It was complete.
     pub acknowledged: Option<Nanos>,
-    /// It had to be durable.
-    pub durable: Option<Nanos>,
+    /// It was promised to survive, and by what.
+    pub promised: Option<(Nanos, PromisedBy)>,
+}
+
+/// What promised that a write survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromisedBy {
+    /// Its completion.
+    Completion,
+    /// Its completion, as it was marked `fua`.
+    Fua,
+    /// The completion of a flush that arrived after it was complete.
+    Flush,
+}
+
+impl PromisedBy {
+    /// The name used in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completion => "completion",
+            Self::Fua => "fua",
+            Self::Flush => "flush",
+        }
+    }
 }
 
 impl Report {
@@ -201,7 +224,8 @@ impl Block {
                 "request": version.request,
                 "begun_ms": at.map(|at| at.begun.ms()),
                 "acknowledged_ms": at.and_then(|at| at.acknowledged).map(Nanos::ms),
-                "durable_ms": at.and_then(|at| at.durable).map(Nanos::ms),
+                "promised_ms": at.and_then(|at| at.promised).map(|(at, _)| at.ms()),
+                "promised_by": at.and_then(|at| at.promised).map(|(_, by)| by.name()),
             })
         };
         json!({
@@ -249,8 +273,8 @@ impl fmt::Display for Block {
                     if let Some(at) = at.acknowledged {
                         write!(f, " acknowledged {at}")?;
                     }
-                    if let Some(at) = at.durable {
-                        write!(f, " durable {at}")?;
+                    if let Some((at, by)) = at.promised {
+                        write!(f, " promised by {} {at}", by.name())?;
                     }
                     write!(f, ";")?;
                 }

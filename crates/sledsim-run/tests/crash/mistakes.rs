@@ -9,8 +9,9 @@ use sledsim_core::catalog::Device;
 use sledsim_core::model::Model;
 use sledsim_core::model::contents::Promise;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_run::crash::{Plan, Report, test_model};
+use sledsim_run::crash::{Plan, Report, ViolationKind, test_model};
 use sledsim_run::load::Load;
+use std::collections::BTreeSet;
 
 /// Every mistake must show within so many power failures.
 const POINTS: u64 = 300;
@@ -133,4 +134,33 @@ fn the_same_seed_gives_the_same_violations() {
     let run = |seed| crash(Mistake::TrustsTheBuffer, "sptf", back, &plan(200, seed));
     assert_eq!(run(3), run(3));
     assert_ne!(run(3).shown, run(4).shown);
+}
+
+#[test]
+fn violations_name_what_promised_each_version() {
+    let back = "base = \"memory\"\nlatency_ms = 2";
+    for (promise, names) in [
+        (Promise::Completion, vec!["completion"]),
+        (Promise::Flush, vec!["flush", "fua"]),
+    ] {
+        let plan = Plan {
+            promise: Some(promise),
+            fua: 0.3,
+            ..plan(POINTS, 1)
+        };
+        let report = crash(Mistake::ForgetsTheDirectory, "fcfs", back, &plan);
+        let blocks = report.shown.iter().filter_map(|shown| match &shown.wrong {
+            ViolationKind::Found(block) => Some(block),
+            _ => None,
+        });
+        let happened = blocks.flat_map(|block| block.history.iter().filter_map(|v| v.happened));
+        let seen: BTreeSet<&str> = happened
+            .filter_map(|at| Some(at.promised?.1.name()))
+            .collect();
+        assert_eq!(seen, BTreeSet::from_iter(names.clone()));
+        let text: String = report.shown.iter().map(ToString::to_string).collect();
+        for name in names {
+            assert!(text.contains(&format!(" promised by {name} ")), "{text}");
+        }
+    }
 }
