@@ -17,8 +17,8 @@ use std::time::Duration;
 /// Interval between updates of the statistics.
 const EVERY: Duration = Duration::from_millis(50);
 
-/// A row with its lateness in model time; `None` for a child's row.
-type Event = (Row, Option<Nanos>);
+/// A row with its lateness in model time.
+type Event = (Row, Nanos);
 
 /// The parameters of a recording.
 pub struct Recording {
@@ -38,7 +38,6 @@ pub struct Log {
     inbox: Mutex<Vec<Event>>,
     kept: Mutex<LogState>,
     speed: f64,
-    records: bool,
     stopped: AtomicBool,
 }
 
@@ -59,13 +58,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl CompletionObserver for Log {
     fn answered(&self, row: &Row, lateness: Nanos) {
-        locked(&self.inbox).push((*row, Some(lateness)));
-    }
-
-    fn note(&self, row: &Row) {
-        if self.records {
-            locked(&self.inbox).push((*row, None));
-        }
+        locked(&self.inbox).push((*row, lateness));
     }
 }
 
@@ -87,7 +80,6 @@ impl Log {
         let log = Arc::new(Self {
             inbox: Mutex::default(),
             speed,
-            records: recording.is_some(),
             stopped: AtomicBool::new(false),
             kept: Mutex::new(LogState {
                 stats: Stats::new(),
@@ -166,14 +158,12 @@ impl Log {
 }
 
 impl LogState {
-    fn take(&mut self, row: &Row, lateness: Option<Nanos>, speed: f64) {
-        if let Some(late) = lateness {
-            self.stats.record(row);
-            self.end = self.end.max(row.completion);
-            self.lateness.record((late.0 as f64 / speed) as u64);
-        }
+    fn take(&mut self, row: &Row, lateness: Nanos, speed: f64) {
+        self.stats.record(row);
+        self.end = self.end.max(row.completion);
+        self.lateness.record((lateness.0 as f64 / speed) as u64);
         if let Some(recording) = &mut self.recording
-            && let Err(error) = recording.push_late(row, lateness)
+            && let Err(error) = recording.push_late(row, Some(lateness))
         {
             self.failed = Some(error.to_string());
             self.recording = None;

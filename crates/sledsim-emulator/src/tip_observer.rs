@@ -29,8 +29,4 @@ impl CompletionObserver for TipObserver {
             });
         }
     }
-
-    fn note(&self, row: &Row) {
-        self.log.note(row);
-    }
 }

@@ -24,8 +24,6 @@ impl CompletionObserver for Seen {
     fn answered(&self, row: &Row, lateness: Nanos) {
         self.0.lock().unwrap().push((*row, lateness));
     }
-
-    fn note(&self, _row: &Row) {}
 }
 
 /// Forwards the answer, with the time.
@@ -342,8 +340,6 @@ impl CompletionObserver for Slow {
         let _ = (self.may.lock().unwrap()).recv_timeout(Duration::from_secs(120));
         self.seen.answered(row, lateness);
     }
-
-    fn note(&self, _row: &Row) {}
 }
 
 /// A request is in flight until the observer has it, whichever thread answers it: after

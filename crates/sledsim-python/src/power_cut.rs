@@ -36,7 +36,7 @@ impl DataRecording {
     }
 
     /// The requests as a table.
-    fn requests(&self) -> Rows {
+    fn rows(&self) -> Rows {
         Rows::of(requests_table(&self.recording.history().epochs))
     }
 

@@ -176,9 +176,10 @@ pub(crate) struct RunOutput {
 }
 
 /// Runs a load on a device. `rows` and `series` are discarded, kept in memory, or
-/// written to a file; `perfetto` is a trace of the rows.
+/// written to a file; `perfetto` is a trace of the rows. `parts` adds the requests
+/// inside a composite to both.
 #[pyfunction]
-#[pyo3(signature = (device, load, scheduler, background, rows, series, series_ms, precision, seeds, threads, progress, perfetto = None))]
+#[pyo3(signature = (device, load, scheduler, background, rows, series, series_ms, precision, seeds, threads, progress, perfetto = None, parts = false))]
 #[allow(clippy::too_many_arguments, reason = "by keyword in Python")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -194,6 +195,7 @@ pub(crate) fn run(
     threads: usize,
     progress: Option<Py<PyAny>>,
     perfetto: Option<PathBuf>,
+    parts: bool,
 ) -> PyResult<RunOutput> {
     let scheduler = SchedulerSpec::named(scheduler).map_err(to_python)?;
     let plan = Plan {
@@ -202,6 +204,7 @@ pub(crate) fn run(
             Output::InMemory(true) => RowsTo::Memory,
             Output::InMemory(false) => RowsTo::Nowhere,
         },
+        parts,
         series: match series {
             Output::File(path) => SeriesTo::File(path),
             Output::InMemory(true) => SeriesTo::Memory,

@@ -28,8 +28,8 @@ impl Validation {
     }
 
     /// A row per request compared.
-    fn requests(&self) -> Option<Rows> {
-        Rows::new(vec![self.validation.requests.clone()])
+    fn rows(&self) -> Option<Rows> {
+        Rows::new(vec![self.validation.rows.clone()])
     }
 
     /// Measured and simulated times in ms, each sorted.
@@ -41,10 +41,10 @@ impl Validation {
         Ok(self.validation.comparisons[part][kind].sorted_ms())
     }
 
-    /// Writes the requests to a Parquet file.
+    /// Writes the rows to a Parquet file.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let requests = &self.validation.requests;
-        let written = detached(py, Some(&path), || validation::write_table(requests, &path));
+        let rows = &self.validation.rows;
+        let written = detached(py, Some(&path), || validation::write_table(rows, &path));
         written.map_err(to_python)
     }
 }

@@ -32,8 +32,4 @@ pub trait CompletionObserver: Send + Sync {
     fn decided(&self, row: &Row) {
         let _ = row;
     }
-
-    /// Called when a child of a composite completes a request of its own. The caller
-    /// holds the lock of the timeline.
-    fn note(&self, row: &Row);
 }

@@ -168,8 +168,7 @@ impl<'a> Writer<'a> {
         let place = match found {
             Some(place) => place,
             None => {
-                let added = self.packets.add_device(name);
-                added.map_err(|error| Error::output(self.output, error))?;
+                self.packets.add_device(name);
                 self.devices.push(name.to_owned());
                 self.devices.len() - 1
             }

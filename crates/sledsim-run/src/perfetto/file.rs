@@ -82,8 +82,7 @@ impl PerfettoFile {
     pub fn create(path: &Path, device_names: &[impl AsRef<str>]) -> Result<Self> {
         let mut packets = begin(path)?;
         for name in device_names {
-            let added = packets.add_device(name.as_ref());
-            added.map_err(|error| Error::output(path, error))?;
+            packets.add_device(name.as_ref());
         }
         let (messages, received) = sync_channel(BATCHES_WAITING);
         let writer = thread::Builder::new()

@@ -93,10 +93,12 @@ fn numbered(names: impl IntoIterator<Item = &'static str>) -> Vec<Name> {
     (1..).zip(names).map(name).collect()
 }
 
-/// A device: its group of tracks, and the counter in it.
+/// A device: its group of tracks, and the counter of the host's requests in it.
+/// They are described with the first row that needs them.
 struct Device {
-    track: u64,
-    counter: u64,
+    name: String,
+    track: Option<u64>,
+    counter: Option<u64>,
 }
 
 /// A stream of a device.
@@ -144,15 +146,39 @@ impl<W: Write> Packets<W> {
     }
 
     /// Adds the next device: number 0, 1, ...
-    pub fn add_device(&mut self, name: &str) -> io::Result<()> {
+    pub fn add_device(&mut self, name: &str) {
+        self.devices.push(Device {
+            name: name.to_owned(),
+            track: None,
+            counter: None,
+        });
+    }
+
+    /// The group of tracks of a device.
+    fn track_of(&mut self, device: u16) -> io::Result<u64> {
+        let found = &self.devices[usize::from(device)];
+        if let Some(track) = found.track {
+            return Ok(track);
+        }
+        let name = found.name.clone();
         let track = self.describe(TrackDescriptor {
             process: Some(ProcessDescriptor {
-                pid: Some(self.devices.len() as i32 + 1),
-                process_name: Some(name.to_owned()),
+                pid: Some(i32::from(device) + 1),
+                process_name: Some(name),
             }),
             child_ordering: Some(ChildOrdering::Explicit.into()),
             ..TrackDescriptor::default()
         })?;
+        self.devices[usize::from(device)].track = Some(track);
+        Ok(track)
+    }
+
+    /// The counter of a device.
+    fn counter_of(&mut self, device: u16) -> io::Result<u64> {
+        if let Some(counter) = self.devices[usize::from(device)].counter {
+            return Ok(counter);
+        }
+        let track = self.track_of(device)?;
         let counter = self.describe(TrackDescriptor {
             parent_uuid: Some(track),
             name: Some("outstanding requests".to_owned()),
@@ -163,13 +189,17 @@ impl<W: Write> Packets<W> {
             sibling_order_rank: Some(0),
             ..TrackDescriptor::default()
         })?;
-        self.devices.push(Device { track, counter });
-        Ok(())
+        self.devices[usize::from(device)].counter = Some(counter);
+        Ok(counter)
     }
 
     /// Writes a request of a device that was added, and how late its reply was, if
     /// that is known.
     pub fn push(&mut self, row: &Row, lateness: Option<Nanos>) -> io::Result<()> {
+        if row.parent.is_none() {
+            self.counter_of(row.device)?;
+            (self.outstanding).add(row.device, row.arrival.0, row.completion.0)?;
+        }
         let track = self.lane_of(row)?;
         self.request_arguments(row, lateness);
         self.begin(track, row.arrival, 0, row.op as usize)?;
@@ -186,8 +216,7 @@ impl<W: Write> Packets<W> {
             at += time;
             self.end(track, at)?;
         }
-        self.end(track, row.completion)?;
-        (self.outstanding).add(row.device, row.arrival.0, row.completion.0)
+        self.end(track, row.completion)
     }
 
     /// Writes the power of all devices: the beginning of each window, and watts.
@@ -221,7 +250,7 @@ impl<W: Write> Packets<W> {
         outstanding.count(|device, at, count| {
             let event = TrackEvent {
                 r#type: Some(EventType::Counter.into()),
-                track_uuid: Some(self.devices[usize::from(device)].counter),
+                track_uuid: Some(self.counter_of(device)?),
                 counter_value: Some(count),
                 ..TrackEvent::default()
             };
@@ -235,11 +264,12 @@ impl<W: Write> Packets<W> {
     /// The track of the lane that a request takes.
     fn lane_of(&mut self, row: &Row) -> io::Result<u64> {
         let key = (row.device, row.stream);
+        let group = self.track_of(row.device)?;
         let mut stream = match self.streams.remove(&key) {
             Some(stream) => stream,
             None => Stream {
                 track: self.describe(TrackDescriptor {
-                    parent_uuid: Some(self.devices[usize::from(row.device)].track),
+                    parent_uuid: Some(group),
                     name: Some(format!("stream {}", row.stream)),
                     child_ordering: Some(ChildOrdering::Explicit.into()),
                     sibling_order_rank: Some(rank(u64::from(row.stream))),

@@ -57,6 +57,9 @@ impl SeriesTo {
 pub struct Plan {
     /// Where the rows go.
     pub rows: RowsTo,
+    /// Whether the requests inside a composite are in the rows and in the trace for
+    /// Perfetto, too. Without it these have the requests of the host alone.
+    pub parts: bool,
     /// Where the time series goes.
     pub series: SeriesTo,
     /// A trace of the requests for Perfetto, with the power of the windows of a
@@ -129,6 +132,15 @@ impl Plan {
         if self.seeds > 1 {
             self.check_seeds(device, load)?;
         }
+        let has_rows = matches!(self.rows, RowsTo::Memory | RowsTo::File(_));
+        if self.parts && !has_rows && self.perfetto.is_none() {
+            return Err(Error::argument(
+                "parts",
+                "parts = true: no rows are kept; keep rows in memory or in a file, or write a \
+                 trace for Perfetto"
+                    .to_owned(),
+            ));
+        }
         Ok(())
     }
 
@@ -140,7 +152,7 @@ impl Plan {
     /// Refuses a file that is named for two outputs, or is read.
     fn check_outputs(&self, load: &Load) -> Result<()> {
         let outputs = [
-            ("the requests", self.rows.file()),
+            ("the rows", self.rows.file()),
             ("the series", self.series.file()),
             ("the trace for Perfetto", self.perfetto.as_deref()),
         ];
@@ -166,11 +178,11 @@ impl Plan {
     /// Several runs give only one summary.
     fn check_seeds(&self, device: &Device, load: &Load) -> Result<()> {
         let seeds = self.seeds;
-        if self.rows != RowsTo::Nowhere {
+        if self.rows != RowsTo::Nowhere || self.parts {
             return Err(Error::argument(
                 "seeds",
                 format!(
-                    "seeds = {seeds}: requests are kept of a single run only; run one seed for them"
+                    "seeds = {seeds}: rows are kept of a single run only; run one seed for them"
                 ),
             ));
         }

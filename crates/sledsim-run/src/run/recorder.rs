@@ -25,6 +25,8 @@ pub struct Recorder {
     pub target: Target,
     pub series: Option<Series>,
     pub rows: Rows,
+    /// [`Plan::parts`].
+    parts: bool,
 }
 
 impl Recorder {
@@ -35,6 +37,7 @@ impl Recorder {
     pub fn new(plan: &Plan, warm_up: WarmUp, devices: &[String]) -> Result<Self> {
         Ok(Self {
             rows: Rows::new(plan, devices)?,
+            parts: plan.parts,
             stats: Stats::new(),
             gathered: Gathered::default(),
             counted: Counted::new(warm_up, plan.bounds),
@@ -69,7 +72,10 @@ impl Observer for Recorder {
     }
 
     fn note(&mut self, row: &Row) -> Result<()> {
-        self.rows.push(row)
+        match self.parts {
+            true => self.rows.push(row),
+            false => Ok(()),
+        }
     }
 
     fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> Option<u64> {

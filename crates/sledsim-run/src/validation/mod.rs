@@ -123,7 +123,7 @@ pub struct Validation {
     /// [`Direction::ALL`]; parts that the trace lacks have no requests.
     pub comparisons: [[Comparison; 3]; 3],
     /// A row per request compared, in the order of the trace.
-    pub requests: RecordBatch,
+    pub rows: RecordBatch,
 }
 
 /// Replays the trace `load` on `device` and compares measured with simulated
@@ -184,7 +184,7 @@ pub fn validate(
     });
     let document = document(&run.document, closed, &compared, &left_out, &comparisons);
     Ok(Validation {
-        requests: table::batch(device.name(), &compared),
+        rows: table::batch(device.name(), &compared),
         document,
         comparisons,
     })

@@ -168,7 +168,7 @@ fn requests_meet_their_own_measurements_whatever_the_order_of_completion() {
     let same = validated(&flash, &own.path, columns);
     assert_eq!(same.document["replay"], "open");
     assert_eq!(figure(&same, "paired_rms_ms", "all"), Some(0.0));
-    let ids = same.requests.column_by_name("id").unwrap();
+    let ids = same.rows.column_by_name("id").unwrap();
     let ids = ids.as_primitive::<UInt64Type>().values();
     assert!(ids.iter().copied().eq(0..2000), "in the order of the trace");
     for part in ["queue", "service"] {
@@ -244,7 +244,7 @@ fn requests_are_classified_by_the_request_before() {
             (&class["op"], &class["after"]),
             (&"write".into(), &"read".into())
         );
-        let column = found.requests.column_by_name("place").unwrap();
+        let column = found.rows.column_by_name("place").unwrap();
         let column = column.as_dictionary::<Int32Type>();
         let names = column.values().as_string::<i32>();
         assert_eq!(names.value(column.keys().value(1) as usize), expected);
@@ -265,7 +265,7 @@ fn the_table_holds_the_data_of_the_figures() {
     let device = disk();
     let file = trace("m.validate", &requests(|i| 100.0 + i as f64));
     let validation = validated(&device, &file.path, "");
-    let table = &validation.requests;
+    let table = &validation.rows;
     let int64 = |name: &str| {
         let column = table.column_by_name(name).unwrap();
         column.as_primitive::<Int64Type>().values().to_vec()
