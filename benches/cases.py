@@ -72,7 +72,7 @@ def simulated(
 
 def simulate(load: ss.Load, device: ss.Device, scheduler: str, rows: Path | None) -> Outcome:
     """Simulate; the document is the summary."""
-    run = ss.simulate(load, device, scheduler, requests=False if rows is None else rows)
+    run = ss.simulate(load, device, scheduler, rows=False if rows is None else rows)
     summary: dict[str, Any] = dict(run.summary)
     return Outcome(summary["requests"], summary, () if rows is None else (rows,))
 
@@ -124,7 +124,7 @@ def short_runs(_folder: Path, share: float) -> Work:
         summaries = []
         for seed in range(runs):
             load = ss.workload("random", requests=1000, rate=500, seed=seed)
-            summaries.append(dict(ss.simulate(load, ss.device("g2"), requests=False).summary))
+            summaries.append(dict(ss.simulate(load, ss.device("g2"), rows=False).summary))
         return Outcome(1000 * runs, summaries)
 
     return work
@@ -137,7 +137,7 @@ def free_scan(_folder: Path, share: float) -> Work:
     load = ss.workload("random", rate=10, requests=count, size="fixed", blocking=8)
 
     def work() -> Outcome:
-        run = ss.simulate(load, device, background={"task": "scan"}, requests=False)
+        run = ss.simulate(load, device, background={"task": "scan"}, rows=False)
         return Outcome(run.summary["requests"], dict(run.summary))
 
     return work

@@ -51,7 +51,7 @@ class Cost:
 
 def once(setting: Setting) -> Cost:
     """Simulate in this process."""
-    ss.simulate(ss.workload("random", requests=10), ss.device("g2"), requests=False)  # imports
+    ss.simulate(ss.workload("random", requests=10), ss.device("g2"), rows=False)  # imports
     start = time.process_time()
     device = ss.device(setting.device)
     made = time.process_time()
@@ -59,7 +59,7 @@ def once(setting: Setting) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         rows = f"{folder}/rows.parquet" if setting.rows else False
         begun = time.process_time()
-        ss.simulate(load, device, setting.scheduler, requests=rows)
+        ss.simulate(load, device, setting.scheduler, rows=rows)
         used = time.process_time() - begun
     return Cost(1e3 * (made - start), 1e9 * used / setting.requests, peak_mib())
 

@@ -28,7 +28,7 @@ def main(name: str, share: float, folder: Path) -> None:
     """Prepare the case, do it, and write the result."""
     work = all_cases()[name].prepare(folder, share)
     # What is imported or made at the first simulation is not the case's.
-    ss.simulate(ss.workload("random", requests=10), ss.device("g2"), requests=False)
+    ss.simulate(ss.workload("random", requests=10), ss.device("g2"), rows=False)
     cpu, wall = cpu_s(), time.perf_counter()
     outcome = work()
     wall, cpu = time.perf_counter() - wall, cpu_s() - cpu

@@ -80,7 +80,7 @@ def measure(commands: list[Command], device: ss.Sled, folder: Path) -> dict[str,
     columns = "time=ms:ms, device=host, offset=lbn:512B, bytes=blocks:512B, op=:read, linked=linked"
     load = ss.read_trace(trace, columns=columns, trace_device="all", time_origin="file")
     rows = (
-        pl.DataFrame(ss.simulate(load, device).requests)
+        pl.DataFrame(ss.simulate(load, device).rows)
         .sort("id")
         .with_columns(
             group=pl.Series([command[5] for command in commands]),

@@ -91,7 +91,7 @@ def history_picture(case: Case) -> Figure:
         (axes,) = frame.axes
         for name, run in case.runs.items():
             history = (
-                pl.DataFrame(run.requests)
+                pl.DataFrame(run.rows)
                 .group_by(second=pl.col("arrival_ns") // 1_000_000_000)
                 .agg(ms=(pl.col("completion_ns") - pl.col("arrival_ns")).mean() / 1e6)
                 .sort("second")

@@ -59,7 +59,7 @@ def array(name: str, **keys: Any) -> ss.Device:
 def small_write_ms(device: ss.Device, requests: int) -> float:
     """Return the time of a write of 4 KiB to an idle array."""
     load = ss.workload("random", requests=requests, read_fraction=0, size="fixed", blocking=8)
-    run = ss.simulate(load, device, requests=False)
+    run = ss.simulate(load, device, rows=False)
     return float(run.summary["response_time_ms"]["mean"])
 
 
@@ -75,7 +75,7 @@ def in_phase(name: str, keys: dict[str, Any], requests: int) -> dict[str, float]
     whole = run.summary["devices"][0]
     end_ns = whole["counts"]["rebuild_ns"] if "spares" in keys else 2**63 - 1
     times = (
-        pl.DataFrame(run.requests)
+        pl.DataFrame(run.rows)
         .filter(pl.col("device").cast(pl.String) == whole["name"], pl.col("arrival_ns") < end_ns)
         .select(ms=(pl.col("completion_ns") - pl.col("arrival_ns")) / 1e6)
     )["ms"]
@@ -88,7 +88,7 @@ def rebuild_s(name: str, rate: float, quick: bool) -> float:
     device = array(name, **keys)
     blocks = ss.device(name).blocks
     longest_s = blocks * 512e-6 / keys.get("rebuild_min_mb_s", LEAST_MB_S)
-    run = ss.simulate(requests_at(rate, int(rate * longest_s) + 1), device, requests=False)
+    run = ss.simulate(requests_at(rate, int(rate * longest_s) + 1), device, rows=False)
     return float(run.summary["devices"][0]["counts"]["rebuild_ns"] / 1e9)
 
 

@@ -44,7 +44,7 @@ def device(**keys: object) -> ss.Device:
 def under_the_trace(tail: float) -> ss.Run:
     """Scrub under the trace."""
     load = ss.read_trace(TRACE, time_scale=1 / SLOWER)
-    return ss.simulate(load, device(), background={"task": "scrub", "tail": tail}, requests=False)
+    return ss.simulate(load, device(), background={"task": "scrub", "tail": tail}, rows=False)
 
 
 def free_blocks(size: int, alignment: int, requests: int) -> float:
@@ -57,7 +57,7 @@ def free_blocks(size: int, alignment: int, requests: int) -> float:
         mean_size_kib=size / 2,
         blocking=alignment,
     )
-    run = ss.simulate(load, device(), background="scan", requests=False)
+    run = ss.simulate(load, device(), background="scan", rows=False)
     return float(run.summary["background"][0]["free_blocks"] / requests)
 
 
@@ -65,7 +65,7 @@ def hours(rate: float, reach: int, quick: bool) -> float:
     """Return the hours for 95 % of a scan under random requests of 4 KiB."""
     load = ss.workload("random", requests=3_000_000, rate=rate, size="fixed", blocking=8)
     sled = device(micropositioning_cylinders=reach, **({"travel_x_um": 2} if quick else {}))
-    run = ss.simulate(load, sled, background={"task": "scan", "ends_run": True}, requests=False)
+    run = ss.simulate(load, sled, background={"task": "scan", "ends_run": True}, rows=False)
     time_s: float = run.summary["background"][0]["percent"]["time_s"][95]
     return time_s / 3600
 

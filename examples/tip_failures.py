@@ -56,7 +56,7 @@ def retried(ecc: int, rate: float, requests: int) -> ss.Run:
     """Serve random requests while tip sectors are read with errors."""
     load = ss.workload("random", rate=300, requests=requests)
     sled = ss.device("g2", faults={"ecc_tips": ecc, "read_error_rate": rate, "retries": 10})
-    return ss.simulate(load, sled, scheduler="sptf", requests=False)
+    return ss.simulate(load, sled, scheduler="sptf", rows=False)
 
 
 def remapped(remap: str, failed: int, quick: bool) -> float:
@@ -73,7 +73,7 @@ def remapped(remap: str, failed: int, quick: bool) -> float:
         blocking=CHUNK_BLOCKS,
         read_fraction=1,
     )
-    summary = ss.simulate(load, sled, requests=False).summary
+    summary = ss.simulate(load, sled, rows=False).summary
     rate: float = summary["throughput_mb_s"]
     return rate
 

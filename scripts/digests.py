@@ -56,7 +56,7 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     def run(load: Callable[[], ss.Load], device: Any, scheduler: str = "fcfs", **more: Any) -> Any:
         def result() -> list[str]:
             path = folder / "rows.parquet"
-            found = ss.simulate(load(), device, scheduler, requests=path, **more)
+            found = ss.simulate(load(), device, scheduler, rows=path, **more)
             return [digest(found.to_dict()), digest(path.read_bytes())]
 
         return result

@@ -18,7 +18,7 @@ DEVICES = {"mems, a sled": "mems", "mcd, a hybrid": "mcd", "disk": "disk"}
 
 if __name__ == "__main__":
     load = ss.read_trace("sample:postmark-ext4", queue_depth=1)
-    runs = {label: ss.simulate(load, name, requests=False) for label, name in DEVICES.items()}
+    runs = {label: ss.simulate(load, name, rows=False) for label, name in DEVICES.items()}
     title = "Reads of PostMark, one request outstanding"
     figure = ss.plots.cdf(runs, op="read", size="7x3.6", title=title)
     scales.logarithmic(figure.axes[0], "x", 0.2, 50.0)  # 1 % of the reads are beyond it

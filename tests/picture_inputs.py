@@ -106,7 +106,7 @@ def series(kind: str) -> ss.Run:
         "usual": {"requests": 3000, "rate": 300},
         "saturated": {"requests": 30_000, "rate": 3000, "max_queue": 20_000},
     }[kind]
-    return ss.simulate(ss.workload("random", **keys), "g2", series=True, requests=False)
+    return ss.simulate(ss.workload("random", **keys), "g2", series=True, rows=False)
 
 
 def _over_rate(kind: str, size: str) -> Figure:

@@ -28,7 +28,7 @@ PRESETS = [name for name in ss.devices() if isinstance(ss.device(name), ss.Sled)
 
 def rows_of(run: ss.Run) -> pl.DataFrame:
     """Read the rows, names as strings."""
-    return pl.DataFrame(run.requests).with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+    return pl.DataFrame(run.rows).with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 
 
 # The map of blocks
@@ -247,9 +247,9 @@ def test_the_same_seed_gives_the_same_results(name: str, tmp_path: Path) -> None
     assert rows_of(first).equals(rows_of(second))
     files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
     for file in files:
-        assert run_of(name, requests=file).to_dict() == first.to_dict()
+        assert run_of(name, rows=file).to_dict() == first.to_dict()
     assert files[0].read_bytes() == files[1].read_bytes()
-    assert run_of(name, requests=False).to_dict() == first.to_dict()
+    assert run_of(name, rows=False).to_dict() == first.to_dict()
 
 
 def test_another_seed_gives_other_results() -> None:
@@ -273,7 +273,7 @@ def test_threads_change_nothing() -> None:
 
 def test_other_threads_run_meanwhile() -> None:
     load, device = ss.workload("random", requests=300_000), ss.device("g2")
-    run = threading.Thread(target=ss.simulate, args=(load, device), kwargs={"requests": False})
+    run = threading.Thread(target=ss.simulate, args=(load, device), kwargs={"rows": False})
     run.start()
     turns = 0
     while run.is_alive():
@@ -396,7 +396,7 @@ def test_requests_are_served_in_order_without_pause(name: str) -> None:
 def test_progress_is_told() -> None:
     heard: list[tuple[int, int | None]] = []
     load = ss.workload("random", requests=1_000_000)
-    ss.simulate(load, ss.device("g2"), requests=False, progress=lambda *at: heard.append(at))
+    ss.simulate(load, ss.device("g2"), rows=False, progress=lambda *at: heard.append(at))
     done = [at[0] for at in heard]
     assert done == sorted(done)
     assert heard
@@ -405,9 +405,9 @@ def test_progress_is_told() -> None:
 
 
 def test_rows_that_were_not_kept_are_an_error() -> None:
-    run = ss.simulate(ss.workload(requests=5), ss.device("g2"), requests=False)
-    with pytest.raises(RuntimeError, match="requests=True"):
-        _ = run.requests
+    run = ss.simulate(ss.workload(requests=5), ss.device("g2"), rows=False)
+    with pytest.raises(RuntimeError, match="rows=True"):
+        _ = run.rows
     assert repr(run).startswith("<sledsim run: 5 requests on g2, mean response time ")
 
 
@@ -521,7 +521,7 @@ def test_scenarios_run_as_on_the_command_line(capsys: pytest.CaptureFixture[str]
         made = ss.scenario(name)
         assert main(["run", name, "--json"]) == 0
         said = json.loads(capsys.readouterr().out)
-        ran = ss.simulate(*made, requests=False)
+        ran = ss.simulate(*made, rows=False)
         assert ran.to_dict()["summary"] == said["summary"], name
     with pytest.raises(ss.SledsimError, match="mcd-hplajw-lik"):
         ss.scenario("mcd-hplajw-lik")

@@ -117,13 +117,12 @@ def test_busy_time_is_the_number_of_covered_instants(seed: int) -> None:
     assert facts.duration_s == pytest.approx((last - first) / 1e9)
 
 
-def test_requests_are_counted_by_kind_and_those_inside_a_composite_are_not() -> None:
+def test_requests_are_counted_by_kind() -> None:
     told = [
         row(op="read", arrival_ns=0, completion_ns=10, transfer_ns=5),
         row(op="read", arrival_ns=20, completion_ns=30, lateness_ns=7, blocks=16),
         row(op="write", arrival_ns=20, completion_ns=24),
         row(op="flush", arrival_ns=25, completion_ns=26, blocks=0),
-        row(device="a.front", arrival_ns=0, completion_ns=1000),
     ]
     facts = facts_of(pa.Table.from_pylist(told))
     assert (facts.requests, facts.reads, facts.writes, facts.flushes) == (4, 2, 1, 1)
@@ -179,7 +178,7 @@ def test_a_prefetch_buffer_of_a_sled_shortens_query_4() -> None:
     # The sled passes over each row at least once, in 90 bits at 400 kbit/s.
     load = ss.read_trace("sample:tpch-q4", think="recorded", depends_on="all")
     run = ss.simulate(load, ss.device("sigmetrics2000", buffer=buffer))
-    rows = pa.table(run.requests).to_pylist()
+    rows = pa.table(run.rows).to_pylist()
     reads = [row for row in rows if row["op"] == "read"]
     touched = {
         number

@@ -233,7 +233,7 @@ def test_wrong_arguments_are_errors_of_sledsim(short: Path, tmp_path: Path) -> N
         (lambda: ss.simulate("g2", LOAD), "device = <sledsim load random>: must be a device"),  # type: ignore[arg-type]
         (lambda: ss.simulate(G2, "g2"), "load = <sledsim device g2"),  # type: ignore[arg-type]
         (lambda: ss.simulate("rnadom", "g2"), "load = 'rnadom': must be a workload (random"),
-        (lambda: ss.simulate(LOAD, G2, requests=10_000), "requests = 10000: must be True, False"),  # type: ignore[arg-type]
+        (lambda: ss.simulate(LOAD, G2, rows=10_000), "rows = 10000: must be True, False"),  # type: ignore[arg-type]
         (lambda: ss.simulate(LOAD, G2, precision="x%"), "precision = 'x%': must be above 0%"),
         (lambda: ss.simulate(LOAD, G2, seeds=2.5), "seeds = 2.5: must be an integer"),  # type: ignore[arg-type]
         (lambda: ss.read_trace("postmark"), "did you mean sample:postmark-ext4?"),

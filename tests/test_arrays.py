@@ -51,8 +51,8 @@ def test_an_array_has_a_spec() -> None:
 def test_a_failure_in_the_rows_and_the_counts(kind: str) -> None:
     load = ss.workload("random", rate=1000, requests=3000, read_fraction=0.5)
     device = ss.device(f"{kind}.toml", child=SMALL, spares=1, fail_child=2, fail_at_ms=500)
-    run = ss.simulate(load, device)
-    rows = pl.DataFrame(run.requests).with_columns(pl.col("device", "status").cast(pl.String))
+    run = ss.simulate(load, device, parts=True)
+    rows = pl.DataFrame(run.rows).with_columns(pl.col("device", "status").cast(pl.String))
     assert run.summary["errors"] == 0
     assert [part["name"] for part in run.summary["devices"]][-1] == f"{kind}.spare0"
     found = counts(run)
@@ -61,8 +61,9 @@ def test_a_failure_in_the_rows_and_the_counts(kind: str) -> None:
     last = rows.filter(pl.col("device") == f"{kind}.child2")["arrival_ns"].max()
     assert isinstance(last, int)
     assert 480_000_000 < last <= 500_000_000
-    # Writes to the spare without a parent are the rebuild, each block once.
-    own = rows.filter(pl.col("device") == f"{kind}.spare0", pl.col("parent").is_null())
+    # Writes to the spare for no request of the host are the rebuild, each block once.
+    is_own = pl.col("parent").fill_null(2**63) >= 2**63
+    own = rows.filter(pl.col("device") == f"{kind}.spare0", is_own)
     assert own["blocks"].sum() == 4096
     # The rows of the host add up, those that began anew too.
     times = [name for name in rows.columns if name.endswith("_ns")]

@@ -19,13 +19,13 @@ def run(background: Any, device: dict[str, Any] | None = None, **keys: Any) -> s
     """Run the load with a task on the device of CMU-CS-03-125."""
     load = ss.workload("random", **(LOAD | keys))
     return ss.simulate(
-        load, ss.device("cmu2003", **(device or SMALL)), background=background, requests=True
+        load, ss.device("cmu2003", **(device or SMALL)), background=background, rows=True
     )
 
 
 def test_every_block_is_had_once_and_no_row_moves() -> None:
     alone, busy = run(()), run("scan")
-    assert pa.table(alone.requests) == pa.table(busy.requests)
+    assert pa.table(alone.rows) == pa.table(busy.rows)
     assert alone.summary["background"] == []
     (task,) = busy.summary["background"]
     assert task["complete"]
@@ -81,7 +81,7 @@ def test_a_device_that_is_never_idle_has_no_time_for_an_impatient_task() -> None
     device = ss.device("cmu2003", **SMALL)
     alone = ss.simulate(load, device)
     busy = ss.simulate(load, device, background="scan(tail=1)")
-    assert pa.table(alone.requests) == pa.table(busy.requests)
+    assert pa.table(alone.rows) == pa.table(busy.rows)
     # The task goes on when the load has come to its end.
     assert busy.summary["background"][0]["complete"]
     assert busy.summary["background"][0]["percent"]["time_s"][100] > alone.summary["duration_s"]

@@ -53,7 +53,8 @@ WRONG_WORDS = [
     ("run --device g2 --row x", "'--row'", "'--rows'"),
     ("run --rate 500", "'--rate'", "--set rate="),
     ("run --device g2 --rows 10000", "--rows 10000", ".parquet or .csv"),
-    ("run --device g2 --requests 10000", "--rows", "--set requests=10000"),
+    ("run --device g2 --requests 10000", "'--requests'", "--set requests="),
+    ("run --device mcd --parts", "--parts", "--rows FILE", "--perfetto FILE"),
     ("run --device g2 --rows rows.txt", "--rows rows.txt", ".parquet or .csv"),
     ("run --device g2 --series rows.txt", "rows.txt", ".parquet or .csv"),
     ("run g2", "'g2'", "--device g2"),
@@ -184,7 +185,6 @@ OVERWRITING = [
     "trace convert t.csv -o {}",
     "trace convert other.csv t.csv -o {}",
     "run --device g2 --trace t.csv --rows {}",
-    "run --device g2 --trace t.csv --requests {}",
     "run --device g2 --trace t.csv --series {}",
     "validate --device g2 --trace t.csv --rows {}",
 ]
@@ -208,8 +208,8 @@ def test_no_output_takes_the_place_of_an_input(
 
 def test_rows_as_csv_are_those_of_parquet(folder: Path) -> None:
     load, g2 = ss.workload("random", requests=500, seed=7), ss.device("g2")
-    ss.simulate(load, g2, requests="rows.csv")
-    ss.simulate(load, g2, requests="rows.parquet")
+    ss.simulate(load, g2, rows="rows.csv")
+    ss.simulate(load, g2, rows="rows.parquet")
     with (folder / "rows.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file))
     table = pq.read_table(folder / "rows.parquet")
@@ -418,7 +418,7 @@ assert isinstance(DISK, ss.Disk)
         (lambda: ss.simulate(ss.workload(), ss.device("g2"), "best"), "'best'"),
         (lambda: ss.simulate(ss.workload(last_lbn=10**9), ss.device("g2")), "last_lbn"),
         (
-            lambda: ss.simulate(ss.workload(), ss.device("g2"), requests="no/x"),
+            lambda: ss.simulate(ss.workload(), ss.device("g2"), rows="no/x"),
             "no/x",
         ),
     ],
@@ -435,5 +435,5 @@ def test_an_exception_in_progress_comes_out_and_leaves_no_file(folder: Path) -> 
 
     load = ss.workload("random", requests=1_000_000_000)
     with pytest.raises(ZeroDivisionError):
-        ss.simulate(load, ss.device("g2"), requests=folder / "out.parquet", progress=progress)
+        ss.simulate(load, ss.device("g2"), rows=folder / "out.parquet", progress=progress)
     assert list(folder.iterdir()) == []

@@ -144,7 +144,7 @@ def test_a_linked_trace_is_served_in_one_pass() -> None:
     class_ = device.equivalent(2_000_000)[::10]
     rows = [(0, 3, lbn, 1, "rw"[i % 2], int(i < 9)) for i, lbn in enumerate(class_)]
     run = ss.simulate(load(trace(*rows)), device)
-    each = pl.DataFrame(run.requests)
+    each = pl.DataFrame(run.rows)
     assert each["completion_ns"].n_unique() == 1
     assert each["passes"].to_list() == [1] * 10
     alone = device.access(class_[0], 1).total_s
@@ -159,7 +159,7 @@ def test_a_closed_replay_takes_a_batch_as_one_request() -> None:
         rows += [(number, 0, lbn, 1, "r", int(i < 9)) for i, lbn in enumerate(class_)]
         rows.append((number, 1, first // 2, 8, "r", 0))
     path = trace(*rows)
-    each = pl.DataFrame(ss.simulate(load(path, queue_depth=1, think_ms=2), device).requests)
+    each = pl.DataFrame(ss.simulate(load(path, queue_depth=1, think_ms=2), device).rows)
     each = each.sort("id")
     for number in range(3):
         batch = each[11 * number : 11 * number + 10]
@@ -170,7 +170,7 @@ def test_a_closed_replay_takes_a_batch_as_one_request() -> None:
             before = each[11 * number - 1]["completion_ns"][0]
             assert batch["arrival_ns"][0] == before + 2_000_000
     # Two at a time: the batch and the single one overlap.
-    two = pl.DataFrame(ss.simulate(load(path, queue_depth=2), device).requests).sort("id")
+    two = pl.DataFrame(ss.simulate(load(path, queue_depth=2), device).rows).sort("id")
     assert two["arrival_ns"][10] == 0
 
 
@@ -268,7 +268,7 @@ def test_tasks_respect_conflicts_of_requests_in_several_passes() -> None:
     shared = ss.device("cmu2003", conflicts={"kind": "channel", "channels": 5})
     path = trace((0, 0, 0, 10, "r", 0))
     run = ss.simulate(load(path), shared, background="scan")
-    assert pl.DataFrame(run.requests)["passes"].to_list() == [2]
+    assert pl.DataFrame(run.rows)["passes"].to_list() == [2]
     scan = run.summary["background"][0]
     assert (scan["foreground_blocks"], scan["free_blocks"]) == (10, 0)
     # Eight blocks over six channels: 0, 1, 2 and 4, then 3, 5, 6 and 7. Channels 3 and 5 are free
@@ -297,7 +297,7 @@ def test_links_are_written_to_formats_that_hold_them() -> None:
     assert schema["linked"].to_list() == [True, False, False]
     device = ss.device("cmu2003")
     loads = [load(path), ss.read_trace(last, trace_device="all")]
-    one, two = (pl.DataFrame(ss.simulate(each, device).requests) for each in loads)
+    one, two = (pl.DataFrame(ss.simulate(each, device).rows) for each in loads)
     assert one.equals(two)
     report = ss.convert_trace([path], "plain.trace", columns=COLUMNS)
     assert report["lost_fields"] == {"links": 1}

@@ -137,7 +137,7 @@ def test_cautions_are_in_text_json_and_python(said: Callable[..., str]) -> None:
     ],
 )
 def test_each_kind_of_caution_occurs(keys: dict[str, Any], expected: list[str]) -> None:
-    run = ss.simulate(ss.workload(**keys), ss.device("g2"), requests=False)
+    run = ss.simulate(ss.workload(**keys), ss.device("g2"), rows=False)
     assert codes(run.cautions) == expected
     grave = run.summary["confidence"]["response_time_ms"]["caution"] is not None
     assert [one["unreliable"] for one in run.cautions] == [grave]
@@ -151,7 +151,7 @@ def test_seeds_and_precision_have_cautions() -> None:
 
 
 def test_errors_and_lost_blocks_are_cautions() -> None:
-    summary = ss.simulate(ss.workload(), ss.device("g2"), requests=False).to_dict()["summary"]
+    summary = ss.simulate(ss.workload(), ss.device("g2"), rows=False).to_dict()["summary"]
     summary |= {"errors": 1200, "devices": [{"counts": {"lost_blocks": 7}}, {"counts": {}}]}
     found = cautions.of({"summary": summary, "workload": {"part": {"a": {"shortened": 3}}}})
     assert [one["text"] for one in found] == [

@@ -30,7 +30,7 @@ def test_each_line_is_the_run_on_that_device_alone() -> None:
     compared = ss.compare(load, devices(*DEVICES))
     assert compared.labels == list(DEVICES)
     for name, line, record in zip(DEVICES, compared.to_dict()["runs"], compared.table, strict=True):
-        alone = ss.simulate(load, ss.device(name), requests=False)
+        alone = ss.simulate(load, ss.device(name), rows=False)
         assert {key: line[key] for key in alone.to_dict()} == alone.to_dict()
         times = alone.summary["response_time_ms"]
         assert (record["mean_ms"], record["p99_ms"]) == (times["mean"], times["p99"])
@@ -73,7 +73,7 @@ def test_the_same_lbns_are_those_of_the_smallest_device() -> None:
     compared = ss.compare(ss.workload("random", **load), pair, same_lbns=True)
     limited = ss.workload("random", **load, last_lbn=blocks - 1)
     for device, line in zip(pair, compared.to_dict()["runs"], strict=True):
-        assert line["summary"] == ss.simulate(limited, device, requests=False).summary
+        assert line["summary"] == ss.simulate(limited, device, rows=False).summary
     own = ss.compare(ss.workload("random", **load), pair)
     assert own.table[0]["mean_ms"] > compared.table[0]["mean_ms"]  # the whole sled is farther
     assert own.to_dict()["lbns"] != compared.to_dict()["lbns"]
@@ -91,12 +91,12 @@ def test_every_device_is_laid_out(layout: str | dict[str, Any]) -> None:
     for line, (device, scheduler) in zip(
         compared.to_dict()["runs"], product(pair, ("fcfs", "sptf")), strict=True
     ):
-        alone = ss.simulate(load, device, scheduler, layout=layout, requests=False).to_dict()
+        alone = ss.simulate(load, device, scheduler, layout=layout, rows=False).to_dict()
         assert alone["layout"]["name"] == name
         own = {key: line[key] for key in ("label", "speed_up", "no_speed_up")}
         assert line == alone | own
         assert own["no_speed_up"] is None
-        plain = ss.simulate(load, device, scheduler, requests=False)
+        plain = ss.simulate(load, device, scheduler, rows=False)
         assert (line["summary"] == plain.summary) == (name == "simple")
 
 

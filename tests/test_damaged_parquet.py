@@ -56,7 +56,7 @@ def all_answers(folder: str) -> dict[str, Any]:
     ways = (
         lambda: ss.trace_info(path, quick=True),
         lambda: ss.convert_trace(path, out, requests=200),
-        lambda: ss.simulate(ss.read_trace(path, requests=100), device, requests=False),
+        lambda: ss.simulate(ss.read_trace(path, requests=100), device, rows=False),
     )
     good, refused, wrong = 0, 0, []
     for index in range(CHANGES):

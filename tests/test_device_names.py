@@ -52,7 +52,7 @@ def test_keys_are_those_of_the_device(label: str, base: str, keys: dict[str, obj
     values = {key: one["value"] for key, one in made.spec["parameters"].items()}
     assert values == {key: one["value"] for key, one in same.spec["parameters"].items()}
     load = ss.workload("random", **FEW)
-    served, expected = (ss.simulate(load, each, requests=False) for each in (made, same))
+    served, expected = (ss.simulate(load, each, rows=False) for each in (made, same))
     assert served.summary["response_time_ms"] == expected.summary["response_time_ms"]
 
 

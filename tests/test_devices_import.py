@@ -165,7 +165,7 @@ def test_data_that_the_host_has_had_are_dropped(
         text = files.disk({"Read-ahead over requested": over}, blocks=40_000)
         out.write_text(imported(text).toml)
         run = ss.simulate(ss.read_trace(trace), ss.device(out))
-        passes[over] = pa.table(run.requests).sort_by("id")["passes"].to_pylist()
+        passes[over] = pa.table(run.rows).sort_by("id")["passes"].to_pylist()
     assert passes == {-1: [1, 1, 0], 0: [1, 0, 0]}
 
 

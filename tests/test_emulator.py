@@ -172,7 +172,7 @@ def test_a_replay_of_a_recording_gives_its_times(tmp_path: Path) -> None:
             client.close()
     recorded = pl.read_parquet(recording).sort("id")
     run = ss.simulate(ss.read_trace(recording), ss.device("g2"), scheduler="sptf")
-    simulated = pl.DataFrame(run.requests).sort("id")
+    simulated = pl.DataFrame(run.rows).sort("id")
     offset = recorded["arrival_ns"][0] - simulated["arrival_ns"][0]
     assert len(recorded) == 100
     for column in ("arrival_ns", "start_ns", "completion_ns"):

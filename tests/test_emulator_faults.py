@@ -133,7 +133,7 @@ def test_remapped_blocks_take_the_time_of_the_simulated_device(tmp_path: Path) -
         pytest.fail("too few reads before the failures")
     trace = ss.read_trace(recording, time_origin="file")
     run = ss.simulate(trace, ss.device("g2", faults=faults))
-    simulated = pl.DataFrame(run.requests).sort("id")
+    simulated = pl.DataFrame(run.rows).sort("id")
     for column in ("arrival_ns", "start_ns", "completion_ns", "seek_ns", "passes"):
         assert recorded[column].to_list() == simulated[column].to_list()
     assert run.summary["devices"][0]["counts"]["blocks_moved"] > 0

@@ -406,7 +406,7 @@ def test_times_are_those_of_a_simulation_of_the_arrivals(
     assert set(recorded["op"]) == {"read", "write", "flush", "trim"}
     # Where a disk is on its track depends on the clock.
     load = ss.read_trace(recording, time_origin="file")
-    simulated = pl.DataFrame(ss.simulate(load, ss.device(device), scheduler=scheduler).requests)
+    simulated = pl.DataFrame(ss.simulate(load, ss.device(device), scheduler=scheduler).rows)
     assert simulated.sort("id").equals(recorded.drop("lateness_ns"))
 
 
@@ -531,7 +531,7 @@ def test_a_batch_of_one_class_takes_one_pass(tmp_path: Path, layout: str | None)
     assert singly["start_ns"].n_unique() == 10
     # Requests that arrived at one instant are linked in the replay.
     run = ss.simulate(replay_batches(rows, tmp_path), ss.device("cmu2003"), layout=layout)
-    again = pl.DataFrame(run.requests).sort("id").drop("stream")
+    again = pl.DataFrame(run.rows).sort("id").drop("stream")
     assert again.equals(rows.drop("stream", "lateness_ns"))
 
 

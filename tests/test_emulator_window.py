@@ -37,7 +37,7 @@ def read_groups(path: Path, device: ss.Sled, groups: int) -> None:
 
 def replay(recording: Path, device: ss.Sled) -> pl.DataFrame:
     """Simulate the recorded arrivals, in the times of the recording."""
-    rows = pl.DataFrame(ss.simulate(ss.read_trace(recording), device).requests).sort("id")
+    rows = pl.DataFrame(ss.simulate(ss.read_trace(recording), device).rows).sort("id")
     offset = pl.read_parquet(recording)["arrival_ns"].min() - rows["arrival_ns"].min()  # type: ignore[operator]
     return rows.with_columns(pl.col("arrival_ns", "start_ns", "completion_ns") + offset)
 
@@ -100,7 +100,7 @@ def test_a_layout_stays(tmp_path: Path) -> None:
     keys = {"kind": "window", "window_ms": 0.5}
     load = ss.read_trace(recording)
     run = ss.simulate(load, ss.device("cmu2003", batching=keys), layout="columnar")
-    simulated = pl.DataFrame(run.requests).sort("id")
+    simulated = pl.DataFrame(run.rows).sort("id")
     recorded = pl.read_parquet(recording).sort("id")
     for column in TIMES[2:]:
         assert recorded[column].to_list() == simulated[column].to_list(), column

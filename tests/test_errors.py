@@ -117,7 +117,7 @@ BAD: dict[str, tuple[Callable[[], object], type[ss.SledsimError], Place]] = {
         ("no.trace", None, None),
     ),
     "output": (
-        lambda: ss.simulate(LOAD, "g2", requests="none/rows.parquet"),
+        lambda: ss.simulate(LOAD, "g2", rows="none/rows.parquet"),
         ss.OutputError,
         ("none/rows.parquet", None, None),
     ),

@@ -128,7 +128,7 @@ def test_the_papers_devices_are_as_they_come_but_for_the_interface(result: dict[
         for key in ("tip_rate_kbit_s", "active_tips"):
             assert preset[key] == keys[key]
         assert preset["acceleration_m_s2"] == keys["acceleration_x_m_s2"]
-        served = ss.simulate(ss.workload(requests=REQUESTS, seed=1), bare, requests=False).summary
+        served = ss.simulate(ss.workload(requests=REQUESTS, seed=1), bare, rows=False).summary
         assert preset["service_ms"] == served["service_time_ms"]["mean"]
         assert served["service_time_ms"]["mean"] == pytest.approx(  # no interface: nothing else
             served["seek_ms"]["mean"] + served["transfer_ms"]["mean"], rel=1e-9

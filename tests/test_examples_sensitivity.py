@@ -234,7 +234,7 @@ def test_rows_are_sorted_by_swing(made: Made) -> None:
 def moves_in_x(device: ss.Device, seed: int) -> int:
     """Count how often the sled has to go to another cylinder."""
     run = ss.simulate(ss.workload(requests=REQUESTS, seed=seed), device)
-    rows = pl.DataFrame(run.requests).sort("arrival_ns").select("lbn", "blocks")
+    rows = pl.DataFrame(run.rows).sort("arrival_ns").select("lbn", "blocks")
     per_cylinder = device.blocks // device.spec["derived"]["cylinders"]
     at, moves = device.blocks // 2 // per_cylinder, 0  # parked at the middle LBN
     for lbn, blocks in rows.iter_rows():
@@ -267,7 +267,7 @@ def test_settling_counts_for_less_where_y_may_take_longer(made: Made) -> None:
     settle_ms = 1e3 / (2 * math.pi * 220)
     moves = sum(moves_in_x(device, seed) for seed in (1, 2, 3)) / (3 * REQUESTS)
     run = ss.simulate(ss.workload(requests=REQUESTS, seed=1), device)
-    rows = pl.DataFrame(run.requests).filter(pl.col("passes") == 1)
+    rows = pl.DataFrame(run.rows).filter(pl.col("passes") == 1)
     decided_by_x = (rows["x_seek_ns"] >= rows["y_seek_ns"]).mean()
     assert isinstance(decided_by_x, float)
     for constants, change in made.changes("settling_constants").items():

@@ -121,7 +121,7 @@ def shown(page: Page) -> list[Shown]:
 def summaries() -> dict[tuple[str, str], dict[str, Any]]:
     """Make the same runs here."""
     return {
-        (title, name): ss.simulate(load, ss.device(name), requests=False).to_dict()["summary"]
+        (title, name): ss.simulate(load, ss.device(name), rows=False).to_dict()["summary"]
         for title, load in LOADS.items()
         for name in DEVICES
     }

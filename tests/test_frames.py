@@ -99,7 +99,7 @@ def test_a_validation(tmp_path: Path) -> None:
     file = tmp_path / "measured.csv"
     file.write_text("\n".join(["t,lba,n,rw,us", *lines, ""]), encoding="utf-8")
     columns = "time=t:us, offset=lba:512B, bytes=n:512B, op=rw, response=us:us"
-    rows = ss.validate(ss.read_trace(file, columns=columns), "g2").requests
+    rows = ss.validate(ss.read_trace(file, columns=columns), "g2").rows
     found = assert_same(rows)
     assert found["measured_ns"] == [1000 * (400 + at) for at in range(0, 60_000, 600)]
     assert {*found["measured_queue_ns"]} == {None}
@@ -142,12 +142,12 @@ READERS: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("library", READERS)
 def test_libraries_read_rows_as_they_are(library: str, run: ss.Run) -> None:
-    found: Any = READERS[library](run.requests)
-    assert len(found) == len(run.requests)
+    found: Any = READERS[library](run.rows)
+    assert len(found) == len(run.rows)
 
 
 def test_pandas_is_told_what_to_call(run: ss.Run) -> None:
-    for rows in (run.requests, run.series):
+    for rows in (run.rows, run.series):
         with pytest.raises(TypeError, match=r"has no rows to go through: call \.to_pandas\(\)"):
             pd.DataFrame(rows)
 
@@ -180,15 +180,15 @@ def test_pandas_needs_pyarrow_for_rows_alone(run: ss.Run, monkeypatch: pytest.Mo
 
 def test_rows_that_were_not_kept(tmp_path: Path) -> None:
     load = ss.workload("random", requests=10)
-    for requests in (False, tmp_path / "rows.csv"):
-        run = ss.simulate(load, "g2", requests=requests)
+    for rows in (False, tmp_path / "rows.csv"):
+        run = ss.simulate(load, "g2", rows=rows)
         with pytest.raises(RuntimeError, match="rows were not kept"):
             run.to_pandas()
 
 
 def test_rows_are_values(run: ss.Run) -> None:
     again = ss.simulate(ss.workload("random", **LOAD), "mcd", series=True)
-    assert again.requests == run.requests
-    assert hash(again.requests) == hash(run.requests)
-    assert again.requests != run.series
-    assert run.requests != "rows"
+    assert again.rows == run.rows
+    assert hash(again.rows) == hash(run.rows)
+    assert again.rows != run.series
+    assert run.rows != "rows"

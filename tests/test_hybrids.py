@@ -59,12 +59,7 @@ def test_a_shipped_scenario_runs_by_name() -> None:
 
 def test_a_write_buffer_is_no_more_than_its_disk_where_nothing_is_written() -> None:
     load = ss.workload("tpcd", requests=3000)
-    disk = pl.DataFrame(ss.simulate(load, ss.device("disk")).requests).filter(
-        pl.col("device") == "disk"
-    )
-    mwb = pl.DataFrame(ss.simulate(load, ss.device("mwb")).requests).filter(
-        pl.col("device") == "mwb"
-    )
+    disk, mwb = (pl.DataFrame(ss.simulate(load, name).rows) for name in ("disk", "mwb"))
     for column in ("id", "arrival_ns", "completion_ns", "seek_ns", "rotation_ns"):
         assert disk[column].equals(mwb[column]), column
 
@@ -84,7 +79,7 @@ def test_hits_of_a_tier_are_those_of_its_policy(tmp_path: Path) -> None:
     # A header block goes with every segment: 481 of 17 blocks.
     cache = ss.cache("arc", 4 * 2048 // 17)
     run = ss.simulate(load, ss.device("memory"))
-    lbns = pl.DataFrame(run.requests).sort("id")["lbn"].to_list()
+    lbns = pl.DataFrame(run.rows).sort("id")["lbn"].to_list()
     assert asked == len(lbns)
     assert found == sum(cache.access(lbn // 16) for lbn in lbns)
 
@@ -103,7 +98,7 @@ def test_placement_on_the_sled_decides_how_far_it_moves() -> None:
             read_fraction=1,
             seed=3,
         )
-        rows = pl.DataFrame(ss.simulate(load, device).requests)
+        rows = pl.DataFrame(ss.simulate(load, device, parts=True).rows)
         reads = rows.filter((pl.col("device") == "mcd.device.front") & (pl.col("op") == "read"))
         times = reads.select((pl.col("seek_ns") + pl.col("transfer_ns")).mean() / 1e6)
         means[place] = times.item()

@@ -30,7 +30,7 @@ def run() -> ss.Run:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("rows") / "rows.parquet"
-    ss.simulate(ss.workload("random", **LOAD), ss.device("g2"), requests=path)
+    ss.simulate(ss.workload("random", **LOAD), ss.device("g2"), rows=path)
     return path
 
 
@@ -74,7 +74,7 @@ PARQUET: dict[str, Callable[[Path], Columns]] = {
 
 @pytest.fixture(scope="module")
 def expected(run: ss.Run) -> Columns:
-    columns: Columns = pa.table(run.requests).to_pydict()
+    columns: Columns = pa.table(run.rows).to_pydict()
     assert len(columns["id"]) == COUNT
     assert set(columns["op"]) == {"read", "write"}
     return columns
@@ -82,8 +82,8 @@ def expected(run: ss.Run) -> Columns:
 
 @pytest.mark.parametrize("library", MEMORY)
 def test_rows_in_memory(library: str, run: ss.Run, expected: Columns) -> None:
-    assert MEMORY[library](run.requests) == expected
-    assert MEMORY[library](run.requests) == expected, "and once more"
+    assert MEMORY[library](run.rows) == expected
+    assert MEMORY[library](run.rows) == expected, "and once more"
 
 
 @pytest.mark.parametrize("library", PARQUET)
@@ -92,7 +92,7 @@ def test_rows_in_parquet(library: str, file: Path, expected: Columns) -> None:
 
 
 def test_a_query(run: ss.Run) -> None:
-    rows = run.requests
+    rows = run.rows
     assert len(rows) == COUNT  # duckdb finds rows by its name
     query = "select avg(completion_ns - arrival_ns) / 1e6, count(*) from rows where op = 'read'"
     mean, count = duckdb.execute(query).fetchall()[0]
@@ -102,21 +102,21 @@ def test_a_query(run: ss.Run) -> None:
 
 
 def test_names_are_categories(run: ss.Run) -> None:
-    frame = to_pandas(run.requests)
+    frame = to_pandas(run.rows)
     for name in ("device", "op", "status"):
         assert isinstance(frame[name].dtype, pd.CategoricalDtype)
     assert frame["device"].unique().tolist() == ["g2"]
 
 
 def test_columns_and_schema_without_the_rows(run: ss.Run) -> None:
-    schema = pa.schema(run.requests)
-    assert schema.names == run.requests.column_names
+    schema = pa.schema(run.rows)
+    assert schema.names == run.rows.column_names
     assert schema.metadata[b"sledsim"].decode() == ss.__version__
-    assert schema.equals(pa.table(run.requests).schema, check_metadata=True)
+    assert schema.equals(pa.table(run.rows).schema, check_metadata=True)
 
 
 def test_the_file_has_the_schema_of_the_rows(run: ss.Run, file: Path) -> None:
-    assert pq.read_schema(file).equals(pa.schema(run.requests), check_metadata=False)
+    assert pq.read_schema(file).equals(pa.schema(run.rows), check_metadata=False)
     metadata = {field.name: field.metadata for field in pq.read_schema(file)}
     assert {name for name, about in metadata.items() if about.get(b"unit") == b"ns"} == {
         name for name in metadata if name.endswith("_ns")
@@ -129,8 +129,8 @@ def test_a_run_of_nothing_has_rows_of_nothing(tmp_path: Path) -> None:
     load = ss.workload("random", rate=1e9, requests=100, max_queue=1)
     run = ss.simulate(load, ss.device("g2"))
     assert run.summary["saturated"] is not None
-    assert run.summary["requests"] == len(run.requests) == 0
-    assert pa.table(run.requests).num_rows == 0
-    assert pl.DataFrame(run.requests).columns == run.requests.column_names
-    ss.simulate(load, ss.device("g2"), requests=tmp_path / "none.parquet")
-    assert pq.read_table(tmp_path / "none.parquet").schema.names == run.requests.column_names
+    assert run.summary["requests"] == len(run.rows) == 0
+    assert pa.table(run.rows).num_rows == 0
+    assert pl.DataFrame(run.rows).columns == run.rows.column_names
+    ss.simulate(load, ss.device("g2"), rows=tmp_path / "none.parquet")
+    assert pq.read_table(tmp_path / "none.parquet").schema.names == run.rows.column_names

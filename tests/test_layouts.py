@@ -24,7 +24,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def service_ms(load: ss.Load, device: ss.Device, layout: str | dict[str, object]) -> float:
-    result = ss.simulate(load, device, layout=layout, requests=False)
+    result = ss.simulate(load, device, layout=layout, rows=False)
     mean: float = result.summary["service_time_ms"]["mean"]
     return mean
 
@@ -88,7 +88,7 @@ def test_simple_is_no_layout() -> None:
     load, g2 = ss.workload("random", requests=1000, queue_depth=3), ss.device("g2")
     plain, simple = ss.simulate(load, g2), ss.simulate(load, g2, layout="simple")
     assert plain.to_dict() == simple.to_dict()
-    assert pl.DataFrame(plain.requests).equals(pl.DataFrame(simple.requests))
+    assert pl.DataFrame(plain.rows).equals(pl.DataFrame(simple.rows))
 
 
 def test_layouts_can_be_looked_at() -> None:
@@ -122,9 +122,9 @@ def test_layouts_can_be_looked_at() -> None:
 
 def test_rows_carry_the_lbns_of_the_load() -> None:
     load, g2 = ss.workload("random", requests=500, rate=300, seed=4), ss.device("g2")
-    plain = pl.DataFrame(ss.simulate(load, g2).requests).sort("id")
+    plain = pl.DataFrame(ss.simulate(load, g2).rows).sort("id")
     keys: dict[str, object] = {"name": "bipartite", "small_fraction": 0.2}
-    laid = pl.DataFrame(ss.simulate(load, g2, layout=keys).requests).sort("id")
+    laid = pl.DataFrame(ss.simulate(load, g2, layout=keys).rows).sort("id")
     asked = ["id", "op", "lbn", "blocks", "arrival_ns"]
     assert plain.select(asked).equals(laid.select(asked))
     assert not plain["seek_ns"].equals(laid["seek_ns"])
@@ -161,8 +161,8 @@ def test_reshuffling_follows_the_load_and_costs_time() -> None:
     load = ss.workload("mix", requests=8000, part=part)
     keys: dict[str, object] = {"name": "organ_pipe", "unit_blocks": 540}
     still = ss.simulate(load, device, layout=keys)
-    moved = ss.simulate(load, device, layout={**keys, "reshuffle_s": 2})
-    rows = pl.DataFrame(moved.requests)
+    moved = ss.simulate(load, device, layout={**keys, "reshuffle_s": 2}, parts=True)
+    rows = pl.DataFrame(moved.rows)
     own = rows.filter(pl.col("id") >= 2**63)
     load_rows = rows.filter(pl.col("parent").is_null())
     assert load_rows.height == moved.summary["requests"] == 8000
@@ -172,7 +172,7 @@ def test_reshuffling_follows_the_load_and_costs_time() -> None:
     assert own["op"].value_counts().sort("op")["count"].to_list() == [own.height // 2] * 2
 
     def seeks(result: ss.Run, late: bool) -> float:
-        table = pl.DataFrame(result.requests).filter(pl.col("parent").is_null())
+        table = pl.DataFrame(result.rows).filter(pl.col("parent").is_null())
         at = pl.col("arrival_ns") > 10e9
         mean = table.filter(at if late else ~at)["x_seek_ns"].mean()
         assert isinstance(mean, float)

@@ -118,7 +118,7 @@ RUNS: dict[str, Callable[[], dict[str, Any]]] = {
 
 def test_a_stored_outcome_equals_that_of_a_run(store: OutcomeStore) -> None:
     """Of every kind of run, each beside all others: the same document as :func:`simulate`'s."""
-    alone = {name: ss.simulate(requests=False, **run()).to_dict() for name, run in RUNS.items()}
+    alone = {name: ss.simulate(rows=False, **run()).to_dict() for name, run in RUNS.items()}
     for time in range(2):
         for name, run in RUNS.items():
             assert store.simulate(**run()) == alone[name], name
@@ -133,7 +133,7 @@ def test_a_stored_outcome_equals_that_of_a_run(store: OutcomeStore) -> None:
 
 def test_rows_change_nothing_in_the_document() -> None:
     load, device = random(), ss.device("g2")
-    kept, none = (ss.simulate(load, device, requests=rows).to_dict() for rows in (True, False))
+    kept, none = (ss.simulate(load, device, rows=rows).to_dict() for rows in (True, False))
     assert kept == none
 
 
@@ -176,7 +176,7 @@ def test_a_trace_is_its_content(store: OutcomeStore, tmp_path: Path) -> None:
     far = store.simulate(load, device)
     assert store.simulated == 2
     assert far["summary"] != near["summary"]
-    assert far == ss.simulate(load, device, requests=False).to_dict()
+    assert far == ss.simulate(load, device, rows=False).to_dict()
     trace_of(file, 1_000_000)
     assert (store.simulate(load, device), store.simulated) == (near, 2)
 
@@ -205,7 +205,7 @@ def test_a_device_that_is_a_file_is_its_text(store: OutcomeStore, tmp_path: Path
     for time, base in enumerate(("g2", "g3", "g2")):
         file.write_text(RAID.format(base=base))
         found = store.simulate(random(), ss.device(file))
-        assert found == ss.simulate(random(), ss.device(file), requests=False).to_dict()
+        assert found == ss.simulate(random(), ss.device(file), rows=False).to_dict()
         assert store.simulated == min(time + 1, 2)
     # A table without keys is in the file of a device, and not in its spec.
     devices = []
@@ -213,7 +213,7 @@ def test_a_device_that_is_a_file_is_its_text(store: OutcomeStore, tmp_path: Path
         file.write_text(f'base = "g2"\n{more}\n')
         devices.append(ss.device(file))
     assert devices[0].spec == devices[1].spec
-    alone = [ss.simulate(random(), device, requests=False).to_dict() for device in devices]
+    alone = [ss.simulate(random(), device, rows=False).to_dict() for device in devices]
     assert [store.simulate(random(), device) for device in devices] == alone
     assert alone[0] != alone[1]
 
@@ -254,7 +254,7 @@ def test_runs_on_files_are_told_apart(store: OutcomeStore, tmp_path: Path) -> No
         file.unlink()
     for name, run in runs.items():
         given: dict[str, Any] = {"load": random(), "device": ss.device("g2")} | run
-        alone = ss.simulate(requests=False, **given).to_dict()
+        alone = ss.simulate(rows=False, **given).to_dict()
         assert [store.simulate(**given) for _ in range(2)] == [alone, alone], name
     assert (store.simulated, store.read) == (len(runs), len(runs))
     assert len(files(store)) == len(runs)
@@ -405,7 +405,7 @@ def test_processes_share_a_folder(store: OutcomeStore) -> None:
     with get_context("spawn").Pool(4) as pool:
         said = pool.starmap(several, [(str(store.folder), 4)] * 4)
     alone = [
-        json.dumps(ss.simulate(random(seed=seed), ss.device("g2"), requests=False).to_dict())
+        json.dumps(ss.simulate(random(seed=seed), ss.device("g2"), rows=False).to_dict())
         for seed in range(5)
     ]
     assert said == [4 * alone] * 4

@@ -44,7 +44,7 @@ def test_load_and_queue_are_those_of_the_rows(server: ss.Device, kind: str) -> N
     run = ss.simulate(queueing.load(kind, 1.3, 4096, seed=5), server)
     found = run.summary["overloaded"]
     assert found is not None
-    rows = pa.table(run.requests)
+    rows = pa.table(run.rows)
     arrival, start, end = (
         np.sort(rows[name].to_numpy()).astype(float)
         for name in ("arrival_ns", "start_ns", "completion_ns")
@@ -85,7 +85,7 @@ def test_a_disk_is_flagged_at_three_times_its_rate(requests: int) -> None:
     ],
 )
 def test_a_closed_load_offers_no_rate(keys: dict[str, Any]) -> None:
-    run = ss.simulate(ss.workload(requests=3000, **keys), ss.device("g2"), requests=False)
+    run = ss.simulate(ss.workload(requests=3000, **keys), ss.device("g2"), rows=False)
     assert run.summary["overloaded"] is None
 
 
@@ -130,7 +130,7 @@ base = "server.toml"
 
     def flagged(share: float) -> int:
         load = queueing.load("M/D/1", 8 * share, 2000)
-        runs = ss.simulate(load, stripe, requests=False, seeds=50).summary["seeds"]
+        runs = ss.simulate(load, stripe, rows=False, seeds=50).summary["seeds"]
         assert runs is not None
         return sum(run["overloaded"] for run in runs)
 

@@ -178,7 +178,7 @@ def test_vertical_is_a_parked_read_and_three_more(tmp_path: Path) -> None:
         pages = [record // (480 // width) for width in sample.WIDTHS.values()]
         reads += [(start + page, 1, 0) for start, page in zip(starts, pages, strict=True)]
     first = parked_ms(reads[::4], tmp_path)
-    rows = pa.table(replay_run(reads, tmp_path).requests)
+    rows = pa.table(replay_run(reads, tmp_path).rows)
     took = rows["completion_ns"].to_numpy() - rows["arrival_ns"].to_numpy()
     others = took.reshape(-1, 4)[:, 1:].sum(axis=1).mean() / 1e6
     assert found("record_latency", "asleep_own").values["vertical"] == pytest.approx(

@@ -40,7 +40,7 @@ def simulated(seed: int, columns: int, at_once: int, reach: int) -> dict[str, fl
         requests=10**7, size="fixed", mean_size_kib=4, blocking=8, read_fraction=1, seed=seed
     )
     task = {"task": "scan", "ends_run": True}
-    run = ss.simulate(load, device, background=task, requests=False)
+    run = ss.simulate(load, device, background=task, rows=False)
     (facts,) = run.summary["background"]
     percent = facts["percent"]
     free = percent["free_blocks"][95] / percent["requests"][95]

@@ -112,7 +112,7 @@ def lines_found(name: str, lines: int, folder: Path) -> tuple[int, int]:
 
 def _column(rows: ss.Run, name: str) -> list[int]:
     pa = pytest.importorskip("pyarrow")
-    column: list[int] = pa.table(rows.requests)[name].to_pylist()
+    column: list[int] = pa.table(rows.rows)[name].to_pylist()
     return column
 
 

@@ -206,7 +206,7 @@ def test_a_second_pass_is_a_turnaround_and_a_row() -> None:
 def test_savings_are_what_the_powers_of_the_sled_allow() -> None:
     """Of 100 mW for the sled and 1 for each tip: a quarter of the tips of a block, half at rest."""
     load = ss.workload(requests=2000, read_fraction=1, size="fixed", mean_size_kib=0.5)
-    summary = ss.simulate(load, ss.device("g2"), requests=False).summary
+    summary = ss.simulate(load, ss.device("g2"), rows=False).summary
     seek_ms, row_ms = (summary[part]["mean"] for part in ("seek_ms", "transfer_ms"))
     saved = 48 * row_ms / (100 * seek_ms + 164 * row_ms)
     values = found("lin2002").values

@@ -34,7 +34,7 @@ def test_the_random_load_is_that_of_section_3() -> None:
         load = curves.random_load(rate, 50_000)
         point = curves.measure(load, ss.device("osdi2000", **SLED), "FCFS", seeds=3)
         assert mean_ms < point.mean_ms < 1.05 * mean_ms
-        summary = ss.simulate(load, ss.device("memory"), requests=False).summary
+        summary = ss.simulate(load, ss.device("memory"), rows=False).summary
         assert summary["read_fraction"] == pytest.approx(0.67, abs=0.01)
         blocks = (summary["blocks_read"] + summary["blocks_written"]) / summary["requests"]
         assert blocks == pytest.approx(1 / (1 - exp(-1 / 8)), rel=0.02)

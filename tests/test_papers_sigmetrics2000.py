@@ -46,7 +46,7 @@ def test_a_reading_confines_the_load() -> None:
     (reading,) = (own for own in item("table2").readings if own.name == "outer_fifth")
     one = sled(reading.setup)
     run = ss.simulate(random_load(reading.setup, one, requests=2000), one)
-    places = pa.table(run.requests)["lbn"].to_pylist()
+    places = pa.table(run.rows)["lbn"].to_pylist()
     assert 0.99 < max(places) / (one.blocks / 5) < 1
 
 

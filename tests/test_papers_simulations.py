@@ -32,7 +32,7 @@ def test_a_summary_is_that_of_the_run(
 ) -> None:
     """Without a store, with that of a run of items, and with one that the environment names."""
     load, device = ss.workload(requests=200, rate=300), ss.device("g2")
-    alone = ss.simulate(load, device, requests=False, **keys).summary
+    alone = ss.simulate(load, device, rows=False, **keys).summary
     assert summary_of(load, device, **keys) == alone
     with simulations.stored_in(tmp_path / "one") as store:
         assert [summary_of(load, device, **keys) for _ in range(2)] == [alone, alone]

@@ -47,15 +47,15 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 def rows_of(run: ss.Run) -> list[Row]:
     """Return the rows of a run."""
-    rows: list[Row] = pa.table(run.requests).to_pylist()
+    rows: list[Row] = pa.table(run.rows).to_pylist()
     return rows
 
 
 def outstanding(rows: list[Row], device: str) -> list[tuple[int, float]]:
-    """Count the requests of a device under way after each instant, where it changes."""
+    """Count the host's requests to a device under way after each instant, where it changes."""
     change: Counter[int] = Counter()
     for row in rows:
-        if row["device"] == device:
+        if row["device"] == device and row["parent"] is None:
             change[row["arrival_ns"]] += 1
             change[row["completion_ns"]] -= 1
     count, found = 0, []
@@ -121,7 +121,8 @@ RUNS = {
 def test_a_trace_has_every_request_once_with_its_causes(name: str) -> None:
     device, keys = RUNS[name]
     scheduler = "sptf" if name == "many at once" else "fcfs"
-    run = ss.simulate(ss.workload("random", **keys), device, scheduler, series=True)
+    load = ss.workload("random", **keys)
+    run = ss.simulate(load, device, scheduler, parts=True, series=True)
     run.to_perfetto("a.pftrace")
     check("a.pftrace", rows_of(run))
     series = pa.table(run.series).to_pydict()
@@ -152,18 +153,22 @@ def test_there_are_as_many_lanes_as_requests_at_once(depth: int) -> None:
     assert sorted(ranks, key=lambda name: ranks[name]) == sorted(ranks)
 
 
+@pytest.mark.parametrize("parts", [False, True])
 @pytest.mark.parametrize("device", ["g2", "mcd"])
-def test_the_command_and_python_write_the_same_bytes(device: str) -> None:
+def test_the_command_and_python_write_the_same_bytes(device: str, parts: bool) -> None:
     line = f"run --device {device} --set rate=60 --set requests=500 --rows a.parquet"
+    line += " --parts" * parts
     for name in ("a", "b"):
         assert main([*line.split(), "--perfetto", f"{name}.pftrace"]) == 0
     load = ss.workload("random", rate=60, requests=500)
-    run = ss.simulate(load, device, series=True)
+    run = ss.simulate(load, device, parts=parts, series=True)
     run.to_perfetto("c.pftrace")
     written = Path("a.pftrace").read_bytes()
     assert written == Path("b.pftrace").read_bytes() == Path("c.pftrace").read_bytes()
     check("a.pftrace", pq.read_table("a.parquet").to_pylist())
     assert pq.read_table("a.parquet").to_pylist() == rows_of(run)
+    groups = {trace.path(uuid)[0] for trace in [read("a.pftrace")] for uuid in trace.tracks}
+    assert (len(groups - {"power of all devices"}) > 1) == (parts and device == "mcd")
 
 
 def test_the_document_of_a_run_is_the_same_with_a_trace(capsys: pytest.CaptureFixture[str]) -> None:
@@ -179,17 +184,17 @@ def test_the_document_of_a_run_is_the_same_with_a_trace(capsys: pytest.CaptureFi
 
 def test_rows_in_a_file_give_the_same_but_for_the_power(capsys: pytest.CaptureFixture[str]) -> None:
     run = ss.simulate(ss.workload("random", rate=900, requests=1000), "g2")
-    ss.simulate(ss.workload("random", rate=900, requests=1000), "g2", requests="a.parquet")
+    ss.simulate(ss.workload("random", rate=900, requests=1000), "g2", rows="a.parquet")
     run.to_perfetto("a.pftrace")
     assert ss.rows_to_perfetto("a.parquet", "b.pftrace") == 1000
     assert main(["trace", "perfetto", "a.parquet", "-o", "c.pftrace"]) == 0
-    assert capsys.readouterr().out == "1,000 requests\n\nwritten: c.pftrace\n"
+    assert capsys.readouterr().out == "1,000 rows\n\nwritten: c.pftrace\n"
     written = Path("a.pftrace").read_bytes()
     assert written == Path("b.pftrace").read_bytes() == Path("c.pftrace").read_bytes()
 
 
 def test_rows_of_several_devices_in_a_file() -> None:
-    ss.simulate(ss.workload("random", rate=60, requests=500), "mcd", requests="a.parquet")
+    ss.simulate(ss.workload("random", rate=60, requests=500), "mcd", rows="a.parquet", parts=True)
     table = pq.read_table("a.parquet")
     assert len(table["device"].unique()) > 2
     ss.rows_to_perfetto("a.parquet", "a.pftrace")
@@ -214,7 +219,7 @@ def test_a_recording_shows_latenesses(name: str) -> None:
 
 
 def test_an_empty_file_of_rows_is_an_empty_trace() -> None:
-    ss.simulate(ss.workload("random", requests=10), "g2", requests="a.parquet")
+    ss.simulate(ss.workload("random", requests=10), "g2", rows="a.parquet")
     pq.write_table(pq.read_table("a.parquet").slice(0, 0), "empty.parquet")
     assert ss.rows_to_perfetto("empty.parquet", "a.pftrace") == 0
     trace = read("a.pftrace")
@@ -262,7 +267,7 @@ def test_one_file_for_two_outputs_is_refused(capsys: pytest.CaptureFixture[str])
 
 
 def test_the_trace_that_is_read_is_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
-    ss.simulate(ss.workload("random", requests=10), "g2", requests="a.parquet")
+    ss.simulate(ss.workload("random", requests=10), "g2", rows="a.parquet")
     Path("a.parquet").rename("a.pftrace")
     before = Path("a.pftrace").read_bytes()
     run = ["run", "--device", "g2", "--trace", "a.pftrace", "--perfetto", "a.pftrace"]
@@ -273,8 +278,8 @@ def test_the_trace_that_is_read_is_not_overwritten(capsys: pytest.CaptureFixture
 
 
 def test_a_run_without_rows_says_what_to_do() -> None:
-    run = ss.simulate(ss.workload("random", requests=10), "g2", requests=False)
-    with pytest.raises(RuntimeError, match=r"simulate.*requests=True.*rows_to_perfetto"):
+    run = ss.simulate(ss.workload("random", requests=10), "g2", rows=False)
+    with pytest.raises(RuntimeError, match=r"simulate.*rows=True.*rows_to_perfetto"):
         run.to_perfetto("a.pftrace")
     kept = ss.simulate(ss.workload("random", requests=10), "g2")
     with pytest.raises(ss.OutputError, match=r"must end in \.pftrace"):
@@ -294,7 +299,7 @@ def test_a_run_without_rows_says_what_to_do() -> None:
     ],
 )
 def test_other_rows_are_refused_and_leave_nothing(name: str, value: object, problem: str) -> None:
-    ss.simulate(ss.workload("random", requests=10), "g2", requests="a.parquet")
+    ss.simulate(ss.workload("random", requests=10), "g2", rows="a.parquet")
     columns = pq.read_table("a.parquet").to_pydict()
     if value is ...:
         del columns[name]

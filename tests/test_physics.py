@@ -245,7 +245,7 @@ def test_long_reads(name: str, overrides: dict[str, Any], mb_s: float, within: f
 def run(device: ss.Sled, **keys: object) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Give the summary and the rows of a load."""
     done = ss.simulate(ss.workload("random", **keys), device)
-    rows = pl.DataFrame(done.requests).sort("id").to_dicts()
+    rows = pl.DataFrame(done.rows).sort("id").to_dicts()
     for row in rows:
         row["free_ns"] = row["start_ns"] + row["other_ns"] + row["seek_ns"] + row["transfer_ns"]
     return done.to_dict()["summary"], rows

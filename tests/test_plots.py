@@ -17,7 +17,7 @@ from sledsim.plots.files import encoded
 
 @pytest.fixture(scope="module")
 def run() -> ss.Run:
-    return ss.simulate(ss.workload("random", rate=300, requests=2000), "g2", requests=False)
+    return ss.simulate(ss.workload("random", rate=300, requests=2000), "g2", rows=False)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def words(figure: Figure) -> str:
 
 
 def test_a_curve_is_the_distribution_itself(run: ss.Run) -> None:
-    rows = ss.simulate(ss.workload("random", rate=300, requests=2000), "g2").requests
+    rows = ss.simulate(ss.workload("random", rate=300, requests=2000), "g2").rows
     frame = pl.DataFrame(rows)
     times = ((frame["completion_ns"] - frame["arrival_ns"]) / 1e6).sort().to_list()
     (line,) = [

@@ -309,7 +309,7 @@ def test_a_timeline_adds_up_to_the_run() -> None:
 
 def test_a_timeline_of_a_run_that_was_given_up() -> None:
     load = ss.workload("random", rate=9000, requests=120_000)
-    run = ss.simulate(load, "atlas10k", series=True, requests=False)
+    run = ss.simulate(load, "atlas10k", series=True, rows=False)
     figure = plots.timeline(run)
     assert len(figure.axes) == 2  # its power is not known
     assert "! the load outran the device" in notes(figure)

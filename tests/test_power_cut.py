@@ -69,8 +69,8 @@ def test_power_fails_and_returns(served: tuple[ss.Server, ss.RemoteDevice, Path]
     server.stop()
     loaded = DataRecording.load(recording)
     assert (loaded.device, loaded.promise) == ("cmu2003", "completion")
-    assert loaded.requests.column_names[:3] == ["epoch", "id", "op"]
-    assert len(loaded.requests) == 21
+    assert loaded.rows.column_names[:3] == ["epoch", "id", "op"]
+    assert len(loaded.rows) == 21
     cut = loaded.cut(said["at_ns"])
     assert cut.facts["acknowledged"] == 20
     assert cut.facts["digest"] == loaded.cut(said["at_ns"]).facts["digest"]

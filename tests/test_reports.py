@@ -50,8 +50,8 @@ def results(hostile_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
     load = ss.workload("random", rate=300, requests=4000)
     device = ss.device(hostile_file)
     return {
-        "run": ss.simulate(load, device, requests=False),
-        "overloaded": ss.simulate(load, "atlas10k", requests=False),
+        "run": ss.simulate(load, device, rows=False),
+        "overloaded": ss.simulate(load, "atlas10k", rows=False),
         "comparison": ss.compare(load, ["g2", device, "atlas10k"]),
         "study": ss.sweep(
             base={"device": str(hostile_file), "requests": 300},

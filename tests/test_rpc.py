@@ -162,7 +162,7 @@ def test_rows_of_a_recording_prove_one_batch(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("\n".join(lines) + "\n")
     columns = "time=ns:ns, device=stream, offset=lbn:512B, bytes=:512B, op=op, linked=more"
     load = ss.read_trace(tmp_path / "b.csv", columns=columns + ", origin=zero", trace_device="all")
-    again = pl.DataFrame(ss.simulate(load, device).requests).sort("id")
+    again = pl.DataFrame(ss.simulate(load, device).rows).sort("id")
     same = ["id", "lbn", "op", "arrival_ns", "start_ns", "completion_ns", "seek_ns", "transfer_ns"]
     same += ["queue_ns", "bus_ns", "other_ns", "passes", "queue_depth", "energy_nj"]
     assert again.select(same).equals(rows.select(same))

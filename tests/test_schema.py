@@ -81,7 +81,7 @@ def validate(value: Any, schema: dict[str, Any], at: str = "") -> None:
 def summary(*, precision: float | None = None, seeds: int = 1, **keys: object) -> dict[str, Any]:
     """Give the summary of a run on g2."""
     load = ss.workload("random", **keys)
-    run = ss.simulate(load, ss.device("g2"), requests=False, precision=precision, seeds=seeds)
+    run = ss.simulate(load, ss.device("g2"), rows=False, precision=precision, seeds=seeds)
     found: dict[str, Any] = run.to_dict()["summary"]
     return found
 
@@ -175,7 +175,7 @@ def test_the_page_lists_every_column_with_its_type_and_unit() -> None:
             field.metadata.get(b"unit", b"").decode(),
             field.metadata[b"description"].decode(),
         )
-        for field in pa.schema(run.requests)
+        for field in pa.schema(run.rows)
     ]
     assert columns == listed
 

@@ -42,7 +42,7 @@ def output(capsys: pytest.CaptureFixture[str], *words: object) -> str:
 def test_an_interval_lies_around_the_mean_and_shrinks_with_the_run() -> None:
     widths = []
     for requests in (2_000, 32_000, 512_000):
-        summary = run(load={"rate": 400, "requests": requests}, requests=False).summary
+        summary = run(load={"rate": 400, "requests": requests}, rows=False).summary
         interval = summary["confidence"]["response_time_ms"]
         assert interval["low"] < summary["response_time_ms"]["mean"] < interval["high"]
         assert interval["mean"] == pytest.approx((interval["low"] + interval["high"]) / 2)
@@ -56,7 +56,7 @@ def test_an_interval_lies_around_the_mean_and_shrinks_with_the_run() -> None:
 
 def test_intervals_tell_two_loads_apart_exactly_when_they_differ() -> None:
     def interval(**load: object) -> tuple[float, float]:
-        found = run(load={"requests": 20_000, **load}, requests=False).summary["confidence"]
+        found = run(load={"requests": 20_000, **load}, rows=False).summary["confidence"]
         return found["response_time_ms"]["low"], found["response_time_ms"]["high"]
 
     low, high = interval(rate=400, seed=1)
@@ -66,7 +66,7 @@ def test_intervals_tell_two_loads_apart_exactly_when_they_differ() -> None:
 
 
 def test_a_precision_is_reached_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    done = run(load={"rate": 600}, precision=0.02, requests=False)
+    done = run(load={"rate": 600}, precision=0.02, rows=False)
     assert done.summary["precision"] is not None
     assert done.summary["precision"]["met"] is True
     assert done.summary["confidence"]["response_time_ms"]["half_width_share"] <= 0.02
@@ -85,7 +85,7 @@ def test_a_precision_is_reached_and_reported(capsys: pytest.CaptureFixture[str])
 
 def test_the_longest_wait_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     done = run()
-    rows = pl.DataFrame(done.requests)
+    rows = pl.DataFrame(done.rows)
     worst = rows.sort("queue_ns", descending=True).row(0, named=True)
     found = done.summary["longest_wait"]
     assert found is not None
@@ -98,11 +98,11 @@ def test_the_longest_wait_is_named(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_warming_up_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
     done = run(load={**LOAD, "warm_up_requests": 500})
-    assert len(done.requests) == 3000
+    assert len(done.rows) == 3000
     assert done.summary["requests"] == 2500
     assert done.summary["warm_up"] is not None
     assert done.summary["warm_up"]["requests"] == 500
-    rows = pl.DataFrame(done.requests).sort("id")[500:]
+    rows = pl.DataFrame(done.rows).sort("id")[500:]
     mean = (rows["completion_ns"] - rows["arrival_ns"]).mean()
     assert isinstance(mean, float)
     assert done.summary["response_time_ms"]["mean"] == pytest.approx(mean / 1e6)
@@ -132,8 +132,8 @@ def test_seeds_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     text = output(capsys, *words)
     assert "seeds 1 to 5" in text
     assert "from 5 seeds" in text
-    with pytest.raises(RuntimeError, match="requests=True"):
-        _ = done.requests
+    with pytest.raises(RuntimeError, match="rows=True"):
+        _ = done.rows
 
 
 def test_seeds_tell_their_progress_and_may_be_interrupted() -> None:
@@ -185,7 +185,7 @@ def test_the_series_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_distribution_function_is_that_of_the_rows() -> None:
     done = run()
-    rows = pl.DataFrame(done.requests)
+    rows = pl.DataFrame(done.rows)
     ops = rows["op"].cast(pl.String)
     times = (rows["completion_ns"] - rows["arrival_ns"]) / 1e6
     for op in (None, "read", "write"):
@@ -265,7 +265,7 @@ def test_wrong_input_is_named_and_leaves_no_file(
         {"precision": 0.0},
         {"precision": 2.0},
         {"precision": -1.0},
-        {"seeds": 2, "requests": True},
+        {"seeds": 2, "rows": True},
         {"seeds": 2, "series": True},
         {"series_ms": 5.0},
     ],

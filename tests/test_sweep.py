@@ -290,7 +290,8 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"experiment": "crash"}, "must be one of simulate, crash_test, hit_ratios"),
     ({"executor": "threadz"}, 'must be "threads"'),
     ({"grid": {"crash.points": [1]}}, "is a key of crash_test, and the experiment is simulate"),
-    ({"requests": True}, "given with output"),
+    ({"run_rows": True}, "given with output"),
+    ({"parts": True}, "given with run_rows=True"),
     ({"grid": {"seconds": [1]}}, "every study has a column of that name"),
 ]
 

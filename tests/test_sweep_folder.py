@@ -191,9 +191,9 @@ def test_small_parts_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_rows_of_requests_are_written_by_the_workers(tmp_path: Path) -> None:
-    study = sweep(tmp_path, [300], requests=True, executor="processes:1")
+    study = sweep(tmp_path, [300], run_rows=True, executor="processes:1")
     (key,) = study.table.column("key")
-    rows = pl.read_parquet(tmp_path / "requests" / f"{key}.parquet")
+    rows = pl.read_parquet(tmp_path / "rows" / f"{key}.parquet")
     assert rows.height == 100
     response = rows["completion_ns"] - rows["arrival_ns"]
     assert int(response.sum()) / 1e8 == pytest.approx(means(study)[0])

@@ -132,7 +132,7 @@ def test_times_are_those_of_the_rows(tmp_path: Path, layout: LayoutName) -> None
             assert loaded_ns == rows["completion_ns"][:begins].max()
         assert clock_s == pytest.approx((end_ns - loaded_ns) / 1e9)
         begins = end
-    simulated = pl.DataFrame(ss.simulate(replay(rows, tmp_path), device).requests).sort("id")
+    simulated = pl.DataFrame(ss.simulate(replay(rows, tmp_path), device).rows).sort("id")
     for column in (*TIMES, *PARTS):
         assert rows[column].to_list() == simulated[column].to_list(), column
 

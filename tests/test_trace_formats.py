@@ -370,10 +370,10 @@ def test_the_advice_to_sort_is_enough(times: list[int]) -> None:
     late = max(max(times[: i + 1]) - time for i, time in enumerate(times))
     device = ss.device("g2")
     if late == 0:
-        ss.simulate(ss.read_trace("x.trace"), device, requests=False)
+        ss.simulate(ss.read_trace("x.trace"), device, rows=False)
         return
     for read in (
-        lambda sort: ss.simulate(ss.read_trace("x.trace", sort_ms=sort), device, requests=False),
+        lambda sort: ss.simulate(ss.read_trace("x.trace", sort_ms=sort), device, rows=False),
         lambda sort: ss.convert_trace("x.trace", "y.csv", sort_ms=sort),
     ):
         for less in (0.0, late - 0.5):

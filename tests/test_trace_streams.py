@@ -59,7 +59,7 @@ def write_traces() -> None:
     for name in ("a.csv", "a.iolog", "a.parquet"):
         ss.convert_trace("a.trace", name)
     load = ss.workload("random", rate=300, requests=3_000)
-    ss.simulate(load, ss.device("g2"), requests="rows.parquet")
+    ss.simulate(load, ss.device("g2"), rows="rows.parquet")
 
 
 @contextlib.contextmanager

@@ -298,7 +298,7 @@ def same_requests(one: ss.Run, other: ss.Run) -> None:
     """Compare requests, arrivals and completions."""
     columns = ["arrival_ns", "lbn", "blocks", "op", "completion_ns"]
     frames = [
-        pl.DataFrame(run.requests).select(columns).with_columns(pl.col("op").cast(pl.String))
+        pl.DataFrame(run.rows).select(columns).with_columns(pl.col("op").cast(pl.String))
         for run in (one, other)
     ]
     assert len(frames[0]) == 2000

@@ -31,7 +31,7 @@ def measured(tmp_path: Path) -> Path:
 
     blank.write_text("".join(line(index, 0) for index in range(400)), encoding="utf-8")
     run = ss.simulate(ss.read_trace(blank), ss.device("atlas10k"))
-    rows = pa.table(run.requests).sort_by("id").to_pydict()
+    rows = pa.table(run.rows).sort_by("id").to_pydict()
     own = [
         (end - start) / 1e3
         for start, end in zip(rows["arrival_ns"], rows["completion_ns"], strict=True)
@@ -105,7 +105,7 @@ def exchanged(tmp_path: Path) -> Path:
 
     path = tmp_path / "exchanged.validate"
     path.write_text(text(lambda _: 0), encoding="utf-8")
-    rows = pa.table(ss.simulate(ss.read_trace(path), ss.device("atlas10k")).requests)
+    rows = pa.table(ss.simulate(ss.read_trace(path), ss.device("atlas10k")).rows)
     rows = rows.sort_by("id").to_pydict()
     own = [
         (end - start) / 1e3
@@ -157,8 +157,8 @@ def test_a_device_and_a_load_may_be_made_before(measured: Path) -> None:
 
 def test_the_requests_are_those_of_the_run(measured: Path, tmp_path: Path) -> None:
     found = ss.validate(measured, "atlas10k")
-    table = pa.table(found.requests)
-    run = pa.table(ss.simulate(ss.read_trace(measured), ss.device("atlas10k")).requests)
+    table = pa.table(found.rows)
+    run = pa.table(ss.simulate(ss.read_trace(measured), ss.device("atlas10k")).rows)
     assert table.column_names[: run.num_columns] == run.column_names
     for name in run.column_names:
         assert table[name].to_pylist() == run[name].to_pylist(), name
@@ -168,11 +168,11 @@ def test_the_requests_are_those_of_the_run(measured: Path, tmp_path: Path) -> No
     assert table.schema.field("measured_ns").metadata[b"unit"] == b"ns"
     assert set(table["place"].to_pylist()) <= {"first", "sequential", "overlapping", "near", "far"}
     path = tmp_path / "each.parquet"
-    found.write_requests(path)
+    found.write_rows(path)
     written = pq.read_table(path)
     assert written.to_pydict() == table.to_pydict()
     with pytest.raises(ss.SledsimError, match="nowhere"):
-        found.write_requests(tmp_path / "nowhere" / "each.parquet")
+        found.write_rows(tmp_path / "nowhere" / "each.parquet")
 
 
 def test_the_command_says_what_the_function_says(

@@ -210,12 +210,11 @@ def test_equal_values_give_equal_results(values: dict[str, Value]) -> None:
     for name, value in values.items():
         if isinstance(value, ss.Device):
             again = ss.Device.from_toml(value.to_toml(), value.name)
-            runs = [ss.simulate(load, device, requests=False) for device in (value, again)]
+            runs = [ss.simulate(load, device, rows=False) for device in (value, again)]
         elif isinstance(value, ss.Load):
             last = ss.Load.from_toml(value.to_toml())
             runs = [
-                ss.simulate(each, "nearline20t", requests=False)
-                for each in (short(value), short(last))
+                ss.simulate(each, "nearline20t", rows=False) for each in (short(value), short(last))
             ]
         else:
             continue

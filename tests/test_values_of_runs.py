@@ -24,10 +24,10 @@ def runs() -> dict[str, ss.Run]:
         "rows and series": ss.simulate(LOAD, "g2", series=True),
         "another seed": ss.simulate(LOAD | {"seed": 2}, "g2"),
         "several seeds": ss.simulate(LOAD, "g2", seeds=2),
-        "no requests of a kind": ss.simulate(LOAD | {"read_fraction": 1}, "mcd", requests=False),
+        "no requests of a kind": ss.simulate(LOAD | {"read_fraction": 1}, "mcd", rows=False),
         "a composite": ss.simulate(LOAD, "mwb"),
         "a trace": ss.simulate("sample:sqlite", "g2"),
-        "tasks": ss.simulate(LOAD, "g2", background="scan", requests=False),
+        "tasks": ss.simulate(LOAD, "g2", background="scan", rows=False),
     }
 
 
@@ -67,8 +67,8 @@ def test_pickles_make_equal_runs_in_another_process(
         assert other.cdf(op="write") == run.cdf(op="write"), name
         assert other.cdf("seek") == run.cdf("seek"), name
         if run._rows is not None:
-            assert table(other.requests).equals(table(run.requests)), name
-            assert table(other.requests).schema == table(run.requests).schema, name
+            assert table(other.rows).equals(table(run.rows)), name
+            assert table(other.rows).schema == table(run.rows).schema, name
     ours, theirs = (some["rows and series"].series for some in (runs, again))
     assert table(ours).equals(table(theirs))
     assert table(ours).num_rows > 3
@@ -85,7 +85,7 @@ def test_no_two_runs_are_equal(runs: dict[str, ss.Run]) -> None:
 def test_the_same_run_again_is_equal(runs: dict[str, ss.Run]) -> None:
     """Whether or not it kept rows."""
     for kept in (True, False):
-        again = ss.simulate(LOAD, "g2", requests=kept)
+        again = ss.simulate(LOAD, "g2", rows=kept)
         assert again == runs["rows and series"]
         assert (again.digest, hash(again)) == (
             runs["rows and series"].digest,

@@ -74,7 +74,7 @@ def test_parts_are_the_runs_of_their_volumes(
     for name in dict.fromkeys(f"{host}.{disk}" for _, host, disk, *_ in fields):
         load = ss.read_trace(trace, trace_device=name, **keys)
         try:
-            alone[name] = ss.simulate(load, "g2", "sptf", requests=False).to_dict()["summary"]
+            alone[name] = ss.simulate(load, "g2", "sptf", rows=False).to_dict()["summary"]
         except ss.SledsimError:
             alone[name] = None  # its error is compared below
     rows = rows_of(run)
@@ -132,7 +132,7 @@ def test_percentiles_are_those_of_all_rows(tmp_path: Path) -> None:
     times: list[float] = []
     for row in rows_of(run):
         load = ss.read_trace(trace, time_scale=5.0, trace_device=row["name"])
-        table = pa.table(ss.simulate(load, "g2").requests).to_pydict()
+        table = pa.table(ss.simulate(load, "g2").rows).to_pydict()
         pairs = zip(table["arrival_ns"], table["completion_ns"], strict=True)
         times += [completion - arrival for arrival, completion in pairs]
     assert len(times) == run.summary["requests"]
@@ -150,7 +150,7 @@ def outcome(run: ss.VolumesRun) -> tuple[str, Any, Any]:
 
 def can_be_sent() -> bool:
     try:
-        pickle.dumps((ss.device("g2"), ss.simulate("random", "g2", requests=False)._statistics))
+        pickle.dumps((ss.device("g2"), ss.simulate("random", "g2", rows=False)._statistics))
     except TypeError:
         return False
     return True
@@ -215,7 +215,7 @@ def test_the_order_of_completion_does_not_matter(
 def test_a_trace_without_devices_is_one_part() -> None:
     """Its result is that of the whole trace, the interval, too."""
     run = ss.simulate_volumes("sample:postmark-ext4", "g2")
-    whole = ss.simulate("sample:postmark-ext4", "g2", requests=False)
+    whole = ss.simulate("sample:postmark-ext4", "g2", rows=False)
     assert run.split["count"] == 1
     assert run.cdf() == whole.cdf()
     of_run, of_whole = dict(run.to_dict()["summary"]), dict(whole.to_dict()["summary"])

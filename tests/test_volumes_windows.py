@@ -22,7 +22,7 @@ def rows_of(run: ss.VolumesRun) -> list[dict[str, Any]]:
 
 def test_a_long_warm_up_gives_the_whole_run_exactly() -> None:
     """First come, first served: what comes later changes nothing, and nothing earlier is cut."""
-    whole = ss.simulate(POSTMARK, "g2", requests=False)
+    whole = ss.simulate(POSTMARK, "g2", rows=False)
     run = ss.simulate_volumes(POSTMARK, "g2", window_s=10, warm_up_s=160)
     assert run.split["count"] >= 8
     for time in ("response_time", "queue", "seek"):
@@ -55,7 +55,7 @@ def test_windows_are_the_runs_of_converted_pieces(
             until_s=end * scale,
         )
         alone = ss.simulate(ss.read_trace(piece, **keys), "g2", "sptf")
-        columns = pa.table(alone.requests).select(["arrival_ns", "completion_ns"]).to_pydict()
+        columns = pa.table(alone.rows).select(["arrival_ns", "completion_ns"]).to_pydict()
         times = list(zip(columns["arrival_ns"], columns["completion_ns"], strict=True))
         counted = [(arrival, done) for arrival, done in times if arrival >= start * 1e9]
         assert row["counted"] == row["requests"] == len(counted)
@@ -110,7 +110,7 @@ def test_windows_of_a_calendar_begin_with_the_first_request(tmp_path: Path) -> N
 def test_the_error_of_windows_of_a_real_trace_falls_with_their_warm_up() -> None:
     """A week by days: the deviations on the page on volumes."""
     load = ss.read_trace(HPLAJW, trace_device="all", address="wrap")
-    whole = ss.simulate(load, "disk", requests=False).summary["response_time_ms"]
+    whole = ss.simulate(load, "disk", rows=False).summary["response_time_ms"]
     apart = []
     for days in (0, 1, 7):
         run = ss.simulate_volumes(load, "disk", window_s=86_400, warm_up_s=86_400 * days)

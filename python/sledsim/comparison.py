@@ -175,7 +175,7 @@ def compare(
                 shared,
                 device,
                 scheduler,
-                requests=False,
+                rows=False,
                 precision=precision,
                 seeds=seeds,
                 threads=1,

@@ -109,7 +109,7 @@ class OutcomeStore:
             load,
             on,
             scheduler,
-            requests=False,
+            rows=False,
             precision=precision,
             seeds=seeds,
             threads=threads,

@@ -26,7 +26,7 @@ def rows_to_perfetto(
     Parameters
     ----------
     rows
-        A Parquet file of a run (``requests=`` of :func:`sledsim.simulate`) or a recording
+        A Parquet file of a run (``rows=`` of :func:`sledsim.simulate`) or a recording
         (``sledsim serve --record``), or ``"sample:NAME"``.
     path
         The file to write, ``.pftrace`` or ``.perfetto-trace``.
@@ -36,7 +36,7 @@ def rows_to_perfetto(
     Returns
     -------
     int
-        How many requests were written.
+        How many rows were written.
 
     Raises
     ------

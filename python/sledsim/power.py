@@ -78,7 +78,7 @@ class Saving:
 
 def spending(load: Load, device: Device, scheduler: SchedulerName | str = "fcfs") -> Spending:
     """Run a load on a device and return its energy and response time."""
-    summary = simulate(load, device, scheduler, requests=False).summary
+    summary = simulate(load, device, scheduler, rows=False).summary
     energy = summary["energy_j"]
     return _spent(
         energy["total"],
@@ -310,5 +310,5 @@ def rewrite_ms(device: Device, lbn: int, times: int = 20) -> float:
         last_lbn=lbn,
     )
     run = simulate(load, device)
-    ends = column(run.requests, "completion_ns")
+    ends = column(run.rows, "completion_ns")
     return (ends[-1] - ends[1]) / (times - 2) / 1e6

@@ -88,7 +88,7 @@ class ArrowTable:
 
 
 class Rows(ArrowTable):
-    """A table in memory: :attr:`Run.requests`, :attr:`Run.series` and others.
+    """A table in memory: :attr:`Run.rows`, :attr:`Run.series` and others.
 
     Two are equal if their columns and rows are. They can be pickled.
     """

@@ -147,10 +147,16 @@ class Run(Reported):
         return self._statistics.cdf(text("time", time), optional(text, "op", op))
 
     @property
-    def requests(self) -> Rows:
-        """One row per request: :meth:`Rows.to_pandas`, :meth:`Rows.to_polars`, ...
+    def requests(self) -> int:
+        """The number of requests counted, ``summary["requests"]``."""
+        return self.summary["requests"]
 
-        Any library that reads the Arrow PyCapsule interface takes it as it is.
+    @property
+    def rows(self) -> Rows:
+        """One row per request of the host: :meth:`Rows.to_pandas`, :meth:`Rows.to_polars`, ...
+
+        With ``simulate(..., parts=True)`` there are also the requests inside the device; these have
+        a ``parent``. Any library that reads the Arrow PyCapsule interface takes it as it is.
 
         Raises
         ------
@@ -158,13 +164,17 @@ class Run(Reported):
             If the rows were not kept in memory.
         """
         if self._rows is None:
-            msg = "the rows were not kept in memory: simulate(..., requests=True) keeps them"
-            raise RuntimeError(msg)
+            raise RuntimeError(self._no_rows())
         return self._rows
+
+    def _no_rows(self) -> str:
+        if self.summary["seeds"]:
+            return "rows are kept of a single run only: run one seed for them"
+        return "the rows were not kept in memory: simulate(..., rows=True) keeps them"
 
     @property
     def series(self) -> Rows:
-        """Throughput, outstanding requests and power by window of time, as :attr:`requests`.
+        """Throughput, outstanding requests and power by window of time, as :attr:`rows`.
 
         Raises
         ------
@@ -177,16 +187,16 @@ class Run(Reported):
         return self._series
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return :attr:`requests` as a data frame of pandas: :meth:`Rows.to_pandas`."""
-        return self.requests.to_pandas()
+        """Return :attr:`rows` as a data frame of pandas: :meth:`Rows.to_pandas`."""
+        return self.rows.to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
-        """Return :attr:`requests` as a data frame of Polars: :meth:`Rows.to_polars`."""
-        return self.requests.to_polars()
+        """Return :attr:`rows` as a data frame of Polars: :meth:`Rows.to_polars`."""
+        return self.rows.to_polars()
 
     def to_arrow(self) -> pa.Table:
-        """Return :attr:`requests` as a table of pyarrow: :meth:`Rows.to_arrow`."""
-        return self.requests.to_arrow()
+        """Return :attr:`rows` as a table of pyarrow: :meth:`Rows.to_arrow`."""
+        return self.rows.to_arrow()
 
     def plot(self, *, ax: Place = None, size: Size = None, title: str | None = None) -> Figure:
         """Draw the distribution of the response times and their mean by cause.
@@ -198,9 +208,10 @@ class Run(Reported):
         return run(self, ax=ax, size=size, title=title)
 
     def to_perfetto(self, path: str | PathLike[str]) -> None:
-        """Write a trace of the requests and their causes for https://ui.perfetto.dev.
+        """Write a trace of :attr:`rows` and their causes for https://ui.perfetto.dev.
 
-        It has the power over time if the run has a series (``simulate(..., series=True)``).
+        Its counter of outstanding requests counts those of the host. It has the power over time if
+        the run has a series (``simulate(..., series=True)``).
 
         Parameters
         ----------
@@ -216,10 +227,7 @@ class Run(Reported):
             file.
         """
         if self._rows is None:
-            msg = (
-                "the rows were not kept in memory: simulate(..., requests=True) keeps them, and "
-                "rows_to_perfetto reads those of a file"
-            )
+            msg = f"{self._no_rows()}, and rows_to_perfetto reads those of a file"
             raise RuntimeError(msg)
         series = None if self._series is None else self._series._core  # noqa: SLF001 (one package)
         rows = self._rows._core  # noqa: SLF001
@@ -238,7 +246,8 @@ def simulate(
     *,
     layout: LayoutName | str | Mapping[str, object] | None = None,
     background: Task | Sequence[Task] = (),
-    requests: bool | str | PathLike[str] | None = None,
+    rows: bool | str | PathLike[str] | None = None,
+    parts: bool = False,
     series: bool | str | PathLike[str] = False,
     series_ms: float | None = None,
     precision: float | str | None = None,
@@ -264,10 +273,12 @@ def simulate(
         names from the page on parallel access, with keys as in ``"scan(order=lbn; tail=0.01)"`` or
         as a mapping, ``{"task": "scan", "tail": 0.01}``. Their results are
         ``summary["background"]``. The device must be a single sled.
-    requests
-        ``True`` keeps one row per request in memory (about 230 bytes each), ``False`` keeps none,
-        a path (``.parquet`` or ``.csv``) streams them to a file in constant memory. By default they
-        are kept, but of several seeds they cannot be.
+    rows
+        ``True`` keeps one row per request of the host in memory (about 230 bytes each), ``False``
+        keeps none, a path (``.parquet`` or ``.csv``) streams them to a file in constant memory. By
+        default they are kept, but of several seeds they cannot be.
+    parts
+        Keep also the requests inside a device made of devices, each with its ``parent``.
     series
         ``True`` makes a time series, a path (``.csv`` or ``.parquet``) writes it, too.
     series_ms
@@ -290,7 +301,7 @@ def simulate(
         For errors in the load, its file, the layout (an unknown name or key, one that
         the device cannot have) or the output. Nothing is left behind then.
     """
-    outputs = Outputs(requests=requests, series=series, series_ms=series_ms)
+    outputs = Outputs(rows=rows, parts=parts, series=series, series_ms=series_ms)
     return run_load(
         load,
         with_layout(device, layout),
@@ -308,7 +319,8 @@ def simulate(
 class Outputs:
     """What a run writes or keeps: as in :func:`simulate`, and a trace for Perfetto."""
 
-    requests: bool | str | PathLike[str] | None = None
+    rows: bool | str | PathLike[str] | None = None
+    parts: bool = False
     series: bool | str | PathLike[str] = False
     series_ms: float | None = None
     perfetto: str | PathLike[str] | None = None
@@ -334,14 +346,18 @@ def run_load(
         As :func:`simulate`.
     """
     seeds, threads = whole("seeds", seeds, 1), optional(whole, "threads", threads, 1)
-    requests = seeds == 1 if outputs.requests is None else outputs.requests
+    rows = seeds == 1 if outputs.rows is None else outputs.rows
+    if not isinstance(outputs.parts, bool):
+        refuse("parts", outputs.parts, "True or False")
+    if outputs.parts and rows is False and seeds == 1 and outputs.perfetto is None:
+        refuse("parts", outputs.parts, "given with rows=True or rows=PATH, where they go")
     requested = load_of(load)
     ran = _core.run(
         device._core,  # noqa: SLF001 (one package)
         requested._core,  # noqa: SLF001
         text("scheduler", scheduler),
         tasks_of(background),
-        _kept("requests", requests),
+        _kept("rows", rows),
         _kept("series", outputs.series),
         optional(real, "series_ms", outputs.series_ms),
         optional(share, "precision", precision),
@@ -349,6 +365,7 @@ def run_load(
         threads or 0,
         progress,
         optional(path_text, "perfetto", outputs.perfetto),
+        outputs.parts,
     )
     document = json.loads(ran["document"])
     document["caution"] = cautions.of(document)

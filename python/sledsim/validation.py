@@ -100,15 +100,15 @@ class Validation(Reported):
         return found
 
     @property
-    def requests(self) -> Rows:
-        """One row per request compared, as :attr:`Run.requests`, with the measured times.
+    def rows(self) -> Rows:
+        """One row per request compared, as :attr:`Run.rows`, with the measured times.
 
         ``measured_ns`` is to be compared with ``completion_ns - arrival_ns``;
         ``measured_queue_ns`` and ``measured_service_ns`` are null where the trace does not tell;
         ``place`` says where a request lies after the one before it. Rows are in the order of the
         trace.
         """
-        return Rows(self._core.requests())
+        return Rows(self._core.rows())
 
     def sorted_ms(self, op: str = "all", part: str = "response") -> tuple[list[float], list[float]]:
         """Return measured and simulated times in ms, each sorted.
@@ -128,8 +128,8 @@ class Validation(Reported):
         """
         return self._core.sorted_ms(part, op)
 
-    def write_requests(self, path: str | PathLike[str]) -> None:
-        """Write :attr:`requests` to a file, ``.parquet`` or ``.csv``, which appears when complete.
+    def write_rows(self, path: str | PathLike[str]) -> None:
+        """Write :attr:`rows` to a file, ``.parquet`` or ``.csv``, which appears when complete.
 
         Raises
         ------

@@ -42,6 +42,9 @@ class VolumesRun(Run):
         where = f" in {self.split['count']} {self.split['by']}s"
         return f"<sledsim run: {self._told(where)}>"
 
+    def _no_rows(self) -> str:
+        return "rows are kept of a single run only: run one volume or window for them"
+
     @property
     def split(self) -> dict[str, Any]:
         """How the trace was split: the number of parts and requests, and what became of them."""

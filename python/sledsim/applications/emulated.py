@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim._core import VERSION, SledsimError, SpecError
 from sledsim.applications import file_systems, recordings
-from sledsim.applications.io_statistics import facts_of, outermost
+from sledsim.applications.io_statistics import facts_of
 from sledsim.applications.outcome import Outcome
 from sledsim.emulator import export_spec
 from sledsim.emulator.control import ask, control_path
@@ -178,7 +178,7 @@ class Bench:
         import pyarrow.compute as pc  # noqa: PLC0415 (an extra)
         import pyarrow.parquet as pq  # noqa: PLC0415
 
-        rows = outermost(pq.read_table(raw))
+        rows = pq.read_table(raw)
         ours = pc.and_(pc.greater_equal(rows["id"], ids.start), pc.less(rows["id"], ids.stop))
         rows = rows.filter(ours)
         late = sorted(rows["lateness_ns"].to_pylist())

@@ -35,9 +35,8 @@ _MOVES = ("seek_ns", "settle_ns", "turnaround_ns", "rotation_ns", "head_switch_n
 
 
 def facts_of(rows: pa.Table) -> Facts:
-    """Compute the statistics of the rows of a run, without those of children of a composite."""
+    """Compute the statistics of the rows of a run, which are those of the host's requests."""
     columns = ["op", "blocks", "arrival_ns", "completion_ns", *_MOVES]
-    rows = outermost(rows)
     known: dict[str, list[Any]] = {name: rows[name].to_pylist() for name in columns}
     late = (
         rows["lateness_ns"].to_pylist() if "lateness_ns" in rows.column_names else [0] * len(rows)
@@ -72,15 +71,6 @@ def facts_of(rows: pa.Table) -> Facts:
         read_hits=hits / ops["read"] if ops["read"] else None,
         duration_s=(last - (first or 0)) / 1e9,
     )
-
-
-def outermost(rows: pa.Table) -> pa.Table:
-    """Return the rows of the application's own requests, without those inside of a composite."""
-    import pyarrow.compute as pc  # noqa: PLC0415 (an extra)
-
-    names = pc.unique(rows["device"].cast("string")).to_pylist()
-    # Those inside have longer names, as in mcd.device.front.
-    return rows.filter(pc.equal(rows["device"].cast("string"), min(names, key=len, default="")))
 
 
 def _covered(spans: list[tuple[int, int]]) -> int:

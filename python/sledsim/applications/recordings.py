@@ -86,7 +86,7 @@ class Recording:
             device=run.to_dict()["device"],
             run_s=outside_s + run.summary["duration_s"],
             compute_s=self.compute_s,
-            facts=facts_of(pa.table(run.requests)),
+            facts=facts_of(pa.table(run.rows)),
             emulated=False,
         )
 

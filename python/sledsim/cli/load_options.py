@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
@@ -86,9 +85,17 @@ def add_reading(parser: Parser) -> None:
 
 
 def add_rows(parser: Parser, what: str) -> None:
-    """Take ``--rows``, and its deprecated name ``--requests``."""
+    """Take ``--rows``."""
     parser.add_argument("--rows", metavar="FILE", help=f"write {what} (.parquet or .csv)")
-    parser.add_argument("--requests", metavar="FILE", help=argparse.SUPPRESS)
+
+
+def add_parts(parser: Parser) -> None:
+    """Take ``--parts``."""
+    parser.add_argument(
+        "--parts",
+        action="store_true",
+        help="write also the requests inside a device made of devices, each with its parent",
+    )
 
 
 def rows(options: argparse.Namespace) -> str | None:
@@ -99,26 +106,14 @@ def rows(options: argparse.Namespace) -> str | None:
     SledsimError
         For one that is read as the trace, or has another ending.
     """
-    name = "--rows"
     file: str | None = options.rows
-    if options.requests is not None:
-        name = "--requests"
-        if file is not None or options.requests.isdecimal():
-            msg = (
-                f"--requests {options.requests}: names a file, and is called --rows now; how many "
-                f"requests there are is --set requests={options.requests}"
-            )
-            raise SledsimError(msg)
-        file = options.requests
     if file is not None:
         try:
             _core.check_table_file(file)
             _core.refuse_overwriting(file, [] if options.trace is None else [options.trace])
         except SledsimError as error:
-            msg = f"{name} {error}"
+            msg = f"--rows {error}"
             raise SledsimError(msg) from None
-    if name == "--requests":
-        print("sledsim: warning: --requests is called --rows now", file=sys.stderr)
     return file
 
 

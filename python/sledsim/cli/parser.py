@@ -69,8 +69,9 @@ class Parser(argparse.ArgumentParser):
                 word, [name for name, action in shown if action.help != argparse.SUPPRESS]
             )
             kind = "option" if word.startswith("-") else "argument"
-            if kind == "option" and not near and "--set" in self._option_string_actions:
-                key = word.lstrip("-").replace("-", "_")
+            key = word.lstrip("-").replace("-", "_")
+            unlike = not near or key == "requests"  # which --report is near to
+            if kind == "option" and unlike and "--set" in self._option_string_actions:
                 near = f"; is it a key? Keys are set as in --set {key}=..."
             self.error(f"unknown {kind} '{word}'{near}")
         return found, rest

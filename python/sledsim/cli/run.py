@@ -76,7 +76,8 @@ def add(commands: Commands) -> None:
     load_options.add_device(parser, required=False)
     load_options.add_background(parser)
     load_options.add_load(parser)
-    load_options.add_rows(parser, "one row per request")
+    load_options.add_rows(parser, "one row per request of the host")
+    load_options.add_parts(parser)
     parser.add_argument(
         "--series",
         metavar="FILE",
@@ -92,7 +93,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--perfetto",
         metavar="FILE",
-        help="write a trace of the requests and their causes for https://ui.perfetto.dev "
+        help="write a trace of the host's requests and their causes for https://ui.perfetto.dev "
         "(.pftrace or .perfetto-trace)",
     )
     load_options.add_precision(parser)
@@ -114,6 +115,9 @@ def _run(options: argparse.Namespace) -> None:
     plots.check(options, rows, options.series, options.perfetto)
     reports.check(options, rows, options.series, options.perfetto)
     _check_perfetto(options)
+    if options.parts and rows is None and options.perfetto is None:
+        msg = "--parts: needs --rows FILE or --perfetto FILE, where they go"
+        raise SledsimError(msg)
     trace = None if options.trace is None else trace_path(options.trace)
     core_device, core_load, scheduler = _core.scenario(
         options.scenario,
@@ -138,7 +142,8 @@ def _run(options: argparse.Namespace) -> None:
             device,
             scheduler,
             Outputs(
-                requests=rows if rows is not None else False,
+                rows=rows if rows is not None else False,
+                parts=options.parts,
                 series=options.series if options.series is not None else False,
                 series_ms=options.series_ms,
                 perfetto=options.perfetto,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import number_text
 from sledsim._core import SledsimError
-from sledsim.cli import plots, reports
+from sledsim.cli import load_options, plots, reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import duration, work
 from sledsim.cli.text_tables import table
@@ -87,10 +87,11 @@ def add(commands: Commands) -> None:
         help="take runs of other versions of sledsim in the folder as done",
     )
     parser.add_argument(
-        "--requests",
+        "--run-rows",
         action="store_true",
-        help="write the rows of each run's requests to FOLDER/requests",
+        help="write the rows of each run to FOLDER/rows",
     )
+    load_options.add_parts(parser)
     parser.add_argument(
         "--dry-run",
         action="store_true",
@@ -120,7 +121,8 @@ def _sweep(options: argparse.Namespace) -> bool:
         replications=_first(options.replications, found.get("replications"), 1),
         experiment=_first(options.experiment, found.get("experiment"), "simulate"),
         output=options.output,
-        requests=options.requests,
+        run_rows=options.run_rows,
+        parts=options.parts,
         keep_versions=options.keep_versions,
     )
     if options.dry_run:

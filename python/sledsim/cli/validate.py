@@ -80,7 +80,7 @@ def _validate(options: argparse.Namespace) -> bool:
     device, load = wrap(core_device), Load(core_load, options.trace)
     validation = work(lambda beat: validate(load, device, scheduler, progress=beat))
     if rows is not None:
-        validation.write_requests(rows)
+        validation.write_rows(rows)
     plots.write(options, validation.plot)
     reports.write(options, validation)
     share = validation.demerit_percent["all"]

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from sledsim.load_values import Load
     from sledsim.volumes import VolumesRun
 
-_OWN = ("warm_up", "executor", "parts", "table")
+_OWN = ("warm_up", "executor", "folder", "table")
 """Options that need a split."""
 _OTHERS: dict[str, object] = {
     "rows": None,
-    "requests": None,
+    "parts": False,
     "series": None,
     "series_ms": None,
     "perfetto": None,
@@ -60,7 +60,7 @@ def add(parser: Parser) -> None:
         "dask://HOST:PORT",
     )
     parser.add_argument(
-        "--parts",
+        "--folder",
         metavar="FOLDER",
         help="keep the files of the parts here, and use them if they are of the same trace",
     )
@@ -118,7 +118,7 @@ def run(load: Load, device: Device, scheduler: str, options: argparse.Namespace)
             window_s=options.by_window,
             warm_up_s=options.warm_up,
             executor=options.executor,
-            folder=options.parts,
+            folder=options.folder,
             table=options.table,
             progress=beat,
         )

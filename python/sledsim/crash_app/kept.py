@@ -55,7 +55,7 @@ class Kept:
         """Return the requests of the recording."""
         import pyarrow as pa  # noqa: PLC0415 (an extra)
 
-        rows: list[dict[str, Any]] = pa.table(self.recording.requests).to_pylist()
+        rows: list[dict[str, Any]] = pa.table(self.recording.rows).to_pylist()
         return rows
 
     @cached_property

@@ -48,7 +48,7 @@ class DataRecording:
         return cls(_core.DataRecording(path), Path(path))
 
     def __repr__(self) -> str:
-        return f"<sledsim data recording of {self.device}: {len(self.requests):,} requests>"
+        return f"<sledsim data recording of {self.device}: {len(self.rows):,} requests>"
 
     @property
     def device(self) -> str:
@@ -86,14 +86,14 @@ class DataRecording:
         return int(self._about["clock_start_ns"])
 
     @property
-    def requests(self) -> _core.Rows:
+    def rows(self) -> _core.Rows:
         """The requests, for ``pyarrow.table`` and others: one row each.
 
         ``epoch`` (counts power-ons), ``id``, ``op``, ``lbn``, ``blocks``, ``fua``, ``linked``,
         ``stream``, ``arrival_ns``, ``completion_ns`` (null if power failed first) and
         ``first_token`` of a write.
         """
-        return self._core.requests()
+        return self._core.rows()
 
     @property
     def duration_ns(self) -> int:
@@ -101,7 +101,7 @@ class DataRecording:
         import pyarrow as pa  # noqa: PLC0415 (an extra)
         import pyarrow.compute as pc  # noqa: PLC0415
 
-        return int(pc.max(pa.table(self.requests)["completion_ns"]).as_py() or 0)
+        return int(pc.max(pa.table(self.rows)["completion_ns"]).as_py() or 0)
 
     def cut(self, at_ns: int) -> Cut:
         """Let power fail at an instant of model time, in ns.

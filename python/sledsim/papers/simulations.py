@@ -48,7 +48,7 @@ def summary_of(
         document = store.simulate(load, device, scheduler, seeds=seeds, threads=1, **keys)
     else:
         document = ss.simulate(
-            load, device, scheduler, seeds=seeds, requests=False, threads=1, **keys
+            load, device, scheduler, seeds=seeds, rows=False, threads=1, **keys
         ).to_dict()
     _collect(document["caution"])
     summary: dict[str, Any] = document["summary"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
 from sledsim.executors import workers
+from sledsim.simulation import Outputs
 from sledsim.studies.experiments import EXPERIMENTS
 from sledsim.studies.points import Jobs
 
@@ -62,6 +63,6 @@ def _probed(sweep: Sweep) -> float:
                 raise _Enough
 
         with contextlib.suppress(_Enough, SledsimError):
-            EXPERIMENTS[sweep.shared.experiment].run(job, 0, None, beat)
+            EXPERIMENTS[sweep.shared.experiment].run(job, 0, Outputs(rows=False), beat)
         times.append((time.perf_counter() - begun) / share[0])
     return sum(times) / len(times)

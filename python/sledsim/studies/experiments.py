@@ -13,8 +13,7 @@ from sledsim.simulation import simulate
 from sledsim.studies.columns import SUMMARY
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from sledsim.simulation import Outputs
     from sledsim.studies.design import Kind
     from sledsim.studies.points import Job
 
@@ -24,9 +23,9 @@ Progress: TypeAlias = Callable[[int, "int | None"], object]
 class Experiment(NamedTuple):
     """What is run at each point."""
 
-    run: Callable[[Job, int, Path | None, Progress | None], dict[str, Any]]
-    """Runs a job with the seed of a replication, and writes the rows of its requests to a file if
-    one is given; returns the scalars of the result by their dotted names."""
+    run: Callable[[Job, int, Outputs, Progress | None], dict[str, Any]]
+    """Runs a job with the seed of a replication, and writes its rows if they are to be; returns the
+    scalars of the result by their dotted names."""
     columns: Mapping[str, Kind]
     """Those that a result may have, and their kinds."""
 
@@ -43,7 +42,7 @@ def flat(document: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _simulate(
-    job: Job, replication: int, rows: Path | None, progress: Progress | None
+    job: Job, replication: int, outputs: Outputs, progress: Progress | None
 ) -> dict[str, Any]:
     assert job.device is not None  # of hit ratios alone
     run = simulate(
@@ -51,7 +50,8 @@ def _simulate(
         job.device,
         job.scheduler,
         background=job.background,
-        requests=False if rows is None else rows,
+        rows=outputs.rows,
+        parts=outputs.parts,
         precision=job.precision,
         progress=progress,
     )
@@ -59,9 +59,9 @@ def _simulate(
 
 
 def _crash_test(
-    job: Job, replication: int, rows: Path | None, progress: Progress | None
+    job: Job, replication: int, outputs: Outputs, progress: Progress | None
 ) -> dict[str, Any]:
-    _refuse_extras(job, rows, "crash_test")
+    _refuse_extras(job, outputs, "crash_test")
     assert job.device is not None
     keys = {"seed": 1, **job.own}
     keys["seed"] += replication
@@ -70,9 +70,9 @@ def _crash_test(
 
 
 def _hit_ratios(
-    job: Job, replication: int, rows: Path | None, progress: Progress | None
+    job: Job, replication: int, outputs: Outputs, progress: Progress | None
 ) -> dict[str, Any]:
-    _refuse_extras(job, rows, "hit_ratios")
+    _refuse_extras(job, outputs, "hit_ratios")
     keys = dict(job.own)
     policies, sizes = [keys.pop("policy", "lru")], [keys.pop("size_mib", 1)]
     load = job.replicated(replication)
@@ -82,11 +82,11 @@ def _hit_ratios(
     return row
 
 
-def _refuse_extras(job: Job, rows: Path | None, experiment: str) -> None:
+def _refuse_extras(job: Job, outputs: Outputs, experiment: str) -> None:
     for name, given in (
         ("background", job.background),
         ("precision", job.precision),
-        ("requests", rows),
+        ("run_rows", outputs.rows),
     ):
         if given:
             msg = f"{name}: is of the experiment simulate, not of {experiment}"

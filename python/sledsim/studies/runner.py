@@ -57,7 +57,8 @@ def sweep(
     experiment: str = "simulate",
     executor: ExecutorLike = None,
     output: str | PathLike[str] | None = None,
-    requests: bool = False,
+    run_rows: bool = False,
+    parts: bool = False,
     keep_versions: bool = False,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> Study:
@@ -94,9 +95,11 @@ def sweep(
     output
         A folder for the results. Runs that it has already are not made again. By default the
         results are in a temporary folder, which goes with the study.
-    requests
-        Write the rows of each run's requests to ``output/requests/KEY.parquet``; the workers write
-        them, so that they must see the folder.
+    run_rows
+        Write the rows of each run to ``output/rows/KEY.parquet``; the workers write them, so that
+        they must see the folder.
+    parts
+        Write also the rows of the requests inside devices, as :func:`sledsim.simulate`.
     keep_versions
         Take results of other versions of sledsim in the folder as done, rather than refuse them.
     progress
@@ -121,7 +124,8 @@ def sweep(
         replications=replications,
         experiment=experiment,
         output=output,
-        requests=requests,
+        run_rows=run_rows,
+        parts=parts,
         keep_versions=keep_versions,
     )
     running.run(executor, progress or (lambda _done, _of: None))
@@ -138,7 +142,8 @@ class Sweep:
         replications: int = 1,
         experiment: str = "simulate",
         output: str | PathLike[str] | None = None,
-        requests: bool = False,
+        run_rows: bool = False,
+        parts: bool = False,
         keep_versions: bool = False,
     ) -> None:
         if experiment not in EXPERIMENTS:
@@ -146,8 +151,10 @@ class Sweep:
         self.design = design
         self.replications = whole("replications", replications, 1, 1_000_000)
         folder = None if output is None else Path(path_text("output", output))
-        if requests and folder is None:
-            refuse("requests", requests, "given with output, the folder that they go to")
+        if run_rows and folder is None:
+            refuse("run_rows", run_rows, "given with output, the folder that they go to")
+        if parts and not run_rows:
+            refuse("parts", parts, "given with run_rows=True, the rows that they go to")
         kinds = design.kinds()
         own = next((key for key in kinds if key in OWN_COLUMNS), None)
         if own is not None:
@@ -158,7 +165,8 @@ class Sweep:
             _core.NUMBERS,
             experiment,
             kinds,
-            folder.absolute() / "requests" if folder and requests else None,
+            folder.absolute() / "rows" if folder and run_rows else None,
+            parts,
         )
         self._digests: list[str] = []
         self._keys: list[str] = []
@@ -296,8 +304,8 @@ class Sweep:
         progress(self._there, self.runs)
         if not self.missing:
             return
-        if self.shared.requests is not None:
-            self.shared.requests.mkdir(exist_ok=True)
+        if self.shared.rows is not None:
+            self.shared.rows.mkdir(exist_ok=True)
         base = {key: self.design.base[key] for key in self._fixed()}
         size, cells = [1], self.design.cells(base, self.shared.parameters)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError, StudyTable
+from sledsim.simulation import Outputs
 from sledsim.studies.experiments import EXPERIMENTS
 from sledsim.studies.points import Jobs
 
@@ -32,8 +33,10 @@ class Shared:
     experiment: str
     parameters: Mapping[str, Kind]
     """Keys of the points, and the kinds of their columns."""
-    requests: Path | None
-    """The folder for rows of requests."""
+    rows: Path | None
+    """The folder for the rows of runs."""
+    parts: bool
+    """Whether these have the requests inside devices, too."""
 
 
 @dataclass(frozen=True)
@@ -161,12 +164,13 @@ def _row(
         if stopped is not None and stopped.is_set():
             raise KeyboardInterrupt
 
-    rows = None if shared.requests is None else shared.requests / f"{planned.key}.parquet"
+    rows = False if shared.rows is None else shared.rows / f"{planned.key}.parquet"
+    outputs = Outputs(rows=rows, parts=shared.parts)
     begun = time.perf_counter()
     result: dict[str, Any] = {}
     failure = None
     try:
-        result = EXPERIMENTS[shared.experiment].run(job, planned.replication, rows, beat)
+        result = EXPERIMENTS[shared.experiment].run(job, planned.replication, outputs, beat)
     except SledsimError as error:
         failure = str(error)
     seed = job.load.seed

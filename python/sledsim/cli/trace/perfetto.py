@@ -41,6 +41,6 @@ def add(actions: Commands) -> None:
 def _convert(options: argparse.Namespace) -> None:
     written = work(lambda beat: rows_to_perfetto(options.rows, options.output, progress=beat))
     if options.json:
-        print_json({"requests": written, "output": options.output})
+        print_json({"rows": written, "output": options.output})
         return
-    print(f"{number(written)} requests\n\nwritten: {options.output}")
+    print(f"{number(written)} rows\n\nwritten: {options.output}")

@@ -44,7 +44,7 @@ def times_ns(run: ss.Run) -> list[tuple[int, int]]:
     """Return when the sled began to move for each read and when it was complete, in their order."""
     import pyarrow as pa  # noqa: PLC0415 (an extra)
 
-    rows = pa.table(run.requests).sort_by("id")
+    rows = pa.table(run.rows).sort_by("id")
     return list(zip(rows["start_ns"].to_pylist(), rows["completion_ns"].to_pylist(), strict=True))
 
 

@@ -149,7 +149,7 @@ def read_ms(setup: Setup, name: str, kind: str, *, quick: bool) -> float:
     """Return the mean response time of reads alone, at most 1/1024 too high."""
     preset, keys = keys_of(setup, name, kind, quick=quick)
     requests = _requests(setup, name, str(trace(setup, name) or ""), quick=quick)
-    run = run_of(requests, ss.device(preset, **keys), setup["scheduler"], requests=False)
+    run = run_of(requests, ss.device(preset, **keys), setup["scheduler"], rows=False)
     curve = run.cdf("response_time", op="read")
     below = [0.0, *(share for _, share in curve)]
     return sum(ms * (share - less) for (ms, share), less in zip(curve, below, strict=False))

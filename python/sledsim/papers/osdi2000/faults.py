@@ -40,4 +40,4 @@ def passes(
     load = small(requests, read_fraction, IN_ROWS)
     run = run_of(load, parts.sled(setup, faults=dict(faults)))
     counts: Mapping[str, int] = run.summary["devices"][0]["counts"]
-    return [ns / 1e6 for ns in column(run.requests, "retry_ns")], counts
+    return [ns / 1e6 for ns in column(run.rows, "retry_ns")], counts

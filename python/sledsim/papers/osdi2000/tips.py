@@ -26,7 +26,7 @@ def responses_ms(setup: Setup, requests: int, faults: Mapping[str, Any]) -> list
         "sequential", requests=requests, sequential_fraction=0.5, rate=500, mean_size_kib=16
     )
     run = run_of(load, parts.sled(setup, faults=dict(faults)))
-    ends, begins = (column(run.requests, name) for name in ("completion_ns", "arrival_ns"))
+    ends, begins = (column(run.rows, name) for name in ("completion_ns", "arrival_ns"))
     return [(end - begin) / 1e6 for end, begin in zip(ends, begins, strict=True)]
 
 
