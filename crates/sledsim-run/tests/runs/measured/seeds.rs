@@ -175,7 +175,21 @@ fn results_of_single_runs_are_refused() {
                 rows: RowsTo::Memory,
                 ..seeds(2, 0)
             },
-            "requests",
+            "rows",
+        ),
+        (
+            Plan {
+                parts: true,
+                ..seeds(2, 0)
+            },
+            "rows are kept of a single run only",
+        ),
+        (
+            Plan {
+                parts: true,
+                ..seeds(1, 0)
+            },
+            "parts = true: no rows are kept",
         ),
         (
             Plan {
