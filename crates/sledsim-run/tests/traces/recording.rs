@@ -14,7 +14,7 @@ use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_run::load::Load;
-use sledsim_run::run::{RowsTo, run};
+use sledsim_run::run::{Plan, RowsTo, run};
 use sledsim_run::stats::{RowsFile, recording_schema, row_schema};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -28,10 +28,14 @@ fn scheduler(name: &str) -> SchedulerSpec {
     SchedulerSpec::named(name).unwrap()
 }
 
-/// Runs a load and leaves its rows in `rows`.
+/// Runs a load and leaves its rows in `rows`, with those inside the device.
 fn rows_of(load: &Load, device: &Device, policy: &str, rows: &Path) -> Result<Value> {
-    let to = RowsTo::File(rows.to_owned());
-    let run = run(device, load, scheduler(policy), &to, &mut |_| Ok(()))?;
+    let plan = Plan {
+        rows: RowsTo::File(rows.to_owned()),
+        parts: true,
+        ..Plan::default()
+    };
+    let run = run(device, load, scheduler(policy), plan, &mut |_| Ok(()))?;
     Ok(run.document)
 }
 
