@@ -58,8 +58,9 @@ def overload(title: str, runs: Mapping[str, ss.Run]) -> list[str]:
             )
         elif (waited_ms := summary["queue_ms"]["max"] or 0.0) > FELL_BEHIND_MS:
             found.append(
-                f"{where}: falls behind. At worst {summary['max_queue_depth']:,} requests waited"
-                f" in the queue, one of them for {waited_ms / 1e3:.1f} s."
+                f"{where}: falls behind. At worst a request found"
+                f" {summary['max_queue_depth']:,} others in the device, and one waited in the"
+                f" queue for {waited_ms / 1e3:.1f} s."
             )
     return found
 
@@ -108,9 +109,10 @@ def numbers_section(runs: Runs) -> Section:
     )
     table = Table(heads, rows, caption, frozenset({0}), frozenset(marked), groups=groups)
     words = Markup(
-        "<b>Response</b> is completion minus arrival. <b>Service</b> runs from the start of"
-        " positioning to completion. A <b>seek</b> moves the sled in X and Y at once and takes as"
-        " long as the slower of the two; <b>X</b> includes settling, <b>Y</b> includes turning"
+        "<b>Response</b> is completion minus arrival. <b>Service</b> is the time that a"
+        " request takes of the sled: seeks, turnarounds and transfers. A <b>seek</b> moves the"
+        " sled in X and Y at once and takes as long as the slower of the two; <b>X</b> includes"
+        " settling, <b>Y</b> includes turning"
         " round. A request may need several passes and so several seeks; the times are their sums."
         " <b>Busy</b> is the share of the time in which the sled was in use, <b>energy</b> what a"
         " request itself cost, without idling. The papers give no power for sigmetrics2000: those"

@@ -24,8 +24,9 @@ WIDTH = 100
 HEAD = '''"""Types of the summary of a run, for type checkers and editors.
 
 ``scripts/summary_types.py`` writes this file from ``docs/summary.schema.json``. A number that is
-undefined, such as the mean of no requests, is ``None``. Type checkers take it as a number all the
-same, since it is one in nearly every run; check for ``None`` where there may be no requests.
+undefined, such as the mean of no requests, is ``None``, and so is an unknown energy. Type checkers
+take them as known all the same, since they are in nearly every run; check for ``None`` where there
+may be no requests, or a device without values of power.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def text() -> str:
 def _type_of(schema: dict[str, Any], defs: dict[str, Any], classes: dict[str, str]) -> str:
     """Return the type of a part of the schema; add the classes that it needs, the inner first."""
     if "$ref" in schema:
-        return _type_of(defs[schema["$ref"].removeprefix("#/$defs/")], defs, classes)
+        name = _type_of(defs[schema["$ref"].removeprefix("#/$defs/")], defs, classes)
+        return name.replace("None", "MaybeNone")
     kind, *others = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
     assert others in ([], ["null"]), schema
     match kind:

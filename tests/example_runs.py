@@ -1,6 +1,7 @@
 """Runs of the examples as a user starts them."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -44,6 +45,28 @@ def run_twice(
     for run, (_, errors) in zip(runs, said, strict=True):
         assert (run.returncode, errors) == (0, "")
     return [text.splitlines() for text, _ in said]
+
+
+def run_once(script: Path, *arguments: object) -> list[str]:
+    """Run an example where names hash and clocks show as on no other machine; return its lines.
+
+    That two runs are alike is tested where a run is short, and of the core for itself.
+    """
+    done = subprocess.run(
+        [sys.executable, script, *map(str, arguments)],
+        env=os.environ | {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=300,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def has_no_date(picture: Path) -> None:
+    """Check that a picture, an SVG file, does not say when it was drawn."""
+    assert re.findall(r"20\d\d-\d\d-\d\d", picture.read_text(encoding="utf-8")) == []
 
 
 def is_refused(

@@ -6,12 +6,15 @@ it depends on: its files are kept in ``out/tests``; conftest.py keeps outcomes b
 
 import fcntl
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
 from sledsim import papers
-from sledsim.papers import Found, Result
+from sledsim.papers import Found, Item, Result, pictures
 
 KEPT = Path(__file__).parents[1] / "out" / "tests"
 
@@ -23,8 +26,37 @@ def run(name: str) -> Result:
     KEPT.mkdir(parents=True, exist_ok=True)
     with (KEPT / f"{name.replace('/', '-')}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        (result,) = papers.run([item], KEPT / "papers", quick=True, workers=1)
+        with _drawn():
+            (result,) = papers.run([item], KEPT / "papers", quick=True, workers=1)
     return result
+
+
+_figures: dict[str, Figure] = {}
+
+
+@contextmanager
+def _drawn() -> Iterator[None]:
+    """Keep the figures of items that are run."""
+    draw = pictures.figure_of
+
+    def kept(item: Item, found: Found, document: dict[str, Any]) -> Figure:
+        _figures[item.id] = draw(item, found, document)
+        return _figures[item.id]
+
+    pictures.figure_of = kept
+    try:
+        yield
+    finally:
+        pictures.figure_of = draw
+
+
+def figure(name: str) -> Figure:
+    """Return the figure of a quick run of an item, to be looked at once."""
+    document = run(name).document
+    if name in _figures:
+        return _figures.pop(name)
+    (item,) = papers.find([name])
+    return pictures.figure_of(item, simulate(name), document)
 
 
 def simulate(name: str, reading: str = "") -> Found:

@@ -156,8 +156,10 @@ def _most(pixels: Any, box: Any) -> Any:
     inside = pixels[low:high, left:right].reshape(-1, 3)
     if not len(inside):
         return np.ones(3)
-    colours, counts = np.unique(inside, axis=0, return_counts=True)
-    return colours[counts.argmax()] / 255
+    numbers = inside.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], dtype=np.uint32)
+    colours, counts = np.unique(numbers, return_counts=True)  # numbers sort faster than rows
+    colour = int(colours[counts.argmax()])
+    return np.array([colour >> 16, colour >> 8 & 255, colour & 255]) / 255
 
 
 def _over(colour: Any, behind: Any) -> Any:

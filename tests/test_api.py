@@ -315,6 +315,20 @@ def test_the_parts_of_every_row_add_up(name: str) -> None:
     assert sorted(rows["id"]) == list(range(len(rows)))
 
 
+SERVED = ("seek", "rotation", "head_switch", "transfer", "retry", "other")
+
+
+def found_on_arrival(rows: pl.DataFrame) -> list[int]:
+    """Count for each request those that arrived before it and are not complete."""
+    found: list[int] = []
+    there: list[int] = []
+    for arrival, completion in rows.sort("id")["arrival_ns", "completion_ns"].iter_rows():
+        there = [end for end in there if end > arrival]
+        found.append(len(there))
+        there.append(completion)
+    return found
+
+
 def brute_force(times: list[int]) -> dict[str, float | None]:
     """Compute statistics of nanoseconds exactly, as milliseconds."""
     count = len(times)
@@ -333,7 +347,8 @@ def test_the_summary_is_that_of_the_rows(name: str) -> None:
     run = run_of(name)
     rows, summary = rows_of(run), run.to_dict()["summary"]
     times = {"response_time": rows["completion_ns"] - rows["arrival_ns"]}
-    times["service_time"] = rows["completion_ns"] - rows["start_ns"]
+    times["service_time"] = sum((rows[f"{part}_ns"] for part in SERVED[1:]), rows["seek_ns"])
+    assert summary["mechanism_requests"] == len(rows)  # there is no buffer
     parts = (*PARTS, "x_seek", "y_seek", "settle", "turnaround")
     times |= {part: rows[f"{part}_ns"] for part in parts}
     for kind, column in times.items():
@@ -365,14 +380,21 @@ def test_the_summary_is_that_of_the_rows(name: str) -> None:
     assert summary["throughput_iops"] == pytest.approx(len(rows) / span_s, rel=1e-12)
     moved_mb = 512e-6 * int(rows["blocks"].sum())
     assert summary["throughput_mb_s"] == pytest.approx(moved_mb / span_s, rel=1e-12)
-    assert summary["mean_queue_depth"] == pytest.approx(rows["queue_depth"].mean(), rel=1e-12)
-    assert summary["max_queue_depth"] == rows["queue_depth"].max()
+    others = found_on_arrival(rows)
+    assert summary["mean_queue_depth"] == pytest.approx(sum(others) / len(others), rel=1e-12)
+    assert summary["max_queue_depth"] == max(others)
+    within_s = sum(times["response_time"]) / 1e9
+    assert summary["mean_outstanding"] == pytest.approx(within_s / span_s, rel=1e-12)
     assert summary["request_energy_j"] == pytest.approx(
         int(rows["energy_nj"].sum()) / 1e9, rel=1e-12
     )
-    busy = sum(int(rows[f"{part}_ns"].sum()) for part in ("seek", "transfer", "other"))
-    share = busy / 1e9 / (summary["simulated_s"] - min(rows["arrival_ns"]) / 1e9)
+    active_s = summary["simulated_s"] - min(rows["arrival_ns"]) / 1e9
+    share = sum(times["service_time"]) / 1e9 / active_s
     assert summary["utilisation"] == pytest.approx(share, rel=1e-9)
+    assert summary["busiest"] == "g2"
+    sled, bus = summary["mechanisms"]
+    assert (sled["host"], sled["other"]) == (summary["utilisation"], 0)
+    assert (bus["name"], bus["other"]) == ("g2.bus", 0)
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -62,7 +62,7 @@ def test_a_failure_in_the_rows_and_the_counts(kind: str) -> None:
     assert isinstance(last, int)
     assert 480_000_000 < last <= 500_000_000
     # Writes to the spare for no request of the host are the rebuild, each block once.
-    is_own = pl.col("parent").fill_null(2**63) >= 2**63
+    is_own = pl.col("parent") >= 2**63
     own = rows.filter(pl.col("device") == f"{kind}.spare0", is_own)
     assert own["blocks"].sum() == 4096
     # The rows of the host add up, those that began anew too.

@@ -216,7 +216,7 @@ def test_run_in_text_tells_what_json_tells(
         ("response time", "response_time_ms"),
         ("queue", "queue_ms"),
         ("seek", "seek_ms"),
-        ("other (startup)", "other_ms"),
+        ("other", "other_ms"),
         ("service time", "service_time_ms"),
     ):
         times = summary[kind]

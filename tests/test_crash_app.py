@@ -104,6 +104,7 @@ def sums(document: dict[str, Any]) -> None:
 
 def experiments(ran: Ran, cuts: int, *words: object) -> Iterator[dict[str, Any]]:
     """Run it again, at other instants each time, until the caller has found what it looks for."""
+    document: dict[str, Any] = {}
     for seed in range(1, MOST_CUTS // cuts + 1):
         document = ran(*words, "--cuts", cuts, "--seed", seed)
         sums(document)

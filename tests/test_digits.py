@@ -96,7 +96,7 @@ def test_a_run_shows_the_digits_of_its_interval(said: Callable[..., str]) -> Non
     for words in (COMMANDS[0], COMMANDS[1]):
         bears = borne(json.loads(said(*words, "--json"))["summary"])
         text = said(*words)
-        shown = rows(text.partition("time in ms")[2].partition("energy")[0])
+        shown = rows(text.partition("time in ms")[2].partition("\nmechanism")[0])
         assert len(shown) > 5
         assert decimals(shown["response time"][0]) <= bears
         for name, cells in shown.items():

@@ -54,14 +54,14 @@ def assert_same(of: Any) -> Columns:
 
 @pytest.fixture(scope="module")
 def run() -> ss.Run:
-    return ss.simulate(ss.workload("random", **LOAD), "mcd", series=True)
+    return ss.simulate(ss.workload("random", **LOAD), "mcd", parts=True, series=True)
 
 
 def test_rows_are_those_of_the_command(
     run: ss.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "rows.parquet"
-    command = ["run", "--device", "mcd", "--workload", "random", "--rows", str(file)]
+    command = ["run", "--device", "mcd", "--workload", "random", "--parts", "--rows", str(file)]
     assert main(command + [f"--set={setting}" for setting in SETTINGS]) == 0
     assert "written" in capsys.readouterr().out
     columns = assert_same(run)
@@ -77,8 +77,9 @@ def test_types_are_exact(run: ss.Run) -> None:
         assert isinstance(frame[name].dtype, pd.CategoricalDtype)
         assert run.to_polars().schema[name] == pl.Categorical
     gaps = {field.name: str(field.type) for field in schema if field.nullable}
-    assert gaps == {"parent": "uint64"}
+    assert gaps == {"parent": "uint64", "energy_nj": "int64"}
     assert frame["parent"].dtype == pd.UInt64Dtype()
+    assert frame["energy_nj"].dtype == pd.Int64Dtype()
     for name in frame.columns.difference([*gaps, "device", "op", "status"]):
         assert str(frame[name].dtype) == str(schema.field(name).type)
         assert run.to_polars().schema[name].is_integer()
@@ -187,7 +188,7 @@ def test_rows_that_were_not_kept(tmp_path: Path) -> None:
 
 
 def test_rows_are_values(run: ss.Run) -> None:
-    again = ss.simulate(ss.workload("random", **LOAD), "mcd", series=True)
+    again = ss.simulate(ss.workload("random", **LOAD), "mcd", parts=True, series=True)
     assert again.rows == run.rows
     assert hash(again.rows) == hash(run.rows)
     assert again.rows != run.series

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sledsim import papers
 from sledsim.cli import main
-from sledsim.papers import pictures, recorded
+from sledsim.papers import recorded
 from sledsim.papers.judge import agrees
 from sledsim.plots import style
 
@@ -42,8 +42,7 @@ def test_the_verdicts_are_as_recorded(item: papers.Item) -> None:
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
 def test_the_figure_can_be_read(item: papers.Item) -> None:
-    document = paper_items.run(item.id).document
-    seen = Seen(pictures.figure_of(item, paper_items.simulate(item.id), document))
+    seen = Seen(paper_items.figure(item.id))
     assert seen.overlaps() == []
     assert seen.cut_off() == []
     assert seen.pale_texts(like_lines=style.COLOURS) == []

@@ -67,6 +67,22 @@ def test_an_item_simulates_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         file.unlink()
     assert papers.run(items, tmp_path, quick=True, workers=1) == first
     assert papers.run(items, tmp_path, quick=True, workers=1) == first
-    # Two loads with three seeds, on one device, a part of it, and another device.
-    assert [(store.simulated, store.read) for store in stores] == [(18, 0), (0, 18)]
+    # One load with three seeds, on one device, a part of it, and another device; of the other load
+    # the item takes rows.
+    assert [(store.simulated, store.read) for store in stores] == [(9, 0), (0, 9)]
     assert {store.folder for store in stores} == {tmp_path / "outcomes"}
+
+
+def test_values_for_later_are_computed_once_and_only_if_asked_for() -> None:
+    asked: list[str] = []
+
+    def length(name: str) -> int:
+        asked.append(name)
+        return len(name)
+
+    values = papers.Later(["one", "three", "never"], length)
+    assert (len(values), list(values), asked) == (3, ["one", "three", "never"], [])
+    assert [values["three"], values["one"], values["three"]] == [5, 3, 5]
+    assert asked == ["three", "one"]
+    with pytest.raises(KeyError, match="another"):
+        values["another"]

@@ -74,7 +74,7 @@ def test_power_fails_and_returns(served: tuple[ss.Server, ss.RemoteDevice, Path]
     cut = loaded.cut(said["at_ns"])
     assert cut.facts["acknowledged"] == 20
     assert cut.facts["digest"] == loaded.cut(said["at_ns"]).facts["digest"]
-    tenth_ns = sorted(pa.table(loaded.requests)["completion_ns"].to_pylist())[9]
+    tenth_ns = sorted(pa.table(loaded.rows)["completion_ns"].to_pylist())[9]
     assert loaded.cut(tenth_ns + 1).facts["acknowledged"] == 10
     assert loaded.cut(tenth_ns + 1).facts["digest"] != cut.facts["digest"]
     with pytest.raises(ss.SledsimError, match="the device was off"):

@@ -95,7 +95,7 @@ def test_the_terminal_of_stderr_has_the_line() -> None:
 
 
 def test_papers_tell_each_item_in_a_pipe_and_on_a_terminal(tmp_path: Path) -> None:
-    words = ["papers", "run", "sigmetrics2000/table1", "sigmetrics2000/table2", "--quick"]
+    words = ["papers", "run", "osdi2000/access", "osdi2000/density", "--quick"]
     words += ["--workers", "1", "--output"]
     piped = subprocess.run(
         [*WORDS, *words, str(tmp_path / "piped")], capture_output=True, text=True, check=False
@@ -113,7 +113,7 @@ def test_papers_tell_each_item_in_a_pipe_and_on_a_terminal(tmp_path: Path) -> No
     )
     assert (again.stdout, again.stderr) == (piped.stdout, "")  # all was there
     seen = drawn([*words, str(tmp_path / "terminal")], 200)
-    assert re.search(r"1 of 2 items \[#+\.+\] .*sigmetrics2000/table1 \d+ values: ", seen)
+    assert re.search(r"1 of 2 items \[#+\.+\] .*osdi2000/access \d+ values: ", seen)
     assert "\n" not in seen
     for file in (tmp_path / "piped").rglob("*.json"):
         other = tmp_path / "terminal" / file.relative_to(tmp_path / "piped")

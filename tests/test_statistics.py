@@ -19,6 +19,7 @@ import pytest
 import sledsim as ss
 from sledsim import SledsimError
 from sledsim.cli import main
+from sledsim.number_text import measured
 
 from tests.waiting import interrupted_at_work
 
@@ -92,8 +93,8 @@ def test_the_longest_wait_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["queue_ms"] == worst["queue_ns"] / 1e6 == done.summary["queue_ms"]["max"]
     assert (found["id"], found["lbn"]) == (worst["id"], worst["lbn"])
     text = output(capsys, *RUN, "--set", "requests=3000")
-    assert f"{found['queue_ms']:,.3f} ms in the queue: request {worst['id']}, " in text
-    assert f"99.99 % waited at most {done.summary['queue_ms']['p99_99']:,.3f} ms" in text
+    assert f"{measured(found['queue_ms'])} ms in the queue: request {worst['id']}, " in text
+    assert f"99.99 % waited at most {measured(done.summary['queue_ms']['p99_99'])} ms" in text
 
 
 def test_warming_up_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,7 +133,7 @@ def test_seeds_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     text = output(capsys, *words)
     assert "seeds 1 to 5" in text
     assert "from 5 seeds" in text
-    with pytest.raises(RuntimeError, match="rows=True"):
+    with pytest.raises(RuntimeError, match="run one seed"):
         _ = done.rows
 
 
@@ -227,7 +228,7 @@ WRONG: list[tuple[list[object], str]] = [
     (["--seeds", "2.5"], "--seeds"),
     (["--seeds", "2", "--threads", "0"], "threads = 0"),
     (["--seeds", "2", "--trace", "sample:postmark-ext4"], "seeds = 2: a trace has no seed"),
-    (["--seeds", "2", "--rows", "x.parquet"], "seeds = 2: requests"),
+    (["--seeds", "2", "--rows", "x.parquet"], "seeds = 2: rows"),
     (["--seeds", "2", "--series", "x.csv"], "seeds = 2: a series"),
     (["--series", "x.txt"], "x.txt: must end in .parquet or .csv"),
     (["--series", "none/x.csv"], "none/x.csv"),

@@ -109,7 +109,7 @@ def test_damaged_bytes_are_refused(runs: dict[str, ss.Run]) -> None:
     run = runs["rows and series"]
     content = run._statistics.to_bytes()
     assert len(content) < 40_000
-    for bad in (content[:-1], content + b"\0", b"\2" + content[1:], b""):
+    for bad in (content[:-1], content + b"\0", b"\1" + content[1:], b"\3" + content[1:], b""):
         with pytest.raises(ss.SledsimError, match="statistics: "):
             type(run._statistics)(bad)
     for bad in (b"", b"abc", pa.table({}).schema.serialize().to_pybytes()[:9]):

@@ -105,13 +105,16 @@ def test_parts_are_the_runs_of_their_volumes(
         assert whole[key] == max(summary[key] for summary in each), key
     energy = sum(summary["energy_j"]["total"] for summary in each)
     assert math.isclose(whole["energy_j"]["total"], energy, rel_tol=1e-12)
-    busy = sum(summary["devices"][0]["busy_s"] for summary in each)
-    active = sum(
-        summary["devices"][0]["busy_s"] / summary["utilisation"]
-        for summary in each
-        if summary["utilisation"]
-    )
-    assert math.isclose(whole["utilisation"], busy / active, rel_tol=1e-9)
+    active = [s["mechanisms"][0]["busy_s"] / s["utilisation"] for s in each]
+    for at, told in enumerate(whole["mechanisms"]):
+        alike = [summary["mechanisms"][at] for summary in each]
+        assert {one["name"] for one in alike} == {told["name"]}
+        assert math.isclose(told["busy_s"], sum(one["busy_s"] for one in alike), rel_tol=1e-9)
+        for key in ("utilisation", "host", "other"):
+            shares = sum(one[key] * time for one, time in zip(alike, active, strict=True))
+            assert math.isclose(told[key], shares / sum(active), rel_tol=1e-9, abs_tol=1e-12), key
+    assert [told["name"] for told in whole["mechanisms"]] == ["g2", "g2.bus"]
+    assert (whole["busiest"], whole["utilisation"]) == ("g2", whole["mechanisms"][0]["utilisation"])
     total = sum(summary["requests"] * summary["response_time_ms"]["mean"] for summary in each)
     mean = whole["response_time_ms"]["mean"]
     assert math.isclose(mean, total / whole["requests"], rel_tol=1e-12)

@@ -286,7 +286,7 @@ def _interval(run: Run) -> IntervalMs:
 
 
 _KINDS: dict[str, Kind] = {
-    **dict.fromkeys(("label", "device", "scheduler", "caution", "no_speed_up"), "text"),
+    **dict.fromkeys(("label", "device", "scheduler", "caution", "busiest", "no_speed_up"), "text"),
     "requests": "whole",
     "saturated": "truth",
 }
@@ -297,7 +297,8 @@ def _record(line: dict[str, Any]) -> dict[str, Any]:
     summary, speed_up = line["summary"], line["speed_up"] or {}
     times = summary["response_time_ms"]
     interval = summary["confidence"]["response_time_ms"]
-    requests, joules = summary["requests"], summary["energy_j"]["total"]
+    requests, energy = summary["requests"], summary["energy_j"]
+    joules = None if energy is None else energy["total"]
     return {
         "label": line["label"],
         "device": line["device"],
@@ -317,8 +318,11 @@ def _record(line: dict[str, Any]) -> dict[str, Any]:
         "throughput_iops": summary["throughput_iops"],
         "throughput_mb_s": summary["throughput_mb_s"],
         "utilisation": summary["utilisation"],
+        "busiest": summary["busiest"],
         "energy_j": joules,
-        "energy_mj_per_request": 1e3 * joules / requests if requests else None,
+        "energy_mj_per_request": None
+        if joules is None or not requests
+        else 1e3 * joules / requests,
         "speed_up": speed_up.get("ratio"),
         "speed_up_low": speed_up.get("low"),
         "speed_up_high": speed_up.get("high"),

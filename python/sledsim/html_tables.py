@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from sledsim import cautions, number_text
+from sledsim import busy_parts, cautions, number_text
 from sledsim.causes import CAUSES
 from sledsim.number_text import (
     decimals_of,
@@ -96,9 +96,11 @@ def run(run: Run) -> str:
     rate, data = measured(summary["throughput_iops"]), measured(summary["throughput_mb_s"])
     rows.append(["throughput", f"{rate} requests/s, {data} MB/s"])
     if summary["utilisation"] is not None:
-        rows.append(["busy", percent(summary["utilisation"])])
-    if joules := summary["energy_j"]["total"]:
-        rows.append(["energy", f"{number(joules)} J"])
+        rows.append(
+            ["busy", busy_parts.busiest(summary["utilisation"], summary["busiest"], device)]
+        )
+    energy, reason = summary["energy_j"], busy_parts.unknown_energy([summary])
+    rows.append(["energy", f"{number(energy['total'])} J" if energy is not None else str(reason)])
     caption = f"{count} requests of {load} on {device}, {scheduler}"
     return _together(
         table((), rows, caption, (0, 1)), _causes({"": summary}), *_notes({"": run.cautions})
@@ -112,15 +114,15 @@ def comparison(comparison: Comparison) -> str:
     summaries = {line["label"]: line["summary"] for line in comparison.to_dict()["runs"]}
     rows = []
     for line in comparison.table:
-        busy, label = line["utilisation"], line["label"]
+        label = line["label"]
         rows.append(
             [
                 label,
                 cautions.mark(comparison.cautions[label]),
                 mean(summaries[label]),
                 *(measured(line[key]) for key in ("p50_ms", "p99_ms", "max_ms", "throughput_iops")),
-                NONE if busy is None else percent(busy),
-                number(line["energy_mj_per_request"] or None),
+                busy_parts.busiest(line["utilisation"], line["busiest"], line["device"]),
+                number(line["energy_mj_per_request"]),
                 _speed_up(line),
             ]
         )
@@ -128,6 +130,11 @@ def comparison(comparison: Comparison) -> str:
         table(head, rows, "the same load on each", (0, 1)),
         _causes(summaries),
         *_notes(comparison.cautions),
+        *(
+            [_paragraph(f"energy {reason}")]
+            if (reason := busy_parts.unknown_energy(summaries.values()))
+            else []
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sledsim._core import SpecError
 from sledsim.hardware import device as make_device
 from sledsim.loads import workload
 from sledsim.simulation import simulate
@@ -77,9 +78,18 @@ class Saving:
 
 
 def spending(load: Load, device: Device, scheduler: SchedulerName | str = "fcfs") -> Spending:
-    """Run a load on a device and return its energy and response time."""
+    """Run a load on a device and return its energy and response time.
+
+    Raises
+    ------
+    SledsimError
+        For a device whose energy is unknown.
+    """
     summary = simulate(load, device, scheduler, rows=False).summary
     energy = summary["energy_j"]
+    if energy is None:
+        msg = f"{device.name}: has no values of power, so that its energy is unknown"
+        raise SpecError(msg)
     return _spent(
         energy["total"],
         energy["seek"],

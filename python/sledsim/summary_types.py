@@ -1,8 +1,9 @@
 """Types of the summary of a run, for type checkers and editors.
 
 ``scripts/summary_types.py`` writes this file from ``docs/summary.schema.json``. A number that is
-undefined, such as the mean of no requests, is ``None``. Type checkers take it as a number all the
-same, since it is one in nearly every run; check for ``None`` where there may be no requests.
+undefined, such as the mean of no requests, is ``None``, and so is an unknown energy. Type checkers
+take them as known all the same, since they are in nearly every run; check for ``None`` where there
+may be no requests, or a device without values of power.
 """
 
 from __future__ import annotations
@@ -63,12 +64,12 @@ class Precision(TypedDict):
 
 
 class TimesMs(TypedDict):
-    """One kind of time over all requests, in milliseconds; everything is ``None`` without
-    requests.
+    """One kind of time over all requests (service_time_ms: over those that met a mechanism), in
+    milliseconds; everything is ``None`` without requests.
     """
 
     mean: float | MaybeNone
-    """Mean over all requests, zeros included."""
+    """Mean over all of them, zeros included."""
     sd: float | MaybeNone
     """Standard deviation of the population."""
     scv: float | MaybeNone
@@ -181,15 +182,32 @@ class DeviceSummary(TypedDict):
 
     name: str
     """Its name in the tree."""
-    busy_s: float
-    """How long its mechanism was busy, in seconds."""
-    utilisation: float | MaybeNone
-    """busy_s as a share of the time from the first arrival to the end of the simulation."""
-    energy_j: EnergyJ
-    """Its energy, without that of the devices inside it, in joules."""
+    energy_j: EnergyJ | MaybeNone
+    """Its energy, without that of the devices inside it, in joules; ``None`` without values of
+    power.
+    """
     counts: dict[str, int]
     """What else it counts, by name; of a cache how many segments were asked for and found, and
     the blocks it moved.
+    """
+
+
+class MechanismSummary(TypedDict):
+    """One mechanism."""
+
+    name: str
+    """The name of its device in the tree; of a bus with .bus behind it, of the link of flash
+    with .link.
+    """
+    busy_s: float
+    """How long it was busy, in seconds; of the units of flash the mean."""
+    utilisation: float | MaybeNone
+    """busy_s as a share of the time from the first arrival to the end of the simulation."""
+    host: float | MaybeNone
+    """The part of it for requests of the host."""
+    other: float | MaybeNone
+    """The part of it for other work: destaging, reading ahead, filling a cache, rebuilding,
+    background tasks.
     """
 
 
@@ -298,14 +316,24 @@ class Summary(TypedDict):
     """Uninterrupted sweeps over the media."""
     retries: int
     """Repeated attempts."""
-    mean_queue_depth: float | MaybeNone
-    """Mean over the requests of how many others were waiting or in service when one arrived."""
-    max_queue_depth: int
-    """The most that were waiting or in service when a request arrived."""
-    utilisation: float | MaybeNone
-    """Share of the time from the first arrival to the end of the simulation during which the
-    mechanism of the outermost device was busy; ``None`` if there is no such time or device.
+    mean_outstanding: float | MaybeNone
+    """Requests that count in the device, averaged over duration_s, from arrivals and
+    completions.
     """
+    mean_queue_depth: float | MaybeNone
+    """Mean over the arrivals that count of how many other requests were in the device, from
+    their arrival to their completion; ``None`` where that is not observed (a served device).
+    """
+    max_queue_depth: int | MaybeNone
+    """The most that one of them found."""
+    utilisation: float | MaybeNone
+    """Share of the time from the first arrival to the end of the simulation in which the busiest
+    mechanism was busy; ``None`` if there is no such time or mechanism.
+    """
+    busiest: str | None
+    """The name of that mechanism."""
+    mechanism_requests: int
+    """Requests that met a mechanism, over which service_time_ms is taken."""
     saturated: Saturated | None
     """Set if the run was stopped because requests arrived faster than they could be served."""
     overloaded: Overloaded | None
@@ -322,7 +350,9 @@ class Summary(TypedDict):
     response_time_ms: TimesMs
     """Completion minus arrival."""
     service_time_ms: TimesMs
-    """Completion minus start of positioning."""
+    """Time at mechanisms that a request caused: seek, rotation, head switch, transfer, retry and
+    other; over the mechanism_requests that met one.
+    """
     queue_ms: TimesMs
     """Waiting for the bus with the command, then for the mechanism."""
     overhead_ms: TimesMs
@@ -353,12 +383,18 @@ class Summary(TypedDict):
     """Confidence intervals of means."""
     longest_wait: LongestWait | None
     """The request that waited longest in the queue; ``None`` if none had to wait."""
-    energy_j: EnergyJ
-    """Energy of all devices together until the end of the simulation, in joules."""
-    request_energy_j: float
-    """Energy spent on the requests themselves, idling not included, in joules."""
+    energy_j: EnergyJ | MaybeNone
+    """Energy of all devices together until the end of the simulation, in joules; ``None`` if one
+    of them has no values of power.
+    """
+    request_energy_j: float | MaybeNone
+    """Energy spent on the requests themselves, idling not included, in joules; ``None`` if
+    energy_j is.
+    """
     devices: list[DeviceSummary]
     """Every device of the tree, outermost first."""
+    mechanisms: list[MechanismSummary]
+    """What does the work, such as arms, sleds, memories and buses, outermost device first."""
     seeds: list[SeedSummary] | None
     """What the run with each seed gave, in their order; ``None`` for a single run."""
     background: list[TaskSummary]

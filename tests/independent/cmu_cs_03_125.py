@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from functools import cache
 
 PUSH_M_S2, HALF_M, SPRINGS, SPEED_M_S, BIT_M = 803.6, 50e-6, 0.75, 0.028, 40e-9
 """G2: acceleration, half of the travel, spring factor, speed of access, size of a bit."""
@@ -39,6 +40,11 @@ ORDERS: dict[str, Order] = {
 }
 
 
+PERIOD = 2 * ROWS * SQUARES
+"""Blocks of two columns: those of the next two lie alike, two columns further."""
+
+
+@cache
 def passes(lbn: int, at_once: int, *, turns: bool = True) -> list[tuple[int, int]]:
     """Return the passes of a request: the row, by its number, and the bits of the squares.
 
@@ -94,9 +100,9 @@ def scan(
     most: dict[str, float] = {}
     while unread:
         requests += 1
-        for row, squares in passes(
-            REQUEST * chance.randrange(whole // REQUEST), at_once, turns=turns
-        ):
+        pairs, place = divmod(REQUEST * chance.randrange(whole // REQUEST), PERIOD)
+        for row_there, squares in passes(place, at_once, turns=turns):
+            row = row_there + 2 * ROWS * pairs
             unread -= (left[row] & squares).bit_count()
             left[row] &= ~squares
             spare, used = at_once - squares.bit_count(), squares

@@ -40,6 +40,22 @@ impl Op {
     }
 }
 
+/// The first id of work of a device's own: destaging, filling a cache, rebuilding. The
+/// requests that this work needs inside the device have such ids, too, at every level.
+pub const OWN_WORK: u64 = 1 << 63;
+
+/// The parent of requests of a device's own work.
+pub const NO_REQUEST: u64 = u64::MAX;
+
+/// Id and parent of the inner request `number` of a device: for its request `of`, or for
+/// work of its own. `number` is below [`OWN_WORK`].
+#[must_use]
+#[inline]
+pub fn inner_id(number: u64, of: Option<u64>) -> (u64, Option<u64>) {
+    let parent = of.unwrap_or(NO_REQUEST);
+    (number | (parent & OWN_WORK), Some(parent))
+}
+
 /// Marks on a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {

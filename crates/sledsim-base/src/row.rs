@@ -114,7 +114,8 @@ impl Add for Parts {
 pub struct Row {
     /// The request's id, unique per device.
     pub id: u64,
-    /// Id of the enclosing composite's request, for the rows of children.
+    /// In a row of a device inside another, the id of the enclosing device's request;
+    /// [`NO_REQUEST`](crate::request::NO_REQUEST) for work of its own.
     pub parent: Option<u64>,
     /// The device of the tree that served it; 0 is the outermost.
     pub device: u16,
@@ -133,7 +134,8 @@ pub struct Row {
     /// The time of completion.
     pub completion: Nanos,
     /// Requests waiting in the device or being served by its mechanism when
-    /// this one arrived (itself not counted).
+    /// this one arrived (itself not counted); those in a buffer or on the bus are not
+    /// among them.
     pub queue_depth: u32,
     /// The components of the response time.
     pub parts: Parts,
@@ -143,9 +145,13 @@ pub struct Row {
     pub retries: u32,
     /// How it ended.
     pub status: Status,
-    /// Energy spent on this request in nanojoules (idling not included).
+    /// Energy spent on this request in nanojoules (idling not included), or
+    /// [`UNKNOWN_ENERGY`]. Add with saturation: a sum with an unknown part is unknown.
     pub energy_nj: u64,
 }
+
+/// The energy of a request on a device without values of power.
+pub const UNKNOWN_ENERGY: u64 = u64::MAX;
 
 impl Row {
     /// A row with the fields of the request; all others are zero.
@@ -165,6 +171,13 @@ impl Row {
         }
     }
 
+    /// The energy in nanojoules, if it is known.
+    #[must_use]
+    #[inline]
+    pub fn energy_nj(&self) -> Option<u64> {
+        (self.energy_nj != UNKNOWN_ENERGY).then_some(self.energy_nj)
+    }
+
     /// Completion minus arrival.
     #[must_use]
     #[inline]
@@ -172,10 +185,13 @@ impl Row {
         self.completion - self.arrival
     }
 
-    /// Completion minus start of positioning.
+    /// The time at mechanisms that it caused: seek, rotation, head switch, transfer, retry
+    /// and other; `None` if it met no mechanism.
     #[must_use]
     #[inline]
-    pub fn service(&self) -> Nanos {
-        self.completion - self.start
+    pub fn service(&self) -> Option<Nanos> {
+        let parts = &self.parts;
+        let moves = parts.seek + parts.rotation + parts.head_switch;
+        (self.passes > 0).then_some(moves + parts.transfer + parts.retry + parts.other)
     }
 }

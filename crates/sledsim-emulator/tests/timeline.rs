@@ -292,7 +292,7 @@ fn speed_scales_real_time_only() {
         assert!(real_s(first.0, last.2) >= 5e-3 / speed);
         drop(timeline);
         for (row, _) in seen.0.lock().unwrap().iter() {
-            assert_eq!(row.service(), Nanos(500_000));
+            assert_eq!(row.service(), Some(Nanos(500_000)));
         }
     }
 }

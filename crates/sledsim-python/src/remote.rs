@@ -149,9 +149,10 @@ impl RemoteAnswer {
             let (row, parts) = (&outcome.row, &outcome.row.parts);
             Ok(dict!(
                 py,
-                row.{id, stream, lbn, blocks, queue_depth, passes, retries, energy_nj},
+                row.{id, stream, lbn, blocks, queue_depth, passes, retries},
                 outcome.{error};
                 op: row.op.name(),
+                energy_nj: row.energy_nj(),
                 arrival_ns: row.arrival.0,
                 start_ns: row.start.0,
                 completion_ns: row.completion.0,

@@ -17,6 +17,7 @@ fn row(ns: u64) -> Row {
     let time = Nanos(ns % (1 << 20));
     Row {
         completion: Nanos(3 * time.0),
+        passes: 1,
         parts: Parts {
             seek: time,
             transfer: time,

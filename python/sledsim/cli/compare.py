@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core, cautions
+from sledsim import _core, busy_parts, cautions
 from sledsim.causes import CAUSES
 from sledsim.cli import load_options, plots, reports
 from sledsim.cli.parser import command, print_json, split_names
@@ -133,6 +133,8 @@ def _report(comparison: Comparison) -> Iterator[str]:
         textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
         for line in cautions.lines(comparison.cautions)
     ]
+    if reason := busy_parts.unknown_energy(line["summary"] for line in document["runs"]):
+        notes.append(textwrap.fill(f"energy {reason}", WIDTH, subsequent_indent="  "))
     yield "\n".join([_times(comparison.table, marks), *notes])
     yield _causes(document["runs"])
 
@@ -165,9 +167,6 @@ def times_rows(lines: list[dict[str, Any]], marks: dict[str, str]) -> list[list[
         width = half_width(line["mean_low_ms"], line["mean_high_ms"])
         half = "" if share is None else f"± {percent(share)}"
         percentiles = [measured(line[key]) for key in ("p50_ms", "p99_ms", "p99_9_ms", "max_ms")]
-        busy = "-" if line["utilisation"] is None else f"{line['utilisation']:.1%}"
-        # A device whose spec has no powers has no energy.
-        energy = number(line["energy_mj_per_request"] or None)
         rows.append(
             [
                 line["label"],
@@ -176,8 +175,8 @@ def times_rows(lines: list[dict[str, Any]], marks: dict[str, str]) -> list[list[
                 half,
                 *percentiles,
                 measured(line["throughput_iops"]),
-                busy,
-                energy,
+                busy_parts.busiest(line["utilisation"], line["busiest"], line["device"]),
+                number(line["energy_mj_per_request"]),
                 _speed_up(line),
             ]
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core, number_text
+from sledsim import _core, busy_parts, number_text
 from sledsim._core import SledsimError
 from sledsim.cli import load_options, plots, reports, volumes
 from sledsim.cli.parser import command, print_json
@@ -55,7 +55,7 @@ KINDS = (
     ("transfer", 1, "transfer"),
     ("bus", 1, "bus"),
     ("retry", 1, "retries"),
-    ("other", 1, "other (startup)"),
+    ("other", 1, "other"),
     ("service_time", 0, "service time"),
 )
 STATISTICS = ("mean", "sd", "p50", "p90", "p99", "p99_9", "p99_99", "max")
@@ -198,6 +198,7 @@ def _report(document: dict[str, Any]) -> Iterator[str]:
             yield textwrap.fill(text, 90, break_on_hyphens=False)
     yield table(list(facts(document)), "<<")
     yield _times(summary)
+    yield table([list(busy_parts.HEADS), *busy_parts.rows(summary)], "<>>>")
     yield _energy(summary)
 
 
@@ -239,9 +240,12 @@ def facts(document: dict[str, Any]) -> Iterator[list[str]]:
     rate, data = summary["throughput_iops"], summary["throughput_mb_s"]
     yield ["throughput", f"{measured(rate)} requests/s, {measured(data)} MB/s"]
     if summary["utilisation"] is not None:
-        yield ["utilisation", f"{summary['utilisation']:.1%}"]
+        busy = busy_parts.busiest(summary["utilisation"], summary["busiest"], document["device"])
+        yield ["busy", busy]
     depth, most = summary["mean_queue_depth"], summary["max_queue_depth"]
-    yield ["queue", f"{measured(depth)} others on arrival in the mean, at most {number(most)}"]
+    inside = measured(summary["mean_outstanding"])
+    found = f"{measured(depth)} others on arrival in the mean, at most {number(most)}"
+    yield ["queue", f"{inside} requests in the device on average; {found}"]
     if wait := summary["longest_wait"]:
         yield ["longest wait", _longest_wait(wait, summary["queue_ms"]["p99_99"])]
     for task in summary["background"]:
@@ -311,6 +315,8 @@ def times_rows(summary: Mapping[str, Any]) -> Iterator[tuple[str, int, list[str]
 
 def _energy(summary: dict[str, Any]) -> str:
     energy = summary["energy_j"]
+    if energy is None:
+        return f"energy {busy_parts.unknown_energy([summary])}"
     total = energy["total"]
     rows = [["energy in J", "", ""]]
     for cause, joules in energy.items():

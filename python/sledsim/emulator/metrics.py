@@ -56,7 +56,7 @@ def _metrics(status: dict[str, Any]) -> Iterator[Metric]:
     errors = CounterMetricFamily("sledsim_errors", "Requests that failed", labels=by_export)
     busy = CounterMetricFamily(
         "sledsim_busy_seconds",
-        "Time its mechanism was busy, in time of the device",
+        "Time its busiest mechanism was busy, in time of the device",
         labels=by_export,
     )
     energy = CounterMetricFamily("sledsim_energy_joules", "Energy spent", labels=by_export)
@@ -67,9 +67,9 @@ def _metrics(status: dict[str, Any]) -> Iterator[Metric]:
         for op, blocks in (("reads", "blocks_read"), ("writes", "blocks_written")):
             size.add_metric([name, op], 512 * summary[blocks])
         errors.add_metric([name], summary["errors"])
-        device = summary["devices"][0]
-        busy.add_metric([name], device["busy_s"])
-        energy.add_metric([name], device["energy_j"]["total"])
+        busy.add_metric([name], max((each["busy_s"] for each in summary["mechanisms"]), default=0))
+        if summary["energy_j"] is not None:
+            energy.add_metric([name], summary["energy_j"]["total"])
     yield from (requests, size, errors, busy, energy)
 
     for key, text in (

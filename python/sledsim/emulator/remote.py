@@ -51,7 +51,7 @@ class RemoteOutcome:
     """When the sled began to move for the first pass with blocks of it."""
     completion_ns: int
     queue_depth: int
-    """Requests waiting or in service when it arrived."""
+    """Requests waiting for the mechanism or at it when it arrived."""
     passes: int
     """Uninterrupted sweeps over the media with blocks of it."""
     retries: int
@@ -68,7 +68,7 @@ class RemoteOutcome:
     bus_ns: int
     retry_ns: int
     other_ns: int
-    energy_nj: int
+    energy_nj: int | None
     lateness_ns: int
     """How much later than its completion it was answered."""
     error: str | None

@@ -102,7 +102,7 @@ class Access:
     @property
     def total_s(self) -> float:
         """Seeks and transfers."""
-        return sum(step.total_s for step in self.steps)
+        return sum(step.seek_s + step.transfer_s for step in self.steps)
 
     @property
     def passes(self) -> int:

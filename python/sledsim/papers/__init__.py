@@ -15,6 +15,7 @@ from sledsim.papers.model import (
     Expected,
     Found,
     Item,
+    Later,
     LeftOut,
     Paper,
     Point,
@@ -26,13 +27,14 @@ from sledsim.papers.model import (
     find,
     papers,
 )
-from sledsim.papers.simulations import once, run_of, summary_of
+from sledsim.papers.simulations import once, run_of, service_times_ms, summary_of
 
 __all__ = [
     "Change",
     "Expected",
     "Found",
     "Item",
+    "Later",
     "LeftOut",
     "Paper",
     "Point",
@@ -48,5 +50,6 @@ __all__ = [
     "papers",
     "run",
     "run_of",
+    "service_times_ms",
     "summary_of",
 ]

@@ -60,7 +60,7 @@ def document(
             | {"readings": {name: _compared(value, other) for name, other in shown.items()}}
             for value in item.values
         ],
-        "series": first.series,
+        "series": dict(first.series),
     }
 
 

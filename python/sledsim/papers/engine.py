@@ -181,7 +181,7 @@ def simulate(name: str, *, quick: bool, reading: str = "") -> Result:
     setups = setups if reading else {"": item.setup, **setups}
     with simulations.collecting() as runs:
         found = {own: _found(item, setup, quick=quick) for own, setup in setups.items()}
-    document = documents.document(item, found, quick=quick, reading=reading)
+        document = documents.document(item, found, quick=quick, reading=reading)
     document = _plain(item, document | {"caution": simulations.together(runs)})
     png, svg = pictures.draw(item, found[reading], document)
     return Result(item, document, svg, png)

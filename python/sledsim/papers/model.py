@@ -20,13 +20,17 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from sledsim._core import SpecError
 from sledsim.papers.values import exponent_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
+
+K = TypeVar("K")
+T = TypeVar("T")
 
 Kind: TypeAlias = Literal["within", "between", "order", "shape"]
 """How a value is compared: a number that is equal within a tolerance; a number between two, which
@@ -239,6 +243,36 @@ class Paper:
     left_out: tuple[LeftOut, ...] = ()
 
 
+class Later(Mapping[K, T]):
+    """Values by name, each computed when it is first asked for.
+
+    Parameters
+    ----------
+    names
+        The names, in their order.
+    compute
+        Returns the value of a name.
+    """
+
+    def __init__(self, names: Iterable[K], compute: Callable[[K], T]) -> None:
+        self._names = tuple(names)
+        self._compute = compute
+        self._done: dict[K, T] = {}
+
+    def __getitem__(self, name: K) -> T:
+        if name not in self._done:
+            if name not in self._names:
+                raise KeyError(name)
+            self._done[name] = self._compute(name)
+        return self._done[name]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """The simulated values of an item under a set-up.
@@ -248,7 +282,8 @@ class Found:
     values
         For every published value of the item that is not ``not_modelled``.
     series
-        More data for the figure; part of the JSON document.
+        More data for the figure; part of the JSON document. No reading beside the set-up of the
+        paper needs them: see :class:`Later`.
     note
         A remark on this run, such as the files it used; goes behind ``how``.
     """

@@ -99,6 +99,25 @@ def run_of(load: ss.Load, device: ss.Device, scheduler: str = "fcfs", **keys: An
     return run
 
 
+def service_times_ms(
+    loads: Sequence[ss.Load], device: ss.Device, scheduler: str = "fcfs", **keys: Any
+) -> list[float]:
+    """Return for each request of some runs the time from the start of positioning to completion.
+
+    SIGMETRICS 2000 and CMU-CS-00-136 call this the service time: it has the bus in it, and the
+    time in a buffer. :attr:`Run.summary <sledsim.Run.summary>` has the time at mechanisms alone.
+    """
+    times: list[float] = []
+    for load in loads:
+        run = run_of(load, device, scheduler, **keys)
+        cut = run.summary["warm_up"]
+        first = 0 if cut is None else cut["requests"]
+        columns = run.rows.to_arrow().select(["id", "start_ns", "completion_ns"])
+        rows = zip(*(column.to_pylist() for column in columns.columns), strict=True)
+        times += [(end - start) / 1e6 for id_, start, end in rows if id_ >= first]
+    return times
+
+
 def once(function: Callable[P, T]) -> Callable[P, T]:
     """Call a function once for the same arguments; the cautions of its runs count each time."""
 

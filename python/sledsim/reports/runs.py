@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from sledsim import busy_parts
 from sledsim.cli import run as cli
-from sledsim.number_text import measured, number
+from sledsim.number_text import measured, number, percent
 from sledsim.reports import differences, texts
 from sledsim.reports.figures import drawn, panel
 from sledsim.reports.glossary import word
-from sledsim.reports.parts import Items, Report, Section, Table
+from sledsim.reports.parts import Items, Paragraph, Report, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,20 +51,21 @@ def _lead(document: Mapping[str, Any]) -> Iterator[Text]:
         measured(times["p50"]),
         measured(times["p99"]),
     )
-    most, busy = texts.largest_cause(summary), summary["utilisation"]
+    most = texts.largest_cause(summary)
     if most is not None:
         cause, share = most
         yield Markup("The largest part of that time is {}: {:.0f} %.{}").format(
-            texts.cause_link(cause), 100 * share, _busy(busy, summary)
+            texts.cause_link(cause), 100 * share, _busy(summary)
         )
 
 
-def _busy(busy: float | None, summary: Mapping[str, Any]) -> Text:
+def _busy(summary: Mapping[str, Any]) -> Text:
+    busy, part = summary["utilisation"], summary["busiest"]
     if busy is None:
         return ""
     rate = measured(summary["throughput_iops"])
-    return Markup(" The device is {} {:.1f} % of the time and serves {} requests/s.").format(
-        word("busy", "Utilisation"), 100 * busy, rate
+    return Markup(" Its busiest part, {}, is {} {} of the time; it serves {} requests/s.").format(
+        part, word("busy", "Utilisation"), percent(busy), rate
     )
 
 
@@ -129,7 +131,7 @@ def _sections(run: Run) -> Iterator[Section]:
             ],
         )
     yield from notes({"": run.cautions})
-    yield Section("Numbers", [_times(summary), *_energy(summary)])
+    yield Section("Numbers", [_times(summary), _mechanisms(summary), *_energy(summary)])
     facts = [[texts.heading(name), text] for name, text in cli.facts(document)]
     yield Section(
         "What was run", [Table(["", ""], facts, "The run and its load", frozenset({0, 1}))]
@@ -147,9 +149,16 @@ def _times(summary: Mapping[str, Any]) -> Table:
     return Table(heads, rows, "Times of the requests in ms; indented, what they are made of")
 
 
-def _energy(summary: Mapping[str, Any]) -> list[Table]:
+def _mechanisms(summary: Mapping[str, Any]) -> Table:
+    heads = texts.headings(busy_parts.HEADS)
+    return Table(
+        heads, list(busy_parts.rows(summary)), "Shares of the time in which the parts worked"
+    )
+
+
+def _energy(summary: Mapping[str, Any]) -> list[Table | Paragraph]:
     joules = summary["energy_j"]
-    if not joules["total"]:
-        return []
+    if joules is None:
+        return [Paragraph(f"Energy {busy_parts.unknown_energy([summary])}.")]
     rows = [[name.replace("_", " "), number(value)] for name, value in joules.items() if value]
     return [Table(["", "J"], rows, "Energy of the whole run by what it was spent on")]

@@ -1,12 +1,14 @@
 //! Items by id: requests under way.
 
 use rustc_hash::FxBuildHasher;
+use sledsim_base::request::OWN_WORK;
 use std::collections::HashMap;
 
 /// Items by ids in any order, such as those of host requests.
 pub(crate) type HashById<T> = HashMap<u64, T, FxBuildHasher>;
 
-/// Items whose ids are added in increasing order and removed in any order.
+/// Items whose ids are added in increasing order and removed in any order. The mark of
+/// [`OWN_WORK`] is no part of the key.
 ///
 /// It behaves as a map sorted by id. Every access takes constant time, and memory is
 /// proportional to the span from the oldest id to the newest.
@@ -38,12 +40,14 @@ impl<T> ById<T> {
     /// The place of an id, if it is between the first and the last.
     #[inline]
     fn place_of(&self, id: u64) -> Option<usize> {
+        let id = id & !OWN_WORK;
         (self.first <= id && id < self.next).then(|| self.place(id))
     }
 
     /// Adds an item; `id` is above all ids added before.
     #[inline]
     pub(crate) fn insert(&mut self, id: u64, item: T) {
+        let id = id & !OWN_WORK;
         debug_assert!(id >= self.next, "ids increase");
         if self.first == self.next {
             self.first = id;
@@ -105,9 +109,11 @@ impl<T> ById<T> {
 mod tests {
     use super::ById;
     use sledsim_base::random::Stream;
+    use sledsim_base::request::OWN_WORK;
     use std::collections::BTreeMap;
 
-    /// Random insertions and removals, also of ids that are absent, beside a map.
+    /// Random insertions and removals, also of ids that are absent, beside a map. The mark
+    /// of own work makes no difference.
     #[test]
     fn equals_a_map() {
         let mut random = Stream::new(1, "by id");
@@ -116,12 +122,13 @@ mod tests {
         for step in 0..20_000 {
             if random.chance(0.5) {
                 id += 1 + random.below(3) * random.below(2);
-                items.insert(id, step);
+                items.insert(id | (OWN_WORK * random.below(2)), step);
                 map.insert(id, step);
             }
             let other = id.saturating_sub(random.below(12));
-            assert_eq!(items.get(other), map.get(&other));
-            assert_eq!(items.remove(other), map.remove(&other));
+            let marked = other | (OWN_WORK * random.below(2));
+            assert_eq!(items.get(marked), map.get(&other));
+            assert_eq!(items.remove(marked), map.remove(&other));
             if random.chance(0.001) {
                 items.clear();
                 map.clear();

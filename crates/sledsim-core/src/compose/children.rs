@@ -4,7 +4,7 @@ use super::announced::{Announced, Done};
 use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::mechanism::Mechanism;
-use crate::model::{CompletionSink, Model, Report};
+use crate::model::{CompletionSink, Energy, Model, Report};
 use sledsim_base::random::Stream;
 use sledsim_base::request::Request;
 use sledsim_base::row::Row;
@@ -236,9 +236,8 @@ impl Children {
     }
 
     /// The report of the composite called `name`, which counted `counts`, then
-    /// those of its children by index. A composite spends no energy of its own; its
-    /// busy time is the mean over its children, so that the shares of time still
-    /// sum to one.
+    /// those of its children by index. A composite has no mechanism and spends no energy
+    /// of its own.
     pub fn report(
         &self,
         name: &str,
@@ -246,17 +245,14 @@ impl Children {
         until: Nanos,
         reports: &mut Vec<Report>,
     ) {
-        let mut devices = Vec::new();
-        for model in &self.models {
-            model.report(until, &mut devices);
-        }
-        let busy: u64 = devices.iter().map(|report| report.busy.0).sum();
         reports.push(Report {
             name: name.to_owned(),
-            busy: Nanos(busy / devices.len().max(1) as u64),
+            mechanisms: Vec::new(),
+            energy: Some(Energy::default()),
             counts,
-            ..Report::default()
         });
-        reports.extend(devices);
+        for model in &self.models {
+            model.report(until, reports);
+        }
     }
 }

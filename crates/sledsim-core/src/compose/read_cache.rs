@@ -2,7 +2,7 @@
 
 use super::{Children, Composite};
 use crate::model::{CompletionSink, Events, Model, Report};
-use sledsim_base::request::{Extent, Extents, Op, Request, append, lbns};
+use sledsim_base::request::{Extent, Extents, NO_REQUEST, Op, Request, append, inner_id, lbns};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ impl ReadCache {
     }
 
     fn send(&mut self, child: usize, mut request: Request, sink: &mut dyn CompletionSink) {
-        request.id = self.next_child_id;
+        (request.id, request.parent) = inner_id(self.next_child_id, request.parent);
         self.next_child_id += 1;
         self.children.submit(child, request, sink);
     }
@@ -108,8 +108,8 @@ impl Composite for ReadCache {
     }
 
     fn child_done(&mut self, child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
-        // Copies into the front carry no parent.
-        let Some(id) = child_row.parent else { return };
+        // Copies into the front serve no request.
+        let id = child_row.parent.unwrap_or(NO_REQUEST);
         let Some((row, extents)) = self.host_requests.remove(&id) else {
             return;
         };

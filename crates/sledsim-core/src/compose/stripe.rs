@@ -5,7 +5,7 @@ use super::{Children, Composite};
 use crate::model::contents::Contents;
 use crate::model::{CompletionSink, Events, Model, Report};
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Extent, Extents, Op, Request, append, lbns};
+use sledsim_base::request::{Extent, Extents, Op, Request, append, inner_id, lbns};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use std::collections::BTreeMap;
@@ -142,7 +142,7 @@ impl Composite for Stripe {
         *left -= 1;
         row.passes += child_row.passes;
         row.retries += child_row.retries;
-        row.energy_nj += child_row.energy_nj;
+        row.energy_nj = row.energy_nj.saturating_add(child_row.energy_nj);
         if child_row.status != sledsim_base::row::Status::Ok {
             row.status = child_row.status;
         }
@@ -182,11 +182,11 @@ impl Model for Stripe {
             if !is_involved(&extents) {
                 continue;
             }
-            let id = self.next_child_id;
+            let (id, parent) = inner_id(self.next_child_id, Some(request.id));
             self.next_child_id += 1;
             let part = Request {
                 id,
-                parent: Some(request.id),
+                parent,
                 extents,
                 ..request
             };

@@ -24,7 +24,7 @@
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
 use crate::model::media_writes::{BlockOrder, MediaWrite, MediaWrites};
-use crate::model::{CompletionSink, Energy, Events, Model, Report};
+use crate::model::{Busy, CompletionSink, Energy, Events, Model, Report};
 use crate::queueing::schedulers::Scheduler;
 use serde_json::{Value, json};
 use slab::Slab;
@@ -140,8 +140,9 @@ pub struct FlashModel {
     pages: BinaryHeap<Reverse<Page>>,
     sequence: u64,
     open: Slab<HostRequest>,
-    /// Busy time summed over all units.
-    worked: Nanos,
+    /// Busy time summed over all units, and of the link.
+    worked: Busy,
+    link_busy: Busy,
     /// Where the writes to its pages are shown, if anywhere.
     media_writes: Option<MediaWrites>,
 }
@@ -160,28 +161,31 @@ impl FlashModel {
             pages: BinaryHeap::new(),
             sequence: 0,
             open: Slab::new(),
-            worked: Nanos::ZERO,
+            worked: Busy::default(),
+            link_busy: Busy::default(),
             media_writes: None,
         }
     }
 
-    /// Occupies `unit` for `time`, from `at` or as soon as it is free. Returns start
-    /// and end.
-    fn take_unit(&mut self, unit: usize, at: Nanos, time: Nanos) -> (Nanos, Nanos) {
+    /// Occupies `unit` for `time` for request `id`, from `at` or as soon as it is free.
+    /// Returns start and end.
+    fn take_unit(&mut self, id: u64, unit: usize, at: Nanos, time: Nanos) -> (Nanos, Nanos) {
         let start = at.max(self.unit_free[unit]);
         self.unit_free[unit] = start + time;
-        self.worked += time;
+        self.worked.add(id, time);
         (start, start + time)
     }
 
-    fn take_link(&mut self, blocks: u32, at: Nanos) -> Nanos {
-        self.link_free = at.max(self.link_free) + self.spec.link(blocks);
+    fn take_link(&mut self, id: u64, blocks: u32, at: Nanos) -> Nanos {
+        let time = self.spec.link(blocks);
+        self.link_busy.add(id, time);
+        self.link_free = at.max(self.link_free) + time;
         self.link_free
     }
 
     /// Sends a page that has been read over the link.
     fn read_page(&mut self, page: &Page, sink: &mut dyn CompletionSink) {
-        let end = self.take_link(page.blocks, page.at);
+        let end = self.take_link(self.open[page.open].row.id, page.blocks, page.at);
         let row = &self.open[page.open].row;
         let parts = Parts {
             queue: page.start - row.arrival,
@@ -194,7 +198,8 @@ impl FlashModel {
 
     /// Programs a page that has crossed the link.
     fn program_page(&mut self, page: &Page, sink: &mut dyn CompletionSink) {
-        let (start, end) = self.take_unit(page.unit, page.at, self.spec.program);
+        let id = self.open[page.open].row.id;
+        let (start, end) = self.take_unit(id, page.unit, page.at, self.spec.program);
         let row = &self.open[page.open].row;
         if let Some(writes) = &self.media_writes {
             writes.push(MediaWrite {
@@ -301,9 +306,9 @@ impl Model for FlashModel {
             for (page, blocks) in pages(extent.lbn, extent.end(), width) {
                 let unit = (page % u64::from(self.spec.units)) as usize;
                 let (start, at) = if reads {
-                    self.take_unit(unit, arrival, self.spec.read)
+                    self.take_unit(row.id, unit, arrival, self.spec.read)
                 } else {
-                    (link_start, self.take_link(blocks, arrival))
+                    (link_start, self.take_link(row.id, blocks, arrival))
                 };
                 let first = &mut self.open[open].row.start;
                 *first = start.min(*first);
@@ -335,16 +340,19 @@ impl Model for FlashModel {
         self.next_event()
     }
 
-    /// Busy is the mean over the units.
+    /// The mechanism is the mean of the units.
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         reports.push(Report {
             name: self.name.clone(),
-            busy: Nanos(self.worked.0 / u64::from(self.spec.units)),
-            energy: Energy {
-                transfer_j: 1e-3 * self.spec.unit_mw * self.worked.s(),
+            mechanisms: vec![
+                ("", self.worked / u64::from(self.spec.units)),
+                (".link", self.link_busy),
+            ],
+            energy: Some(Energy {
+                transfer_j: 1e-3 * self.spec.unit_mw * self.worked.total().s(),
                 idle_j: 1e-3 * self.spec.idle_mw * until.s(),
                 ..Energy::default()
-            },
+            }),
             ..Report::default()
         });
     }

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::request::Request;
-use sledsim_base::row::{Parts, Row};
+use sledsim_base::row::{Parts, Row, UNKNOWN_ENERGY};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::sync::Arc;
 
@@ -59,6 +59,7 @@ impl Memory {
                 ..Parts::default()
             },
             passes: 1,
+            energy_nj: UNKNOWN_ENERGY,
             ..Service::default()
         }
     }
@@ -123,8 +124,8 @@ impl Mechanism for Memory {
         self.latency
     }
 
-    fn energy(&self, _until: Nanos) -> Energy {
-        Energy::default()
+    fn energy(&self, _until: Nanos) -> Option<Energy> {
+        None
     }
 }
 

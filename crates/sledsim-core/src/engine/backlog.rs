@@ -67,9 +67,9 @@ impl Backlog {
         }
     }
 
-    /// Counts an arrival. Allocates nothing.
+    /// Counts an arrival; returns how many others are under way. Allocates nothing.
     #[inline]
-    pub fn arrive(&mut self, now: Nanos) {
+    pub fn arrive(&mut self, now: Nanos) -> u64 {
         if self.arrivals == 0 {
             (self.first, self.since) = (now, now);
         }
@@ -85,6 +85,7 @@ impl Backlog {
         if self.missing == 0 {
             self.end_piece();
         }
+        self.under_way - 1
     }
 
     /// Counts a completion.

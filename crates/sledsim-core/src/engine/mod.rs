@@ -4,14 +4,17 @@
 //! arrivals, wakes. At one instant completions come first (a closed load
 //! responds with new arrivals), then arrivals, then the wake, so that a model
 //! decides knowing all arrivals; completions of one instant keep the order of
-//! their announcement. `backlog` counts the requests under way; `plain_requests` is a second
+//! their announcement. `backlog` counts the requests under way, for overload; `occupancy`
+//! integrates them over time; `plain_requests` is a second
 //! loop for the common case; `state` is what the loops share.
 
 mod backlog;
+mod occupancy;
 mod plain_requests;
 mod state;
 
 pub use backlog::{Backlog, Piece};
+pub use occupancy::Occupancy;
 
 use crate::model::links::{Chains, Links};
 use crate::model::{Model, Source};
@@ -37,9 +40,16 @@ pub trait Observer {
     fn note(&mut self, row: &Row) -> Result<()>;
 
     /// Request number `count` (from 0) is about to arrive; first called with
-    /// request 0, then with the one whose number was returned.
-    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> Option<u64> {
-        let _ = (at, count, model);
+    /// request 0, then with the one whose number was returned. It may make `occupancy` start
+    /// over before this request.
+    fn arriving(
+        &mut self,
+        at: Nanos,
+        count: u64,
+        model: &dyn Model,
+        occupancy: &mut Occupancy,
+    ) -> Option<u64> {
+        let _ = (at, count, model, occupancy);
         None
     }
 
@@ -98,6 +108,8 @@ pub struct Outcome {
     pub saturated: Option<Saturated>,
     /// The backlog, unless the load saturated the device.
     pub backlog: Option<Backlog>,
+    /// The requests in the device over time.
+    pub occupancy: Occupancy,
 }
 
 /// Runs `source` against `model` until all requests are complete or the load
@@ -165,7 +177,7 @@ fn go_on(
         }
         if completion == now {
             if let Some((at, id)) = state.collector.completions.pop() {
-                state.backlog.complete(at);
+                state.complete(id, at);
                 source.completed(id, at);
             }
             if !state.enough {
@@ -173,16 +185,13 @@ fn go_on(
             }
         } else {
             if arrival == now {
-                let id = state.submitted;
-                if state.observe_next == Some(id) {
-                    state.observe_next = state.collector.observer.arriving(now, id, model);
-                }
+                state.observe_arrival(now, model);
                 let request = source.take()?;
                 check_extents(&request, blocks)?;
                 if links != Links::Ignored && (request.flags.linked || chains.are_open()) {
                     chains.take(&request, links)?;
                 }
-                state.backlog.arrive(now);
+                state.arrive(now);
                 model.submit(request, &mut state.collector);
                 state.submitted += 1;
                 if state.is_saturated(now, limits.max_queue) {

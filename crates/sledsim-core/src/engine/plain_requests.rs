@@ -39,15 +39,14 @@ pub(super) fn simulate(
             state.tick = tick.unwrap_or(Nanos::MAX);
         }
         if completion == now {
-            let completions = &mut state.collector.completions;
-            if let Some((at, id)) = completions.pop() {
-                state.backlog.complete(at);
+            if let Some((at, id)) = state.collector.completions.pop() {
+                state.complete(id, at);
                 match state.enough {
                     true => source.completed(id, at),
                     false => arrival = source.completed_due(id, at)?,
                 }
             }
-            completion = completions.next_at().unwrap_or(Nanos::MAX);
+            completion = state.collector.completions.next_at().unwrap_or(Nanos::MAX);
         } else if arrival == now {
             if foreseen == 0 {
                 let upcoming = source.upcoming();
@@ -60,14 +59,12 @@ pub(super) fn simulate(
                 return Ok(false);
             };
             let id = state.submitted;
-            if state.observe_next == Some(id) {
-                state.observe_next = state.collector.observer.arriving(now, id, model);
-            }
+            state.observe_arrival(now, model);
             if plain.blocks == 0 || plain.lbn + u64::from(plain.blocks) > blocks {
                 let request = Request::new(id, now, plain.op, plain.lbn, plain.blocks);
                 check_extents(&request, blocks)?;
             }
-            state.backlog.arrive(now);
+            state.arrive(now);
             wake = model.arrive(id, now, &plain);
             state.submitted += 1;
             if state.is_saturated(now, limits.max_queue) {

@@ -1,7 +1,7 @@
 //! What a run has counted so far, and when its next observations are due: handed from
 //! one loop to the other.
 
-use super::{Backlog, Observer, Outcome, Saturated};
+use super::{Backlog, Observer, Occupancy, Outcome, Saturated};
 use crate::model::{Background, CompletionQueue, CompletionSink, Model, Source};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
@@ -18,6 +18,7 @@ pub(super) struct Collector<'a> {
     pub(super) completions: CompletionQueue<u64>,
     /// The latest completion.
     pub(super) end: Nanos,
+    pub(super) occupancy: Occupancy,
     pub(super) failed: Option<Error>,
 }
 
@@ -27,6 +28,7 @@ impl CompletionSink for Collector<'_> {
         debug_assert_eq!(row.parts.total(), row.completion - row.arrival);
         self.completions.push(row.completion, row.id);
         self.end = self.end.max(row.completion);
+        self.occupancy.announce(row.id, row.arrival);
         if let Err(error) = self.observer.done(row) {
             self.failed.get_or_insert(error);
         }
@@ -65,6 +67,7 @@ impl<'a> State<'a> {
                 observer,
                 completions: CompletionQueue::default(),
                 end: Nanos::ZERO,
+                occupancy: Occupancy::default(),
                 failed: None,
             },
             submitted: 0,
@@ -76,6 +79,34 @@ impl<'a> State<'a> {
             backlog: Backlog::new(model.servers()),
             saturated: None,
         })
+    }
+
+    /// Tells the observer of the next arrival, if it wants to know.
+    #[inline]
+    pub(super) fn observe_arrival(&mut self, now: Nanos, model: &dyn Model) {
+        let id = self.submitted;
+        if self.observe_next == Some(id) {
+            let Collector {
+                observer,
+                occupancy,
+                ..
+            } = &mut self.collector;
+            self.observe_next = observer.arriving(now, id, model, occupancy);
+        }
+    }
+
+    /// Counts an arrival.
+    #[inline]
+    pub(super) fn arrive(&mut self, now: Nanos) {
+        let found = self.backlog.arrive(now);
+        self.collector.occupancy.arrive(now, found);
+    }
+
+    /// Counts a completion.
+    #[inline]
+    pub(super) fn complete(&mut self, id: u64, at: Nanos) {
+        self.backlog.complete(at);
+        self.collector.occupancy.complete(id, at);
     }
 
     /// Whether more than `most` requests are outstanding `now`: the load has then
@@ -116,7 +147,12 @@ impl<'a> State<'a> {
     }
 
     /// How the run ended.
-    pub(super) fn outcome(self) -> Outcome {
+    pub(super) fn outcome(mut self) -> Outcome {
+        // Of a run that is given up, some completions are still to come.
+        while let Some((at, id)) = self.collector.completions.pop() {
+            self.collector.occupancy.complete(id, at);
+        }
+        self.collector.occupancy.give_up();
         Outcome {
             submitted: self.submitted,
             completed: self.collector.completions.announced(),
@@ -124,6 +160,7 @@ impl<'a> State<'a> {
             idle: self.idle.max(self.collector.end),
             saturated: self.saturated,
             backlog: self.saturated.is_none().then_some(self.backlog),
+            occupancy: self.collector.occupancy,
         }
     }
 }

@@ -21,14 +21,11 @@ use crate::model::{Background, CompletionSink, Events, Model, Report};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
-use sledsim_base::request::{Flags, Op, Request};
+use sledsim_base::request::{Flags, OWN_WORK, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
-
-/// The first id of the requests of reshuffles.
-pub const FIRST_OWN_ID: u64 = 1 << 63;
 
 /// The period of reshuffles, and how many units each moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,7 +110,7 @@ struct ForwardingSink<'a> {
 
 impl CompletionSink for ForwardingSink<'_> {
     fn done(&mut self, row: &Row) {
-        if row.id >= FIRST_OWN_ID {
+        if row.id >= OWN_WORK {
             *self.due = Some(row.completion);
             let lbn = self.unit_lbn;
             self.above.note(&Row { lbn, ..*row });
@@ -147,7 +144,7 @@ impl Reshuffling {
             pending_moves: VecDeque::new(),
             exchange: None,
             due: None,
-            next_id: FIRST_OWN_ID,
+            next_id: OWN_WORK,
             host_lbns: BTreeMap::new(),
         }
     }

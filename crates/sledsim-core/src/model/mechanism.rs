@@ -153,8 +153,8 @@ pub trait Mechanism: Send {
     }
 
     /// Energy spent by cause up to `until`, which is not before the end of
-    /// the last service.
-    fn energy(&self, until: Nanos) -> Energy;
+    /// the last service; `None` if there are no values of power.
+    fn energy(&self, until: Nanos) -> Option<Energy>;
 }
 
 /// Where a request starts.
@@ -305,7 +305,7 @@ pub struct Service {
     pub passes: u32,
     /// Repeated attempts.
     pub retries: u32,
-    /// Energy spent in nanojoules.
+    /// Energy spent in nanojoules, or [`UNKNOWN_ENERGY`](sledsim_base::row::UNKNOWN_ENERGY).
     pub energy_nj: u64,
     /// Whether all blocks were accessed.
     pub status: Status,

@@ -13,6 +13,7 @@
 //! - `mechanism`: one positioned resource: a sled, an arm, a memory;
 //! - `batch_planner`: planning of batches: the blocks that one pass can access;
 //! - `background`: background tasks of a device;
+//! - `busy`: how long a mechanism was busy;
 //! - `energy`: energy by cause;
 //! - `rest`: a host tells a device to rest;
 //! - `contents`: models that keep contents, for tests of power failures;
@@ -35,6 +36,8 @@ mod batch_planner;
 
 mod background;
 
+mod busy;
+
 mod energy;
 
 mod rest;
@@ -47,6 +50,7 @@ pub mod torn_blocks;
 
 pub use background::{Background, PassRequest};
 pub use batch_planner::BatchPlanner;
+pub use busy::Busy;
 pub use completion_queue::CompletionQueue;
 pub use contents::Contents;
 pub use energy::Energy;
@@ -68,6 +72,7 @@ use sledsim_base::units::Nanos;
 ///
 /// The host loop guarantees:
 /// - requests are submitted in the order of their arrival;
+/// - their ids are below [`OWN_WORK`](sledsim_base::request::OWN_WORK);
 /// - before `wake(now)` every request with `arrival <= now` was submitted;
 /// - `submit` and `wake` may be called late (the real clock is never exact).
 ///
@@ -168,10 +173,12 @@ impl CompletionSink for NullSink {
 pub struct Report {
     /// The device's name in the tree.
     pub name: String,
-    /// How long its mechanism was busy.
-    pub busy: Nanos,
-    /// Energy by cause.
-    pub energy: Energy,
+    /// Its mechanisms, which do the work, and how long each was busy. A mechanism is called
+    /// as the device with this ending: none, `.bus`, `.link`. None in a device that leaves
+    /// all work to those inside it.
+    pub mechanisms: Vec<(&'static str, Busy)>,
+    /// Energy by cause; `None` if the device has no values of power.
+    pub energy: Option<Energy>,
     /// Other counts by name, such as the hits of a cache.
     pub counts: Vec<(&'static str, u64)>,
 }

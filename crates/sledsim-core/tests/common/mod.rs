@@ -7,7 +7,7 @@ pub mod sleds;
 pub use reference::reference;
 
 use flate2::read::GzDecoder;
-use sledsim_base::request::Request;
+use sledsim_base::request::{NO_REQUEST, OWN_WORK, Request};
 use sledsim_base::row::Row;
 use sledsim_core::catalog::{Device, Override};
 use sledsim_core::model::{CompletionSink, Model};
@@ -50,6 +50,14 @@ pub fn csv(path: &PathBuf) -> Vec<Vec<String>> {
     }
     let fields = |line: &str| line.split(',').map(str::to_owned).collect();
     text.lines().skip(1).map(fields).collect()
+}
+
+/// The request that a row of an inner device serves; none if it is for work of the outer
+/// device's own, which the row's id says, too.
+pub fn served(row: &Row) -> Option<u64> {
+    let parent = row.parent.expect("a parent");
+    assert_eq!(row.id >= OWN_WORK, parent == NO_REQUEST, "{row:?}");
+    (parent != NO_REQUEST).then_some(parent)
 }
 
 /// Rows as they are announced.

@@ -148,7 +148,7 @@ impl Mechanism for Spy {
         self.inner.blocks_of(pass)
     }
 
-    fn energy(&self, until: Nanos) -> Energy {
+    fn energy(&self, until: Nanos) -> Option<Energy> {
         self.inner.energy(until)
     }
 }

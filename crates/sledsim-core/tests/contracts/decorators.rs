@@ -210,11 +210,11 @@ impl Mechanism for Probe {
         vec![("probed", 1)]
     }
 
-    fn energy(&self, _: Nanos) -> Energy {
-        Energy {
+    fn energy(&self, _: Nanos) -> Option<Energy> {
+        Some(Energy {
             seek_j: 1.5 + self.mended as f64,
             ..energy()
-        }
+        })
     }
 }
 
@@ -373,7 +373,7 @@ impl Model for Probe {
     fn report(&self, _: Nanos, reports: &mut Vec<Report>) {
         reports.push(Report {
             counts: vec![("submitted", self.submitted), ("woken", self.woken.0)],
-            energy: energy(),
+            energy: Some(energy()),
             ..Report::default()
         });
     }

@@ -326,7 +326,7 @@ fn a_parked_sled_starts_up_and_energy_is_power_times_time() {
     steps.clear();
     let second = sled.serve(at, &request(1), &mut steps);
     assert_eq!(second.parts.other, Nanos(500_000), "startup");
-    let energy = sled.energy(at + second.parts.total());
+    let energy = sled.energy(at + second.parts.total()).expect("energy");
     let close = |ours: f64, expected: f64| {
         assert!((ours / expected - 1.0).abs() < 1e-6, "{ours} {expected}");
     };

@@ -9,7 +9,7 @@ use sledsim_base::keys::Keys;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::engine::{Limits, Observer, Outcome, simulate, simulate_any};
+use sledsim_core::engine::{Limits, Observer, Occupancy, Outcome, simulate, simulate_any};
 use sledsim_core::model::plain_requests::{Plain, PlainSource};
 use sledsim_core::model::{Model, Report, Source};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
@@ -31,6 +31,8 @@ struct Log {
     reports: Vec<(Nanos, Vec<Report>)>,
     /// The number of requests after which there are enough.
     enough: Option<usize>,
+    /// The occupancy starts over at the next arrival asked for from this number on.
+    restart_after: Option<u64>,
 }
 
 impl Observer for Log {
@@ -43,7 +45,22 @@ impl Observer for Log {
         Err(Error::Key("a leaf has no children".to_owned()))
     }
 
-    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> Option<u64> {
+    fn arriving(
+        &mut self,
+        at: Nanos,
+        count: u64,
+        model: &dyn Model,
+        occupancy: &mut Occupancy,
+    ) -> Option<u64> {
+        // As at the end of a warm-up.
+        if self
+            .restart_after
+            .take_if(|after| *after <= count)
+            .is_some()
+        {
+            occupancy.restart(count, at);
+        }
+
         let mut reports = Vec::new();
         model.report(at, &mut reports);
         self.reports.push((at, reports));
@@ -161,6 +178,7 @@ fn run(
     };
     let mut log = Log {
         enough,
+        restart_after: Some(200),
         ..Log::default()
     };
     let limits = Limits { max_queue: 500 };

@@ -9,8 +9,8 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::flash::{Flash, FlashModel};
 use sledsim_core::engine::{Limits, Observer, simulate};
-use sledsim_core::model::Model;
 use sledsim_core::model::source::Source;
+use sledsim_core::model::{Busy, Model};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use std::collections::VecDeque;
 
@@ -374,10 +374,16 @@ fn energy_is_power_times_busy_time() {
     model.report(Nanos(1000), &mut reports);
     // Two pages read, three programmed.
     let worked_s = 1e-9 * f64::from(2 * 17 + 3 * 61);
-    let energy = &reports[0].energy;
+    let energy = reports[0].energy.expect("values of power");
     assert!((energy.transfer_j / (0.04 * worked_s) - 1.0).abs() < 1e-9);
     assert!((energy.idle_j / (0.3 * 1e-6) - 1.0).abs() < 1e-9);
-    assert_eq!(reports[0].busy, Nanos((2 * 17 + 3 * 61) / 3));
+    // Of the link: 17 blocks.
+    let host = |ns| Busy {
+        host: Nanos(ns),
+        other: Nanos::ZERO,
+    };
+    let mechanisms = [("", host((2 * 17 + 3 * 61) / 3)), (".link", host(17 * 3))];
+    assert_eq!(reports[0].mechanisms, mechanisms);
     let nj: u64 = rows.iter().map(|row| row.energy_nj).sum();
     assert!((nj as f64 - 1e9 * energy.transfer_j).abs() <= 1.0);
 }

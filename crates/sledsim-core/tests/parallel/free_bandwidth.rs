@@ -297,7 +297,7 @@ proptest! {
             prop_assert_eq!(numbers(found, "free_blocks"), took);
         }
         // Energy: what the sled spends, and a microjoule a block.
-        let (with, without) = (free.energy(at), bare.energy(at));
+        let [with, without] = [free.energy(at), bare.energy(at)].map(|spent| spent.expect("energy"));
         prop_assert!((with.background_j - 1e-6 * accessed as f64).abs() < 1e-15);
         let rest = Energy { background_j: 0.0, ..with };
         prop_assert_eq!(rest.total_j(), without.total_j());

@@ -17,7 +17,7 @@ fn model(name: &str, keys: &[(&str, &str)], scheduler: &str) -> Box<dyn Model> {
 fn energy(model: &dyn Model, until: Nanos) -> Energy {
     let mut reports = Vec::new();
     model.report(until, &mut reports);
-    let energies = reports.iter().map(|report| report.energy);
+    let energies = reports.iter().map(|report| report.energy.expect("energy"));
     energies.fold(Energy::default(), |sum, one| sum + one)
 }
 

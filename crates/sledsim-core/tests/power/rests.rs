@@ -28,7 +28,7 @@ fn ready() -> Box<dyn Model> {
 fn energy(model: &dyn Model, until: Nanos) -> Energy {
     let mut reports = Vec::new();
     model.report(until, &mut reports);
-    reports[0].energy
+    reports[0].energy.expect("energy")
 }
 
 fn read(id: u64, at: Nanos) -> Request {

@@ -9,7 +9,8 @@ fn start_stop(flags: u8) -> [u8; 6] {
 }
 
 fn energy(target: &Target) -> Energy {
-    target.export(0).timeline().reports()[0].energy
+    let reports = target.export(0).timeline().reports();
+    reports[0].energy.expect("energy")
 }
 
 /// Energy of inactive time grows from the command on, and the next read starts the sled up.

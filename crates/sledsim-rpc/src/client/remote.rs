@@ -4,7 +4,7 @@ use super::{Client, Error, Pipeline, Result};
 use crate::v1;
 use bytes::Bytes;
 use sledsim_base::request::Op;
-use sledsim_base::row::{Parts, Row, Status};
+use sledsim_base::row::{Parts, Row, Status, UNKNOWN_ENERGY};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::catalog::Device;
 
@@ -347,7 +347,7 @@ fn times(row: &v1::Row) -> Row {
         queue_depth: row.queue_depth,
         passes: row.passes,
         retries: row.retries,
-        energy_nj: row.energy_nj,
+        energy_nj: row.energy_nj.unwrap_or(UNKNOWN_ENERGY),
         parts: Parts {
             overhead: Nanos(row.overhead_ns),
             queue: Nanos(row.queue_ns),

@@ -262,7 +262,7 @@ fn row(row: &Row) -> v1::Row {
         queue_depth: row.queue_depth,
         passes: row.passes,
         retries: row.retries,
-        energy_nj: row.energy_nj,
+        energy_nj: row.energy_nj(),
         stream: row.stream,
         overhead_ns: parts.overhead.0,
         queue_ns: parts.queue.0,

@@ -7,7 +7,7 @@ use crate::load::{Load, LoadSource};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Op, Request, lbns};
+use sledsim_base::request::{OWN_WORK, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::check_extents;
@@ -76,7 +76,7 @@ pub fn test_model(
             zero: (Nanos::ZERO, Nanos::ZERO),
             failed_at: None,
             extra: VecDeque::new(),
-            next_extra_id: u64::MAX,
+            next_extra_id: OWN_WORK - 1,
             of_load: BTreeSet::new(),
         };
         round.run(check)?;

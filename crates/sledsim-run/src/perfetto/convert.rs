@@ -11,8 +11,8 @@ use arrow_array::{Array, RecordBatch};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::files::{PendingFile, refuse_overwriting};
 use sledsim_base::progress::Progress;
-use sledsim_base::request::Op;
-use sledsim_base::row::{Parts, Row, Status};
+use sledsim_base::request::{NO_REQUEST, Op};
+use sledsim_base::row::{Parts, Row, Status, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
 use std::path::Path;
 
@@ -48,7 +48,7 @@ pub fn convert(
             refuse_overwriting(output, [path])?;
             let wrong = |problem| Error::trace(path, problem);
             let file = ParquetFile::open(path).map_err(wrong)?;
-            for name in NUMBERS.iter().chain(&NAMES).chain(&[PARENT]) {
+            for name in NUMBERS.iter().chain(&NAMES).chain(&[PARENT, ENERGY]) {
                 if file.schema().column_with_name(name).is_none() {
                     return Err(wrong(format!(
                         "has no column {name}: must be the rows of a run (--rows) or a recording \
@@ -83,7 +83,7 @@ pub fn convert(
 }
 
 /// The columns of numbers that are used, but for those that may be null.
-const NUMBERS: [&str; 23] = [
+const NUMBERS: [&str; 22] = [
     "id",
     "stream",
     "lbn",
@@ -106,10 +106,10 @@ const NUMBERS: [&str; 23] = [
     "other_ns",
     "passes",
     "retries",
-    "energy_nj",
 ];
 const NAMES: [&str; 3] = ["device", "op", "status"];
 const PARENT: &str = "parent";
+const ENERGY: &str = "energy_nj";
 const LATENESS: &str = "lateness_ns";
 
 /// Writes batches of rows.
@@ -195,9 +195,12 @@ fn power(series: &RecordBatch) -> Vec<(Nanos, f64)> {
         numbers(start, 1, None, &mut starts);
         watts.as_primitive_opt::<Float64Type>()
     });
-    let watts = watts.map_or(&[][..], |watts| watts.values());
+    let watts = watts.into_iter().flatten();
     let starts = starts.into_iter().map(Nanos);
-    starts.zip(watts.iter().copied()).collect()
+    (starts
+        .zip(watts)
+        .filter_map(|(start, watts)| Some((start, watts?))))
+    .collect()
 }
 
 /// A column of names: which of the values each row has; none for null.
@@ -250,6 +253,7 @@ struct Decoded {
     numbers: [Vec<u64>; NUMBERS.len()],
     names: [Names; NAMES.len()],
     parents: Vec<u64>,
+    energies: Vec<u64>,
     /// Empty without the column.
     lateness: Vec<u64>,
 }
@@ -268,12 +272,14 @@ impl Decoded {
                 Names::of(column("status")?),
             ],
             parents: Vec::new(),
+            energies: Vec::new(),
             lateness: Vec::new(),
         };
         for (name, values) in NUMBERS.into_iter().zip(&mut decoded.numbers) {
             numbers(column(name)?, 1, None, values);
         }
         numbers(column(PARENT)?, 1, None, &mut decoded.parents);
+        numbers(column(ENERGY)?, 1, None, &mut decoded.energies);
         if let Some(lateness) = batch.column_by_name(LATENESS) {
             numbers(lateness, 1, None, &mut decoded.lateness);
         }
@@ -287,6 +293,11 @@ impl Decoded {
             let name = NUMBERS[place];
             return Err(format!("{name}: must be a whole number from 0 on"));
         }
+        let energy_nj = match self.energies[at] {
+            NULL => UNKNOWN_ENERGY,
+            energy if energy < BAD => energy,
+            _ => return Err(format!("{ENERGY}: must be a whole number from 0 on")),
+        };
         let mut values = self.numbers.iter().map(|column| column[at]);
         let mut next = || values.next().unwrap_or_default();
         let (id, stream, lbn, blocks) = (next(), next(), next(), next());
@@ -307,11 +318,16 @@ impl Decoded {
             retry: next_ns(),
             other: next_ns(),
         };
-        let (passes, retries, energy_nj) = (next(), next(), next());
+        let (passes, retries) = (next(), next());
         let whole = |value| u32::try_from(value).unwrap_or(u32::MAX);
         let row = Row {
             id,
-            parent: Some(self.parents[at]).filter(|parent| *parent != NULL),
+            parent: match self.parents[at] {
+                NULL => None,
+                // The largest number there is.
+                BAD => Some(NO_REQUEST),
+                parent => Some(parent),
+            },
             stream: whole(stream),
             lbn,
             blocks: whole(blocks),

@@ -157,7 +157,7 @@ fn write(
         match messages.recv() {
             Ok(Message::Rows(rows)) => rows.iter().try_for_each(|row| packets.push(row, None))?,
             Ok(Message::End(windows)) => {
-                packets.power(windows.iter().map(|w| (w.start, w.power_w())))?;
+                packets.power((windows.iter()).filter_map(|w| Some((w.start, w.power_w()?))))?;
                 return packets.finish();
             }
             Err(_) => return Err(io::Error::other("given up")),

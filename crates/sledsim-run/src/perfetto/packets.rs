@@ -305,7 +305,9 @@ impl<W: Write> Packets<W> {
         if row.retries > 0 {
             self.number(Argument::Retries, u64::from(row.retries));
         }
-        self.number(Argument::Energy, row.energy_nj);
+        if let Some(energy) = row.energy_nj() {
+            self.number(Argument::Energy, energy);
+        }
         if let Some(lateness) = lateness {
             self.number(Argument::Lateness, lateness.0);
         }

@@ -37,8 +37,10 @@ pub(super) fn add_counts(sum: &mut Value, one: &Value, keys: &[&str]) {
 }
 
 fn add(sum: &mut Report, report: &Report) {
-    sum.busy += report.busy;
-    sum.energy = sum.energy + report.energy;
+    for ((_, sum), (_, busy)) in sum.mechanisms.iter_mut().zip(&report.mechanisms) {
+        *sum = *sum + *busy;
+    }
+    sum.energy = (sum.energy.zip(report.energy)).map(|(sum, energy)| sum + energy);
     for ((_, sum), (_, count)) in sum.counts.iter_mut().zip(&report.counts) {
         *sum += count;
     }

@@ -150,6 +150,7 @@ fn run_one(
         &mut report,
     )?;
     recorder.complete();
+    recorder.stats.occupied(&outcome.occupancy);
     recorder.counted.check(&outcome)?;
     let mut facts = RunReport {
         simulated_end: outcome.idle,

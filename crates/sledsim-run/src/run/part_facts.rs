@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::Saturated;
-use sledsim_core::model::{Energy, Report};
+use sledsim_core::model::{Busy, Energy, Report};
 use std::array;
 
 /// The facts of a part.
@@ -42,12 +42,16 @@ impl PartFacts {
     pub fn to_json(&self) -> Value {
         let (figures, facts) = (&self.figures, &self.facts);
         let reports = facts.reports.iter().map(|report| {
-            let energy = report.energy.by_cause().map(|(_, joules)| joules);
+            let energy = (report.energy).map(|energy| energy.by_cause().map(|(_, joules)| joules));
+            let busy: Vec<_> = (report.mechanisms.iter())
+                .map(|(_, busy)| [busy.host.0, busy.other.0])
+                .collect();
             let counts: Vec<u64> = report.counts.iter().map(|(_, count)| *count).collect();
-            json!({ "busy": report.busy.0, "energy": energy, "counts": counts })
+            json!({ "busy": busy, "energy": energy, "counts": counts })
         });
         json!({
             "requests": figures.requests,
+            "served": figures.served,
             "duration": figures.duration.0,
             "active": figures.active.0,
             "simulated": figures.simulated.0,
@@ -93,6 +97,7 @@ impl PartFacts {
             };
             let figures = RunFigures {
                 requests: json["requests"].as_u64()?,
+                served: json["served"].as_u64()?,
                 duration: nanos(&json["duration"])?,
                 active: nanos(&json["active"])?,
                 simulated: nanos(&json["simulated"])?,
@@ -168,13 +173,21 @@ fn reports(json: &Value, template: &[Report]) -> Option<Vec<Report>> {
         .as_array()
         .filter(|json| json.len() == template.len())?;
     let report = |(json, template): (&Value, &Report)| {
-        let energy: [f64; 9] = array::from_fn(|cause| real(&json["energy"][cause]));
+        let energy = |json: &Value| Some(array::from_fn(|cause| real(&json[cause])));
+        let busy = json["busy"].as_array()?.iter().map(numbers);
+        let busy = busy.collect::<Option<Vec<[u64; 2]>>>()?;
         let counts = json["counts"].as_array()?.iter().map(Value::as_u64);
         let counts = counts.collect::<Option<Vec<u64>>>()?;
         Some(Report {
             name: template.name.clone(),
-            busy: nanos(&json["busy"])?,
-            energy: Energy::of_causes(energy),
+            mechanisms: (busy.len() == template.mechanisms.len()).then(|| {
+                let busy = busy.iter().map(|&[host, other]| Busy {
+                    host: Nanos(host),
+                    other: Nanos(other),
+                });
+                (template.mechanisms.iter().map(|(part, _)| *part).zip(busy)).collect()
+            })?,
+            energy: optional(&json["energy"], energy)?.map(Energy::of_causes),
             counts: (counts.len() == template.counts.len()).then(|| {
                 let names = template.counts.iter().map(|(name, _)| *name);
                 names.zip(counts).collect()

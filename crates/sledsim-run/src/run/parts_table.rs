@@ -1,7 +1,7 @@
 //! A row for each part of a trace, as an Arrow table.
 
 use super::part_facts::PartFacts;
-use crate::stats::{Stats, described, seconds};
+use crate::stats::{Stats, described, seconds, utilisation};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use serde_json::Value;
@@ -78,8 +78,7 @@ impl PartRow {
         self.mean_ms = times["mean"].as_f64();
         self.p99_ms = times["p99"].as_f64();
         self.throughput_iops = finite(figures.throughput_iops());
-        self.utilisation = (facts.reports.first())
-            .and_then(|report| finite(seconds(report.busy) / seconds(figures.active)));
+        self.utilisation = utilisation(facts, figures.active);
         self.outstanding = facts.outstanding;
         self.longest_wait = figures.longest_wait;
         self.caution = match (figures.saturated, figures.overloaded) {
@@ -154,7 +153,7 @@ const COLUMNS: [Column; 9] = [
     (
         "utilisation",
         "",
-        "Share of the time in which the device was busy",
+        "Share of the time in which its busiest mechanism was busy",
         Cell::Number(|row| row.utilisation),
     ),
     (

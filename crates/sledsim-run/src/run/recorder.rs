@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::engine::{Observer, Outcome};
+use sledsim_core::engine::{Observer, Occupancy, Outcome};
 use sledsim_core::model::{Model, Report};
 
 /// The precision must be reached at this many checks in a row, each after an
@@ -78,8 +78,14 @@ impl Observer for Recorder {
         }
     }
 
-    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> Option<u64> {
-        self.counted.arriving(at, count, model)
+    fn arriving(
+        &mut self,
+        at: Nanos,
+        count: u64,
+        model: &dyn Model,
+        occupancy: &mut Occupancy,
+    ) -> Option<u64> {
+        self.counted.arriving(at, count, model, occupancy)
     }
 
     fn tick(&mut self, now: Nanos, model: &dyn Model) -> Result<Option<Nanos>> {
@@ -95,8 +101,8 @@ impl Observer for Recorder {
 /// Selects the requests that count: those from the end of the warm-up on.
 pub struct Counted {
     warm_up: WarmUp,
-    /// When the warm-up ended: requests that arrived earlier are not counted.
-    since: Option<Nanos>,
+    /// When the warm-up ended, and the first request that counts: those before it do not.
+    since: Option<(Nanos, u64)>,
     not_counted: u64,
     /// The reports of the devices at that time.
     before: Vec<Report>,
@@ -110,7 +116,7 @@ impl Counted {
     fn new(warm_up: WarmUp, bounds: Option<(Nanos, Nanos)>) -> Self {
         Self {
             warm_up,
-            since: (!warm_up.is_some()).then_some(Nanos::ZERO),
+            since: (!warm_up.is_some()).then_some((Nanos::ZERO, 0)),
             not_counted: 0,
             before: Vec::new(),
             bounds,
@@ -121,7 +127,7 @@ impl Counted {
     /// Whether a request counts.
     #[inline]
     fn take(&mut self, row: &Row) -> bool {
-        let counts = self.since.is_some_and(|since| since <= row.arrival);
+        let counts = self.since.is_some_and(|(_, first)| first <= row.id);
         self.not_counted += u64::from(!counts);
         if let Some((start, end)) = self.bounds {
             for (count, at) in self.outstanding.iter_mut().zip([start, end]) {
@@ -137,12 +143,19 @@ impl Counted {
     }
 
     /// As [`Observer::arriving`].
-    fn arriving(&mut self, at: Nanos, count: u64, model: &dyn Model) -> Option<u64> {
+    fn arriving(
+        &mut self,
+        at: Nanos,
+        count: u64,
+        model: &dyn Model,
+        occupancy: &mut Occupancy,
+    ) -> Option<u64> {
         if !self.warm_up.is_some() {
             return None;
         }
         if self.warm_up.ends(at, count) {
-            self.since = Some(at);
+            self.since = Some((at, count));
+            occupancy.restart(count, at);
             model.report(at, &mut self.before);
             return None;
         }
@@ -174,7 +187,7 @@ impl Counted {
             requests: self.not_counted,
             until: self
                 .since
-                .map_or(outcome.end, |since| since.min(outcome.end)),
+                .map_or(outcome.end, |(since, _)| since.min(outcome.end)),
         })
     }
 
@@ -193,8 +206,10 @@ impl Counted {
 fn difference(now: &Report, before: &Report) -> Report {
     Report {
         name: now.name.clone(),
-        busy: now.busy.since(before.busy),
-        energy: now.energy - before.energy,
+        mechanisms: (now.mechanisms.iter().zip(&before.mechanisms))
+            .map(|(&(part, now), &(_, before))| (part, now - before))
+            .collect(),
+        energy: (now.energy.zip(before.energy)).map(|(now, before)| now - before),
         counts: (now.counts.iter().zip(&before.counts))
             .map(|(&(name, now), &(_, before))| (name, now - before))
             .collect(),

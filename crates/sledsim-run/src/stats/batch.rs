@@ -109,9 +109,9 @@ macro_rules! columns {
 }
 
 columns! { row:
-    id u64 = row.id, "", "Id of the request, unique per device";
-    parent Option<u64> = row.parent, "", "Id of the enclosing device's request that this one serves; null for requests of the workload";
-    device Device = Device(row.device), "", "Name of the device that served it; the first name is the outermost device";
+    id u64 = row.id, "", "Id of the request, unique per device; from 9223372036854775808 on in work of a device's own";
+    parent Option<u64> = row.parent, "", "Id of the enclosing device's request that this one serves, 18446744073709551615 for work of its own; null for requests of the host";
+    device Device = Device(row.device), "", "Name of the device that served it, its place in the tree; the first name is the outermost device";
     stream u32 = row.stream, "", "Stream (thread, process, trace device) the request came from";
     op Op = row.op, "", "Operation: read, write, flush or trim";
     lbn i64 = signed(row.lbn), "block", "First logical block";
@@ -119,7 +119,7 @@ columns! { row:
     arrival_ns i64 = ns(row.arrival), "ns", "When it arrived, since the start of the simulation";
     start_ns i64 = ns(row.start), "ns", "When the mechanism took it up: start of positioning";
     completion_ns i64 = ns(row.completion), "ns", "When it was done";
-    queue_depth u32 = row.queue_depth, "", "Requests waiting or in service when it arrived, itself not counted";
+    queue_depth u32 = row.queue_depth, "", "Requests waiting for the mechanism or at it when it arrived, itself not counted; not those in a buffer or on the bus";
     overhead_ns i64 = ns(row.parts.overhead), "ns", "Command processing, paid at arrival";
     queue_ns i64 = ns(row.parts.queue), "ns", "Waiting for the bus with the command, then for the mechanism";
     seek_ns i64 = ns(row.parts.seek), "ns", "Positioning: for every pass the larger of X and Y";
@@ -136,7 +136,7 @@ columns! { row:
     passes u32 = row.passes, "", "Uninterrupted sweeps over the media";
     retries u32 = row.retries, "", "How many attempts were repeated";
     status Status = row.status, "", "How it ended: ok or error";
-    energy_nj i64 = signed(row.energy_nj), "nJ", "Energy spent on the request, idling not included";
+    energy_nj Option<i64> = row.energy_nj().map(signed), "nJ", "Energy spent on the request, idling not included; null if a device that it needed has no values of power";
 }
 
 fn field<C: Cell>(name: &str, unit: &str, description: &str) -> Field {

@@ -9,7 +9,7 @@ use sledsim_base::units::Nanos;
 use sledsim_base::varint::{put, take};
 
 /// The version of the form, its first byte.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 impl Stats {
     /// All statistics, in a compact form that does not depend on how histograms are
@@ -26,12 +26,16 @@ impl Stats {
         for times in &self.times {
             times.write(&mut bytes);
         }
+        put(&mut bytes, self.served);
         put(&mut bytes, self.errors);
         put(&mut bytes, self.passes);
         put(&mut bytes, self.retries);
         put(&mut bytes, self.energy_nj);
-        put(&mut bytes, self.queue_depth);
-        put(&mut bytes, self.max_queue_depth);
+        put(&mut bytes, self.unknown_energies);
+        put(&mut bytes, self.outstanding_ns);
+        put(&mut bytes, self.arrivals);
+        put(&mut bytes, self.found);
+        put(&mut bytes, self.most_found);
         put(&mut bytes, self.longest_wait.is_some());
         if let Some(wait) = &self.longest_wait {
             put(&mut bytes, wait.queue.0);
@@ -76,12 +80,16 @@ fn read(bytes: &mut &[u8]) -> Option<Stats> {
     for times in &mut stats.times {
         *times = Distribution::read(bytes)?;
     }
+    stats.served = take(bytes)?;
     stats.errors = take(bytes)?;
     stats.passes = take(bytes)?;
     stats.retries = take(bytes)?;
     stats.energy_nj = take(bytes)?;
-    stats.queue_depth = take(bytes)?;
-    stats.max_queue_depth = take(bytes)?;
+    stats.unknown_energies = take(bytes)?;
+    stats.outstanding_ns = take(bytes)?;
+    stats.arrivals = take(bytes)?;
+    stats.found = take(bytes)?;
+    stats.most_found = take(bytes)?;
     if take::<u8>(bytes)? == 1 {
         stats.longest_wait = Some(Wait {
             queue: Nanos(take(bytes)?),
@@ -172,10 +180,10 @@ mod tests {
         bytes.push(0);
         let message = |bytes: &[u8]| Stats::from_bytes(bytes).unwrap_err().to_string();
         assert_eq!(message(&bytes), "statistics: the bytes are damaged");
-        bytes[0] = 2;
+        bytes[0] = 1;
         assert_eq!(
             message(&bytes),
-            "statistics: the bytes have version 2; must be 1"
+            "statistics: the bytes have version 1; must be 2"
         );
         assert_eq!(message(&[]), "statistics: there are no bytes");
         // More values than requests.

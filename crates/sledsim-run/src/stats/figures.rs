@@ -11,6 +11,8 @@ use sledsim_base::units::Nanos;
 pub struct RunFigures {
     /// Requests counted.
     pub requests: u64,
+    /// Those of them with a service time.
+    pub served: u64,
     /// From the first arrival to the last completion.
     pub duration: Nanos,
     /// From the first arrival to the end of the simulation.
@@ -44,17 +46,25 @@ impl RunFigures {
     #[must_use]
     pub fn new(stats: &Stats, facts: &RunReport) -> Self {
         let (duration, active, simulated) = spans(stats, facts);
-        let count = stats.requests() as f64;
         Self {
             requests: stats.requests(),
+            served: stats.served,
             duration,
             active,
             simulated,
-            means_ns: stats.sums().map(|sum| sum as f64 / count),
+            means_ns: (stats.sums()).map(|(sum, count)| sum as f64 / count as f64),
             intervals: facts.intervals,
             longest_wait: stats.longest_wait_key(),
             saturated: facts.saturated.is_some(),
             overloaded: facts.overload().is_some(),
+        }
+    }
+
+    /// How many requests have a time of a kind, by its index in [`KINDS`].
+    pub(super) fn count(&self, kind: usize) -> u64 {
+        match KINDS[kind] {
+            "service_time_ms" => self.served,
+            _ => self.requests,
         }
     }
 

@@ -96,9 +96,12 @@ impl Interval {
     }
 
     /// From the means of independent runs of `requests` in all; `None` if
-    /// there are not two.
+    /// there are not two, or one has no mean.
     #[must_use]
     pub fn of_runs(means: &[f64], requests: u64) -> Option<Self> {
+        if !means.iter().all(|mean| mean.is_finite()) {
+            return None;
+        }
         let caution = (requests < FEWEST_REQUESTS).then_some(Caution::TooFew);
         let interval = Self::of(means.iter().copied())?;
         Some(Self {
@@ -150,8 +153,9 @@ pub struct Pieces {
     length: u64,
     /// Requests missing from the current one.
     missing: u64,
-    /// Sums of each kind of time in nanoseconds, up to the end of each piece.
-    sums: Vec<[u128; KINDS.len()]>,
+    /// Sums of each kind of time in nanoseconds and the requests that have one, up to the
+    /// end of each piece.
+    sums: Vec<[(u128, u64); KINDS.len()]>,
 }
 
 impl Default for Pieces {
@@ -217,9 +221,20 @@ impl Pieces {
     #[must_use]
     pub fn interval(&self, kind: usize) -> Option<Interval> {
         let batches = self.sums.len() / PIECES_PER_BATCH;
+        // Service times: some batches may have no request with one.
+        if !(self.means(kind, PIECES_PER_BATCH, batches)).all(f64::is_finite) {
+            return None;
+        }
         let interval = Interval::of(self.means(kind, PIECES_PER_BATCH, batches))?;
         let batch_requests = PIECES_PER_BATCH as u64 * self.length;
-        let lag1 = correlation(self.means(kind, 1, batches * PIECES_PER_BATCH));
+        let pieces = self.means(kind, 1, batches * PIECES_PER_BATCH);
+        let lag1 = correlation(pieces.map(|mean| {
+            if mean.is_finite() {
+                mean
+            } else {
+                interval.mean
+            }
+        }));
         let few = batches < FEWEST_BATCHES || batch_requests * (batches as u64) < FEWEST_REQUESTS;
         let caution = match (few, lag1 > MOST_CORRELATED) {
             (true, _) => Some(Caution::TooFew),
@@ -234,18 +249,21 @@ impl Pieces {
         })
     }
 
-    /// The means of the first `count` groups of `pieces` pieces.
+    /// The means of the first `count` groups of `pieces` pieces; not a number without
+    /// requests.
     fn means(
         &self,
         kind: usize,
         pieces: usize,
         count: usize,
     ) -> impl ExactSizeIterator<Item = f64> + Clone {
-        let requests = (pieces as u64 * self.length) as f64;
         (0..count).map(move |group| {
             let first = group * pieces;
-            let before = first.checked_sub(1).map_or(0, |last| self.sums[last][kind]);
-            (self.sums[first + pieces - 1][kind] - before) as f64 / requests
+            let before = first
+                .checked_sub(1)
+                .map_or((0, 0), |last| self.sums[last][kind]);
+            let (sum, requests) = self.sums[first + pieces - 1][kind];
+            (sum - before.0) as f64 / (requests - before.1) as f64
         })
     }
 }

@@ -44,7 +44,7 @@ pub use series::{Series, Window, series_batch};
 pub use strata::interval_of_parts;
 pub use streaming::Stats;
 pub(crate) use student::student_t;
-pub(crate) use summary::seconds;
 pub use summary::{Precision, RunReport, WarmUpCut, summary};
+pub(crate) use summary::{seconds, utilisation};
 pub use table_file::{TableFile, TableFormat};
 pub use warm_up::WarmUp;

@@ -29,9 +29,9 @@ pub struct Window {
     pub blocks: u64,
     /// Requests outstanding, averaged over the window.
     pub outstanding: f64,
-    /// Energy of all devices in joules. The energy of an operation is booked
-    /// when it begins.
-    pub energy_j: f64,
+    /// Energy of all devices in joules, if it is known of all. The energy of an operation is
+    /// booked when it begins.
+    pub energy_j: Option<f64>,
 }
 
 impl Window {
@@ -39,10 +39,10 @@ impl Window {
         self.end.since(self.start).0 as f64 / 1e9
     }
 
-    /// The power of all devices in watts.
+    /// The power of all devices in watts, if it is known.
     #[must_use]
-    pub fn power_w(&self) -> f64 {
-        self.energy_j / self.seconds()
+    pub fn power_w(&self) -> Option<f64> {
+        Some(self.energy_j? / self.seconds())
     }
 }
 
@@ -66,7 +66,7 @@ pub struct Series {
     chosen: bool,
     tallies: Vec<Tally>,
     /// Energy spent up to the end of each window.
-    energy_j: Vec<f64>,
+    energy_j: Vec<Option<f64>>,
     reports: Vec<Report>,
 }
 
@@ -192,7 +192,7 @@ impl Series {
         self.reports.clear();
         model.report(end, &mut self.reports);
         let total_j = total_j(&self.reports);
-        let mut before_j = 0.0;
+        let mut before_j = Some(0.0);
         let windows = self.tallies.iter().zip(0_u64..).map_while(|(tally, i)| {
             let (start, stop) = (Nanos(i * self.window), Nanos((i + 1) * self.window));
             let last = stop >= end;
@@ -206,7 +206,7 @@ impl Series {
                 requests: tally.requests,
                 blocks: tally.blocks,
                 outstanding: tally.outstanding_ns as f64 / stop.min(end).since(start).0 as f64,
-                energy_j: until_j - before_j,
+                energy_j: (until_j.zip(before_j)).map(|(until, before)| until - before),
             };
             before_j = until_j;
             (start < end).then_some(window)
@@ -215,8 +215,9 @@ impl Series {
     }
 }
 
-fn total_j(reports: &[Report]) -> f64 {
-    reports.iter().map(|report| report.energy.total_j()).sum()
+fn total_j(reports: &[Report]) -> Option<f64> {
+    let energies = reports.iter().map(|report| report.energy);
+    energies.map(|energy| Some(energy?.total_j())).sum()
 }
 
 /// Name, unit, description and value of each column.
@@ -227,6 +228,8 @@ enum Cell {
     Time(fn(&Window) -> Nanos),
     Count(fn(&Window) -> u64),
     Number(fn(&Window) -> f64),
+    /// Null if it is unknown.
+    Known(fn(&Window) -> Option<f64>),
 }
 
 const COLUMNS: [Column; 9] = [
@@ -275,14 +278,14 @@ const COLUMNS: [Column; 9] = [
     (
         "energy_j",
         "J",
-        "Energy of all devices, idling included; an operation's is booked when it begins",
-        Cell::Number(|w| w.energy_j),
+        "Energy of all devices, idling included; an operation's is booked when it begins; null if a device has no values of power",
+        Cell::Known(|w| w.energy_j),
     ),
     (
         "power_w",
         "W",
         "The same per second",
-        Cell::Number(Window::power_w),
+        Cell::Known(Window::power_w),
     ),
 ];
 
@@ -299,13 +302,14 @@ pub fn series_batch(windows: &[Window]) -> RecordBatch {
             )),
             Cell::Count(of) => Arc::new(UInt64Array::from_iter_values(windows.iter().map(of))),
             Cell::Number(of) => Arc::new(Float64Array::from_iter_values(windows.iter().map(of))),
+            Cell::Known(of) => Arc::new(Float64Array::from_iter(windows.iter().map(of))),
         };
         let data_type = match cell {
             Cell::Time(_) => DataType::Int64,
             Cell::Count(_) => DataType::UInt64,
-            Cell::Number(_) => DataType::Float64,
+            Cell::Number(_) | Cell::Known(_) => DataType::Float64,
         };
-        let field = Field::new(*name, data_type, false);
+        let field = Field::new(*name, data_type, matches!(cell, Cell::Known(_)));
         (described(field, unit, description), array)
     });
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.unzip();

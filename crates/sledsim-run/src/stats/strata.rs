@@ -36,14 +36,15 @@ struct Variance {
 /// tells its variance.
 #[must_use]
 pub fn interval_of_parts(parts: &[RunFigures], kind: usize) -> Option<Interval> {
-    let parts: Vec<&RunFigures> = parts.iter().filter(|part| part.requests > 0).collect();
-    let requests: u64 = parts.iter().map(|part| part.requests).sum();
+    let parts: Vec<&RunFigures> = parts.iter().filter(|part| part.count(kind) > 0).collect();
+    let requests: u64 = parts.iter().map(|part| part.count(kind)).sum();
     let all = requests as f64;
-    let share = |part: &RunFigures| part.requests as f64 / all;
+    let share = |part: &RunFigures| part.count(kind) as f64 / all;
     let (mut known, mut unknown): (Vec<_>, Vec<_>) =
         (parts.iter().copied()).partition(|part| part.intervals[kind].is_some());
     if unknown.len() == 1
-        && let Some((least, _)) = (known.iter().enumerate()).min_by_key(|(_, part)| part.requests)
+        && let Some((least, _)) =
+            (known.iter().enumerate()).min_by_key(|(_, part)| part.count(kind))
     {
         unknown.push(known.remove(least));
     }
@@ -85,13 +86,13 @@ pub fn interval_of_parts(parts: &[RunFigures], kind: usize) -> Option<Interval> 
 /// The variance of what a group of parts contributes to the mean over `all`
 /// requests.
 fn collapsed(group: &[&RunFigures], kind: usize, all: f64) -> Variance {
-    let requests: f64 = group.iter().map(|part| part.requests as f64).sum();
+    let requests: f64 = group.iter().map(|part| part.count(kind) as f64).sum();
     let sum: f64 = (group.iter())
-        .map(|part| part.requests as f64 * part.means_ns[kind])
+        .map(|part| part.count(kind) as f64 * part.means_ns[kind])
         .sum();
     let mean = sum / requests;
     let squares = group.iter().map(|part| {
-        let apart = part.requests as f64 * (part.means_ns[kind] - mean) / all;
+        let apart = part.count(kind) as f64 * (part.means_ns[kind] - mean) / all;
         apart * apart
     });
     let (squares, count): (f64, f64) = (squares.sum(), group.len() as f64);

@@ -9,6 +9,7 @@ use sledsim_base::keys::did_you_mean;
 use sledsim_base::request::Op;
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
+use sledsim_core::engine::Occupancy;
 use std::array;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -37,7 +38,7 @@ pub(super) const TIMES: [&str; 15] = [
 pub(super) const OTHERS: usize = TIMES.len() - 1;
 
 /// The times of a row in nanoseconds, in the order of [`TIMES`], without the
-/// response time.
+/// response time; the service time is 0 if it met no mechanism.
 #[inline]
 pub(super) fn times(row: &Row) -> [u64; OTHERS] {
     let Parts {
@@ -56,7 +57,7 @@ pub(super) fn times(row: &Row) -> [u64; OTHERS] {
         other,
     } = row.parts;
     [
-        row.service(),
+        row.service().unwrap_or_default(),
         queue,
         overhead,
         seek,
@@ -110,12 +111,21 @@ pub struct Stats {
     pub(super) requests: [u64; Op::ALL.len()],
     /// Blocks of requests that were served, by operation.
     pub(super) blocks: [u64; Op::ALL.len()],
+    /// Requests that met a mechanism: those with a service time.
+    pub(super) served: u64,
     pub(super) errors: u64,
     pub(super) passes: u64,
     pub(super) retries: u64,
+    /// Of the requests of which it is known, and how many others there were.
     pub(super) energy_nj: u128,
-    pub(super) queue_depth: u128,
-    pub(super) max_queue_depth: u32,
+    pub(super) unknown_energies: u64,
+    /// The integral of the requests in the device over time, in ns.
+    pub(super) outstanding_ns: u128,
+    /// The arrivals of which it is known how many others they found in the device; these
+    /// in sum, and the most that one found.
+    pub(super) arrivals: u64,
+    pub(super) found: u64,
+    pub(super) most_found: u64,
     /// `None` if no request had to wait.
     pub(super) longest_wait: Option<Wait>,
     /// [`Nanos::MAX`] before the first row.
@@ -138,25 +148,39 @@ impl Stats {
             times: array::from_fn(|_| Distribution::new()),
             requests: [0; Op::ALL.len()],
             blocks: [0; Op::ALL.len()],
+            served: 0,
             errors: 0,
             passes: 0,
             retries: 0,
             energy_nj: 0,
-            queue_depth: 0,
-            max_queue_depth: 0,
+            unknown_energies: 0,
+            outstanding_ns: 0,
+            arrivals: 0,
+            found: 0,
+            most_found: 0,
             longest_wait: None,
             first_arrival: Nanos::MAX,
             last_completion: Nanos::ZERO,
         }
     }
 
-    /// Records a row. Allocates only as [`Distribution::record`] does.
+    /// Records a row of a device whose occupancy is not observed. Allocates only as
+    /// [`Distribution::record`] does.
     pub fn record(&mut self, row: &Row) {
+        self.outstanding_ns += u128::from(row.response().0);
         self.response[row.op as usize].record(row.response().0);
         for (distribution, time) in self.times.iter_mut().zip(times(row)) {
             distribution.record(time);
         }
         self.count(row);
+    }
+
+    /// Adds the occupancy of the device in a run.
+    pub fn occupied(&mut self, occupancy: &Occupancy) {
+        self.outstanding_ns += occupancy.integral_ns();
+        self.arrivals += occupancy.arrivals();
+        self.found += occupancy.found();
+        self.most_found = self.most_found.max(occupancy.most_found());
     }
 
     /// Counts what [`Stats::record`] does of a row, but its times.
@@ -169,9 +193,11 @@ impl Stats {
         }
         self.passes += u64::from(row.passes);
         self.retries += u64::from(row.retries);
-        self.energy_nj += u128::from(row.energy_nj);
-        self.queue_depth += u128::from(row.queue_depth);
-        self.max_queue_depth = self.max_queue_depth.max(row.queue_depth);
+        self.served += u64::from(row.passes > 0);
+        match row.energy_nj() {
+            Some(energy_nj) => self.energy_nj += u128::from(energy_nj),
+            None => self.unknown_energies += 1,
+        }
         let longest = self.longest_wait.map_or(Nanos(1), |longest| longest.queue);
         if row.parts.queue >= longest {
             self.waited(Wait {
@@ -211,9 +237,13 @@ impl Stats {
         self.errors += other.errors;
         self.passes += other.passes;
         self.retries += other.retries;
+        self.served += other.served;
         self.energy_nj += other.energy_nj;
-        self.queue_depth += other.queue_depth;
-        self.max_queue_depth = self.max_queue_depth.max(other.max_queue_depth);
+        self.unknown_energies += other.unknown_energies;
+        self.outstanding_ns += other.outstanding_ns;
+        self.arrivals += other.arrivals;
+        self.found += other.found;
+        self.most_found = self.most_found.max(other.most_found);
         self.first_arrival = self.first_arrival.min(other.first_arrival);
         self.last_completion = self.last_completion.max(other.last_completion);
     }
@@ -249,10 +279,25 @@ impl Stats {
             .map(|wait| (wait.queue, wait.arrival, wait.id))
     }
 
-    /// The sums of the times that have intervals: response, service, queue.
-    pub(super) fn sums(&self) -> [u128; KINDS.len()] {
+    /// The sums of the times that have intervals (response, service, queue), and over how
+    /// many requests each is.
+    pub(super) fn sums(&self) -> [(u128, u64); KINDS.len()] {
         let response = self.response.iter().map(Distribution::sum_ns).sum();
-        [response, self.times[0].sum_ns(), self.times[1].sum_ns()]
+        let all = self.requests();
+        let [service, queue, ..] = &self.times;
+        [
+            (response, all),
+            (service.sum_ns(), self.served),
+            (queue.sum_ns(), all),
+        ]
+    }
+
+    /// How many requests have a time of a kind, one of [`TIMES`].
+    pub(super) fn count_of(&self, kind: &str) -> u64 {
+        match kind == TIMES[1] {
+            true => self.served,
+            false => self.requests(),
+        }
     }
 
     /// The distribution function of one kind of time, as the summary names it
@@ -275,7 +320,7 @@ impl Stats {
                 let count = op.map_or_else(|| self.requests(), |op| self.requests[op as usize]);
                 Ok(self.response_of(op).cdf_ms(count))
             }
-            Some(other) if op.is_none() => Ok(self.times[other].cdf_ms(self.requests())),
+            Some(other) if op.is_none() => Ok(self.times[other].cdf_ms(self.count_of(time))),
             Some(_) => Err(Error::Key(format!(
                 "{time}: is not kept by operation; only {} is",
                 TIMES[0]

@@ -93,7 +93,9 @@ pub fn summary(stats: &Stats, run: &RunReport) -> Value {
     };
     let active_s = seconds(active);
     let bytes = (blocks_read + blocks_written) as f64 * BLOCK_BYTES as f64;
-    let utilisation = |report: &Report| seconds(report.busy) / active_s;
+    let mechanisms = mechanisms(run, active_s);
+    let known = mechanisms.iter().filter(|(_, share, _)| share.is_finite());
+    let busiest = known.reduce(|most, one| if one.1 > most.1 { one } else { most });
 
     let Value::Object(mut summary) = json!({
         "requests": count,
@@ -111,9 +113,12 @@ pub fn summary(stats: &Stats, run: &RunReport) -> Value {
         "blocks_written": blocks_written,
         "passes": stats.passes,
         "retries": stats.retries,
-        "mean_queue_depth": stats.queue_depth as f64 / count as f64,
-        "max_queue_depth": stats.max_queue_depth,
-        "utilisation": run.reports.first().map(utilisation),
+        "mean_outstanding": stats.outstanding_ns as f64 / 1e9 / duration_s,
+        "mean_queue_depth": stats.found as f64 / stats.arrivals as f64,
+        "max_queue_depth": (stats.arrivals > 0).then_some(stats.most_found),
+        "utilisation": busiest.map(|(_, utilisation, _)| utilisation),
+        "busiest": busiest.map(|(name, ..)| name),
+        "mechanism_requests": stats.served,
         "saturated": run.saturated.map(|s| json!({ "at_s": seconds(s.at), "queue": s.queue })),
         "overloaded": run.overload().map(|demand| json!({
             "offered_iops": demand.offered_iops(),
@@ -136,7 +141,8 @@ pub fn summary(stats: &Stats, run: &RunReport) -> Value {
         unreachable!("an object was written")
     };
     for (name, distribution) in stats.times() {
-        summary.insert(format!("{name}_ms"), times_ms(&distribution, count));
+        let times = times_ms(&distribution, stats.count_of(name));
+        summary.insert(format!("{name}_ms"), times);
     }
     let mut confidence = Map::new();
     confidence.insert("level".into(), json!(LEVEL));
@@ -167,11 +173,14 @@ pub fn summary(stats: &Stats, run: &RunReport) -> Value {
         }),
     );
     let energies = run.reports.iter().map(|report| report.energy);
-    let total = energies.fold(Energy::default(), |sum, energy| sum + energy);
-    summary.insert("energy_j".into(), energy_j(&total));
+    let none = Some(Energy::default());
+    let total = energies.fold(none, |sum, energy| Some(sum? + energy?));
+    summary.insert("energy_j".into(), json!(total.as_ref().map(energy_j)));
     summary.insert(
         "request_energy_j".into(),
-        json!(stats.energy_nj as f64 / 1e9),
+        json!(
+            (total.is_some() && stats.unknown_energies == 0).then(|| stats.energy_nj as f64 / 1e9)
+        ),
     );
     let devices = run.reports.iter().map(|report| {
         let counts: Map<_, _> = (report.counts.iter())
@@ -179,18 +188,51 @@ pub fn summary(stats: &Stats, run: &RunReport) -> Value {
             .collect();
         json!({
             "name": report.name,
-            "busy_s": seconds(report.busy),
-            "utilisation": utilisation(report),
-            "energy_j": energy_j(&report.energy),
+            "energy_j": report.energy.as_ref().map(energy_j),
             "counts": counts,
         })
     });
     summary.insert("devices".into(), devices.collect());
+    let mechanisms = mechanisms.into_iter().map(|(_, _, json)| json);
+    summary.insert("mechanisms".into(), mechanisms.collect());
     let seeds =
         (!run.runs.is_empty()).then(|| run.runs.iter().map(SeedRun::json).collect::<Vec<_>>());
     summary.insert("seeds".into(), json!(seeds));
     summary.insert("background".into(), json!(run.background));
     Value::Object(summary)
+}
+
+/// The mechanisms of all devices, outermost first: name, share of `active_s` in which it was
+/// busy, and JSON.
+fn mechanisms(run: &RunReport, active_s: f64) -> Vec<(String, f64, Value)> {
+    let of_device = |report: &Report| {
+        let name = report.name.clone();
+        (report.mechanisms.iter())
+            .map(|(part, busy)| {
+                let name = format!("{name}{part}");
+                let share = |time: Nanos| seconds(time) / active_s;
+                let utilisation = share(busy.total());
+                let json = json!({
+                    "name": name,
+                    "busy_s": seconds(busy.total()),
+                    "utilisation": utilisation,
+                    "host": share(busy.host),
+                    "other": share(busy.other),
+                });
+                (name, utilisation, json)
+            })
+            .collect::<Vec<_>>()
+    };
+    run.reports.iter().flat_map(of_device).collect()
+}
+
+/// The largest utilisation of a mechanism; `None` without any, or without time.
+pub(crate) fn utilisation(run: &RunReport, active: Nanos) -> Option<f64> {
+    let shares = mechanisms(run, seconds(active)).into_iter();
+    (shares
+        .map(|(_, share, _)| share)
+        .filter(|share| share.is_finite()))
+    .reduce(f64::max)
 }
 
 /// In seconds, as the nearest `f64` (a product with 1e-9 is one off at times).

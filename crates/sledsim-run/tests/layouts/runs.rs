@@ -4,10 +4,11 @@
 use crate::common::{Rows, device, run_open, run_through};
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::request::{Extent, OWN_WORK, Op, Request};
 use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
+use sledsim_core::devices::mems::parallel::free::TaskSpec;
 use sledsim_core::layouts::{RemappedModel, ResolvedLayout, Simple};
 use sledsim_core::model::{CompletionSink, Model, Report};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
@@ -292,7 +293,6 @@ fn the_document_names_the_layout_and_every_key_in_effect() {
 mod reshuffles {
     use super::*;
 
-    const OWN: u64 = 1 << 63;
     const KEYS: &str = "name = 'organ_pipe'\nunit_blocks = 10\nreshuffle_s = 0.5";
 
     /// One block of a unit, `count` times a ms, from `from_ms` on.
@@ -321,7 +321,10 @@ mod reshuffles {
         let rows = run_open(&mut *model, &requests);
 
         let seen = seen.lock().unwrap();
-        let own: Vec<&Request> = seen.iter().filter(|request| request.id >= OWN).collect();
+        let own: Vec<&Request> = seen
+            .iter()
+            .filter(|request| request.id >= OWN_WORK)
+            .collect();
         assert_eq!(own.len(), 12, "three exchanges");
         for (popular, four) in [90_usize, 80, 70].iter().zip(own.chunks(4)) {
             let ops: Vec<Op> = four.iter().map(|request| request.op).collect();
@@ -389,7 +392,12 @@ mod reshuffles {
         let mut model = laid.around(model);
         let requests = asks(&[90, 80, 90, 70, 90, 80, 90], 3000, 0, 0);
         run_open(&mut *model, &requests);
-        let own = seen.lock().unwrap().iter().filter(|r| r.id >= OWN).count();
+        let own = seen
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|r| r.id >= OWN_WORK)
+            .count();
         assert_eq!(own, 12);
     }
 
@@ -442,7 +450,21 @@ mod reshuffles {
                 assert_eq!(row.parts.total(), row.completion - row.arrival);
             }
             let response: u64 = rows.done.iter().map(|row| row.response().0).sum();
-            (rows, response, reports[0].busy)
+            let [(_, busy), ..] = reports[0].mechanisms[..] else {
+                panic!("no mechanism");
+            };
+            let moved = |rows: &[Row]| -> u64 {
+                rows.iter()
+                    .filter_map(Row::service)
+                    .map(|time| time.0)
+                    .sum()
+            };
+            // Every move is in a row, of a request or of a reshuffle.
+            assert_eq!(
+                (busy.host.0, busy.other.0),
+                (moved(&rows.done), moved(&rows.notes))
+            );
+            (rows, response, busy)
         };
         let (still, response, busy) = of("name = 'organ_pipe'");
         assert!(still.notes.is_empty());
@@ -457,14 +479,31 @@ mod reshuffles {
         assert!(
             some.notes
                 .iter()
-                .all(|row| row.id >= OWN && row.blocks == 540)
+                .all(|row| row.id >= OWN_WORK && row.blocks == 540)
         );
-        assert!(some_response > response && some_busy > busy);
-        let moving: u64 = (some.notes.iter()).map(|row| row.service().0).sum();
-        assert!(
-            some_busy.0 > busy.0 + moving / 2,
-            "it is busy with the moving"
-        );
+        assert!(some_response > response && some_busy.total() > busy.total());
+        assert!(busy.other.0 == 0 && some_busy.other.0 > 0);
+    }
+
+    /// A background task that asks for passes of its own does not stop reshuffles.
+    #[test]
+    fn reshuffles_go_on_beside_a_background_task() {
+        let bare = device("osdi2000", &[]);
+        let requests = requests(bare.blocks(), 1500, 2_000_000);
+        let moved = |task: &str| {
+            let laid = laid(
+                &bare,
+                "name = 'organ_pipe'\nreshuffle_s = 0.5\nreshuffle_units = 5",
+            );
+            let task = TaskSpec::named(task).unwrap();
+            let device = bare.clone().with_layout(laid);
+            let device = device.with_background(&[task]).unwrap();
+            let (mut model, _) = device.build(&|| SchedulerSpec::default().make());
+            run_open(&mut *model, &requests).notes.len()
+        };
+        let expected = moved("scan(blocks=100000)");
+        assert!(expected > 50, "{expected}");
+        assert_eq!(moved("scan(blocks=100000; tail=1)"), expected);
     }
 
     /// Calls that come late or for nothing change no time.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,11 +37,18 @@ _CHUNK = 500_000
 
 
 def records(count: int, widths: Mapping[str, int] | None = None) -> Any:
-    """Return an Arrow table of random bytes, with attributes of these widths."""
+    """Return an Arrow table of random bytes, with attributes of these widths.
+
+    Those of a quick run are kept, as several items load them.
+    """
+    draw = _kept if count <= QUICK_RECORDS else _drawn
+    return draw(count, tuple((widths or WIDTHS).items()))
+
+
+def _drawn(count: int, widths: tuple[tuple[str, int], ...]) -> Any:
     arrow = _arrow()
-    widths = widths or WIDTHS
     chance = np.random.default_rng(SEED)
-    types = {name: arrow.binary(width) for name, width in widths.items()}
+    types = {name: arrow.binary(width) for name, width in widths}
 
     def column(rows: int, width: int) -> Any:
         data = arrow.py_buffer(chance.bytes(rows * width))
@@ -50,11 +57,14 @@ def records(count: int, widths: Mapping[str, int] | None = None) -> Any:
     parts = [min(_CHUNK, count - first) for first in range(0, count, _CHUNK)]
     return arrow.Table.from_batches(
         [
-            arrow.record_batch({name: column(rows, width) for name, width in widths.items()})
+            arrow.record_batch({name: column(rows, width) for name, width in widths})
             for rows in parts
         ],
         arrow.schema(types),
     )
+
+
+_kept = lru_cache(maxsize=2)(_drawn)
 
 
 def _arrow() -> Any:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sledsim.papers import Found
+from sledsim.papers import Found, Later
 from sledsim.papers.msst2005 import loads, runs
 from sledsim.plots import bars
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from matplotlib.figure import Figure
 
     from sledsim.papers import Setup, Simulated
 
 
-def outcomes(setup: Setup, name: str, *, quick: bool) -> dict[str, runs.Outcome]:
+def outcomes(setup: Setup, name: str, *, quick: bool) -> Mapping[str, runs.Outcome]:
     """Run a workload with each of the techniques."""
     segment_kib = setup["mean_segment_kib"][name]
-    return {
-        label: runs.outcome(setup, name, f"MCD {label}", quick=quick, segment_kib=segment_kib)
-        for label in runs.TECHNIQUES
-    }
+    return Later(
+        runs.TECHNIQUES,
+        lambda label: runs.outcome(
+            setup, name, f"MCD {label}", quick=quick, segment_kib=segment_kib
+        ),
+    )
 
 
 def gain(found: Mapping[str, runs.Outcome]) -> float:
@@ -30,35 +32,41 @@ def gain(found: Mapping[str, runs.Outcome]) -> float:
     return 100 * (1 - found["ALL"].mean_ms / found["NONE"].mean_ms)
 
 
-def compare(found: Mapping[str, runs.Outcome]) -> dict[str, Simulated]:
-    """Return the values of the claims of the text."""
-    mean_ms = {label: outcome.mean_ms for label, outcome in found.items()}
-    none = mean_ms["NONE"]
-    fetched = {label: float(found[label].counts["fetched_blocks"]) for label in found}
-    single = {label: {label: mean_ms[label], "NONE": none} for label in mean_ms}
-    return {
-        "gain": gain(found),
-        "none_ms": none,
-        "all_ms": mean_ms["ALL"],
-        "shortcut": single["SHORTCUT"],
-        "ireport": single["IREPORT"],
-        "pwrite": single["PWRITE"],
-        "shortcut_all": mean_ms["SHORTCUT"] - mean_ms["ALL"],
-        "others_ms": max(abs(none - mean_ms[label]) for label in ("IREPORT", "PWRITE")),
-        "fetched": {label: fetched[label] for label in ("PWRITE", "NONE")},
+def compare(found: Mapping[str, runs.Outcome], keys: Collection[str]) -> dict[str, Simulated]:
+    """Return values of the claims of the text."""
+
+    def ms(label: str) -> float:
+        return found[label].mean_ms
+
+    def single(label: str) -> dict[str, float]:
+        return {label: ms(label), "NONE": ms("NONE")}
+
+    values: dict[str, Callable[[], Simulated]] = {
+        "gain": lambda: gain(found),
+        "none_ms": lambda: ms("NONE"),
+        "all_ms": lambda: ms("ALL"),
+        "shortcut": lambda: single("SHORTCUT"),
+        "ireport": lambda: single("IREPORT"),
+        "pwrite": lambda: single("PWRITE"),
+        "shortcut_all": lambda: ms("SHORTCUT") - ms("ALL"),
+        "others_ms": lambda: max(abs(ms("NONE") - ms(label)) for label in ("IREPORT", "PWRITE")),
+        "fetched": lambda: {
+            label: float(found[label].counts["fetched_blocks"]) for label in ("PWRITE", "NONE")
+        },
     }
+    return {key: values[key]() for key in keys}
 
 
 def simulate(name: str, keys: Collection[str], *, quick: bool, setup: Setup) -> Found:
     """Compare the techniques under a workload."""
     found = outcomes(setup, name, quick=quick)
-    values = compare(found)
+    series: dict[str, Callable[[], Any]] = {
+        "segment_kib": lambda: setup["mean_segment_kib"][name],
+        "mean_ms": lambda: {label: outcome.mean_ms for label, outcome in found.items()},
+    }
     return Found(
-        {key: values[key] for key in keys},
-        series={
-            "segment_kib": setup["mean_segment_kib"][name],
-            "mean_ms": {label: outcome.mean_ms for label, outcome in found.items()},
-        },
+        compare(found, keys),
+        series=Later(series, lambda key: series[key]()),
         note=loads.note() if name == "hplajw" else "",
     )
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from sledsim.papers import Found
+from sledsim.papers import Found, Later
 from sledsim.papers.msst2005 import loads, runs
 from sledsim.plots import curves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from matplotlib.figure import Figure
 
@@ -21,7 +23,7 @@ QUICK_SIZES_MIB = (64, 256)
 SEGMENTS_KIB = (4, 8, 16, 32, 64, 128, 256)
 QUICK_SEGMENTS_KIB = (8, 16, 64, 128, 256)
 
-Curves = dict[int, dict[int, runs.Outcome]]
+Curves = Mapping[int, Mapping[int, runs.Outcome]]
 """Outcomes by the size of the MEMS in MiB and that of segments in KiB."""
 
 
@@ -29,15 +31,13 @@ def sweep(setup: Setup, name: str, *, quick: bool) -> Curves:
     """Run a workload with all sizes."""
     few = quick and name != "tpcd"  # of which no run takes long
     sizes = (*(QUICK_SIZES_MIB if few else SIZES_MIB), setup["infinite_mib"])
-    return {
-        mems: {
-            segment: runs.outcome(
-                setup, name, "MCD ALL", quick=quick, segment_kib=segment, mems_mib=mems
-            )
-            for segment in (QUICK_SEGMENTS_KIB if quick else SEGMENTS_KIB)
-        }
-        for mems in sizes
-    }
+    segments = QUICK_SEGMENTS_KIB if quick else SEGMENTS_KIB
+
+    def run(mems: int, segment: int) -> runs.Outcome:
+        keys: dict[str, Any] = {"segment_kib": segment, "mems_mib": mems}
+        return runs.outcome(setup, name, "MCD ALL", quick=quick, **keys)
+
+    return {mems: Later(segments, partial(run, mems)) for mems in sizes}
 
 
 def best(curve: Mapping[int, runs.Outcome]) -> int:
@@ -74,16 +74,19 @@ def simulate(
 ) -> Found:
     """Sweep, and compare."""
     curves = sweep(setup, name, quick=quick)
-    series = {
-        str(mems): {str(kib): run.mean_ms for kib, run in own.items()}
-        for mems, own in curves.items()
+    series: dict[str, Callable[[], Any]] = {
+        "mean_ms": lambda: {
+            str(mems): {str(kib): run.mean_ms for kib, run in own.items()}
+            for mems, own in curves.items()
+        },
+        "saturated": lambda: [
+            f"{mems}/{kib}" for mems, own in curves.items() for kib in own if own[kib].saturated
+        ],
+        "infinite_mib": lambda: setup["infinite_mib"],
     }
-    saturated = [
-        f"{mems}/{kib}" for mems, own in curves.items() for kib in own if own[kib].saturated
-    ]
     return Found(
         compare(setup, curves),
-        series={"mean_ms": series, "saturated": saturated, "infinite_mib": setup["infinite_mib"]},
+        series=Later(series, lambda key: series[key]()),
         note=loads.note() if name == "hplajw" else "",
     )
 

@@ -159,12 +159,13 @@ def measure(requests: ss.Load, on: ss.Device, scheduler: str = "fcfs") -> Outcom
     """Run a load on a device."""
     summary = summary_of(requests, on, scheduler)
     times, parts = summary["response_time_ms"], summary["devices"]
+    busy = {each["name"]: each["utilisation"] for each in summary["mechanisms"]}
     tiers = [part["counts"] for part in parts if "segments_read" in part.get("counts", {})]
     return Outcome(
         mean_ms=times["mean"],
         saturated=summary["saturated"] is not None,
         caution=summary["confidence"]["response_time_ms"]["caution"],
-        back_busy=parts[-1]["utilisation"],
+        back_busy=busy[parts[-1]["name"]],
         disk_kib=_moved_blocks(parts) / 2 / summary["requests"],
         counts=tiers[-1] if tiers else {},
     )

@@ -7,7 +7,7 @@ from statistics import fmean
 from matplotlib.figure import Figure
 
 import sledsim as ss
-from sledsim.papers import Found, Setup, once, summary_of
+from sledsim.papers import Found, Setup, once, service_times_ms, summary_of
 from sledsim.papers.osdi2000 import parts
 from sledsim.plots import curves
 from sledsim.plots.style import in_order
@@ -77,7 +77,7 @@ def disk_ms(disk: ss.Disk, distances: list[int], requests: int) -> list[float]:
         warm_up_requests=100,
     )
     summary = summary_of(load, disk)
-    rest = summary["service_time_ms"]["mean"] - summary["seek_ms"]["mean"]
+    rest = fmean(service_times_ms([load], disk)) - summary["seek_ms"]["mean"]
     return [rest + disk.seek_ms(distance) for distance in distances]
 
 

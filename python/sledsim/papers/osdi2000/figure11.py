@@ -1,12 +1,13 @@
 """Figure 11: layouts for small and large data, against a simple one."""
 
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Any
 
 from matplotlib.figure import Figure
 
 import sledsim as ss
-from sledsim.papers import Found, Setup, Simulated, summary_of
+from sledsim.papers import Found, Setup, Simulated, service_times_ms
 from sledsim.papers.osdi2000 import parts
 from sledsim.plots import bars
 
@@ -31,10 +32,10 @@ def service_ms(
         "small": reads | {"rate": SMALL_SHARE / 10, "mean_size_kib": 4, "blocking": 10} | small,
         "large": reads | {"rate": 10 - SMALL_SHARE / 10, "mean_size_kib": 400} | large,
     }
-    load = ss.workload("mix", requests=10_000, part=part)
-    summary = summary_of(load, device, layout=layout, seeds=seeds)
-    mean: float = summary["service_time_ms"]["mean"]
-    return mean
+    loads = [
+        ss.workload("mix", requests=10_000, part=part, seed=seed) for seed in range(1, seeds + 1)
+    ]
+    return fmean(service_times_ms(loads, device, layout=layout))
 
 
 def simple_ms(device: ss.Device, seeds: int) -> float:

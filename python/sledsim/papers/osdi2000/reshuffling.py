@@ -23,7 +23,7 @@ def mix(requests: int, small: dict[str, object], large: dict[str, object]) -> ss
 def busy_ms(load: ss.Load, device: ss.Device, layout: figure11.Layout) -> float:
     """Return the time for which the device is busy, by request."""
     summary = summary_of(load, device, layout=layout)
-    return float(1e3 * summary["devices"][0]["utilisation"] / summary["throughput_iops"])
+    return float(1e3 * summary["mechanisms"][0]["utilisation"] / summary["throughput_iops"])
 
 
 def simulate(*, quick: bool, setup: Setup) -> Found:

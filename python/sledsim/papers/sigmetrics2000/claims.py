@@ -16,9 +16,9 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     device = sled(setup)
     load = random_load(setup, device, requests=10_000 if quick else 200_000, warm_up_requests=1)
     summary = summary_of(load, device)
-    service, seek, x_seek = (
-        summary[f"{kind}_ms"]["mean"] for kind in ("service_time", "seek", "x_seek")
-    )
+    kinds = ("service_time", "bus", "seek", "x_seek")
+    at_sled, bus, seek, x_seek = (summary[f"{kind}_ms"]["mean"] for kind in kinds)
+    service = at_sled + bus
     before_ms, after_ms = (
         sled(setup, resonance_hz=own).spec["derived"]["settle_ms"] for own in setup["springs_hz"]
     )

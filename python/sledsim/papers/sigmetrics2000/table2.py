@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from statistics import fmean
+from collections.abc import Callable
+from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
-from sledsim.papers import Found, summary_of
+from sledsim.papers import Found, service_times_ms, summary_of
 from sledsim.papers.sigmetrics2000.devices import random_load, sled
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 REQUESTS = 10_000
 """As many requests as in the paper: the longest of more would take longer."""
 SEEKS = {"seek": "seek_ms", "x": "x_seek_ms", "y": "y_seek_ms", "turnaround": "turnaround_ms"}
-STATISTICS = ("mean", "sd", "max")
+STATISTICS: dict[str, Callable[[list[float]], float]] = {"mean": fmean, "sd": pstdev, "max": max}
 ONE_BLOCK = {"size": "fixed", "mean_size_kib": 0.5, "blocking": 1}
 
 
@@ -28,9 +29,9 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     found: list[dict[str, float]] = []
     for seed in range(1, (3 if quick else 20) + 1):
         keys = {"requests": REQUESTS, "warm_up_requests": 1, "seed": seed}
-        service = summary_of(random_load(setup, device, **keys), device)["service_time_ms"]
+        service = service_times_ms([random_load(setup, device, **keys)], device)
         seeks = summary_of(random_load(setup, device, **keys, **ONE_BLOCK), device)
-        row = {f"service_{key}_ms": service[key] for key in STATISTICS}
+        row = {f"service_{key}_ms": of(service) for key, of in STATISTICS.items()}
         for name, column in SEEKS.items():
             row |= {f"{name}_{key}_ms": seeks[column][key] for key in STATISTICS}
         found.append(row)

@@ -6,7 +6,7 @@ use crate::devices::disk::power::{Cause, DiskPower, Spindle};
 use crate::model::Energy;
 use crate::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
 use sledsim_base::request::Request;
-use sledsim_base::row::Parts;
+use sledsim_base::row::{Parts, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
@@ -71,6 +71,14 @@ impl Disk {
     ) -> f64 {
         let spindle = self.spindle.as_mut();
         spindle.map_or(0.0, |spindle| spindle.work(from_to, seek_transfer, cause))
+    }
+
+    /// An energy in J as rows have it.
+    pub(super) fn energy_nj(&self, energy_j: f64) -> u64 {
+        match self.spindle {
+            Some(_) => (energy_j * 1e9 + 0.5) as u64,
+            None => UNKNOWN_ENERGY,
+        }
     }
 
     /// The mechanical part, which plans passes without moving anything.
@@ -163,7 +171,7 @@ impl Mechanism for Disk {
         Service {
             parts,
             passes,
-            energy_nj: (energy_j * 1e9 + 0.5) as u64,
+            energy_nj: self.energy_nj(energy_j),
             ..Service::default()
         }
     }
@@ -195,7 +203,7 @@ impl Mechanism for Disk {
         })
     }
 
-    fn energy(&self, until: Nanos) -> Energy {
-        (self.spindle.as_ref()).map_or_else(Energy::default, |spindle| spindle.energy(until))
+    fn energy(&self, until: Nanos) -> Option<Energy> {
+        (self.spindle.as_ref()).map(|spindle| spindle.energy(until))
     }
 }

@@ -3,7 +3,7 @@
 use crate::model::mechanism::Mechanism;
 use crate::model::media_writes::MediaWrites;
 use crate::model::{Background, CompletionSink, Events, Model, PassRequest, Report, Rest};
-use sledsim_base::request::{Flags, Request};
+use sledsim_base::request::{Flags, OWN_WORK, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 
@@ -17,8 +17,8 @@ pub struct BackgroundDrain {
     asked: u64,
 }
 
-/// First id of internal requests.
-const OWN: u64 = 1 << 63;
+/// The first id of requests of tasks, above those of the own work of a layout around it.
+const OF_TASKS: u64 = OWN_WORK | OWN_WORK >> 1;
 
 /// The requests in the device.
 #[derive(Default)]
@@ -29,7 +29,7 @@ struct InFlight {
     idle_from: Nanos,
 }
 
-/// Forwards completions of the load's requests; discards those of internal requests.
+/// Forwards completions, but for those of requests of tasks.
 struct ForwardingSink<'a> {
     in_flight: &'a mut InFlight,
     above: &'a mut dyn CompletionSink,
@@ -39,7 +39,7 @@ impl CompletionSink for ForwardingSink<'_> {
     fn done(&mut self, row: &Row) {
         self.in_flight.open -= 1;
         self.in_flight.idle_from = self.in_flight.idle_from.max(row.completion);
-        if row.id < OWN {
+        if row.id < OF_TASKS {
             self.above.done(row);
         }
     }
@@ -74,7 +74,7 @@ impl BackgroundDrain {
     fn own_request(&self, at: Nanos) -> Option<Request> {
         let mechanism = self.child.mechanism()?;
         let request = |wanted: &PassRequest| {
-            let mut request = Request::new(OWN + self.asked, at, wanted.op, wanted.lbn, 1);
+            let mut request = Request::new(OF_TASKS + self.asked, at, wanted.op, wanted.lbn, 1);
             request.flags = Flags {
                 background: true,
                 for_task: true,

@@ -499,14 +499,14 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         true
     }
 
-    fn energy(&self, until: Nanos) -> Energy {
+    fn energy(&self, until: Nanos) -> Option<Energy> {
         let (idle_j, inactive_j) = self.idle_energy_j(until.since(self.free));
         let start_s = self.behaviour.start.starting(until).s();
-        Energy {
+        Some(Energy {
             idle_j: self.energy.idle_j + idle_j,
             inactive_j: self.energy.inactive_j + inactive_j,
             startup_j: self.energy.startup_j + 1e-3 * self.behaviour.power.startup_mw * start_s,
             ..self.energy
-        }
+        })
     }
 }

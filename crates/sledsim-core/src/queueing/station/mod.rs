@@ -35,6 +35,7 @@ pub use buffered::Buffered;
 pub use plain::Station;
 pub use segments::Segments;
 
+use crate::model::Busy;
 use sledsim_base::units::Nanos;
 
 /// Command overhead and bus of a station.
@@ -50,5 +51,11 @@ impl Interface {
     fn bus(&self, blocks: u32) -> Nanos {
         // Through a signed number: converting to an unsigned one takes several instructions.
         Nanos((f64::from(blocks) * self.bus_ns_per_block + 0.5) as i64 as u64)
+    }
+
+    /// The mechanisms of a station, for its report: its own, and the bus if it has one.
+    fn mechanisms(&self, own: Busy, bus: Busy) -> Vec<(&'static str, Busy)> {
+        let has_bus = *self != Self::default();
+        [("", own), (".bus", bus)][..1 + usize::from(has_bus)].to_vec()
     }
 }

@@ -18,10 +18,10 @@ use crate::model::links::Links;
 use crate::model::mechanism::{Mechanism, Service, Step};
 use crate::model::media_writes::MediaWrites;
 use crate::model::plain_requests::PlainModel;
-use crate::model::{CompletionSink, Events, Model, Report, Rest};
+use crate::model::{Busy, CompletionSink, Events, Model, Report, Rest};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use sledsim_base::request::{Op, Request};
-use sledsim_base::row::{Row, Status};
+use sledsim_base::row::{Row, Status, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 
@@ -40,7 +40,8 @@ pub struct Station<M: Mechanism> {
     pub(super) incoming: VecDeque<Waiting>,
     pub(super) bus_free: Nanos,
     pub(super) mechanism_free: Nanos,
-    pub(super) busy: Nanos,
+    pub(super) busy: Busy,
+    pub(super) bus_busy: Busy,
     /// The request in service, its passes, and the end and blocks of each since `start`
     /// (no blocks if it will be repeated).
     pub(super) row: Row,
@@ -90,7 +91,8 @@ impl<M: Mechanism> Station<M> {
             incoming: VecDeque::new(),
             bus_free: Nanos::ZERO,
             mechanism_free: Nanos::ZERO,
-            busy: Nanos::ZERO,
+            busy: Busy::default(),
+            bus_busy: Busy::default(),
             row: Row::default(),
             steps: Vec::new(),
             passes: Vec::new(),
@@ -241,7 +243,7 @@ impl<M: Mechanism> Station<M> {
         }
         let media = service.parts.total();
         self.mechanism_free = at + media;
-        self.busy += media;
+        self.busy.add(request.id, media);
         service
     }
 
@@ -249,7 +251,9 @@ impl<M: Mechanism> Station<M> {
     #[inline]
     pub(super) fn end_pass(&mut self, pass: usize, at: Nanos) -> bool {
         let (_, blocks) = self.passes[pass];
-        self.bus_free = at.max(self.bus_free) + self.interface.bus(blocks);
+        let bus = self.interface.bus(blocks);
+        self.bus_free = at.max(self.bus_free) + bus;
+        self.bus_busy.add(self.row.id, bus);
         if pass + 1 < self.passes.len() {
             self.reading = Some(pass + 1);
             return false;
@@ -314,6 +318,7 @@ impl<M: Mechanism> Model for Station<M> {
             arrival
         } else {
             self.bus_free = arrival.max(self.bus_free) + interface.overhead;
+            self.bus_busy.add(request.id, interface.overhead);
             self.bus_free
         };
         if !request.op.moves_data() {
@@ -323,6 +328,9 @@ impl<M: Mechanism> Model for Station<M> {
             row.parts.queue = ready - arrival - self.interface.overhead;
             row.start = ready;
             row.completion = ready;
+            if self.mechanism.energy(self.mechanism_free).is_none() {
+                row.energy_nj = UNKNOWN_ENERGY;
+            }
             if self.mechanism.has_failed(ready) {
                 row.status = Status::Error;
             }
@@ -331,7 +339,9 @@ impl<M: Mechanism> Model for Station<M> {
         }
         let mut data_in = ready;
         if request.op == Op::Write && !request.flags.for_task {
-            self.bus_free += interface.bus(request.blocks());
+            let bus = interface.bus(request.blocks());
+            self.bus_free += bus;
+            self.bus_busy.add(request.id, bus);
             data_in = self.bus_free;
         }
         if self.batching != Batching::Explicit {
@@ -399,7 +409,7 @@ impl<M: Mechanism> Model for Station<M> {
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         reports.push(Report {
             name: self.name.clone(),
-            busy: self.busy,
+            mechanisms: self.interface.mechanisms(self.busy, self.bus_busy),
             energy: self.mechanism.energy(until.max(self.mechanism_free)),
             counts: self.mechanism.counts(),
         });

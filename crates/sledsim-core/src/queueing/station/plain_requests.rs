@@ -109,6 +109,8 @@ impl<M: Mechanism> Station<M> {
         // By a product, not by a branch that cannot be foreseen.
         let data = self.interface.bus(plain.blocks);
         self.bus_free += Nanos(data.0 * u64::from(plain.op == Op::Write));
+        self.bus_busy
+            .add(id, self.bus_free - ready + self.interface.overhead);
         let entries = &mut self.plain_queue.entries;
         entries.push_back(Entry {
             plain: *plain,
@@ -211,7 +213,7 @@ impl<M: Mechanism> Station<M> {
         row.parts.overhead = self.interface.overhead;
         row.parts.queue = at - entry.arrival - self.interface.overhead;
         self.mechanism_free = at + media;
-        self.busy += media;
+        self.busy.add(entry.id, media);
         if op == Op::Read && self.interface.bus_ns_per_block > 0.0 {
             self.reading = Some(0);
             return false;

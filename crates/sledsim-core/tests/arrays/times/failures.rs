@@ -1,7 +1,7 @@
 //! Children that fail, degraded arrays and rebuilds.
 
 use super::{CONSTANT, MS, STREAMING, array, counts, raid5, read, responses, write};
-use crate::common::{Rows, run_open, run_through};
+use crate::common::{Rows, run_open, run_through, served};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Status;
 use sledsim_base::units::Nanos;
@@ -139,7 +139,7 @@ fn a_rebuild_yields_to_the_host_or_keeps_its_pace() {
         let first = rows
             .notes
             .iter()
-            .find(|row| row.parent.is_none())
+            .find(|row| served(row).is_none())
             .expect("a rebuild");
         (first.start, counts(&*model)["rebuild_ns"], rows)
     };
@@ -153,7 +153,7 @@ fn a_rebuild_yields_to_the_host_or_keeps_its_pace() {
     // begins every 0.25 s, and the last one takes a while.
     let (_, took, rows) = run("rebuild_min_mb_s = 0.2048\nrebuild_idle_ms = 3");
     let begins: BTreeSet<Nanos> = (rows.notes.iter())
-        .filter(|row| row.parent.is_none() && row.op == Op::Read)
+        .filter(|row| served(row).is_none() && row.op == Op::Read)
         .map(|row| row.arrival)
         .collect();
     let wanted: Vec<Nanos> = (0..12).map(|part| Nanos(part * 250 * MS)).collect();

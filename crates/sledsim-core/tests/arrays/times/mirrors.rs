@@ -1,7 +1,7 @@
 //! Mirrors: writes to all copies, and reads of one.
 
 use super::{CONSTANT, MS, array, read, responses, write};
-use crate::common::run_open;
+use crate::common::{run_open, served};
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
 
@@ -92,7 +92,7 @@ fn reads_choose_copies_by_the_read_rule() {
         .expect("a row")
         .device;
     let mut near = 0;
-    for row in rows.notes.iter().filter(|row| row.parent >= Some(2)) {
+    for row in rows.notes.iter().filter(|row| served(row) >= Some(2)) {
         near += u32::from((row.lbn > far / 2) == (row.device == at_far));
     }
     assert_eq!(near, 38);

@@ -135,8 +135,12 @@ fn memory_before_sled() -> Box<dyn Model> {
     Box::new(ReadCache::new("cached", 0, Box::new(front), plain(2)))
 }
 
-/// A sled with a buffer that reads ahead and holds writes back, and parks soon.
 fn buffered_sled() -> Box<dyn Model> {
+    buffered(0)
+}
+
+/// A sled with a buffer that reads ahead and holds writes back, and parks soon.
+fn buffered(device_number: u16) -> Box<dyn Model> {
     let overrides = [
         ("inactive_after_ms", "2"),
         ("idle", "'coast'"),
@@ -149,7 +153,7 @@ fn buffered_sled() -> Box<dyn Model> {
     device("g2", &overrides)
         .mems()
         .expect("a sled")
-        .build("buffered", 0, fcfs(), None)
+        .build("buffered", device_number, fcfs(), None)
 }
 
 /// Two sleds with buffers, of which only the first lets writes through.
@@ -160,8 +164,11 @@ fn stripe_of_buffered_sleds() -> Box<dyn Model> {
         ("buffer.read_ahead", "30"),
         ("buffer.speed_matching", "'none'"),
     ];
-    let (through, _) = device("g3", &through).build(&fcfs);
-    Box::new(Stripe::new("stripe", 0, vec![through, buffered_sled()], 16))
+    let through = device("g3", &through)
+        .mems()
+        .expect("a sled")
+        .build("through", 1, fcfs(), None);
+    Box::new(Stripe::new("stripe", 0, vec![through, buffered(2)], 16))
 }
 
 /// A write buffer whose logs are full most of the time.
@@ -264,7 +271,7 @@ fn rebuilding_parity() -> Box<dyn Model> {
 /// Whether every mechanism in it only serves the requests it reports, one at a
 /// time.
 pub(super) fn is_plain(name: &str) -> bool {
-    !name.contains("buffered") && !name.contains("tier") && name != "flash"
+    !name.contains("buffered") && name != "tier behind a cache" && name != "flash"
 }
 
 /// A device with the scheduler of a label, including a host's.
@@ -290,7 +297,30 @@ fn buffered_disk_behind_a_host() -> Box<dyn Model> {
     scheduled("atlas10k", &[], "fcfs(host=c_look)")
 }
 
-pub(super) const MODELS: [(&str, Make); 25] = [
+/// Two tiers that clean their fronts.
+fn stripe_of_tiers() -> Box<dyn Model> {
+    array(
+        "stripe",
+        "children = 2\nunit_blocks = 16\nchild.title = \"Tier\"\nchild.kind = \"mcd\"\n\
+         child.segment_kib = 8\nchild.front_mib = 0.5\nchild.buffer_kib = 64\n\
+         child.exchange_kib = 32\nchild.clean_after_idle_ms = 1\n\
+         child.front.base = \"memory\"\nchild.back.base = \"g3\"",
+    )
+}
+
+/// Two write buffers that clean their logs.
+fn stripe_of_write_buffers() -> Box<dyn Model> {
+    array(
+        "stripe",
+        "children = 2\nunit_blocks = 16\nchild.title = \"Log\"\nchild.kind = \"mwb\"\n\
+         child.log_kib = 32\nchild.front_mib = 0.5\nchild.buffer_kib = 128\n\
+         child.clean_after_idle_ms = 1\nchild.clean_idle_above = 0.2\n\
+         child.clean_above = 0.6\nchild.clean_to = 0.1\n\
+         child.front.base = \"msst2005\"\nchild.back.base = \"g2\"",
+    )
+}
+
+pub(super) const MODELS: [(&str, Make); 27] = [
     ("sled by positioning time", sled_by_positioning_time),
     (
         "buffered disk by positioning time",
@@ -325,4 +355,6 @@ pub(super) const MODELS: [(&str, Make); 25] = [
     ("degraded sleds", degraded_sleds),
     ("rebuilding mirrors", rebuilding_mirrors),
     ("rebuilding parity", rebuilding_parity),
+    ("stripe of tiers", stripe_of_tiers),
+    ("stripe of write buffers", stripe_of_write_buffers),
 ];

@@ -2,10 +2,11 @@
 
 use super::list::{MODELS, is_plain, sled};
 use super::{Load, Rows, requests, run};
-use sledsim_base::request::{Op, Request};
+use sledsim_base::request::{NO_REQUEST, OWN_WORK, Op, Request};
+use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::{Limits, simulate};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rates below, near and above the limits of the models.
 const RATES: [f64; 3] = [200.0, 1100.0, 5000.0];
@@ -47,43 +48,90 @@ fn every_request_completes_once_and_its_parts_add_up() {
     }
 }
 
+/// The rows of each device: those of the outermost, and of those inside it.
+fn by_device(rows: &Rows) -> BTreeMap<u16, Vec<&Row>> {
+    let mut by_device: BTreeMap<u16, Vec<&Row>> = BTreeMap::new();
+    for row in rows.done.iter().chain(&rows.notes) {
+        by_device.entry(row.device).or_default().push(row);
+    }
+    by_device
+}
+
 #[test]
-fn mechanisms_serve_one_request_at_a_time_and_are_busy_that_long() {
-    for (name, make) in MODELS.into_iter().filter(|(name, _)| is_plain(name)) {
+fn mechanisms_are_busy_as_long_as_rows_say() {
+    for (name, make) in MODELS.into_iter().filter(|(name, _)| *name != "flash") {
         let mut model = make();
         let all = requests(2000, 1100.0, 3, model.blocks());
         let (rows, outcome) = run(&mut *model, &mut Load::new(all, None));
-        let mut by_device: BTreeMap<u16, Vec<(Nanos, Nanos)>> = BTreeMap::new();
-        let leaves = if rows.notes.is_empty() {
-            &rows.done
-        } else {
-            &rows.notes
-        };
-        for row in leaves.iter().filter(|row| row.op.moves_data()) {
-            let parts = &row.parts;
-            let arm = parts.seek + parts.head_switch + parts.rotation;
-            let media = arm + parts.transfer + parts.other;
-            by_device
-                .entry(row.device)
-                .or_default()
-                .push((row.start, row.start + media));
-        }
-        let mut busy = 0;
-        for times in by_device.values_mut() {
-            times.sort_unstable();
-            assert!(
-                times.windows(2).all(|pair| pair[0].1 <= pair[1].0),
-                "{name}: overlap"
-            );
-            busy += times.iter().map(|(from, to)| (*to - *from).0).sum::<u64>();
-        }
+        let by_device = by_device(&rows);
         let mut reports = Vec::new();
-        model.report(outcome.end, &mut reports);
-        let own: u64 = match reports.len() {
-            1 => reports[0].busy.0,
-            _ => reports[1..].iter().map(|report| report.busy.0).sum(),
-        };
-        assert_eq!(own, busy, "{name}: busy time");
+        model.report(outcome.idle, &mut reports);
+        for (device, report) in (0..).zip(&reports) {
+            let part = format!("{name}, {}", report.name);
+            for (_, busy) in &report.mechanisms {
+                assert!(busy.total() <= outcome.idle, "{part}: {busy:?}");
+            }
+            // A composite has none.
+            let Some((_, busy)) = report.mechanisms.first() else {
+                continue;
+            };
+            let rows = by_device.get(&device).map_or(&[][..], Vec::as_slice);
+            let (mut spans, mut host, mut other) = (Vec::new(), Nanos::ZERO, Nanos::ZERO);
+            for row in rows {
+                let service = row.service().unwrap_or_default();
+                spans.push((row.start, row.start + service));
+                match row.id < OWN_WORK {
+                    true => host += service,
+                    false => other += service,
+                }
+            }
+            assert_eq!(busy.host, host, "{part}");
+            // A buffer has work of its own, which is in no row.
+            if is_plain(name) {
+                assert_eq!(busy.other, other, "{part}");
+                spans.retain(|(from, to)| from < to);
+                spans.sort_unstable();
+                let apart = |pair: &[(Nanos, Nanos)]| pair[0].1 <= pair[1].0;
+                assert!(spans.windows(2).all(apart), "{part}: overlap");
+            } else {
+                assert!(busy.other >= other, "{part}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_of_inner_devices_say_for_what_they_are() {
+    for (name, make) in MODELS {
+        let mut model = make();
+        let all = requests(2000, 1100.0, 3, model.blocks());
+        let (rows, _) = run(&mut *model, &mut Load::new(all, None));
+        let by_device = by_device(&rows);
+        let ids: BTreeSet<(u16, u64)> = (by_device.iter())
+            .flat_map(|(device, rows)| rows.iter().map(|row| (*device, row.id)))
+            .collect();
+        let (mut own, mut deep) = (0, 0);
+        for row in &rows.notes {
+            let parent = row.parent.expect("a parent");
+            // What serves own work is own work, and nothing else is.
+            assert_eq!(row.id >= OWN_WORK, parent >= OWN_WORK, "{name}: {row:?}");
+            if parent == NO_REQUEST {
+                own += 1;
+            } else {
+                let is_there = (0..row.device).any(|device| ids.contains(&(device, parent)));
+                assert!(is_there, "{name}: {row:?}");
+                deep += u64::from(parent >= OWN_WORK);
+            }
+        }
+        for row in &rows.done {
+            assert!(row.parent.is_none() && row.id < OWN_WORK, "{name}: {row:?}");
+        }
+        if name.contains("tier") || name.contains("write buffer") {
+            assert!(own > 0, "{name}: own work");
+        }
+        if name == "tier behind a cache" || name == "plain tier" {
+            assert!(deep > 0, "{name}: own work two levels down");
+        }
     }
 }
 

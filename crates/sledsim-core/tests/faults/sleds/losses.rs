@@ -81,7 +81,8 @@ fn only_commands_with_lost_blocks_fail_in_a_batch() {
     }
     assert_eq!(count(&report, "blocks_lost"), 10);
     let energy: u64 = rows.iter().map(|row| row.energy_nj).sum();
-    let spent_j = report.energy.total_j() - report.energy.idle_j;
+    let spent = report.energy.expect("energy");
+    let spent_j = spent.total_j() - spent.idle_j;
     assert!((energy as f64 * 1e-9 - spent_j).abs() < 1e-8);
 }
 

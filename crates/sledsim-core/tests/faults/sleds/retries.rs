@@ -65,7 +65,7 @@ fn a_failed_read_costs_another_pass_over_the_row() {
         at = end + Nanos(random.below(3) * random.below(150_000_000));
     }
     // The energy is that of the reference sled, under other names.
-    let (spent, twin) = (sled_with.energy(at), twin.energy(at));
+    let [spent, twin] = [sled_with.energy(at), twin.energy(at)].map(|spent| spent.expect("energy"));
     assert!((spent.total_j() - twin.total_j()).abs() < 1e-12 * twin.total_j());
     assert!(spent.retry_j > spent.seek_j && spent.retry_j > spent.transfer_j);
     assert!(twin.retry_j == 0.0);
@@ -292,7 +292,7 @@ fn a_seek_error_costs_the_servo_field_and_a_seek_back() {
             at += service.parts.total() + Nanos(random.below(100_000_000));
         }
         assert!(turned > 0);
-        let (spent, twin) = (with.energy(at), twin.energy(at));
+        let [spent, twin] = [with.energy(at), twin.energy(at)].map(|spent| spent.expect("energy"));
         assert!((spent.total_j() - twin.total_j()).abs() < 1e-9 * twin.total_j());
         assert!(spent.retry_j > 0.0);
     }
@@ -310,7 +310,7 @@ fn energies_by_cause_and_of_rows_add_up() {
     let device = device("g2", &keys);
     let load = random_load(device.blocks(), 3_000, 4_000_000, 7);
     let (rows, report) = run(&device, "sptf", &load);
-    let energy = report.energy;
+    let energy = report.energy.expect("energy");
     let sum: f64 = energy.by_cause().iter().map(|(_, joules)| joules).sum();
     assert_eq!(sum.to_bits(), energy.total_j().to_bits());
     let of_rows: f64 = rows.iter().map(|row| row.energy_nj as f64 * 1e-9).sum();
@@ -328,7 +328,8 @@ fn energies_by_cause_and_of_rows_add_up() {
     let (with_ecc, without) = with_and_without(&[("faults.ecc_tips", "2")]);
     let (_, twin) = run(&without, "sptf", &load);
     let (_, with) = run(&with_ecc, "sptf", &load);
-    let more = with.energy.transfer_j - twin.energy.transfer_j;
+    let [with, twin] = [with, twin].map(|report| report.energy.expect("energy"));
+    let more = with.transfer_j - twin.transfer_j;
     let blocks: u64 = load.iter().map(|request| u64::from(request.blocks())).sum();
     let wanted = blocks as f64 * 2e-3 * 90.0 / 700_000.0;
     assert!((more - wanted).abs() < 1e-9 * wanted, "{more} {wanted}");

@@ -2,8 +2,9 @@
 //! random times?
 
 use super::tiers::{Asked, Loose, POISON, Played, check_tokens, initial, play, tier};
+use crate::common::served;
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::request::{Extent, OWN_WORK, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::compose::hybrids::mcd::Mcd;
@@ -169,8 +170,11 @@ fn check_rows(requests: &[Request], played: &Played) {
     let mut spent: BTreeMap<u64, (u32, u32, u64)> = BTreeMap::new();
     let mut children = BTreeSet::new();
     for note in &played.notes {
-        assert!(children.insert(note.id), "a child's id twice: {note:?}");
-        if let Some(parent) = note.parent {
+        assert!(
+            children.insert(note.id & !OWN_WORK),
+            "a child's id twice: {note:?}"
+        );
+        if let Some(parent) = served(note) {
             let spent = spent.entry(parent).or_default();
             spent.0 += note.passes;
             spent.1 += note.retries;

@@ -41,8 +41,6 @@ impl Model for Fickle {
     fn report(&self, _until: Nanos, reports: &mut Vec<Report>) {
         reports.push(Report {
             name: "fickle".into(),
-            busy: Nanos::ZERO,
-            energy: Default::default(),
             ..Report::default()
         });
     }

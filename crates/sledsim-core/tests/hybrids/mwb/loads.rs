@@ -1,7 +1,7 @@
 //! Random loads against a map of blocks, saturating loads, and speed.
 
 use super::{BACK, FRONT, build, memories, read, requests};
-use crate::common::run_open;
+use crate::common::{run_open, served};
 use sledsim_base::error::Result;
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
@@ -96,7 +96,7 @@ fn places_are_those_of_a_map_block_by_block() {
         let mut records = Vec::new();
         let mut reads: BTreeMap<u64, BTreeMap<u16, (u64, u32)>> = BTreeMap::new();
         for row in &rows.notes {
-            let Some(host) = row.parent else { continue };
+            let Some(host) = served(row) else { continue };
             if row.op == Read {
                 let parts = reads.entry(host).or_default();
                 parts.insert(row.device, (row.lbn, row.blocks));
@@ -157,7 +157,7 @@ fn nothing_completes_before_the_front_has_it() {
     );
     let mut last: BTreeMap<u64, (Nanos, u32)> = BTreeMap::new();
     for row in &rows.notes {
-        if let Some(host) = row.parent {
+        if let Some(host) = served(row) {
             let last = last.entry(host).or_default();
             last.0 = last.0.max(row.completion);
             last.1 += row.blocks - u32::from(row.op == Write);

@@ -8,7 +8,7 @@ mod keys;
 mod loads;
 mod logs;
 
-use crate::common::{Rows, run_open};
+use crate::common::{Rows, run_open, served};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::request::{Op, Request};
@@ -63,7 +63,7 @@ fn requests(list: &[(u64, Op, u64, u32)]) -> Vec<Request> {
 /// child, for host requests or internal ones.
 fn seen(rows: &Rows, child: u16, for_host: bool) -> Vec<(Op, u64, u32, u64, u64)> {
     (rows.notes.iter())
-        .filter(|row| row.device == child && row.parent.is_some() == for_host)
+        .filter(|row| row.device == child && served(row).is_some() == for_host)
         .map(|row| (row.op, row.lbn, row.blocks, row.arrival.0, row.completion.0))
         .collect()
 }

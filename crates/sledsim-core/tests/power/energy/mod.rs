@@ -47,7 +47,7 @@ fn model(name: &str, keys: &Keys<'_>) -> Box<dyn Model> {
 fn energy(model: &dyn Model, until: Nanos) -> Energy {
     let mut reports = Vec::new();
     model.report(until, &mut reports);
-    reports[0].energy
+    reports[0].energy.expect("energy")
 }
 
 /// Requests of up to `most` blocks after exponential pauses.

@@ -4,9 +4,8 @@ use super::{bare_disk, bare_sled, close, disk_keys, energy, model, pauses, poiss
 use crate::common::sleds::sled;
 use crate::common::{csv, reference, run_open};
 use sledsim_base::request::{Op, Request};
-use sledsim_base::row::Row;
+use sledsim_base::row::{Row, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
-use sledsim_core::model::Energy;
 
 #[test]
 fn requests_of_the_reference_take_the_energy_published_for_disksim() {
@@ -32,7 +31,11 @@ fn requests_of_the_reference_take_the_energy_published_for_disksim() {
         let mean_uj = 1e-3 * sum_nj as f64 / rows.len() as f64;
         println!("{name} {mean_uj}");
         assert!((mean_uj - expected_uj).abs() < 0.01, "{name}: {mean_uj}");
-        close(sled.energy(at).total_j(), 1e-9 * sum_nj as f64, 1e-6);
+        close(
+            sled.energy(at).expect("energy").total_j(),
+            1e-9 * sum_nj as f64,
+            1e-6,
+        );
     }
 }
 
@@ -136,14 +139,17 @@ fn the_energy_of_a_disk_is_the_integral_of_power_over_its_states() {
 #[test]
 fn without_power_keys_a_disk_is_as_with_a_spindle_that_never_stops() {
     let requests = poisson(17_000_000, 3000, 0.012, 60, 4);
-    let (bare, none, _) = run("atlas10k", &[], &requests);
+    let mut unknown = model("atlas10k", &[]);
+    let bare = run_open(&mut *unknown, &requests).done;
+    let mut reports = Vec::new();
+    unknown.report(bare[2999].completion, &mut reports);
     let (kept, some, _) = run("atlas10k", &disk_keys(&[]), &requests);
     let without = |row: &Row| Row {
-        energy_nj: 0,
+        energy_nj: UNKNOWN_ENERGY,
         ..*row
     };
     assert_eq!(bare, kept.iter().map(without).collect::<Vec<_>>());
-    assert_eq!(none, Energy::default());
+    assert_eq!(reports[0].energy, None);
     assert!(some.read_ahead_j > 0.0 && some.destage_j > 0.0 && some.seek_j > 0.0);
 }
 

@@ -62,8 +62,8 @@ fn a_flush_waits_for_dirty_blocks_only() {
     // From the moment the sled was free, all of it is destaging.
     let begun = own.iter().filter(|(at, ..)| *at >= flush.start);
     let spent: u64 = begun.map(|(at, end, _)| (*end - *at).0).sum();
-    assert_eq!(flush.service(), Nanos(spent));
-    assert_eq!(flush.parts.seek + flush.parts.transfer, flush.service());
+    assert_eq!(flush.service(), Some(Nanos(spent)));
+    assert_eq!(flush.parts.seek + flush.parts.transfer, Nanos(spent));
     assert!(flush.start >= ready && flush.start < ready + Nanos(2_000_000));
     assert!(flush.passes > 0);
     // Nothing left to do for the second.

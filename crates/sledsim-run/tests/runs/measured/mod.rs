@@ -3,6 +3,7 @@
 //! and on several.
 
 mod distributions;
+mod laws;
 mod precision;
 mod seeds;
 mod series;

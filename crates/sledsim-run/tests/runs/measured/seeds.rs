@@ -70,7 +70,8 @@ fn several_seeds_give_the_sum_of_single_runs() {
         "/energy_j/total",
         "/energy_j/idle",
         "/request_energy_j",
-        "/devices/0/busy_s",
+        "/mechanisms/0/busy_s",
+        "/mechanism_requests",
     ] {
         let sum: f64 = of(pointer).iter().sum();
         assert!(

@@ -62,12 +62,23 @@ fn warm_up_and_counted_requests_add_up_to_the_whole() {
         let windows = planned(&g2(), &load(&text), &plan).series.unwrap();
         assert_eq!(windows[0].end.0, until);
         let whole = energy(&whole.document["summary"]);
-        assert!(close(energy(summary), whole - windows[0].energy_j), "{cut}");
+        let warm_up_j = windows[0].energy_j.unwrap();
+        assert!(close(energy(summary), whole - warm_up_j), "{cut}");
         assert!(energy(summary) < 0.9 * whole, "{cut}");
-        let (busy, active) = (&summary["devices"][0]["busy_s"], seconds);
-        let utilisation = number(&summary["utilisation"]);
-        assert!(close(number(busy) / active, utilisation));
-        assert!(utilisation <= 1.0 + 1e-3, "{cut}: {utilisation}");
+        let mechanisms = summary["mechanisms"].as_array().unwrap();
+        assert_eq!(
+            [&mechanisms[0]["name"], &mechanisms[1]["name"]],
+            ["g2", "g2.bus"]
+        );
+        for mechanism in mechanisms {
+            let of = |key: &str| number(&mechanism[key]);
+            assert!(close(of("busy_s") / seconds, of("utilisation")));
+            assert!(of("utilisation") <= 1.0 + 1e-3, "{cut}: {mechanism}");
+            assert_eq!((of("host"), of("other")), (of("utilisation"), 0.0));
+        }
+        // The sled is busier than its bus.
+        assert_eq!(summary["busiest"], "g2");
+        assert_eq!(summary["utilisation"], mechanisms[0]["utilisation"]);
     }
 }
 
@@ -84,12 +95,28 @@ fn half_the_requests_of_a_constant_server_are_warm_up() {
     assert_eq!(summary["requests"], 500);
     assert_eq!(summary["warm_up"]["until_s"], 2.0);
     assert_eq!(summary["duration_s"], 1.997);
-    assert_eq!(summary["devices"][0]["busy_s"], 0.5);
+    assert_eq!(summary["mechanisms"][0]["busy_s"], 0.5);
     assert!(close(number(&summary["utilisation"]), 0.5 / 1.997));
     assert_eq!(summary["simulated_s"], 3.997);
     let keys = keys.replace("warm_up_requests = 500", "warm_up_s = 1.9965");
     let late = &planned(&device, &load(&keys), &Plan::default()).document["summary"];
     assert_eq!(late["warm_up"]["until_s"], 2.0, "the next to arrive");
+}
+
+/// Of requests that arrive together, those of the warm-up do not count, whenever they
+/// complete.
+#[test]
+fn requests_that_arrive_together_are_cut_by_number() {
+    let keys = "queue_depth = 7\nrequests = 100\nwarm_up_requests = 3\n";
+    let run = planned(&g2(), &load(keys), &in_memory());
+    let summary = &run.document["summary"];
+    assert_eq!(summary["warm_up"]["until_s"], 0.0);
+    assert_eq!(summary["warm_up"]["requests"], 3);
+    assert_eq!(summary["requests"], 97);
+    let counted = rows(&run.batches).into_iter().filter(|row| row.id >= 3);
+    let response: u64 = counted.map(|row| row.completion - row.arrival).sum();
+    let mean_ms = number(&summary["response_time_ms"]["mean"]);
+    assert!(close(mean_ms, response as f64 / 97e6));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::Saturated;
-use sledsim_core::model::Report;
+use sledsim_core::model::{Busy, Energy, Report};
 use sledsim_run::stats::{Interval, Precision, RunReport, SeedRun, Stats, WarmUpCut, summary};
 use std::fs;
 use std::path::Path;
@@ -111,7 +111,8 @@ fn full() -> Value {
         }),
         reports: vec![Report {
             name: "g2".into(),
-            busy: Nanos(5),
+            mechanisms: vec![("", Busy::default()), (".bus", Busy::default())],
+            energy: Some(Energy::default()),
             ..Report::default()
         }],
         warm_up: Some(WarmUpCut {
@@ -166,6 +167,10 @@ fn undefined_values_are_null() {
         "throughput_iops",
         "read_fraction",
         "utilisation",
+        "busiest",
+        "mean_outstanding",
+        "mean_queue_depth",
+        "max_queue_depth",
     ] {
         assert_eq!(nothing[key], Value::Null, "{key}");
     }
@@ -187,5 +192,7 @@ fn other_documents_do_not_follow_the_schema() {
     assert!(change(&|s| s["requests"] = Value::Null).is_err());
     assert!(change(&|s| s["seek_ms"]["p50"] = json!("1")).is_err());
     assert!(change(&|s| s["duration_s"] = json!(-1.0)).is_err());
-    assert!(change(&|s| s["devices"][0]["busy_s"] = Value::Null).is_err());
+    assert!(change(&|s| s["mechanisms"][0]["busy_s"] = Value::Null).is_err());
+    assert!(change(&|s| s["mechanisms"][1]["host"] = json!("1")).is_err());
+    assert!(change(&|s| s["devices"][0]["busy_s"] = json!(1)).is_err());
 }

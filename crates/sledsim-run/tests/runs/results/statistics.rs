@@ -3,10 +3,10 @@
 use super::{close, random_rows, stats_of};
 use serde_json::{Value, json};
 use sledsim_base::request::Op;
-use sledsim_base::row::{Parts, Row, Status};
+use sledsim_base::row::{Parts, Row, Status, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::Saturated;
-use sledsim_core::model::{Energy, Report};
+use sledsim_core::model::{Busy, Energy, Report};
 use sledsim_run::stats::{RunReport, summary};
 
 #[test]
@@ -26,7 +26,8 @@ fn a_run_worked_out_by_hand() {
             transfer: Nanos(i * 1_000_000 - if i > 1 { 500_000 } else { 0 }),
             ..Parts::default()
         },
-        passes: 2,
+        // The last met no mechanism.
+        passes: if i == 3 { 0 } else { 3 },
         retries: 1,
         status: if i == 3 { Status::Error } else { Status::Ok },
         energy_nj: 250_000_000,
@@ -38,10 +39,14 @@ fn a_run_worked_out_by_hand() {
         idle_j,
         ..Energy::default()
     };
-    let report = |name: &str, busy_ms: u64, energy| Report {
+    let busy = |host_ms: u64, other_ms: u64| Busy {
+        host: Nanos(host_ms * 1_000_000),
+        other: Nanos(other_ms * 1_000_000),
+    };
+    let report = |name: &str, mechanisms, energy| Report {
         name: name.into(),
-        busy: Nanos(busy_ms * 1_000_000),
-        energy,
+        mechanisms,
+        energy: Some(energy),
         counts: vec![("hits", 3)],
     };
     let found = summary(
@@ -53,8 +58,13 @@ fn a_run_worked_out_by_hand() {
                 queue: 7,
             }),
             reports: vec![
-                report("g2", 4, energy(0.5, 0.25)),
-                report("cache", 1, energy(0.0, 1.25)),
+                report("two", vec![], energy(0.0, 0.0)),
+                report(
+                    "g2",
+                    vec![("", busy(3, 1)), (".bus", busy(5, 0))],
+                    energy(0.5, 0.25),
+                ),
+                report("cache", vec![("", busy(0, 1))], energy(0.0, 1.25)),
             ],
             ..RunReport::default()
         },
@@ -76,9 +86,13 @@ fn a_run_worked_out_by_hand() {
         ("blocks_written", json!(0)),
         ("passes", json!(6)),
         ("retries", json!(3)),
-        ("mean_queue_depth", json!(1.0)),
-        ("max_queue_depth", json!(2)),
-        ("utilisation", json!(0.4)),
+        // 1, 2 and 3 ms in 5 ms; nobody looked at the arrivals.
+        ("mean_outstanding", json!(1.2)),
+        ("mean_queue_depth", Value::Null),
+        ("max_queue_depth", Value::Null),
+        ("utilisation", json!(0.5)),
+        ("busiest", json!("g2.bus")),
+        ("mechanism_requests", json!(2)),
         ("saturated", json!({"at_s": 0.011, "queue": 7})),
         ("interrupted", json!(false)),
         ("request_energy_j", json!(0.75)),
@@ -104,14 +118,26 @@ fn a_run_worked_out_by_hand() {
         (
             "devices",
             json!([
-                {"name": "g2", "busy_s": 0.004, "utilisation": 0.4, "energy_j": {"seek": 0.5,
+                {"name": "two", "energy_j": {"seek": 0.0,
+                    "transfer": 0.0, "idle": 0.0, "inactive": 0.0, "startup": 0.0,
+                    "read_ahead": 0.0, "destage": 0.0, "background": 0.0, "retry": 0.0, "total": 0.0},
+                    "counts": {"hits": 3}},
+                {"name": "g2", "energy_j": {"seek": 0.5,
                     "transfer": 0.0, "idle": 0.25, "inactive": 0.0, "startup": 0.0,
                     "read_ahead": 0.0, "destage": 0.0, "background": 0.0, "retry": 0.0, "total": 0.75},
                     "counts": {"hits": 3}},
-                {"name": "cache", "busy_s": 0.001, "utilisation": 0.1, "energy_j": {"seek": 0.0,
+                {"name": "cache", "energy_j": {"seek": 0.0,
                     "transfer": 0.0, "idle": 1.25, "inactive": 0.0, "startup": 0.0,
                     "read_ahead": 0.0, "destage": 0.0, "background": 0.0, "retry": 0.0, "total": 1.25},
                     "counts": {"hits": 3}},
+            ]),
+        ),
+        (
+            "mechanisms",
+            json!([
+                {"name": "g2", "busy_s": 0.004, "utilisation": 0.4, "host": 0.3, "other": 0.1},
+                {"name": "g2.bus", "busy_s": 0.005, "utilisation": 0.5, "host": 0.5, "other": 0.0},
+                {"name": "cache", "busy_s": 0.001, "utilisation": 0.1, "host": 0.0, "other": 0.1},
             ]),
         ),
     ] {
@@ -122,7 +148,15 @@ fn a_run_worked_out_by_hand() {
     assert!(close(&response["sd"], (2.0_f64 / 3.0).sqrt()));
     assert!(close(&response["scv"], 1.0 / 6.0));
     assert_eq!(response["max"], json!(3.0));
-    assert_eq!(found["service_time_ms"]["max"], json!(2.5));
+    // Over the two that met a mechanism: 1 ms and 1.5 ms.
+    let service = &found["service_time_ms"];
+    assert_eq!(
+        (&service["mean"], &service["max"]),
+        (&json!(1.25), &json!(1.5))
+    );
+    assert!(close(&service["sd"], 0.25));
+    assert!((1.0..1.001).contains(&service["p50"].as_f64().unwrap()));
+    assert_eq!(service["p90"], json!(1.5));
     assert!(close(&found["queue_ms"]["mean"], 1.0 / 3.0));
 }
 
@@ -131,9 +165,13 @@ fn every_time_agrees_with_brute_force() {
     let rows = random_rows(1, 25_000);
     let found = summary(&stats_of(&rows), &RunReport::default());
     type TimeOf = fn(&Row) -> Nanos;
+    let moves: TimeOf = |r| {
+        let arm = r.parts.seek + r.parts.rotation + r.parts.head_switch;
+        arm + r.parts.transfer + r.parts.retry + r.parts.other
+    };
     let time_of: [(&str, TimeOf); 15] = [
         ("response_time_ms", |r| r.completion - r.arrival),
-        ("service_time_ms", |r| r.completion - r.start),
+        ("service_time_ms", moves),
         ("queue_ms", |r| r.parts.queue),
         ("overhead_ms", |r| r.parts.overhead),
         ("seek_ms", |r| r.parts.seek),
@@ -148,9 +186,13 @@ fn every_time_agrees_with_brute_force() {
         ("retry_ms", |r| r.parts.retry),
         ("other_ms", |r| r.parts.other),
     ];
-    let n = rows.len() as f64;
     for (key, time) in time_of {
-        let mut ms: Vec<f64> = rows.iter().map(|r| time(r).0 as f64 / 1e6).collect();
+        // Service times only of those that met a mechanism.
+        let has = |r: &&Row| key != "service_time_ms" || r.passes > 0;
+        let mut ms: Vec<f64> = (rows.iter().filter(has))
+            .map(|r| time(r).0 as f64 / 1e6)
+            .collect();
+        let n = ms.len() as f64;
         ms.sort_by(f64::total_cmp);
         let mean = ms.iter().sum::<f64>() / n;
         let variance = ms.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
@@ -175,7 +217,7 @@ fn every_time_agrees_with_brute_force() {
             ("p99_99", 0.9999),
         ] {
             // 25,000 times each share is a whole number, up to f64 noise.
-            let exact = ms[(share * n - 0.25).ceil() as usize - 1];
+            let exact = ms[(share * n - 1e-6).ceil() as usize - 1];
             let found = found[name].as_f64().unwrap();
             assert!(
                 (exact..=exact * (1.0 + 1.0 / 1024.0)).contains(&found),
@@ -207,8 +249,52 @@ fn totals_agree_with_brute_force() {
     }
     let energy_nj: u64 = rows.iter().map(|r| r.energy_nj).sum();
     assert!(close(&found["request_energy_j"], energy_nj as f64 * 1e-9));
-    let depth: u64 = rows.iter().map(|r| u64::from(r.queue_depth)).sum();
-    assert!(close(&found["mean_queue_depth"], depth as f64 / 10_000.0));
+    let served = count(&|r| r.passes > 0);
+    assert_eq!(found["mechanism_requests"], json!(served));
+    // Little: of rows alone, the sum of their response times.
+    let response: u64 = rows.iter().map(|r| r.response().0).sum();
+    let first = rows.iter().map(|r| r.arrival).min().unwrap();
+    let last = rows.iter().map(|r| r.completion).max().unwrap();
+    let outstanding = response as f64 / (last - first).0 as f64;
+    assert!(close(&found["mean_outstanding"], outstanding));
+}
+
+/// One request, or one device, of unknown energy makes the sum unknown.
+#[test]
+fn what_is_partly_unknown_is_unknown() {
+    let mut rows = random_rows(2, 100);
+    let device = |energy| Report {
+        energy,
+        ..Report::default()
+    };
+    let known = RunReport {
+        reports: vec![device(Some(Energy::default())); 2],
+        ..RunReport::default()
+    };
+    let unknown = RunReport {
+        reports: vec![device(Some(Energy::default())), device(None)],
+        ..RunReport::default()
+    };
+    let energies = |rows: &[Row], run| {
+        let found = summary(&stats_of(rows), run);
+        ["energy_j", "request_energy_j"].map(|key| !found[key].is_null())
+    };
+    assert_eq!(energies(&rows, &known), [true, true]);
+    assert_eq!(energies(&rows, &unknown), [false, false]);
+    rows[70].energy_nj = UNKNOWN_ENERGY;
+    assert_eq!(energies(&rows, &known), [true, false]);
+    // Likewise of the parts of a whole, in both orders.
+    for [one, other] in [[&rows[..70], &rows[70..]], [&rows[70..], &rows[..70]]] {
+        let mut sum = stats_of(one);
+        sum.merge(&stats_of(other));
+        let found = summary(&sum, &known);
+        assert_eq!(found["request_energy_j"], Value::Null);
+    }
+    // No request met a mechanism.
+    rows.iter_mut().for_each(|row| row.passes = 0);
+    let found = summary(&stats_of(&rows), &known);
+    assert_eq!(found["service_time_ms"]["mean"], Value::Null);
+    assert_eq!(found["mechanism_requests"], json!(0));
 }
 
 #[test]

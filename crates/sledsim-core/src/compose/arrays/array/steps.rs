@@ -5,7 +5,7 @@ use super::jobs::{Job, JobOwner, Sent, Step};
 use crate::compose::arrays::contents::LOST;
 use crate::compose::arrays::{Level, Lost, View};
 use crate::model::CompletionSink;
-use sledsim_base::request::{Extents, Flags, Op, Request, lbns};
+use sledsim_base::request::{Extents, Flags, Op, Request, inner_id, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 
@@ -161,11 +161,12 @@ impl<L: Level> Array<L> {
                 Op::Flush | Op::Trim => {}
             }
         }
-        let id = self.next_id;
+        let host = (job.owner == JobOwner::Host).then_some(request.id);
+        let (id, parent) = inner_id(self.next_id, host);
         self.next_id += 1;
         let part = Request {
             id,
-            parent: (job.owner == JobOwner::Host).then_some(request.id),
+            parent,
             arrival: at,
             op,
             flags,

@@ -46,7 +46,7 @@ impl HostRequest {
     pub(super) fn charge(&mut self, child: &Row) {
         self.row.passes += child.passes;
         self.row.retries += child.retries;
-        self.row.energy_nj += child.energy_nj;
+        self.row.energy_nj = self.row.energy_nj.saturating_add(child.energy_nj);
         if child.status != sledsim_base::row::Status::Ok {
             self.row.status = child.status;
         }
@@ -223,13 +223,17 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// Adds a request; returns its id.
+    /// The number of the next request.
     #[inline]
-    pub(super) fn add(&mut self, job: Job) -> u64 {
-        let id = self.next_id;
+    pub(super) fn next_id(&self) -> u64 {
+        self.next_id
+    }
+
+    /// Adds the next request.
+    #[inline]
+    pub(super) fn add(&mut self, job: Job) {
+        self.jobs.insert(self.next_id, job);
         self.next_id += 1;
-        self.jobs.insert(id, job);
-        id
     }
 
     #[inline]

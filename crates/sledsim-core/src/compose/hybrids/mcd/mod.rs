@@ -91,7 +91,7 @@ use jobs::{HostRequest, Job, Jobs, Op, Piece};
 use queues::{Arriving, BackLoad, Buffer, DeferredWrites, Resumed, SlotQueue};
 use sizes::Sizes;
 use slab::Slab;
-use sledsim_base::request::{Extents, Op as RequestOp, Request};
+use sledsim_base::request::{Extents, Op as RequestOp, Request, inner_id};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
@@ -232,8 +232,11 @@ impl Mcd {
                 .and_then(|piece| self.host_requests.get(piece.host_request)),
             _ => None,
         };
+        let number = self.jobs.next_id();
+        let (id, parent) = inner_id(number, host_request.map(|host_request| host_request.row.id));
         let mut request = Request {
-            parent: host_request.map(|host_request| host_request.row.id),
+            id,
+            parent,
             stream: host_request.map_or(0, |host_request| host_request.row.stream),
             arrival: self.now,
             op,
@@ -245,7 +248,7 @@ impl Mcd {
         if child == BACK && !self.is_cleaning(&job) {
             self.back.busy += 1;
         }
-        request.id = self.jobs.add(job);
+        self.jobs.add(job);
         self.children.submit(child, request, sink);
     }
 

@@ -9,7 +9,7 @@ use crate::compose::hybrids::{BACK, FRONT};
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
 use crate::model::{CompletionSink, Events, Model, Report};
-use sledsim_base::request::{Extent, Extents, Flags, Op, Request, append, blocks_in};
+use sledsim_base::request::{Extent, Extents, Flags, Op, Request, append, blocks_in, inner_id};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
@@ -113,7 +113,7 @@ impl Mwb {
         tokens: &[u64],
         sink: &mut dyn CompletionSink,
     ) -> u64 {
-        let id = self.next_id;
+        let (id, parent) = inner_id(self.next_id, request.parent);
         self.next_id += 1;
         self.counts.count(child, &request, sent.as_ref());
         if let Some(sent) = sent {
@@ -126,7 +126,12 @@ impl Mwb {
         {
             contents.stage_write(tokens);
         }
-        children.submit(child, Request { id, ..request }, sink);
+        let request = Request {
+            id,
+            parent,
+            ..request
+        };
+        children.submit(child, request, sink);
         id
     }
 
@@ -326,7 +331,7 @@ impl Mwb {
         *left -= 1;
         row.passes += child.passes;
         row.retries += child.retries;
-        row.energy_nj += child.energy_nj;
+        row.energy_nj = row.energy_nj.saturating_add(child.energy_nj);
         if child.status != Status::Ok {
             row.status = child.status;
         }

@@ -57,7 +57,7 @@ use super::geometry::Track;
 use crate::devices::disk::power::Cause;
 use crate::model::mechanism::Mechanism;
 use crate::model::media_writes::{BlockOrder, MediaWrite, MediaWrites};
-use crate::model::{CompletionSink, Events, Model, Report};
+use crate::model::{Busy, CompletionSink, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use ahead::ReadAheadPlan;
 use bus::Bus;
@@ -92,7 +92,8 @@ struct Dirty {
     extent: Extent,
     /// When the host has sent them.
     crossed: Nanos,
-    /// When they will be on the media.
+    /// When the arm writes them, and when they are on the media.
+    written: (Nanos, Nanos),
     until: Nanos,
 }
 
@@ -120,7 +121,7 @@ pub struct Controller {
     free: Nanos,
     /// Completion of the last request, for a drive that never disconnects.
     answered: Nanos,
-    busy: Nanos,
+    busy: Busy,
     before: LastRequest,
     dirty: VecDeque<Dirty>,
     /// The segment of the last write into the buffer, and one past its end.
@@ -185,7 +186,7 @@ impl Controller {
             now: Nanos::ZERO,
             free: Nanos::ZERO,
             answered: Nanos::ZERO,
-            busy: Nanos::ZERO,
+            busy: Busy::default(),
             before: LastRequest::default(),
             dirty: VecDeque::new(),
             writing: None,
@@ -268,6 +269,7 @@ impl Controller {
             queue_depth: waiting.queue_depth,
             start: at,
             completion: at,
+            energy_nj: self.disk.energy_nj(0.0),
             parts: Parts {
                 overhead: command,
                 queue: at - waiting.request.arrival - command,
@@ -420,7 +422,7 @@ impl Controller {
         let mut row = self.row(waiting, at);
         row.start = start;
         row.passes = moved.passes;
-        row.energy_nj = (moved.energy_j * 1e9 + 0.5) as u64;
+        row.energy_nj = self.disk.energy_nj(moved.energy_j);
         row.parts = Parts {
             overhead: row.parts.overhead + overhead,
             queue: row.parts.queue + (start - at),
@@ -436,10 +438,23 @@ impl Controller {
         self.disk.work([begin, moved.end], took, cause)
     }
 
-    /// Marks the mechanics as busy until `end`.
-    fn occupy(&mut self, from: Nanos, end: Nanos) {
-        self.busy += end.since(from);
-        self.free = self.free.max(end);
+    /// The busy time without that of writes which go on after `until`.
+    fn busy_until(&self, until: Nanos) -> Busy {
+        let later = self.dirty.iter().map(|dirty| {
+            let (begin, end) = dirty.written;
+            end.since(begin.max(until))
+        });
+        let other = self
+            .busy
+            .other
+            .since(later.fold(Nanos::ZERO, |sum, one| sum + one));
+        Busy { other, ..self.busy }
+    }
+
+    /// Accounts for the time of the move `moved` of request `id`.
+    fn occupy(&mut self, id: u64, moved: &MoveResult) {
+        self.busy.add(id, moved.parts.total());
+        self.free = self.free.max(moved.end);
     }
 }
 
@@ -498,7 +513,8 @@ impl Model for Controller {
         let ready = if self.settings.bus.never_disconnect {
             arrival
         } else {
-            self.bus.take(arrival, arrival + self.settings.command)
+            let end = arrival + self.settings.command;
+            self.bus.take(request.id, arrival, end)
         };
         self.incoming.push_back(Waiting {
             request,
@@ -529,7 +545,7 @@ impl Model for Controller {
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         reports.push(Report {
             name: self.name.clone(),
-            busy: self.busy,
+            mechanisms: vec![("", self.busy_until(until)), (".bus", self.bus.busy)],
             energy: self.disk.energy(until),
             ..Report::default()
         });

@@ -8,7 +8,7 @@ use crate::devices::disk::power::Cause;
 use crate::devices::disk::rotation::Rotation;
 use crate::model::CompletionSink;
 use crate::queueing::schedulers::Waiting;
-use sledsim_base::request::{Extent, Op};
+use sledsim_base::request::{Extent, OWN_WORK, Op, Request};
 use sledsim_base::units::Nanos;
 use std::ops::Range;
 use std::slice;
@@ -57,7 +57,7 @@ impl Controller {
     fn read_ahead(&mut self, arm: Arm, piece: &TimedPiece) {
         let reads = piece.end - piece.first;
         self.disk.leave(arm);
-        self.busy += reads;
+        self.busy.add(OWN_WORK, reads);
         let took = [Nanos::ZERO, reads];
         (self.disk).work([piece.first, piece.end], took, Cause::ReadAhead);
     }
@@ -203,7 +203,7 @@ impl Controller {
         }
         let mut row = self.row(waiting, at);
         let bus = delivery.bus(u64::from(extent.blocks));
-        let crossed = self.cross(start, delivery.end, bus);
+        let crossed = self.cross(row.id, start, delivery.end, bus);
         let completion = crossed + self.settings.overheads.read_completion;
         row.parts.overhead += overhead + self.settings.overheads.read_completion;
         row.parts.bus = bus;
@@ -249,9 +249,9 @@ impl Controller {
         }
     }
 
-    /// Reserves the bus for a read whose last block could cross at `end`; returns the
+    /// Reserves the bus for read `id` whose last block could cross at `end`; returns the
     /// time at which it has crossed.
-    fn cross(&mut self, start: Nanos, end: Nanos, bus: Nanos) -> Nanos {
+    fn cross(&mut self, id: u64, start: Nanos, end: Nanos, bus: Nanos) -> Nanos {
         if bus == Nanos::ZERO {
             return end;
         }
@@ -260,7 +260,7 @@ impl Controller {
         } else {
             end - bus
         };
-        self.bus.take(begin, end)
+        self.bus.take(id, begin, end)
     }
 
     /// Extends read-ahead, or starts it, after a hit.
@@ -341,10 +341,10 @@ impl Controller {
         let mut moved = self.move_data(begins, extents, how);
         moved.parts.other = woken;
         moved.energy_j = startup_j + self.spend(begins, &moved, Cause::Request);
-        self.occupy(start, moved.end);
+        self.occupy(request.id, &moved);
 
         let begin = if segment.is_some() { at } else { begins };
-        let crossed = self.deliver_read(request.blocks(), held, begin);
+        let crossed = self.deliver_read(request, held, begin);
         let overhead = overhead + overheads.read_completion;
         let mut row = self.served(waiting, [at, start, crossed], overhead, &moved);
         self.answer(&mut row, crossed + overheads.read_completion, sink);
@@ -356,7 +356,8 @@ impl Controller {
 
     /// Delivers the blocks of a read over the bus from `begin` on, `held` ones first;
     /// returns the time at which the last has crossed.
-    fn deliver_read(&mut self, blocks: u32, held: Delivery, begin: Nanos) -> Nanos {
+    fn deliver_read(&mut self, request: &Request, held: Delivery, begin: Nanos) -> Nanos {
+        let blocks = request.blocks();
         let share = match self.buffer.high_water_of {
             Share::Request => f64::from(blocks),
             Share::Segment => self.buffer.segment_blocks as f64,
@@ -375,7 +376,7 @@ impl Controller {
             delivery.passing(piece, piece.extent.lbn, piece.extent.end());
         }
         let bus = delivery.bus(u64::from(blocks));
-        self.cross(reconnect, delivery.end, bus)
+        self.cross(request.id, reconnect, delivery.end, bus)
     }
 
     /// Puts the blocks of a read into a segment and starts read-ahead.

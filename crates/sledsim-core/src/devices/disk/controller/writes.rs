@@ -6,7 +6,7 @@ use super::{Controller, Dirty, Keep, WriteBack};
 use crate::devices::disk::power::Cause;
 use crate::model::CompletionSink;
 use crate::queueing::schedulers::Waiting;
-use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::request::{Extent, OWN_WORK, Op, Request};
 use sledsim_base::units::Nanos;
 
 impl Controller {
@@ -72,19 +72,20 @@ impl Controller {
         let mut crossing = Delivery::new(self.settings.bus.write_ns_per_block, start);
         crossing.held(blocks);
         let bus = crossing.bus(blocks);
-        let mut crossed = self.bus.take(start, crossing.end);
+        let mut crossed = self.bus.take(request.id, start, crossing.end);
 
         let (free, planned) = self.stop(at);
         // Whether the media are still writing the last write and can continue.
         let last = self.dirty.back().map(|dirty| dirty.until);
         let mut how = self.drive.access(Op::Write);
         how.continues = appends && free > at + overhead && last == Some(free);
-        let turns = free + self.disk.begin(free).0;
-        let begin = turns.max(at + overhead);
-        let moved = self.write_data(begin, &[extent], how, crossed - bus);
+        let woken = self.disk.begin(free).0;
+        let begin = (free + woken).max(at + overhead);
+        let mut moved = self.write_data(begin, &[extent], how, crossed - bus);
         self.show_write(request.id);
+        moved.parts.other = woken;
         self.spend(begin, &moved, Cause::Destage);
-        self.occupy(begin, moved.end);
+        self.occupy(OWN_WORK, &moved);
         crossed = crossed.max(self.fits_at(extent));
         let until = moved.end.max(crossed);
         self.free = self.free.max(until);
@@ -92,6 +93,7 @@ impl Controller {
         self.dirty.push_back(Dirty {
             extent,
             crossed,
+            written: (begin, moved.end),
             until,
         });
 
@@ -183,13 +185,15 @@ impl Controller {
         let fixed = Nanos(fixed.saturating_add_signed(self.drive.write_settle_ns));
         let bus_time = Delivery::new(self.settings.bus.write_ns_per_block, start);
         let bus = bus_time.bus(u64::from(request.blocks()));
-        let crossed = self.bus.take(start + fixed, start + fixed + bus);
+        let crossed = self
+            .bus
+            .take(request.id, start + fixed, start + fixed + bus);
         let how = self.drive.access(Op::Write);
         let mut moved = self.write_data(start, &request.extents, how, crossed - bus);
         self.show_write(request.id);
         moved.parts.other = woken;
         moved.energy_j = startup_j + self.spend(start, &moved, Cause::Request);
-        self.occupy(free, moved.end);
+        self.occupy(request.id, &moved);
         let end = moved.end.max(crossed);
         let overhead = overhead + overheads.write_completion;
         let mut row = self.served(waiting, [at, free, end], overhead, &moved);

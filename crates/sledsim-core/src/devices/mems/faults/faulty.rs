@@ -263,10 +263,11 @@ impl<M: Mechanism> Faulty<M> {
         }
         let elapsed = progress.service.parts.total();
         let first = progress.steps.len();
-        let before = self.inner.energy(progress.at + elapsed);
+        let before = self.inner.energy(progress.at + elapsed).unwrap_or_default();
         let more = (self.inner).serve(progress.at + elapsed, &part, progress.steps);
         let length = more.parts.total();
-        let spent = self.inner.energy(progress.at + elapsed + length) - before;
+        let after = self.inner.energy(progress.at + elapsed + length);
+        let spent = after.unwrap_or_default() - before;
         self.repeated = self.repeated + spent;
         progress.service.parts.retry += length;
         progress.service.passes += more.passes;
@@ -501,14 +502,14 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
         counts
     }
 
-    fn energy(&self, until: Nanos) -> Energy {
-        let inner = self.inner.energy(until);
-        Energy {
+    fn energy(&self, until: Nanos) -> Option<Energy> {
+        let inner = self.inner.energy(until)?;
+        Some(Energy {
             seek_j: (inner.seek_j - self.repeated.seek_j).max(0.0),
             transfer_j: (inner.transfer_j - self.repeated.transfer_j).max(0.0) + self.ecc_j[0],
             retry_j: self.repeated.seek_j + self.repeated.transfer_j + self.ecc_j[1],
             ..inner
-        }
+        })
     }
 }
 

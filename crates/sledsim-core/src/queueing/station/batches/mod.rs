@@ -7,7 +7,8 @@
 //! no further pass.
 //!
 //! A batch enters the scheduler as one request with all extents, marked as
-//! gathered and linked; its id is the slot of its commands here. The mechanism
+//! gathered and linked; its id is the slot of its commands here, with the mark of own work
+//! if all of them have it. The mechanism
 //! serves it in passes, and each command has a row: it starts with the
 //! positioning for the first pass with blocks of the command; the time of
 //! passes without any is `other`. A read is complete when the last of its
@@ -26,7 +27,7 @@ use grouping::Grouping;
 use serving::BatchInService;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
-use sledsim_base::request::{Extents, Flags, Request};
+use sledsim_base::request::{Extents, Flags, OWN_WORK, Request};
 use sledsim_base::units::Nanos;
 
 /// Which commands become a batch.
@@ -124,11 +125,12 @@ impl CommandStore {
         for member in members {
             extents.extend_from_slice(&member.request.extents);
         }
+        let mark = (members.iter()).fold(OWN_WORK, |mark, member| mark & member.request.id);
         let latest = |time: fn(&Waiting) -> Nanos| members.iter().map(time).max();
         let first = &members[0];
         Waiting {
             request: Request {
-                id: slot as u64,
+                id: slot as u64 | mark,
                 flags: Flags {
                     linked: true,
                     gathered: true,

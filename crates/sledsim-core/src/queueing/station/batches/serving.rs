@@ -5,7 +5,7 @@ use crate::model::CompletionSink;
 use crate::model::mechanism::{Mechanism, PassKind, Service, Step};
 use crate::queueing::schedulers::Waiting;
 use crate::queueing::station::plain::Station;
-use sledsim_base::request::Op;
+use sledsim_base::request::{OWN_WORK, Op};
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 
@@ -45,7 +45,7 @@ impl<M: Mechanism> Station<M> {
         batch: Waiting,
         sink: &mut dyn CompletionSink,
     ) {
-        let slot = batch.request.id as usize;
+        let slot = (batch.request.id & !OWN_WORK) as usize;
         let service = self.access(at, &batch.request);
         self.row.start = at;
 
@@ -97,7 +97,9 @@ impl<M: Mechanism> Station<M> {
                 continue;
             }
             if !self.steps[pass].again {
-                self.bus_free = at.max(self.bus_free) + self.interface.bus(share.blocks);
+                let bus = self.interface.bus(share.blocks);
+                self.bus_free = at.max(self.bus_free) + bus;
+                self.bus_busy.add(member.row.id, bus);
             }
             if member.last_pass == pass {
                 member.complete(at, self.bus_free.max(at), sink);

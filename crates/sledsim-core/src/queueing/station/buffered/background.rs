@@ -5,7 +5,7 @@ use crate::model::mechanism::{Mechanism, Service, Span};
 use crate::model::{CompletionSink, Energy};
 use crate::queueing::schedulers::Waiting;
 use crate::queueing::station::ReadAhead;
-use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
+use sledsim_base::request::{Extent, Extents, Flags, OWN_WORK, Op, Request};
 use sledsim_base::row::Status;
 use sledsim_base::units::Nanos;
 
@@ -51,7 +51,7 @@ impl<M: Mechanism> Buffered<M> {
         while let Some(index) = self.segments.longest_dirty() {
             self.ahead = None;
             let run = self.segments.dirty_run(index);
-            let service = self.destage(index, run, true, at);
+            let service = self.destage(row.id, index, run, true, at);
             row.parts = row.parts + service.parts;
             row.passes += service.passes;
             row.retries += service.retries;
@@ -85,7 +85,7 @@ impl<M: Mechanism> Buffered<M> {
             blocks: (end - first) as u32,
         };
         self.fetching.push(extent);
-        let (service, joules) = self.background(Op::Read, extent, at);
+        let (service, joules) = self.background(OWN_WORK, Op::Read, extent, at);
         if service.status == Status::Error {
             self.drop_lost();
             self.ahead = None;
@@ -101,22 +101,29 @@ impl<M: Mechanism> Buffered<M> {
             let mut run = self.segments.dirty_run(index);
             let row = self.mechanism.end_of(run.lbn, Span::Row);
             run.blocks = (run.end().min(row) - run.lbn) as u32;
-            self.destage(index, run, true, at);
+            self.destage(OWN_WORK, index, run, true, at);
         }
     }
 
-    /// Writes the first dirty blocks of a segment. If `busy`, the segment cannot be
-    /// replaced until they are written.
-    pub(super) fn destage(&mut self, index: usize, run: Extent, busy: bool, at: Nanos) -> Service {
+    /// Writes the first dirty blocks of a segment, for request `id` or as work of its own.
+    /// If `busy`, the segment cannot be replaced until they are written.
+    pub(super) fn destage(
+        &mut self,
+        id: u64,
+        index: usize,
+        run: Extent,
+        busy: bool,
+        at: Nanos,
+    ) -> Service {
         self.segments.destage(index, run.end(), busy);
-        let (service, joules) = self.background(Op::Write, run, at);
+        let (service, joules) = self.background(id, Op::Write, run, at);
         self.background_energy.destage_j += joules;
         service
     }
 
-    /// Serves a background request, at `at` or as soon as the mechanism is free;
-    /// returns the service and its energy in joules.
-    fn background(&mut self, op: Op, extent: Extent, at: Nanos) -> (Service, f64) {
+    /// Serves a background request for request `id`, at `at` or as soon as the mechanism is
+    /// free; returns the service and its energy in joules.
+    fn background(&mut self, id: u64, op: Op, extent: Extent, at: Nanos) -> (Service, f64) {
         let start = at.max(self.mechanism_free);
         let request = Request {
             id: BACKGROUND_ID,
@@ -129,7 +136,7 @@ impl<M: Mechanism> Buffered<M> {
             extents: Extents::from_buf([extent]),
             ..Request::default()
         };
-        let before = self.mechanism.energy(start);
+        let before = self.mechanism.energy(start).unwrap_or_default();
         self.steps.clear();
         let service = self.mechanism.serve(start, &request, &mut self.steps);
         if op == Op::Write {
@@ -137,12 +144,16 @@ impl<M: Mechanism> Buffered<M> {
         }
         let media = service.parts.total();
         self.mechanism_free = start + media;
-        self.busy += media;
+        self.busy.add(id, media);
         self.under_way = Some(Operation::Background);
         let spent = Energy {
             idle_j: 0.0,
             inactive_j: 0.0,
-            ..self.mechanism.energy(self.mechanism_free) - before
+            ..self
+                .mechanism
+                .energy(self.mechanism_free)
+                .unwrap_or_default()
+                - before
         };
         self.background_energy = self.background_energy + spent;
         (service, spent.total_j())

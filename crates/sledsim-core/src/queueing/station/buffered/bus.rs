@@ -16,7 +16,7 @@ impl<M: Mechanism> Buffered<M> {
         sink: &mut dyn CompletionSink,
     ) {
         let mut row = self.row_at(waiting, at);
-        row.completion = self.take_bus(row.blocks, at);
+        row.completion = self.take_bus(row.id, row.blocks, at);
         row.parts.bus = row.completion - at;
         self.read_hits += 1;
         sink.done(&row);
@@ -37,13 +37,15 @@ impl<M: Mechanism> Buffered<M> {
         sink.done(&row);
     }
 
-    /// Transfers read data from `at` on; returns when the last block has crossed
+    /// Transfers data of read `id` from `at` on; returns when the last block has crossed
     /// the bus.
-    pub(super) fn take_bus(&mut self, blocks: u32, at: Nanos) -> Nanos {
+    pub(super) fn take_bus(&mut self, id: u64, blocks: u32, at: Nanos) -> Nanos {
         if self.interface.bus_ns_per_block == 0.0 {
             return at;
         }
-        self.bus_free = at.max(self.bus_free) + self.interface.bus(blocks);
+        let bus = self.interface.bus(blocks);
+        self.bus_busy.add(id, bus);
+        self.bus_free = at.max(self.bus_free) + bus;
         self.bus_free
     }
 
@@ -82,17 +84,19 @@ impl<M: Mechanism> Buffered<M> {
                     .iter()
                     .map(|step| self.requested_blocks(step))
                     .sum();
-                self.take_bus(blocks, at);
+                self.take_bus(self.row.id, blocks, at);
             }
             SpeedMatching::Pass => {
-                self.take_bus(self.requested_blocks(&self.steps[pass]), at);
+                self.take_bus(self.row.id, self.requested_blocks(&self.steps[pass]), at);
             }
             SpeedMatching::Block if self.steps[pass].again => {}
             SpeedMatching::Block => {
                 // The last block cannot cross before it has been read.
                 let step = &self.steps[pass];
                 let last = self.row.start + step.end + self.interface.bus(1);
-                self.bus_free = self.take_bus(self.requested_blocks(step), at).max(last);
+                self.bus_free = self
+                    .take_bus(self.row.id, self.requested_blocks(step), at)
+                    .max(last);
             }
         }
         if pass + 1 < self.steps.len() {

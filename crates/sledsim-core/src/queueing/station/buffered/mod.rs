@@ -53,7 +53,7 @@ mod serving;
 use super::{Buffer, Interface, Segments, SpeedMatching};
 use crate::model::mechanism::{Mechanism, Step};
 use crate::model::media_writes::MediaWrites;
-use crate::model::{CompletionSink, Energy, Events, Model, Report};
+use crate::model::{Busy, CompletionSink, Energy, Events, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use background::ReadAheadState;
 use sledsim_base::request::{Extent, Extents, Op, Request};
@@ -82,7 +82,8 @@ pub struct Buffered<M: Mechanism> {
     incoming: VecDeque<Waiting>,
     bus_free: Nanos,
     mechanism_free: Nanos,
-    busy: Nanos,
+    busy: Busy,
+    bus_busy: Busy,
     under_way: Option<Operation>,
     /// The extents that the mechanism is reading.
     fetching: Extents,
@@ -138,7 +139,8 @@ impl<M: Mechanism> Buffered<M> {
             incoming: VecDeque::new(),
             bus_free: Nanos::ZERO,
             mechanism_free: Nanos::ZERO,
-            busy: Nanos::ZERO,
+            busy: Busy::default(),
+            bus_busy: Busy::default(),
             under_way: None,
             fetching: Extents::new(),
             requested_end: None,
@@ -350,8 +352,11 @@ impl<M: Mechanism> Model for Buffered<M> {
         let queue_depth = (waiting + self.flushes.len()) as u32 + u32::from(in_service);
         let mut ready = arrival.max(self.bus_free) + self.interface.overhead;
         self.bus_free = ready;
+        self.bus_busy.add(request.id, self.interface.overhead);
         if request.op == Op::Write {
-            self.bus_free += self.interface.bus(request.blocks());
+            let bus = self.interface.bus(request.blocks());
+            self.bus_free += bus;
+            self.bus_busy.add(request.id, bus);
             let stored = self.buffer.speed_matching == SpeedMatching::None;
             if stored || self.is_write_back(&request) {
                 ready = self.bus_free;
@@ -394,8 +399,8 @@ impl<M: Mechanism> Model for Buffered<M> {
         counts.push(("read_hits", self.read_hits));
         reports.push(Report {
             name: self.name.clone(),
-            busy: self.busy,
-            energy: Energy {
+            mechanisms: self.interface.mechanisms(self.busy, self.bus_busy),
+            energy: spent.map(|spent| Energy {
                 seek_j: (spent.seek_j - self.background_energy.seek_j).max(0.0),
                 transfer_j: (spent.transfer_j - self.background_energy.transfer_j).max(0.0),
                 startup_j: (spent.startup_j - self.background_energy.startup_j).max(0.0),
@@ -403,7 +408,7 @@ impl<M: Mechanism> Model for Buffered<M> {
                 destage_j: self.background_energy.destage_j,
                 retry_j: (spent.retry_j - self.background_energy.retry_j).max(0.0),
                 ..spent
-            },
+            }),
             counts,
         });
     }

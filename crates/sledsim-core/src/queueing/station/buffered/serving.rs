@@ -5,7 +5,7 @@ use crate::model::CompletionSink;
 use crate::model::mechanism::{Mechanism, Span};
 use crate::queueing::schedulers::Waiting;
 use crate::queueing::station::SpeedMatching;
-use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::request::{Extent, OWN_WORK, Op, Request};
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 
@@ -48,7 +48,7 @@ impl<M: Mechanism> Buffered<M> {
             let missing = self.segments.missing_from(extent.lbn);
             let held = (missing - extent.lbn) as u32;
             if held > 0 {
-                self.take_bus(held, at);
+                self.take_bus(request.id, held, at);
             }
             extent.lbn = missing;
             extent.blocks -= held;
@@ -65,7 +65,7 @@ impl<M: Mechanism> Buffered<M> {
                 break;
             };
             let run = self.segments.dirty_run(index);
-            self.destage(index, run, false, at);
+            self.destage(OWN_WORK, index, run, false, at);
         }
     }
 
@@ -78,7 +78,7 @@ impl<M: Mechanism> Buffered<M> {
         }
         let media = service.parts.total();
         self.mechanism_free = at + media;
-        self.busy += media;
+        self.busy.add(request.id, media);
         self.under_way = Some(Operation::Request);
         row.passes = service.passes;
         row.retries = service.retries;

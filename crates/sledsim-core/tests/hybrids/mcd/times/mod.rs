@@ -13,8 +13,8 @@ mod requests;
 mod slots;
 
 use super::tiers::{memory, tier};
-use crate::common::{Rows, run_open};
-use sledsim_base::request::{Op, Request};
+use crate::common::{Rows, run_open, served};
+use sledsim_base::request::{OWN_WORK, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::compose::hybrids::mcd::Mcd;
@@ -68,11 +68,11 @@ impl Case {
     /// The requests of the children.
     fn asked(&self) -> Vec<Asked> {
         let mut notes: Vec<&Row> = self.rows.notes.iter().collect();
-        notes.sort_by_key(|note| note.id);
+        notes.sort_by_key(|note| note.id & !OWN_WORK);
         let child = |device| ["front", "back"][usize::from(device) - 1];
         let tell = |note: &&Row| {
             let (at, child) = (note.arrival.0, child(note.device));
-            (at, child, note.op, note.lbn, note.blocks, note.parent)
+            (at, child, note.op, note.lbn, note.blocks, served(note))
         };
         notes.iter().map(tell).collect()
     }

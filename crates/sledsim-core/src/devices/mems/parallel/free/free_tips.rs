@@ -136,10 +136,10 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
         self.inner.counts()
     }
 
-    fn energy(&self, until: Nanos) -> Energy {
-        Energy {
+    fn energy(&self, until: Nanos) -> Option<Energy> {
+        Some(Energy {
             background_j: self.block_j * self.background.accessed() as f64,
-            ..self.inner.energy(until)
-        }
+            ..self.inner.energy(until)?
+        })
     }
 }

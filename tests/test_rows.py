@@ -1,0 +1,131 @@
+"""Rows are the host's requests, one each; those inside a device come with parts."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+import sledsim as ss
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sledsim.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MEMORY = '{kind = "memory", blocks = 4096, latency_ms = 0.1, ms_per_block = 0.001, title = "M"}'
+FAILING = f"child = {MEMORY}\nspares = 1\nfail_child = 1\nfail_at_ms = 200\n"
+RAID5 = 'kind = "raid5"\nunit_blocks = 8\nchildren = 4\n'
+CACHE = f'kind = "read_cache"\nfront = {MEMORY}\n'
+COMPOSITES = {
+    "stripe": 'kind = "stripe"\nunit_blocks = 16\nchildren = 3\nchild = {base = "g2"}\n',
+    "raid0": 'kind = "raid0"\nunit_blocks = 8\nchildren = 4\nchild = {base = "g2"}\n',
+    "raid1": 'kind = "raid1"\nchildren = 2\nchild = {base = "atlas10k"}\n',
+    "raid5": RAID5 + 'child = {base = "g3"}\n',
+    "rebuilt-raid1": 'kind = "raid1"\nchildren = 2\n' + FAILING,
+    "rebuilt-raid5": RAID5 + FAILING,
+    "read-cache": CACHE + 'back = {base = "g2"}\n',
+    "cached-array": f'{CACHE}[back]\ntitle = "R"\n{RAID5}child = {{base = "mwb"}}\n',
+}
+LAYOUTS: list[Any] = [
+    None,
+    {"name": "organ_pipe", "unit_blocks": 540, "reshuffle_s": 0.2},
+    "columnar",
+]
+LAID = ("g2", "g2-buffered", "sigmetrics2000")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder with arrays and caches."""
+    folder = tmp_path_factory.mktemp("devices")
+    for name, text in COMPOSITES.items():
+        (folder / f"{name}.toml").write_text(f'title = "A"\n{text}', encoding="utf-8")
+    return folder
+
+
+@st.composite
+def loads(draw: st.DrawFn) -> ss.Load:
+    """Draw a load that no device here is given up on."""
+    kind = draw(st.sampled_from(["random", "zipf", "sequential"]))
+    keys: dict[str, Any] = {"seed": draw(st.integers(1, 1000)), "last_lbn": 4000}
+    keys["requests"] = draw(st.integers(1, 600))
+    keys["read_fraction"] = draw(st.sampled_from([0.0, 0.5, 1.0]))
+    keys |= draw(st.sampled_from([{"rate": 40}, {"queue_depth": 1}, {"queue_depth": 7}]))
+    keys["warm_up_requests"] = draw(st.sampled_from([0, keys["requests"] // 3]))
+    return ss.workload(kind, **keys)
+
+
+def rows_of(run: ss.Run) -> pl.DataFrame:
+    """Return the rows of a run, with plain names."""
+    frame: pl.DataFrame = run.to_polars()
+    return frame.with_columns(pl.col("device", "op", "status").cast(pl.String))
+
+
+@pytest.mark.parametrize("name", [*ss.devices(), *COMPOSITES])
+@settings(max_examples=12, deadline=None)
+@given(load=loads(), data=st.data())
+def test_there_is_a_row_for_each_request_of_the_host(
+    folder: Path, name: str, load: ss.Load, data: st.DataObject
+) -> None:
+    device = ss.device(folder / f"{name}.toml" if name in COMPOSITES else name)
+    layout = data.draw(st.sampled_from(LAYOUTS if name in LAID else LAYOUTS[:1]))
+    run = ss.simulate(load, device, layout=layout)
+    rows, warm_up = rows_of(run), run.summary["warm_up"]
+    left_out = warm_up["requests"] if warm_up else 0
+    assert rows.height == run.requests + left_out == run.workload["requests"]
+    assert rows["parent"].null_count() == rows["id"].n_unique() == rows.height
+    assert rows["device"].unique().to_list() == [device.name]
+
+    counted = rows.filter(pl.col("id") >= left_out)
+    response_ns = sum((counted["completion_ns"] - counted["arrival_ns"]).to_list())
+    assert counted.height == run.requests
+    assert run.summary["response_time_ms"]["mean"] == pytest.approx(
+        response_ns / run.requests / 1e6, rel=1e-9
+    )
+
+    whole = ss.simulate(load, device, layout=layout, parts=True)
+    assert whole.to_dict() == run.to_dict()
+    parts = rows_of(whole)
+    assert parts.filter(pl.col("parent").is_null()).equals(rows)
+    assert parts.height > rows.height or len(run.summary["devices"]) == 1
+
+
+def test_parts_are_in_files_if_they_are_asked_for(tmp_path: Path) -> None:
+    load, file = ss.workload("hplajw", requests=300), tmp_path / "rows.parquet"
+    for parts in (False, True):
+        kept = ss.simulate(load, "mcd", parts=parts)
+        ss.simulate(load, "mcd", rows=file, parts=parts)
+        assert pl.read_parquet(file).equals(kept.to_polars())
+        line = f"run --device mcd --workload hplajw --set requests=300 --rows {file}"
+        assert main([*line.split(), *["--parts"] * parts]) == 0
+        assert pl.read_parquet(file).equals(kept.to_polars())
+
+
+def test_a_study_writes_rows_and_parts(tmp_path: Path) -> None:
+    base = {"device": "mcd", "workload": "hplajw", "requests": 200}
+    for parts in (False, True):
+        folder = tmp_path / str(parts)
+        ss.sweep(base, grid={"seed": [3]}, output=folder, run_rows=True, parts=parts)
+        (file,) = (folder / "rows").iterdir()
+        own = ss.simulate(ss.workload("hplajw", requests=200, seed=3), "mcd", parts=parts)
+        assert pl.read_parquet(file).equals(own.to_polars())
+
+
+def test_what_keeps_no_rows_keeps_no_parts() -> None:
+    for keys in ({"rows": False}, {"seeds": 2}):
+        with pytest.raises(ss.SledsimError, match="rows"):
+            ss.simulate("random", "mcd", parts=True, **keys)
+
+
+def test_rows_of_several_seeds_are_told_of_in_one_way() -> None:
+    """Asked for before the run, or after it."""
+    load, says = ss.workload("random", requests=10), "kept of a single run only"
+    run = ss.simulate(load, "g2", seeds=2)
+    with pytest.raises(RuntimeError, match=says):
+        run.to_pandas()
+    with pytest.raises(ss.SledsimError, match=says):
+        ss.simulate(load, "g2", seeds=2, rows=True)
+    assert run.requests == json.loads(json.dumps(run.to_dict()))["summary"]["requests"] == 20
