@@ -86,7 +86,7 @@ def test_they_are_shuffled_before(request: pytest.FixtureRequest) -> None:
 
 
 class Worker:
-    """A worker of pytest-xdist that notes what it is told to run."""
+    """Stand in for a worker of pytest-xdist; record the tests that it gets."""
 
     gateway = SimpleNamespace(id="gw")
     shutting_down = False

@@ -1,4 +1,4 @@
-"""Laws that the figures of every run obey, whatever the device, the load and the scheduler.
+"""Check the laws of the figures of a run on random devices, loads and schedulers.
 
 The definitions are those of docs/reference/results.md, "What the figures are". Everything is
 computed anew here from the rows of the run: arrivals, completions and parts.

@@ -86,7 +86,7 @@ fn a_run_worked_out_by_hand() {
         ("blocks_written", json!(0)),
         ("passes", json!(6)),
         ("retries", json!(3)),
-        // 1, 2 and 3 ms in 5 ms; nobody looked at the arrivals.
+        // 1, 2 and 3 ms in 5 ms; what arrivals found is not observed.
         ("mean_outstanding", json!(1.2)),
         ("mean_queue_depth", Value::Null),
         ("max_queue_depth", Value::Null),
