@@ -146,7 +146,7 @@ pub struct Row {
     /// How it ended.
     pub status: Status,
     /// Energy spent on this request in nanojoules (idling not included), or
-    /// [`UNKNOWN_ENERGY`]. Add with saturation: a sum with an unknown part is unknown.
+    /// [`UNKNOWN_ENERGY`].
     pub energy_nj: u64,
 }
 
@@ -168,6 +168,23 @@ impl Row {
             blocks: request.blocks(),
             arrival: request.arrival,
             ..Self::default()
+        }
+    }
+
+    /// Adds the work of `child`, a request inside the device: passes, retries and energy.
+    #[inline]
+    pub fn add_work(&mut self, child: &Self) {
+        self.passes += child.passes;
+        self.retries += child.retries;
+        self.energy_nj = self.energy_nj.saturating_add(child.energy_nj);
+    }
+
+    /// As [`Row::add_work`], of a child whose failure is that of this request.
+    #[inline]
+    pub fn charge(&mut self, child: &Self) {
+        self.add_work(child);
+        if child.status != Status::Ok {
+            self.status = child.status;
         }
     }
 

@@ -140,12 +140,7 @@ impl Composite for Stripe {
             return;
         };
         *left -= 1;
-        row.passes += child_row.passes;
-        row.retries += child_row.retries;
-        row.energy_nj = row.energy_nj.saturating_add(child_row.energy_nj);
-        if child_row.status != sledsim_base::row::Status::Ok {
-            row.status = child_row.status;
-        }
+        row.charge(child_row);
         if *left == 0 {
             // Completions come in order, so this child was the last.
             row.start = child_row.start;

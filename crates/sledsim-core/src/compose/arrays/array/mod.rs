@@ -179,9 +179,7 @@ impl<L: Level> Composite for Array<L> {
             return;
         };
         job.left -= 1;
-        job.row.passes += row.passes;
-        job.row.retries += row.retries;
-        job.row.energy_nj = job.row.energy_nj.saturating_add(row.energy_nj);
+        job.row.add_work(row);
         if !sent.extents.is_empty()
             && let Some(contents) = self.children.contents(sent.child)
         {

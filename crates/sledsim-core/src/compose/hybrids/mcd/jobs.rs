@@ -41,17 +41,6 @@ impl HostRequest {
         }
     }
 
-    /// Adds the passes and energy of a child's request.
-    #[inline]
-    pub(super) fn charge(&mut self, child: &Row) {
-        self.row.passes += child.passes;
-        self.row.retries += child.retries;
-        self.row.energy_nj = self.row.energy_nj.saturating_add(child.energy_nj);
-        if child.status != sledsim_base::row::Status::Ok {
-            self.row.status = child.status;
-        }
-    }
-
     /// Accounts for the time of a child's request that it waited for.
     ///
     /// Requests one after another add up; of concurrent ones, the parts are those

@@ -281,7 +281,7 @@ impl Mcd {
                 .first()
                 .and_then(|piece| self.host_requests.get_mut(piece.host_request))
             {
-                host_request.charge(row);
+                host_request.row.charge(row);
             }
             self.account_wait(&waiting, row);
         }

@@ -268,7 +268,7 @@ impl Mcd {
             self.unpin(slot);
         }
         if let Some(host_request) = self.host_requests.get_mut(host_request) {
-            host_request.charge(row);
+            host_request.row.charge(row);
             host_request.account(row);
         }
         self.pieces_done(host_request, placed.len() as u32, sink);
@@ -323,7 +323,7 @@ impl Mcd {
             self.store_bypassed(pieces, row);
         }
         if let Some(host_request) = self.host_requests.get_mut(host_request) {
-            host_request.charge(row);
+            host_request.row.charge(row);
             host_request.account(row);
         }
         self.pieces_done(host_request, pieces.len() as u32, sink);

@@ -10,7 +10,7 @@ use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
 use crate::model::{CompletionSink, Events, Model, Report};
 use sledsim_base::request::{Extent, Extents, Flags, Op, Request, append, blocks_in, inner_id};
-use sledsim_base::row::{Row, Status};
+use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -329,12 +329,7 @@ impl Mwb {
             return;
         };
         *left -= 1;
-        row.passes += child.passes;
-        row.retries += child.retries;
-        row.energy_nj = row.energy_nj.saturating_add(child.energy_nj);
-        if child.status != Status::Ok {
-            row.status = child.status;
-        }
+        row.charge(child);
         if *left > 0 {
             return;
         }
