@@ -23,11 +23,10 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// Starts over: requests from number `first` on count, which arrives now.
-    pub fn restart(&mut self, first: u64, now: Nanos) {
+    /// Starts over: requests from number `first` on count.
+    pub fn restart(&mut self, first: u64) {
         *self = Self {
             first,
-            since: now,
             ..Self::default()
         };
     }
@@ -161,7 +160,7 @@ mod tests {
             for (id, one) in (0..).zip(&all) {
                 pass(&mut occupancy, &mut inside, one.arrival);
                 if id == first && first > 0 {
-                    occupancy.restart(first, Nanos(one.arrival));
+                    occupancy.restart(first);
                 }
                 occupancy.arrive(Nanos(one.arrival), inside.len() as u64);
                 inside.push((id, one, false));

@@ -211,11 +211,12 @@ fn rows_lie_in_tracks_and_tracks_in_cylinders() {
         if device(name, overrides).disk().is_some() {
             continue; // its tracks are walked block by block elsewhere
         }
-        let sled = mechanism(name, overrides);
+        let (sled, mut served) = (mechanism(name, overrides), mechanism(name, overrides));
         let mut random = Stream::new(3, "spans");
         let place = |lbn| sled.target_cylinder(&Request::new(0, Nanos::ZERO, Op::Read, lbn, 1));
         let ends = [0, sled.blocks() - 1];
         let some = (0..500).map(|_| random.below(sled.blocks()));
+        let mut now = Nanos::ZERO;
         for lbn in ends.into_iter().chain(some) {
             let [row, track, cylinder] =
                 [Span::Row, Span::Track, Span::Cylinder].map(|span| sled.end_of(lbn, span));
@@ -225,9 +226,11 @@ fn rows_lie_in_tracks_and_tracks_in_cylinders() {
                 assert_eq!(place(cylinder), place(lbn) + 1);
             }
             // A row is one pass, regardless of the passes before and after it.
-            let serve = |first: u64, blocks: u64| {
-                let request = Request::new(0, Nanos::ZERO, Op::Read, first, blocks as u32);
-                mechanism(name, overrides).serve(Nanos::ZERO, &request, &mut Vec::new())
+            let mut serve = |first: u64, blocks: u64| {
+                let request = Request::new(0, now, Op::Read, first, blocks as u32);
+                let service = served.serve(now, &request, &mut Vec::new());
+                now += service.parts.total();
+                service
             };
             let one = serve(lbn, row - lbn);
             assert_eq!(one.passes, 1);

@@ -58,7 +58,7 @@ impl Observer for Log {
             .take_if(|after| *after <= count)
             .is_some()
         {
-            occupancy.restart(count, at);
+            occupancy.restart(count);
         }
 
         let mut reports = Vec::new();

@@ -155,7 +155,7 @@ impl Counted {
         }
         if self.warm_up.ends(at, count) {
             self.since = Some((at, count));
-            occupancy.restart(count, at);
+            occupancy.restart(count);
             model.report(at, &mut self.before);
             return None;
         }

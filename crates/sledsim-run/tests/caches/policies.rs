@@ -180,7 +180,7 @@ fn every_policy_matches_its_reference_implementation() {
 #[test]
 fn busy_slots_are_skipped_and_empty_ones_filled() {
     for name in PolicySpec::names().chain(VARIANTS) {
-        for slots in SIZES {
+        for slots in [1, 2, 3, 5, 10, 33] {
             for (what, keys) in sequences(slots as u64, 100 + slots as u64, 2000) {
                 let mut random = Stream::new(slots as u64, "busy");
                 let mut cache = Slots::new(name, slots);

@@ -212,17 +212,13 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// The number of the next request.
+    /// Adds the job of a request and returns the number of that.
     #[inline]
-    pub(super) fn next_id(&self) -> u64 {
-        self.next_id
-    }
-
-    /// Adds the next request.
-    #[inline]
-    pub(super) fn add(&mut self, job: Job) {
-        self.jobs.insert(self.next_id, job);
+    pub(super) fn add(&mut self, job: Job) -> u64 {
+        let number = self.next_id;
+        self.jobs.insert(number, job);
         self.next_id += 1;
+        number
     }
 
     #[inline]

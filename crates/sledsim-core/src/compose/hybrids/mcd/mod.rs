@@ -232,7 +232,10 @@ impl Mcd {
                 .and_then(|piece| self.host_requests.get(piece.host_request)),
             _ => None,
         };
-        let number = self.jobs.next_id();
+        if child == BACK && !self.is_cleaning(&job) {
+            self.back.busy += 1;
+        }
+        let number = self.jobs.add(job);
         let (id, parent) = inner_id(number, host_request.map(|host_request| host_request.row.id));
         let mut request = Request {
             id,
@@ -245,10 +248,6 @@ impl Mcd {
         };
         // Children may report other writes before they are on their media.
         request.flags.fua = op == RequestOp::Write;
-        if child == BACK && !self.is_cleaning(&job) {
-            self.back.busy += 1;
-        }
-        self.jobs.add(job);
         self.children.submit(child, request, sink);
     }
 
