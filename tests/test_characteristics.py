@@ -20,7 +20,7 @@ def sledsim(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-@pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.parametrize("seed", range(1, 4))
 def test_every_column_of_table_2_is_met(name: str, seed: int) -> None:
     # Within 2 % for seed 1, and for others but for sequentiality: where the most popular unit is
     # the last of its extent, which is a matter of the seed, a good part of all runs ends there.

@@ -6,21 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.example_runs import EXAMPLES, is_refused, run_twice
+from tests.example_runs import EXAMPLES, is_refused, run_once
 
 SCRIPT = EXAMPLES / "raid5_rebuild.py"
 
 
-def test_two_runs_are_alike_and_the_numbers_make_sense(tmp_path: Path) -> None:
-    def files(run: int) -> list[str]:
-        return ["--output", f"{tmp_path / str(run)}.png", "--json", f"{tmp_path / str(run)}.json"]
-
-    first, second = run_twice(SCRIPT, lambda run: ["--quick", *files(run)])
-    assert first[:3] == second[:3]
-    for ending in ("png", "json"):
-        pictures = [(tmp_path / f"{run}.{ending}").read_bytes() for run in (0, 1)]
-        assert pictures[0] == pictures[1]
-    found = json.loads((tmp_path / "0.json").read_text(encoding="utf-8"))
+def test_the_numbers_make_sense(tmp_path: Path) -> None:
+    picture, numbers = tmp_path / "raid5.png", tmp_path / "raid5.json"
+    run_once(SCRIPT, "--quick", "--output", picture, "--json", numbers)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    found = json.loads(numbers.read_text(encoding="utf-8"))
     assert list(found) == ["g2", "atlas10k"]
     more = {}
     for name, result in found.items():
