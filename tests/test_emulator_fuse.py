@@ -12,13 +12,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 import sledsim as ss
 
 from tests.waiting import LONG_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 def _may_mount() -> bool:
@@ -61,6 +62,60 @@ def test_an_export_is_a_file(point: Path) -> None:
         assert server.is_alive
         subprocess.run(["umount", str(point)], check=True)
         assert not server.is_alive
+
+
+SYNCHRONOUS = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+int main(int count, char **words) {
+    char block[512] = {1};
+    struct iovec data = {block, sizeof block};
+    int plain = open(words[1], O_WRONLY);
+    int kinds[] = {plain, open(words[1], O_WRONLY | O_DSYNC), open(words[1], O_WRONLY | O_SYNC)};
+    for (int kind = 0; kind < 3; kind++)
+        if (pwrite(kinds[kind], block, 512, 512 * kind) != 512) return 1;
+    if (pwritev2(plain, &data, 1, 512 * 3, RWF_DSYNC) != 512) return 1;
+    return pwritev2(plain, &data, 1, 512 * 4, RWF_SYNC) != 512;
+}
+"""
+"""Writes blocks 0 to 4, as the headers of the C library name the ways."""
+
+
+def write_by_c(file: Path, folder: Path) -> None:
+    source = folder / "writes.c"
+    source.write_text(SYNCHRONOUS, encoding="utf-8")
+    program = folder / "writes"
+    subprocess.run(["cc", "-Wall", "-Werror", "-o", program, source], check=True)
+    subprocess.run([program, file], check=True)
+
+
+def write_by_python(file: Path, _: Path) -> None:
+    block = bytes(512)
+    for number, flags in enumerate((0, os.O_DSYNC, os.O_SYNC)):
+        opened = os.open(file, os.O_WRONLY | flags)
+        assert os.pwrite(opened, block, 512 * number) == 512
+        if not flags:
+            assert os.pwritev(opened, [block], 512 * 3, os.RWF_DSYNC) == 512
+            assert os.pwritev(opened, [block], 512 * 4, os.RWF_SYNC) == 512
+        os.close(opened)
+
+
+@pytest.mark.parametrize("write", [write_by_python, write_by_c])
+def test_synchronous_writes_are_promised(
+    write: Callable[[Path, Path], None], point: Path, tmp_path: Path
+) -> None:
+    """By the numbers that Python and the C library know, not by those of the server."""
+    from sledsim.emulator import DataRecording  # noqa: PLC0415 (on Linux alone)
+
+    recording = tmp_path / "recording"
+    export = ss.Export(device="atlas10k", name="d", speed=100, record_data=recording)
+    with ss.serve(export, fuse=point):
+        write(point / "d", tmp_path)
+    rows = pa.table(DataRecording.load(recording).rows)
+    found = dict(zip(rows["lbn"].to_pylist(), rows["fua"].to_pylist(), strict=True))
+    assert found == {0: False, 1: True, 2: True, 3: True, 4: True}
 
 
 def test_a_file_as_the_mount_point(tmp_path: Path) -> None:

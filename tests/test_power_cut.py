@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
-from tests.waiting import LONG_S
+from tests.waiting import LONG_S, eventually
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the emulator needs Linux")
 
@@ -79,6 +80,36 @@ def test_power_fails_and_returns(served: tuple[ss.Server, ss.RemoteDevice, Path]
     assert loaded.cut(tenth_ns + 1).facts["digest"] != cut.facts["digest"]
     with pytest.raises(ss.SledsimError, match="the device was off"):
         loaded.cut(said["at_ns"] + 1)
+
+
+def test_power_fails_while_the_device_starts(tmp_path: Path) -> None:
+    # It starts for 0.5 ms, here half a second, before it takes requests.
+    recording = tmp_path / "recording"
+    export = Export(
+        device="cmu2003", name="d", speed=0.001, power_cut="manual", record_data=recording
+    )
+    server = ss.serve(export, rpc=f"unix:{tmp_path / 'r.sock'}")
+    with server, ss.connect(server.uris[0]) as device, ThreadPoolExecutor() as pool:
+        write(device, 5, 1)
+        server.power_cut()
+        for value in (2, 3):
+            assert server.power_on()["startup_ns"] == 500_000
+            waits = pool.submit(write, device, 5, value)
+            eventually(lambda: server.status()["exports"][0]["outstanding"] == 1)
+            said = server.power_cut()
+            assert (said["writes"], said["acknowledged"], said["lost"]) == (1, 0, 0)
+            with pytest.raises(ss.RemoteError, match="power"):
+                waits.result(LONG_S)
+        server.power_on()
+        (data,) = device.batch([("read", 5, 1)]).data
+        assert data == bytes([1]) * BLOCK
+    starts = json.loads((recording / "about.json").read_text(encoding="utf-8"))["epochs"]
+    assert [epoch["requests"] for epoch in starts] == [1, 1, 1, 1]
+    image = tmp_path / "image"
+    DataRecording.load(recording).cut(starts[1]["zero_ns"] + 1000).save(image)
+    with image.open("rb") as file:
+        file.seek(5 * BLOCK)
+        assert file.read(BLOCK) == bytes([1]) * BLOCK
 
 
 def test_commands_cut_the_power(served: tuple[ss.Server, ss.RemoteDevice, Path]) -> None:

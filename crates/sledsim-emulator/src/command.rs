@@ -13,10 +13,11 @@ pub enum CommandKind<'a> {
     Write(&'a [u8]),
     /// Makes earlier writes survive a crash.
     Flush,
-    /// Discards this many bytes; they read as zero.
+    /// Discards this many bytes, of which nothing is promised: they read as zero, or stay as
+    /// they are where power may fail.
     Trim(u64),
-    /// Zeroes bytes. With `unmap` their space may be deallocated, which takes the time
-    /// of a trim, else that of a write.
+    /// Zeroes bytes: a write, for the device and for what it promises. With `unmap` the store
+    /// may deallocate their space.
     Zero {
         /// Number of bytes.
         bytes: u64,
@@ -60,9 +61,9 @@ impl Command<'_> {
     pub(crate) fn op(&self) -> Op {
         match self.what {
             CommandKind::Read(_) => Op::Read,
-            CommandKind::Write(_) | CommandKind::Zero { unmap: false, .. } => Op::Write,
+            CommandKind::Write(_) | CommandKind::Zero { .. } => Op::Write,
             CommandKind::Flush => Op::Flush,
-            CommandKind::Trim(_) | CommandKind::Zero { unmap: true, .. } => Op::Trim,
+            CommandKind::Trim(_) => Op::Trim,
         }
     }
 

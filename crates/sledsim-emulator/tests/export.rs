@@ -87,7 +87,7 @@ impl Reply for Told {
 }
 
 struct Bench {
-    export: Export,
+    export: Arc<Export>,
     medium: Arc<Medium>,
     told: Sender<(Answer, u64)>,
     answers: Receiver<(Answer, u64)>,
@@ -115,7 +115,7 @@ impl Bench {
             scheduler: SchedulerSpec::default(),
             speed: 1.0,
         };
-        let export = Export::new(about, timeline, Box::new(store), log).unwrap();
+        let export = Arc::new(Export::new(about, timeline, Box::new(store), log).unwrap());
         let (told, answers) = channel();
         Self {
             export,

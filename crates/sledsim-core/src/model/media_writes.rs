@@ -57,36 +57,42 @@ impl MediaWrites {
         steps: &[Step],
         mechanism: &M,
     ) {
-        let order = mechanism.block_order();
-        for (pass, step) in steps.iter().enumerate() {
-            if step.kind == PassKind::Verify || step.blocks == 0 {
-                continue;
-            }
-            let end = at + step.end;
-            let start = end - Nanos::from_s(step.transfer_s).min(step.end);
-            let whole = MediaWrite {
-                source,
-                extent: Extent {
-                    lbn: step.lbn,
-                    blocks: step.blocks,
-                },
-                start,
-                end,
-                order,
-            };
+        for (pass, whole) in passes(at, source, steps, mechanism.block_order()) {
             match mechanism.blocks_of(pass) {
-                [] if steps.len() == 1 && step.blocks == request.blocks() => {
+                [] if steps.len() == 1 && whole.extent.blocks == request.blocks() => {
                     self.push_in_turn(&whole, &request.extents);
                 }
                 [] => self.push(whole),
                 lbns => {
                     for run in lbns.chunk_by(|a, b| a + 1 == *b) {
-                        let extent = Extent {
-                            lbn: run[0],
-                            blocks: run.len() as u32,
-                        };
+                        let extent = run_of(run);
                         self.push(MediaWrite { extent, ..whole });
                     }
+                }
+            }
+        }
+    }
+
+    /// Appends the passes of a planned batch that began at `at`, without the blocks that are
+    /// read: `write_of` returns the write that has a block.
+    pub(crate) fn push_batch<M: Mechanism>(
+        &self,
+        at: Nanos,
+        steps: &[Step],
+        mechanism: &M,
+        write_of: impl Fn(u64) -> Option<u64>,
+    ) {
+        for (pass, whole) in passes(at, None, steps, mechanism.block_order()) {
+            let lbns = mechanism.blocks_of(pass);
+            for run in lbns.chunk_by(|a, b| a + 1 == *b && write_of(*a) == write_of(*b)) {
+                let source = write_of(run[0]);
+                if source.is_some() {
+                    let extent = run_of(run);
+                    self.push(MediaWrite {
+                        source,
+                        extent,
+                        ..whole
+                    });
                 }
             }
         }
@@ -120,4 +126,37 @@ impl MediaWrites {
             &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner),
         );
     }
+}
+
+/// Consecutive blocks as an extent.
+fn run_of(lbns: &[u64]) -> Extent {
+    Extent {
+        lbn: lbns[0],
+        blocks: lbns.len() as u32,
+    }
+}
+
+/// The passes of a service that began at `at` and transfer blocks, each with its number.
+fn passes(
+    at: Nanos,
+    source: Option<u64>,
+    steps: &[Step],
+    order: BlockOrder,
+) -> impl Iterator<Item = (usize, MediaWrite)> {
+    let transfers = (steps.iter().enumerate())
+        .filter(|(_, step)| step.kind != PassKind::Verify && step.blocks > 0);
+    transfers.map(move |(pass, step)| {
+        let end = at + step.end;
+        let whole = MediaWrite {
+            source,
+            extent: Extent {
+                lbn: step.lbn,
+                blocks: step.blocks,
+            },
+            start: end - Nanos::from_s(step.transfer_s).min(step.end),
+            end,
+            order,
+        };
+        (pass, whole)
+    })
 }

@@ -2,9 +2,11 @@
 //!
 //! - `batch` serves several commands as one.
 //! - `exchange` changes data in place.
+//! - `pieces` zeroes long ranges.
 
 mod batch;
 mod exchange;
+mod pieces;
 
 pub use batch::{BatchReply, CommandResult, Refusal};
 pub use exchange::{Exchange, Unchanged};
@@ -176,11 +178,12 @@ impl Export {
     }
 
     /// Serves `command`; `reply` is sent when it is due, perhaps before this returns.
-    /// Partly covered blocks are accessed whole. A command that cannot be served is
+    /// Partly covered blocks are accessed whole; long zeroes are several requests, one after
+    /// the other. A command that cannot be served is
     /// answered at once: with `EINVAL` outside the device, `EIO` without power, `EROFS` on a read-only
     /// export, or the error of the store. After a flush of the store has failed,
     /// flushes and writes with FUA fail with `EIO`; reads and other writes continue.
-    pub fn submit(&self, command: Command<'_>, reply: Box<dyn Reply>) {
+    pub fn submit(self: &Arc<Self>, command: Command<'_>, reply: Box<dyn Reply>) {
         let bytes = command.bytes();
         if !self.contains(command.offset, bytes) {
             return reply.send(Err(Errno::INVAL));
@@ -191,6 +194,11 @@ impl Export {
         }
         if op != Op::Flush && bytes == 0 {
             return reply.send(Ok(Vec::new()));
+        }
+        if let CommandKind::Zero { unmap, .. } = command.what
+            && bytes > pieces::PIECE_BYTES
+        {
+            return pieces::zero(self, &command, unmap, reply);
         }
         let begun = {
             let _changing = (!matches!(op, Op::Read | Op::Flush)).then(|| self.changing());
@@ -271,6 +279,8 @@ impl Export {
             }
             CommandKind::Write(data) => self.store.write(offset, data),
             CommandKind::Flush => Ok(()),
+            // The media keep the data, which a power failure would bring back.
+            CommandKind::Trim(_) if self.power.is_some() => Ok(()),
             CommandKind::Trim(bytes) => self.store.zero(offset, bytes, true),
             CommandKind::Zero { bytes, unmap } => self.store.zero(offset, bytes, unmap),
         };

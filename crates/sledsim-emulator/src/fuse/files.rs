@@ -11,7 +11,7 @@ use fuser::{
     ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyLseek,
     ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
-use rustix::fs::{FallocateFlags, OFlags};
+use rustix::fs::FallocateFlags;
 use sledsim_base::units::BLOCK_BYTES;
 use std::ffi::OsStr;
 use std::io;
@@ -141,6 +141,7 @@ impl Files {
             offset,
             bytes,
             data,
+            unmap,
             fua,
             stream,
         } = change;
@@ -155,6 +156,7 @@ impl Files {
                 data: data.map(<[u8]>::to_vec),
                 offset,
                 bytes,
+                unmap,
                 fua,
                 stream,
                 reply,
@@ -163,10 +165,7 @@ impl Files {
         }
         let what = match data {
             Some(data) => CommandKind::Write(data),
-            None => CommandKind::Zero {
-                bytes,
-                unmap: false,
-            },
+            None => CommandKind::Zero { bytes, unmap },
         };
         file.export.submit(
             Command {
@@ -183,7 +182,10 @@ impl Files {
 struct Change<'a> {
     offset: u64,
     bytes: u64,
+    /// `None` for zeroes.
     data: Option<&'a [u8]>,
+    /// Whether the space of zeroes may be deallocated.
+    unmap: bool,
     fua: bool,
     stream: u32,
 }
@@ -355,13 +357,13 @@ impl Filesystem for ExportFilesystem {
         if bytes == 0 {
             return reply.error(fuser::Errno::ENOSPC);
         }
-        let flags = OFlags::from_bits_retain(flags.0 as u32);
         let change = Change {
             offset,
             bytes,
             data: Some(&data[..bytes as usize]),
-            // O_SYNC includes O_DSYNC.
-            fua: flags.contains(OFlags::DSYNC),
+            unmap: false,
+            // O_SYNC includes O_DSYNC. The kernel sets them for RWF_SYNC and RWF_DSYNC, too.
+            fua: flags.0 & libc::O_DSYNC != 0,
             stream: handle.0 as u32,
         };
         files.change(file, change, Box::new(WrittenReply(reply, bytes as u32)));
@@ -392,25 +394,16 @@ impl Filesystem for ExportFilesystem {
         let files = or_refuse!(reply, self.files());
         let file = or_refuse!(reply, files.file(number));
         let allowed = allocation(mode, offset, length, file.export.bytes());
-        let (punches, bytes) = or_refuse!(reply, allowed);
-        let (stream, reply) = (handle.0 as u32, Box::new(EmptyReply(reply)));
-        if punches {
-            let command = Command {
-                what: CommandKind::Trim(bytes),
-                offset,
-                fua: false,
-                stream,
-            };
-            return file.export.submit(command, reply);
-        }
+        let (unmap, bytes) = or_refuse!(reply, allowed);
         let change = Change {
             offset,
             bytes,
             data: None,
+            unmap,
             fua: false,
-            stream,
+            stream: handle.0 as u32,
         };
-        files.change(file, change, reply);
+        files.change(file, change, Box::new(EmptyReply(reply)));
     }
 
     fn lseek(

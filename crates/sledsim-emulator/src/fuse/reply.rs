@@ -62,6 +62,8 @@ pub(super) struct Patch {
     pub offset: u64,
     /// Number of bytes that change.
     pub bytes: u64,
+    /// Whether the space of zeroes may be deallocated.
+    pub unmap: bool,
     /// Whether the change must survive a crash once answered.
     pub fua: bool,
     /// Number of the client's stream.
@@ -118,7 +120,7 @@ impl Reply for Patch {
             Some(data) => CommandKind::Write(data),
             None => CommandKind::Zero {
                 bytes: self.bytes,
-                unmap: false,
+                unmap: self.unmap,
             },
         };
         export.submit(command, self.reply);

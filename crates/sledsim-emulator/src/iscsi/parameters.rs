@@ -62,6 +62,11 @@ impl Parameters {
     /// # Errors
     /// The key whose value is invalid.
     pub(super) fn negotiate(&mut self, keys: &Keys, answers: &mut Vec<u8>) -> Result<(), String> {
+        // The first burst is answered by the length of a burst, in either order of the two.
+        let first = "MaxBurstLength";
+        if let Some(value) = keys.get(first) {
+            self.answer(first, value)?;
+        }
         for (key, value) in keys.iter() {
             if UNNEGOTIATED.contains(&key) || key.starts_with("CHAP_") {
                 continue;
@@ -131,7 +136,8 @@ impl Parameters {
                 self.burst
             }
             "FirstBurstLength" => {
-                self.first_burst = agreed(Rule::AtMost(FIRST_BURST), lengths)?;
+                let most = FIRST_BURST.min(self.burst);
+                self.first_burst = agreed(Rule::AtMost(most), lengths)?;
                 self.first_burst
             }
             "MaxConnections" => agreed(Rule::AtMost(1), 1..=65535)?,
@@ -190,8 +196,10 @@ mod tests {
 
     #[test]
     fn the_first_burst_is_no_longer_than_a_burst() {
-        let (parameters, _) = negotiated("FirstBurstLength=65536 MaxBurstLength=512").unwrap();
+        let offers = "FirstBurstLength=65536 MaxBurstLength=512";
+        let (parameters, answers) = negotiated(offers).unwrap();
         assert_eq!(parameters.first_burst, 512);
+        assert_eq!(answers, "FirstBurstLength=512 MaxBurstLength=512");
     }
 
     #[test]

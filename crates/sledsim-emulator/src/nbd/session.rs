@@ -73,9 +73,10 @@ fn run(nbd: &Nbd, connection: &Arc<Connection>) {
     let patience = nbd.settings.admission.patience;
     let deadline = Instant::now() + patience;
     let mut input = Input::new(connection.socket(), Some(deadline));
+    let stream = nbd.exports.new_stream();
     match Handshake::new(&mut input, connection, nbd).run() {
         // It is over before it has begun, if power has failed since.
-        Ok(agreed) if !has_power(&agreed, connection) => {}
+        Ok(agreed) if !has_power(&agreed, stream, connection) => {}
         Ok(agreed) => {
             input.start_transmission(nbd.settings.busy_poll);
             let link = Link::new(connection.socket(), Arc::clone(&connection.limiter));
@@ -84,7 +85,7 @@ fn run(nbd: &Nbd, connection: &Arc<Connection>) {
                 agreed: &agreed,
                 link: &link,
                 client,
-                stream: nbd.exports.new_stream(),
+                stream,
             };
             if !agreed.export.store().is_durable() {
                 link.gather();
@@ -112,12 +113,12 @@ fn run(nbd: &Nbd, connection: &Arc<Connection>) {
 }
 
 /// Whether the device has power; the connection ends when that fails.
-fn has_power(agreed: &Agreed, connection: &Arc<Connection>) -> bool {
+fn has_power(agreed: &Agreed, stream: u32, connection: &Arc<Connection>) -> bool {
     let Some(power) = agreed.export.power() else {
         return true;
     };
     let link: Weak<Connection> = Arc::downgrade(connection);
-    power.register(link)
+    power.register(stream, link)
 }
 
 /// The transmission phase.
@@ -315,8 +316,8 @@ impl Session<'_> {
         if command == CMD_BLOCK_STATUS && length == 0 {
             return no(Errno::INVAL, "length 0".to_owned());
         }
-        if flags & FLAG_FAST_ZERO != 0 && flags & FLAG_NO_HOLE != 0 {
-            let why = "zeroes that may not be a hole take the time of a write";
+        if flags & FLAG_FAST_ZERO != 0 {
+            let why = "zeroes take the time of a write";
             return no(Errno::OPNOTSUPP, why.to_owned());
         }
         None

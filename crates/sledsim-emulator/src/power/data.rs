@@ -1,14 +1,15 @@
 //! The data of all writes, by token, and the images made of them.
 
+use super::initial::Initial;
 use crate::store::Store;
 use rustix::fs::MemfdFlags;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::model::torn_blocks::{Torn, TornBlocks};
 use sledsim_run::power_cut::{Content, Image};
-use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -22,8 +23,8 @@ const CHUNK_BLOCKS: u64 = 2048;
 pub struct WrittenData {
     file: File,
     next_token: u64,
-    /// Tokens of what blocks held at first; `None` if that is kept elsewhere.
-    initial: Option<HashMap<u64, u64>>,
+    /// What blocks held at first; `None` if that is kept elsewhere.
+    initial: Option<Initial>,
 }
 
 impl WrittenData {
@@ -77,7 +78,7 @@ impl WrittenData {
     /// Also keeps what blocks held before their first write.
     #[must_use]
     pub fn with_initial(mut self) -> Self {
-        self.initial = Some(HashMap::new());
+        self.initial = Some(Initial::default());
         self
     }
 
@@ -102,22 +103,45 @@ impl WrittenData {
         Ok(first)
     }
 
-    /// Keeps what a block of `store` held at first, unless it is kept already or elsewhere.
+    /// Keeps what blocks of `store` hold, unless they were written before or it is kept
+    /// elsewhere.
     ///
     /// # Errors
     /// The error of the system.
-    pub fn keep_initial(&mut self, store: &dyn Store, lbn: u64) -> io::Result<()> {
-        if (self.initial.as_ref()).is_none_or(|initial| initial.contains_key(&lbn)) {
+    pub fn keep_initial(&mut self, store: &dyn Store, lbns: &Range<u64>) -> io::Result<()> {
+        match &self.initial {
+            Some(initial) if lbns.clone().any(|lbn| !initial.has(lbn)) => {}
+            _ => return Ok(()),
+        }
+        let mut lbn = lbns.start;
+        while lbn < lbns.end {
+            let left = (lbns.end - lbn) * BLOCK_BYTES;
+            let (bytes, hole) = store.extent(lbn * BLOCK_BYTES, left)?;
+            // A block of which only a part is a hole is read.
+            let whole = bytes / BLOCK_BYTES;
+            let end = lbn + whole.max(1);
+            for lbn in lbn..end {
+                self.keep_block(store, lbn, hole && whole > 0)?;
+            }
+            lbn = end;
+        }
+        Ok(())
+    }
+
+    fn keep_block(&mut self, store: &dyn Store, lbn: u64, is_zero: bool) -> io::Result<()> {
+        if (self.initial.as_ref()).is_none_or(|initial| initial.has(lbn)) {
             return Ok(());
         }
         let mut block = [0; BLOCK];
-        store.read(lbn * BLOCK_BYTES, &mut block)?;
-        let token = match block.iter().all(|byte| *byte == 0) {
+        if !is_zero {
+            store.read(lbn * BLOCK_BYTES, &mut block)?;
+        }
+        let token = match block == [0; BLOCK] {
             true => 0,
             false => self.append(Some(&block), 1)?,
         };
         if let Some(initial) = &mut self.initial {
-            initial.insert(lbn, token);
+            initial.keep(lbn, token);
         }
         Ok(())
     }
@@ -138,7 +162,7 @@ impl WrittenData {
             return Ok(());
         }
         let kept = self.initial.as_ref();
-        match (token, kept.map(|kept| kept.get(&lbn).copied().unwrap_or(0))) {
+        match (token, kept.map(|kept| kept.token(lbn))) {
             (0, Some(0)) => out.fill(0),
             (0, Some(token)) => self.read(token, 0, out)?,
             (0, None) => base.store.read(lbn * BLOCK_BYTES, out)?,
@@ -200,7 +224,10 @@ impl WrittenData {
                 let blocks = (run.end() - lbn).min(CHUNK_BLOCKS);
                 buffer.resize((blocks * BLOCK_BYTES) as usize, 0);
                 self.read_image(image, base, lbn * BLOCK_BYTES, &mut buffer)?;
-                to.write(lbn * BLOCK_BYTES, &buffer)?;
+                match buffer.iter().all(|byte| *byte == 0) {
+                    true => to.zero(lbn * BLOCK_BYTES, buffer.len() as u64, true)?,
+                    false => to.write(lbn * BLOCK_BYTES, &buffer)?,
+                }
                 lbn += blocks;
             }
         }

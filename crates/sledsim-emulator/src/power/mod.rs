@@ -9,12 +9,14 @@
 //! In reading order:
 //! - `spec`: when power fails.
 //! - `data`: the data of all writes, and the images made of them.
+//! - `initial`: what blocks held before their first write.
 //! - `image`: the blocks after a cut, read from a recording.
 //! - `switch`: the power of an export.
 //! - `recording`: recorded requests with their data, and cuts of them.
 
 mod data;
 mod image;
+mod initial;
 mod recording;
 mod spec;
 mod switch;

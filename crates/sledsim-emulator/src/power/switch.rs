@@ -15,7 +15,7 @@ use sledsim_core::catalog::Device;
 use sledsim_core::model::torn_blocks::TornBlocks;
 use sledsim_run::power_cut::{Epoch, History, Outcome, Recorded, fail};
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -54,7 +54,11 @@ struct State {
     unreadable: BTreeSet<u64>,
     last: Option<Value>,
     cuts: u64,
-    links: Vec<Weak<dyn HangUp>>,
+    /// Connections, with the streams of their commands.
+    links: Vec<(u32, Weak<dyn HangUp>)>,
+    /// The streams of connections that have ended: what they sent is lost, also what is still
+    /// on its way to the device.
+    ended: HashSet<u32>,
     recording: Option<RecordingFolder>,
 }
 
@@ -122,6 +126,7 @@ impl Power {
                 last: None,
                 cuts: 0,
                 links: Vec::new(),
+                ended: HashSet::new(),
                 recording,
             }),
             changed: Condvar::new(),
@@ -149,19 +154,20 @@ impl Power {
         self.state().unreadable.range(lbns).next().is_some()
     }
 
-    /// Ends `link` when power fails. Returns `false` if it is off.
-    pub fn register(&self, link: Weak<dyn HangUp>) -> bool {
+    /// Ends `link`, whose commands have the number `stream`, when power fails. None of them
+    /// begins afterwards, also once power is back. Returns `false` if it is off.
+    pub fn register(&self, stream: u32, link: Weak<dyn HangUp>) -> bool {
         let mut state = self.state();
-        state.links.retain(|link| link.strong_count() > 0);
-        state.links.push(link);
+        state.links.retain(|(_, link)| link.strong_count() > 0);
+        state.links.push((stream, link));
         state.on
     }
 
     /// Begins commands at one instant, keeps the data that they write, and moves all data.
     ///
     /// # Errors
-    /// `EIO` while power is off, also if it fails by these commands: the replies to those in
-    /// flight are returned then.
+    /// `EIO` while power is off, for commands of a connection that it has ended, and if it
+    /// fails by these commands: the replies to those in flight are returned then.
     pub(crate) fn begin(
         &self,
         commands: &[Command<'_>],
@@ -169,7 +175,8 @@ impl Power {
         access: impl Fn(&Command<'_>) -> Answer,
     ) -> std::result::Result<Begun, NotBegun> {
         let mut state = self.state();
-        if !state.on {
+        let has_ended = |command: &Command<'_>| state.ended.contains(&command.stream);
+        if !state.on || commands.iter().any(has_ended) {
             return Err(Errno::IO.into());
         }
         for command in commands {
@@ -207,7 +214,7 @@ impl Power {
                 CommandKind::Read(_) if state.unreadable.range(lbns.clone()).next().is_some() => {
                     return Err(Errno::IO);
                 }
-                CommandKind::Read(_) | CommandKind::Flush => {}
+                CommandKind::Read(_) | CommandKind::Flush | CommandKind::Trim(_) => {}
                 _ => state.unreadable.retain(|lbn| !lbns.contains(lbn)),
             }
             access(command)
@@ -223,13 +230,10 @@ impl Power {
         let count = lbns.end - lbns.start;
         let (bytes, zeroes) = match command.what {
             CommandKind::Read(_) | CommandKind::Flush | CommandKind::Trim(_) => return Ok(0),
-            CommandKind::Zero { unmap: true, .. } => return Ok(0),
             CommandKind::Write(bytes) => (bytes, false),
             CommandKind::Zero { .. } => (&[][..], true),
         };
-        for lbn in lbns.clone() {
-            data.keep_initial(&*self.store, lbn)?;
-        }
+        data.keep_initial(&*self.store, &lbns)?;
         let whole = (command.offset | command.bytes()).is_multiple_of(BLOCK_BYTES);
         match (whole, zeroes) {
             (true, true) => data.append(None, count),
@@ -271,7 +275,8 @@ impl Power {
         state.on = false;
         state.schedule.at = None;
         // First, so that no client sees an answer to what is lost.
-        for link in std::mem::take(&mut state.links) {
+        for (stream, link) in std::mem::take(&mut state.links) {
+            state.ended.insert(stream);
             if let Some(link) = link.upgrade() {
                 link.hang_up();
             }

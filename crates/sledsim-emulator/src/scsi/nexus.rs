@@ -83,6 +83,12 @@ impl Nexus {
         Self { device, state }
     }
 
+    /// The stream number of its requests.
+    #[must_use]
+    pub fn stream(&self) -> u32 {
+        self.state.stream
+    }
+
     /// Begins the command `cdb`, which has arrived now, for the logical unit with the
     /// address `lun`. It keeps its place among the tasks of that unit until it is run or
     /// dropped.

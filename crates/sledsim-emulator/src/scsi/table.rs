@@ -40,6 +40,8 @@ pub(super) enum Run {
     /// Through the export; the responder is called when it is done. Refused while the
     /// logical unit is not ready.
     Later(fn(&Call<'_>, Responder)),
+    /// The same, also while the logical unit is not ready.
+    Always(fn(&Call<'_>, Responder)),
 }
 
 /// A command.

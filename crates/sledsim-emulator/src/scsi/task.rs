@@ -251,6 +251,7 @@ impl Task {
                 cdb: &self.cdb,
             })),
             Run::Now(run) => responder.end(run(&call)),
+            Run::Always(run) => run(&call, responder),
             Run::Later(run) => match unit.must_be_ready() {
                 Ok(()) => run(&call, responder),
                 Err(sense) => responder.end(Err(sense)),

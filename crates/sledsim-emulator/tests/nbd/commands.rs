@@ -21,10 +21,7 @@ fn reads_return_data_written_in_any_way() {
         assert_eq!(client.command(TRIM, FUA, 4608, 512), Ok(()));
         assert_eq!(client.command(WRITE_ZEROES, 0, 5120, 512), Ok(()));
         assert_eq!(client.command(WRITE_ZEROES, NO_HOLE, 5632, 512), Ok(()));
-        assert_eq!(
-            client.command(WRITE_ZEROES, FUA | FAST_ZERO, 6144, 512),
-            Ok(())
-        );
+        assert_eq!(client.command(WRITE_ZEROES, FUA, 6144, 512), Ok(()));
         assert_eq!(client.command(CACHE, 0, 4096, 8192), Ok(()));
         let mut expected = vec![0; 2560];
         expected.extend([5; 1536]);
@@ -121,10 +118,12 @@ fn invalid_requests_fail_and_the_next_one_is_served() {
         assert_eq!(client.write_with(DF, 0, &[1; 512]), Err(EINVAL));
         assert_eq!(client.command(FLUSH, 0, 512, 0), Err(EINVAL));
         assert_eq!(client.command(FLUSH, 0, 0, 512), Err(EINVAL));
-        assert_eq!(
-            client.command(WRITE_ZEROES, NO_HOLE | FAST_ZERO, 0, 512),
-            Err(ENOTSUP)
-        );
+        for hole in [0, NO_HOLE] {
+            assert_eq!(
+                client.command(WRITE_ZEROES, hole | FAST_ZERO, 0, 512),
+                Err(ENOTSUP)
+            );
+        }
         assert_eq!(client.read(0, 1024), Ok(vec![3; 1024]), "nothing was done");
     });
     let mut simple = Client::simple(&served.socket, "d");

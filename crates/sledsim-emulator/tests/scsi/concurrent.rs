@@ -35,7 +35,7 @@ fn increment(initiator: &Initiator) {
 }
 
 /// Serves a command for block 2 as another front end does.
-fn submit(export: &Export, what: CommandKind<'_>) -> Vec<u8> {
+fn submit(export: &Arc<Export>, what: CommandKind<'_>) -> Vec<u8> {
     let (told, answer) = channel();
     let command = Command {
         what,

@@ -236,10 +236,9 @@ impl<M: Mechanism> Station<M> {
         if let Some(writes) = self
             .media_writes
             .as_ref()
-            .filter(|_| request.op == Op::Write)
+            .filter(|_| request.op == Op::Write && !request.flags.gathered)
         {
-            let source = (!request.flags.gathered).then_some(request.id);
-            writes.push_passes(at, source, request, &self.steps, &self.mechanism);
+            writes.push_passes(at, Some(request.id), request, &self.steps, &self.mechanism);
         }
         let media = service.parts.total();
         self.mechanism_free = at + media;

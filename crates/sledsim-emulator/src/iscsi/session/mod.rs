@@ -67,8 +67,10 @@ impl<'a> Session<'a> {
         let exports = &self.target.exports;
         // A cut of the power of any logical unit ends the session.
         for power in exports.iter().filter_map(|export| export.power()) {
-            let link: Weak<Connection> = Arc::downgrade(self.connection);
-            let _ = power.register(link);
+            if let Some(nexus) = &self.nexus {
+                let link: Weak<Connection> = Arc::downgrade(self.connection);
+                let _ = power.register(nexus.stream(), link);
+            }
         }
         if !exports.iter().any(|export| export.store().is_durable()) {
             self.link.gather();

@@ -8,6 +8,7 @@ use crate::scsi::task::Responder;
 use crate::scsi::unit::{LogicalUnit, MAXIMUM_BLOCKS};
 use crate::timeline::{Answer, Reply};
 use sledsim_base::units::BLOCK_BYTES;
+use sledsim_core::model::contents::Promise;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -166,6 +167,31 @@ pub(super) fn submit_then(
 pub(super) fn submit(unit: &Arc<LogicalUnit>, command: Command<'_>, responder: Responder) {
     submit_then(unit, command, responder, |result, responder| {
         responder.end(result);
+    });
+}
+
+/// Reads from the media: `next` gets the data, or the sense data, when what the device had
+/// buffered of them is on its media (SBC-3, sections 4.15 and 5.10: FUA, and VERIFY).
+pub(super) fn read_media_then(
+    unit: &Arc<LogicalUnit>,
+    read: Command<'_>,
+    responder: Responder,
+    next: impl FnOnce(Result<Vec<u8>, Sense>, Responder) + Send + 'static,
+) {
+    if unit.export.about().device.promise() == Promise::Completion {
+        return submit_then(unit, read, responder, next);
+    }
+    let flush = Command {
+        what: CommandKind::Flush,
+        offset: 0,
+        ..read
+    };
+    let flushing = Arc::clone(unit);
+    submit_then(unit, read, responder, move |data, responder| match data {
+        Ok(data) => submit_then(&flushing, flush, responder, |flushed, responder| {
+            next(flushed.map(|_| data), responder);
+        }),
+        Err(sense) => next(Err(sense), responder),
     });
 }
 

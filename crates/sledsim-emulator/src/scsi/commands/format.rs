@@ -1,10 +1,11 @@
 //! FORMAT UNIT (SBC-3, section 5.3).
 //!
-//! Trims all blocks, which read as zeroes then, and takes the time of that trim: no model of
-//! a device has a time to format its media. Other commands are not refused meanwhile.
+//! Writes zeroes to all blocks, and ends when they are on the media. It takes the time of that
+//! write: no model of a device has a time to format its media. Other commands are not refused
+//! meanwhile.
 
 use super::blocks::{command, submit_without_data};
-use crate::command::CommandKind;
+use crate::command::{Command, CommandKind};
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, Entry, Run};
 use crate::scsi::task::Responder;
@@ -40,9 +41,13 @@ fn header_bytes(cdb: &[u8]) -> usize {
 
 fn format(call: &Call<'_>, responder: Responder) {
     let immediate = is_immediate(call);
-    let all = CommandKind::Trim(call.unit.blocks() * BLOCK_BYTES);
-    let trim = immediate.map(|_| command(call, all, 0));
-    submit_without_data(call, trim, immediate == Ok(true), responder);
+    let bytes = call.unit.blocks() * BLOCK_BYTES;
+    let all = CommandKind::Zero { bytes, unmap: true };
+    let zero = immediate.map(|_| Command {
+        fua: true,
+        ..command(call, all, 0)
+    });
+    submit_without_data(call, zero, immediate == Ok(true), responder);
 }
 
 /// Whether the status does not wait until the command is done.

@@ -1,7 +1,7 @@
 //! READ and WRITE (SBC-3, sections 5.11 to 5.13 and 5.33 to 5.35; READ (6) and WRITE (6) of SBC-2).
 
 use super::batches;
-use super::blocks::{DPO, FUA, Fields, command, data_out, whole_blocks};
+use super::blocks::{DPO, FUA, Fields, command, data_out, read_media_then, whole_blocks};
 use crate::command::{Command, CommandKind};
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, Entry, Run};
@@ -50,14 +50,18 @@ fn read(call: &Call<'_>, responder: Responder) {
 
 fn write(call: &Call<'_>, responder: Responder) {
     let fields = Fields::of(call.cdb);
-    let fua = fields.group.is_some() && call.cdb[1] & FUA != 0;
     // An initiator that sends fewer data writes fewer blocks.
     let what = CommandKind::Write(whole_blocks(call.data));
     let command = fields.check(call.unit).map(|()| Command {
-        fua,
+        fua: has_fua(call, &fields),
         ..command(call, what, fields.lbn)
     });
     access(call, &fields, command, responder);
+}
+
+/// Whether the media must be accessed; CDBs of 6 bytes have no such bit.
+fn has_fua(call: &Call<'_>, fields: &Fields) -> bool {
+    fields.group.is_some() && call.cdb[1] & FUA != 0
 }
 
 /// Submits a read or a write, by itself or in a batch.
@@ -69,6 +73,11 @@ fn access(
 ) {
     match batches::membership(call.unit, fields) {
         None => match command {
+            Ok(read) if has_fua(call, fields) && matches!(read.what, CommandKind::Read(_)) => {
+                read_media_then(call.unit, read, responder, |data, responder| {
+                    responder.end(data);
+                });
+            }
             Ok(command) => super::blocks::submit(call.unit, command, responder),
             Err(sense) => responder.end(Err(sense)),
         },

@@ -1,10 +1,15 @@
 //! TEST UNIT READY, REQUEST SENSE, SEND DIAGNOSTIC (SPC-4, sections 6.47, 6.39 and 6.42) and
 //! START STOP UNIT (SBC-3, section 5.25).
 
+use super::blocks::{command, submit_then};
+use crate::command::CommandKind;
 use crate::scsi::bytes::truncated;
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{AnyCall, Call, Entry, Run};
+use crate::scsi::task::Responder;
+use crate::scsi::unit::LogicalUnit;
 use sledsim_core::model::Rest;
+use std::sync::Arc;
 
 /// DESC: asks for sense data in descriptors.
 const DESC: u8 = 1 << 0;
@@ -35,7 +40,7 @@ pub(super) static COMMANDS: [Entry; 4] = [
             POWER_CONDITION | NO_FLUSH | LOEJ | START,
             0,
         ],
-        Run::Now(start_stop),
+        Run::Always(start_stop),
     ),
     Entry::new(
         0x1d,
@@ -63,21 +68,32 @@ fn request_sense(call: &AnyCall<'_>) -> Result<Vec<u8>, Sense> {
     Ok(truncated(data, u32::from(call.cdb[4])))
 }
 
-/// Starts or stops the logical unit, before it returns also with IMMED. STANDBY makes a sled
-/// go inactive until its next request, which wakes it; so does STOP, if the sled has no
-/// work. ACTIVE and IDLE only start the unit: it is idle whenever it has no work. The data
-/// of every write that was answered are in the store already: stopping flushes nothing.
-fn start_stop(call: &Call<'_>) -> Result<Vec<u8>, Sense> {
-    let flags = call.cdb[4];
+/// Starts or stops the logical unit, before it returns also with IMMED. STANDBY and STOP
+/// flush first, unless NO_FLUSH is set, as the media cannot be accessed afterwards.
+fn start_stop(call: &Call<'_>, responder: Responder) {
+    let (unit, flags) = (Arc::clone(call.unit), call.cdb[4]);
     let starts = match flags >> 4 {
-        0x0 if flags & LOEJ != 0 => return Err(Sense::invalid_field(4)),
-        0x0 => flags & START != 0,
+        0x0 if flags & LOEJ == 0 => flags & START != 0,
         ACTIVE | IDLE | STANDBY => true,
-        _ => return Err(Sense::invalid_field(4)),
+        _ => return responder.end(Err(Sense::invalid_field(4))),
     };
-    let timeline = call.unit.export.timeline();
+    let leaves = !starts || flags >> 4 == STANDBY;
+    if !leaves || flags & NO_FLUSH != 0 || unit.must_be_ready().is_err() {
+        return responder.end(enter(&unit, flags, starts));
+    }
+    let flush = command(call, CommandKind::Flush, 0);
+    submit_then(call.unit, flush, responder, move |flushed, responder| {
+        responder.end(flushed.and_then(|_| enter(&unit, flags, starts)));
+    });
+}
+
+/// Enters the state that START STOP UNIT asks for. STANDBY makes a sled go inactive until its
+/// next request, which wakes it; so does STOP, if the sled has no work. ACTIVE and IDLE only
+/// start the unit: it is idle whenever it has no work.
+fn enter(unit: &LogicalUnit, flags: u8, starts: bool) -> Result<Vec<u8>, Sense> {
+    let timeline = unit.export.timeline();
     if flags >> 4 == STANDBY {
-        if !call.unit.export.is_on() {
+        if !unit.export.is_on() {
             return Err(Sense::NO_POWER);
         }
         match timeline.rest() {
@@ -86,9 +102,9 @@ fn start_stop(call: &Call<'_>) -> Result<Vec<u8>, Sense> {
             Rest::Cannot => return Err(Sense::invalid_field(4)),
         }
     }
-    let _ = call.unit.change(|settings| settings.stopped = !starts);
+    let _ = unit.change(|settings| settings.stopped = !starts);
     if starts {
-        call.unit.must_be_ready()?;
+        unit.must_be_ready()?;
     } else {
         // A device that works or cannot rest is stopped all the same.
         let _ = timeline.rest();

@@ -1,6 +1,6 @@
 //! VERIFY, WRITE AND VERIFY (SBC-3, sections 5.29 to 5.31 and 5.37 to 5.39).
 
-use super::blocks::{DPO, Fields, command, data_out, submit_then, whole_blocks};
+use super::blocks::{DPO, Fields, command, data_out, read_media_then, submit_then, whole_blocks};
 use super::exchange::first_difference;
 use crate::command::{Command, CommandKind};
 use crate::scsi::sense::Sense;
@@ -78,7 +78,7 @@ fn verify(call: &Call<'_>, responder: Responder) {
         _ => return responder.end(Err(Sense::invalid_field(1))),
     };
     let read = command(call, CommandKind::Read(bytes), fields.lbn);
-    submit_then(call.unit, read, responder, move |read, responder| {
+    read_media_then(call.unit, read, responder, move |read, responder| {
         responder.end(compare(read, data.as_deref()));
     });
 }

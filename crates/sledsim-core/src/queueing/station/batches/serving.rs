@@ -61,6 +61,10 @@ impl<M: Mechanism> Station<M> {
         self.serving = served.members.len() as u32;
         self.in_batches -= served.members.len() - 1;
 
+        if let Some(writes) = &self.media_writes {
+            let write_of = |lbn| served.write_of(lbn);
+            writes.push_batch(at, &self.steps, &self.mechanism, write_of);
+        }
         served.share_passes(at, &service, &self.steps, &self.mechanism);
         served.share_energy(service.energy_nj);
         for &lbn in self.mechanism.lost_blocks() {
@@ -162,6 +166,12 @@ impl BatchInService {
     fn member_of(&self, lbn: u64) -> u32 {
         let place = self.extents.partition_point(|extent| extent.0 <= lbn) - 1;
         self.extents[place].2
+    }
+
+    /// The id of the write that a block belongs to, if that is no read.
+    fn write_of(&self, lbn: u64) -> Option<u64> {
+        let row = &self.members[self.member_of(lbn) as usize].row;
+        (row.op == Op::Write).then_some(row.id)
     }
 
     /// Divides the time and energy of the passes of `service`, which began at `at`,

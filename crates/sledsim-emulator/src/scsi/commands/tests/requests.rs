@@ -24,8 +24,8 @@ fn commands_become_these_requests() {
         (same(8, &one), &[Op::Write]),
         (same(0, &zero), &[Op::Write]),
         (same(1, &[]), &[Op::Write]),
-        (same(8, &zero), &[Op::Trim]),
-        (same(9, &[]), &[Op::Trim]),
+        (same(8, &zero), &[Op::Write]),
+        (same(9, &[]), &[Op::Write]),
         // WRITE AND VERIFY, VERIFY, ORWRITE.
         ((0x8e, 0, two(1)), &[Op::Write, Op::Read]),
         ((0x8f, 0, vec![]), &[Op::Read]),
