@@ -2,6 +2,7 @@
 
 use super::Export;
 use crate::command::{Command, CommandKind};
+use crate::errno::Errno;
 use crate::timeline::{Answer, Reply, unmarked};
 use sledsim_base::request::{Extent, Request};
 use sledsim_base::row::Row;
@@ -40,13 +41,16 @@ pub enum Refusal {
     NoBatches(String),
     /// The device is off.
     NoPower(String),
+    /// The data cannot be kept, for lack of space.
+    NotKept(String),
 }
 
 impl Display for Refusal {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let (Self::Invalid(why) | Self::ReadOnly(why) | Self::NoBatches(why) | Self::NoPower(why)) =
-            self;
-        out.write_str(why)
+        match self {
+            Self::Invalid(why) | Self::ReadOnly(why) | Self::NoBatches(why) => out.write_str(why),
+            Self::NoPower(why) | Self::NotKept(why) => out.write_str(why),
+        }
     }
 }
 
@@ -133,8 +137,11 @@ impl Export {
                 Err(refused) => {
                     drop(changing);
                     drop(refused.unanswered);
-                    let why = format!("export '{}': power is off", self.about.name);
-                    return Err(Refusal::NoPower(why));
+                    let name = &self.about.name;
+                    return Err(match refused.errno {
+                        Errno::IO => Refusal::NoPower(format!("export '{name}': power is off")),
+                        errno => Refusal::NotKept(format!("export '{name}': {errno}")),
+                    });
                 }
             },
         };

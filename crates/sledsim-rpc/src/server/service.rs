@@ -140,6 +140,7 @@ fn refused(refusal: Refusal) -> Status {
         Refusal::ReadOnly(_) => tonic::Code::PermissionDenied,
         Refusal::NoBatches(_) => tonic::Code::FailedPrecondition,
         Refusal::NoPower(_) => tonic::Code::Unavailable,
+        Refusal::NotKept(_) => tonic::Code::ResourceExhausted,
     };
     Status::new(code, refusal.to_string())
 }

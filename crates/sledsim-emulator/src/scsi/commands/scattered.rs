@@ -128,6 +128,7 @@ fn write_scattered(call: &Call<'_>, responder: Responder) {
         Refusal::NoBatches(_) => submit_all(call.unit, &writes, responder),
         Refusal::ReadOnly(_) => responder.end(Err(Sense::WRITE_PROTECTED)),
         Refusal::NoPower(_) => responder.end(Err(Sense::NO_POWER)),
+        Refusal::NotKept(_) => responder.end(Err(Sense::NO_SPACE)),
         // Ranges that overlap.
         Refusal::Invalid(_) => {
             responder.end(Err(Sense::invalid_parameter(DESCRIPTOR as u16)));
