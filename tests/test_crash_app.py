@@ -199,6 +199,14 @@ def test_a_bad_cut_is_kept_and_repeated(
     ):
         assert main(["crash-app", *line.split(), f"--folder={kept}"]) == 2
         assert part in capsys.readouterr().err
+    number = f"{bad[0]['number']:04}"
+    for name in ("experiment.json", "acknowledged.txt", f"bad/{number}.json", f"bad/{number}.img"):
+        with (kept / name).open("r+b") as file:
+            byte = os.pread(file.fileno(), 1, 100)[0]
+            os.pwrite(file.fileno(), bytes([byte ^ 4]), 100)
+            assert main(repeat) == 2
+            assert f"{kept / name}: is damaged" in capsys.readouterr().err
+            os.pwrite(file.fileno(), bytes([byte]), 100)
     shutil.rmtree(kept / "recording")
     assert main(["crash-app", "sqlite", "--replay", "1", f"--folder={kept}"]) == 2
     assert str(kept) in capsys.readouterr().err

@@ -102,6 +102,15 @@ impl PendingFile {
         }
     }
 
+    /// The file, to read and to change what was written; `None` of a pipe or device.
+    #[must_use]
+    pub fn as_file(&self) -> Option<&File> {
+        match &self.sink {
+            Sink::Temporary(file, _) => Some(file.as_file()),
+            Sink::Direct(_) => None,
+        }
+    }
+
     /// Syncs the data and renames the file to its final name. The sync reports
     /// write errors that the system had deferred.
     ///
@@ -159,7 +168,8 @@ impl Sink {
             .prefix(".sledsim-")
             .suffix(".part")
             .make_in(folder, |name| {
-                OpenOptions::new().write(true).create_new(true).open(name)
+                let mut options = OpenOptions::new();
+                options.read(true).write(true).create_new(true).open(name)
             })
             // Only the kind: tempfile's message names the temporary file.
             .map_err(|e| format!("cannot create a file in its folder: {}", e.kind()))?;

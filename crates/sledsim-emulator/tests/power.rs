@@ -2,6 +2,7 @@
 
 use crate::nbd::client::{Client, GO, Served, info};
 use crate::session::device;
+use sha2::{Digest, Sha256};
 use sledsim_base::random::Stream;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
@@ -434,8 +435,13 @@ fn damaged_recordings_are_refused() {
         fs::write(record.join("about.json"), text).unwrap();
         DataRecording::load(&record).err().unwrap().to_string()
     };
+    // A document with the right digest, but the wrong content.
+    let mut lines: Vec<_> = about.split_inclusive('\n').collect();
+    lines.remove(1);
+    let others = lines.concat();
     for (from, to, expected) in [
-        ("recording 1", "recording 2", "format"),
+        ("recording 2", "recording 3", "format"),
+        ("recording 2", "recording 1", "format"),
         (
             "\"scheduler\": \"fcfs\"",
             "\"scheduler\": \"fcf\"",
@@ -443,10 +449,16 @@ fn damaged_recordings_are_refused() {
         ),
         ("\"requests\": 50", "\"requests\": 51", "has 50 requests"),
         ("\"bytes\": ", "\"bytes\": 1", "the device has"),
+        ("\"sha256\": \"", "\"sha256\": \"0", "base.img: is damaged"),
     ] {
-        let damaged = about.replacen(from, to, 1);
-        assert_ne!(damaged, about, "{from}");
-        let error = says(&damaged);
+        let damaged = others.replacen(from, to, 1);
+        assert_ne!(damaged, others, "{from}");
+        let error = says(&about.replacen(from, to, 1));
+        assert!(error.contains("second line") || error.contains("record anew"));
+        let digest = Sha256::digest(&damaged);
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let sealed = format!("{{\n  \"sha256\": \"{digest}\",\n{}", &damaged[2..]);
+        let error = says(&sealed);
         assert!(error.contains(expected), "{from}: {error}");
     }
     fs::write(record.join("about.json"), &about).unwrap();

@@ -81,7 +81,7 @@ mod _core {
     use crate::perfetto::{check_perfetto_file, perfetto_of_file, perfetto_of_rows};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::power_cut::{Cut, DataRecording};
+    use crate::power_cut::{Cut, DataRecording, image_digest};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::remote::{Pipeline, Remote, RemoteAnswer, RpcClient};

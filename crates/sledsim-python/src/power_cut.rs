@@ -13,6 +13,12 @@ use sledsim_run::power_cut::requests_table;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// The digest of an image, as `Cut.save` returns it.
+#[pyfunction]
+pub(crate) fn image_digest(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    detached(py, Some(&path), || power::image_digest(&path)).map_err(to_python)
+}
+
 /// A recording of requests with their data.
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct DataRecording {
@@ -84,8 +90,8 @@ impl Cut {
         self.with(power::Cut::changed_bytes)
     }
 
-    /// Writes the image to a new file.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    /// Writes the image to a new file; returns its digest.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<String> {
         let saved = detached(py, Some(&path), || match &*self.lock() {
             Some(cut) => cut.save(&path),
             None => Err(Error::Key(

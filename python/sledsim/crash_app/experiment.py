@@ -131,7 +131,7 @@ def replay(
     Raises
     ------
     SledsimError
-        If the folder keeps no experiment, another one, or no such cut.
+        If the folder keeps no experiment, another one, or no such cut; if a file is damaged.
     """
     _need_patience(patience_s)
     found, facts, instants = kept.load(folder)
@@ -142,6 +142,7 @@ def replay(
     if not 1 <= number <= len(instants):
         msg = f"--replay {number}: {folder} keeps cuts 1 to {len(instants)}"
         raise SpecError(msg)
+    found.check_outcome(number)
     made = found.setup.made_program()
     file_system = found.setup.made_file_system(made)
     found.setup.need(made, file_system)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 import shutil
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.crash_app import sealed
 from sledsim.crash_app.run import ACKNOWLEDGED, RECORDING, Run
 from sledsim.crash_app.setup import Setup
 from sledsim.crash_app.strata import Instant
@@ -41,6 +43,18 @@ class Kept:
         self.run = run
         self.title = title
         self.recording: DataRecording = DataRecording.load(folder / RECORDING)
+        try:
+            self._acknowledged = (folder / ACKNOWLEDGED).read_bytes()
+        except OSError as error:
+            msg = f"{folder / ACKNOWLEDGED}: {error.strerror}"
+            raise SledsimError(msg) from None
+        self._images: dict[int, str] = {}
+        """The digests of the images kept, by the numbers of their cuts."""
+
+    @property
+    def acknowledged_sha256(self) -> str:
+        """The digest of the file of what was acknowledged."""
+        return hashlib.sha256(self._acknowledged).hexdigest()
 
     def _model_ns(self, clock_ns: int) -> int:
         return int((clock_ns - self.recording.clock_start_ns) * self.recording.speed)
@@ -69,7 +83,7 @@ class Kept:
         """
         path = self.folder / ACKNOWLEDGED
         found = []
-        for number, line in enumerate(path.read_bytes().splitlines(keepends=True), 1):
+        for number, line in enumerate(self._acknowledged.splitlines(keepends=True), 1):
             fields = line.split()
             if len(fields) != 2 or not fields[1].isdigit():
                 text = line.decode(errors="replace").strip()
@@ -90,19 +104,39 @@ class Kept:
             "run": self.run.to_dict(),
             "facts": facts,
             "cuts": [[each.at_ns, each.stratum] for each in instants],
+            "acknowledged_sha256": self.acknowledged_sha256,
         }
-        (self.folder / _FILE).write_text(json.dumps(document), encoding="utf-8")
+        sealed.write(self.folder / _FILE, document)
 
     def keep_image(self, number: int, cut: Any) -> None:
         """Keep the image of a cut."""
         (self.folder / _BAD).mkdir(exist_ok=True)
-        cut.save(str(self.folder / _BAD / f"{number:04}.img"))
+        self._images[number] = cut.save(str(self.folder / _BAD / f"{number:04}.img"))
 
     def keep_outcome(self, result: CutResult) -> None:
-        """Write what a cut came to."""
-        document = result.to_dict() | {"image": f"{result.same_as or result.number:04}.img"}
+        """Write what a cut came to, with the digest of its image."""
+        of = result.same_as or result.number
+        image = {"image": f"{of:04}.img", "image_sha256": self._images[of]}
         path = self.folder / _BAD / f"{result.number:04}.json"
-        path.write_text(json.dumps(document, indent=1), encoding="utf-8")
+        sealed.write(path, result.to_dict() | image)
+
+    def check_outcome(self, number: int) -> None:
+        """Compare what is kept of a bad cut with its digests.
+
+        Raises
+        ------
+        SledsimError
+            If a file is damaged.
+        """
+        path = self.folder / _BAD / f"{number:04}.json"
+        if not path.exists():  # a good one
+            return
+        about = sealed.read(path)
+        image = self.folder / _BAD / about["image"]
+        wanted = about["image_sha256"]
+        if (found := _core.image_digest(str(image))) != wanted:
+            msg = f"{image}: is damaged: its digest is {found}, and {path.name} says {wanted}"
+            raise SledsimError(msg)
 
 
 def load(folder: Path) -> tuple[Kept, dict[str, Any], list[Instant]]:
@@ -111,13 +145,14 @@ def load(folder: Path) -> tuple[Kept, dict[str, Any], list[Instant]]:
     Raises
     ------
     SledsimError
-        If the folder keeps none.
+        If the folder keeps none, or a file is damaged.
     """
     try:
-        document = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        document = sealed.read(folder / _FILE)
         setup, run = Setup.of(document["setup"]), Run.of(document["run"])
         instants = [Instant(int(at), str(stratum)) for at, stratum in document["cuts"]]
         facts, title = dict(document["facts"]), str(document["title"])
+        wanted = str(document["acknowledged_sha256"])
     except OSError as error:
         msg = f"{folder / _FILE}: {error.strerror}; --folder must be one that an experiment kept"
         raise SledsimError(msg) from None
@@ -125,6 +160,9 @@ def load(folder: Path) -> tuple[Kept, dict[str, Any], list[Instant]]:
         msg = f"{folder / _FILE}: does not describe an experiment ({error!r})"
         raise SledsimError(msg) from None
     found = Kept(folder, setup, run, title)
+    if (digest := found.acknowledged_sha256) != wanted:
+        msg = f"{folder / ACKNOWLEDGED}: is damaged: its SHA-256 is {digest}, not {wanted}"
+        raise SledsimError(msg)
     if found.recording.device != facts["device"]:
         msg = f"{folder}: the recording is of {found.recording.device}, not of {facts['device']}"
         raise SledsimError(msg)

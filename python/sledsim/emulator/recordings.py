@@ -34,7 +34,7 @@ class DataRecording:
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> DataRecording:
-        """Open the recording in a folder.
+        """Open the recording in a folder, and compare all of its files with their digests.
 
         Raises
         ------
@@ -159,8 +159,11 @@ class Cut:
         core, self._core = self._core, None
         return core or self.recording._core.cut(self.at_ns)  # noqa: SLF001 (one module)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the image to a new sparse file; blocks that cannot be read are zero in it.
+    def save(self, path: str | PathLike[str]) -> str:
+        """Write the image to a new sparse file, and return its digest.
+
+        Blocks that cannot be read are zero in it. The digest is made as those of ``base.img`` in
+        recordings.
 
         Raises
         ------
@@ -168,8 +171,9 @@ class Cut:
             If the file is there already, or cannot be written.
         """
         core = self._take()
-        core.save(path_text("path", path))
+        digest = core.save(path_text("path", path))
         self._core = core
+        return digest
 
     @contextlib.contextmanager
     def served(

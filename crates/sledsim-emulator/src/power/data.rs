@@ -52,22 +52,7 @@ impl WrittenData {
     }
 
     /// The data of a recording, which has this many bytes.
-    ///
-    /// # Errors
-    /// A file that cannot be read or has another size.
-    pub fn open(path: &Path, bytes: u64) -> Result<Self> {
-        let refuse = |problem: &dyn std::fmt::Display| Error::file(path, problem);
-        let file = File::open(path).map_err(|error| refuse(&error))?;
-        let has = file.metadata().map_err(|error| refuse(&error))?.len();
-        if has != bytes {
-            return Err(refuse(&format_args!(
-                "has {has} bytes: must have {bytes}, one block for each that was written"
-            )));
-        }
-        Ok(Self::of(file, bytes))
-    }
-
-    fn of(file: File, bytes: u64) -> Self {
+    pub(super) fn of(file: File, bytes: u64) -> Self {
         Self {
             file,
             next_token: 1 + bytes / BLOCK_BYTES,
@@ -86,6 +71,11 @@ impl WrittenData {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         (self.next_token - 1) * BLOCK_BYTES
+    }
+
+    /// Makes the data survive a crash of the machine.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
     }
 
     /// Appends whole blocks; returns the token of the first. Without data, so many blocks

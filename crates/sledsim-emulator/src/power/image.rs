@@ -1,7 +1,7 @@
 //! The blocks that a device holds after a power cut, read from a recording.
 
 use super::data::{Base, WrittenData};
-use crate::store::{Store, blocks_of};
+use crate::store::{Sparse, Store, blocks_of};
 use rustix::io::Errno;
 use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::model::torn_blocks::TornBlocks;
@@ -11,21 +11,21 @@ use std::sync::Arc;
 
 /// An image over what the device held at first. Nothing is copied; it cannot be written.
 /// A torn block reads as its mixture, also if the device cannot read it.
-pub(super) struct ImageStore<B> {
-    pub(super) base: B,
+pub(super) struct ImageStore {
+    pub(super) base: Arc<Sparse>,
     pub(super) data: Arc<WrittenData>,
     pub(super) image: Image,
     pub(super) torn: TornBlocks,
 }
 
-impl<B: Store> Store for ImageStore<B> {
+impl Store for ImageStore {
     fn bytes(&self) -> u64 {
         self.base.bytes()
     }
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         let base = Base {
-            store: &self.base,
+            store: &*self.base,
             torn: &self.torn,
         };
         self.data.read_image(&self.image, &base, offset, buffer)

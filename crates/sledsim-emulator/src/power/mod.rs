@@ -11,10 +11,12 @@
 //! - `data`: the data of all writes, and the images made of them.
 //! - `initial`: what blocks held before their first write.
 //! - `image`: the blocks after a cut, read from a recording.
+//! - `digest`: digests of the files of a recording.
 //! - `switch`: the power of an export.
 //! - `recording`: recorded requests with their data, and cuts of them.
 
 mod data;
+mod digest;
 mod image;
 mod initial;
 mod recording;
@@ -22,6 +24,7 @@ mod spec;
 mod switch;
 
 pub use data::{Base, WrittenData};
+pub use digest::image_digest;
 pub(crate) use recording::RecordingFolder;
 pub use recording::{Cut, DataRecording};
 pub use spec::{CutSpec, CutWhen};

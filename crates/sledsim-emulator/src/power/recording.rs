@@ -3,9 +3,10 @@
 //!
 //! `about.json` describes the device and the recording, `requests.parquet` lists the
 //! requests, `data.bin` has the blocks written, and `base.img` what the device held at
-//! first.
+//! first. `about.json` is written last, with the digests of all.
 
 use super::data::WrittenData;
+use super::digest;
 use super::image::ImageStore;
 use super::switch::document;
 use crate::store::{Layered, Sparse, Store};
@@ -25,7 +26,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Names the format in `about.json`.
-const FORMAT: &str = "sledsim data recording 1";
+const FORMAT: &str = "sledsim data recording 2";
+/// The format before, which had no digests.
+const UNSEALED: &str = "sledsim data recording 1";
 
 const ABOUT: &str = "about.json";
 const REQUESTS: &str = "requests.parquet";
@@ -37,6 +40,8 @@ pub(crate) struct RecordingFolder {
     path: PathBuf,
     about: Value,
     base: Sparse,
+    /// Why a write was not kept, if one was not.
+    lacks: Option<String>,
 }
 
 impl RecordingFolder {
@@ -62,7 +67,7 @@ impl RecordingFolder {
             made => made.map_err(refuse)?,
         }
         let base = Sparse::at(&path.join(BASE), store.bytes(), false)?;
-        copy_readable(store, &base).map_err(refuse)?;
+        copy_readable(store, &base).map_err(|error| Error::output(&path.join(BASE), error))?;
         let about = json!({
             "format": FORMAT,
             "sledsim": env!("CARGO_PKG_VERSION"),
@@ -77,7 +82,13 @@ impl RecordingFolder {
             path: path.to_owned(),
             about,
             base,
+            lacks: None,
         })
+    }
+
+    /// Remembers that a write was not kept: the recording cannot be completed.
+    pub(super) fn lacks(&mut self, error: &io::Error) {
+        self.lacks.get_or_insert_with(|| error.to_string());
     }
 
     pub(super) fn create_data(&self) -> Result<WrittenData> {
@@ -94,8 +105,19 @@ impl RecordingFolder {
         self.about["clock_start_ns"] = json!(clock_start_ns);
     }
 
-    /// Completes the recording.
-    pub(super) fn finish(&self, history: &History, data_bytes: u64) -> Result<()> {
+    /// Completes the recording; `about.json` comes last.
+    pub(super) fn finish(&self, history: &History, data: &WrittenData) -> Result<()> {
+        let path = |name: &str| self.path.join(name);
+        if let Some(lacks) = &self.lacks {
+            let problem = format!("{lacks}: writes failed, and the recording is not complete");
+            return Err(Error::output(&path(DATA), problem));
+        }
+        let synced = |name: &str, done: io::Result<()>| {
+            done.map_err(|error| Error::output(&path(name), error))
+        };
+        synced(DATA, data.sync())?;
+        synced(BASE, self.base.flush())?;
+        write_requests(&path(REQUESTS), &history.epochs)?;
         let epochs = history.epochs.iter().map(|epoch| {
             json!({
                 "zero_ns": epoch.zero.0,
@@ -105,42 +127,37 @@ impl RecordingFolder {
         });
         let mut about = self.about.clone();
         about["epochs"] = epochs.collect();
-        about["data_bytes"] = json!(data_bytes);
-        write_requests(&self.path.join(REQUESTS), &history.epochs)?;
-        let text = format!("{about:#}\n");
-        write_atomically(&self.path.join(ABOUT), text.as_bytes())
+        for name in [BASE, DATA, REQUESTS] {
+            about["files"][name] = digest::entry(&path(name))?;
+        }
+        write_atomically(&path(ABOUT), &digest::sealed(&about))
     }
 }
 
 /// A complete recording.
 pub struct DataRecording {
-    folder: PathBuf,
     about: Value,
     device: Device,
     scheduler: SchedulerSpec,
     history: History,
+    base: Arc<Sparse>,
     data: Arc<WrittenData>,
 }
 
 impl DataRecording {
-    /// Opens the recording in a folder.
+    /// Opens the recording in a folder, and compares all of its files with their digests.
     ///
     /// # Errors
     /// A folder without a complete recording, or one of its files, with what is wrong.
     pub fn load(folder: &Path) -> Result<Self> {
         let path = folder.join(ABOUT);
         let refuse = |problem: String| Error::file(&path, problem);
-        let text = fs::read_to_string(&path).map_err(|error| {
+        let text = fs::read(&path).map_err(|error| {
             refuse(format!(
-                "{error}; a recording has it once its server has stopped"
+                "{error}; a recording has it once its server has stopped in good order"
             ))
         })?;
-        let about: Value =
-            serde_json::from_str(&text).map_err(|error| refuse(format!("no JSON: {error}")))?;
-        if about["format"] != FORMAT {
-            let found = &about["format"];
-            return Err(refuse(format!("format {found}: must be \"{FORMAT}\"")));
-        }
+        let about = read_about(&text).map_err(refuse)?;
         let text = |key: &str| {
             let found = about[key].as_str();
             found.ok_or_else(|| refuse(format!("{key}: must be text")))
@@ -156,10 +173,21 @@ impl DataRecording {
             let has = device.blocks() * BLOCK_BYTES;
             return Err(refuse(format!("bytes = {bytes}: the device has {has}")));
         }
-        let requests_path = folder.join(REQUESTS);
+        let open = |name: &str| {
+            let path = folder.join(name);
+            let file = digest::open(&path, &about["files"][name])?;
+            Ok::<_, Error>((path, file))
+        };
+        let (base_path, base) = open(BASE)?;
+        let base = Sparse::shared(base).map_err(|error| Error::file(&base_path, error))?;
+        if base.bytes() != bytes {
+            let problem = format!("has {} bytes: must have {bytes}", base.bytes());
+            return Err(Error::file(&base_path, problem));
+        }
+        let (requests_path, requests) = open(REQUESTS)?;
         let listed = about["epochs"].as_array();
         let listed = listed.ok_or_else(|| refuse("epochs: must be a list".to_owned()))?;
-        let requests = read_requests(&requests_path, listed.len())?;
+        let requests = read_requests(&requests_path, requests, listed.len())?;
         let mut epochs = Vec::new();
         for (epoch, requests) in listed.iter().zip(requests) {
             let wanted = number(epoch, "requests")?;
@@ -174,7 +202,8 @@ impl DataRecording {
                 requests,
             });
         }
-        let data_bytes = number(&about, "data_bytes")?;
+        let (_, data) = open(DATA)?;
+        let data_bytes = number(&about["files"][DATA], "bytes")?;
         let all = epochs.iter().flat_map(|epoch| &epoch.requests);
         for one in all {
             let end = one
@@ -188,13 +217,12 @@ impl DataRecording {
                 return Err(Error::file(&requests_path, problem));
             }
         }
-        let data = WrittenData::open(&folder.join(DATA), data_bytes)?;
         Ok(Self {
-            folder: folder.to_owned(),
             device,
             scheduler,
             history: History { epochs },
-            data: Arc::new(data),
+            base: Arc::new(base),
+            data: Arc::new(WrittenData::of(data, data_bytes)),
             about,
         })
     }
@@ -226,8 +254,7 @@ impl DataRecording {
                 zero.map_or(Nanos::ZERO, |epoch| epoch.zero),
             ),
             failed,
-            base: self.folder.join(BASE),
-            bytes: self.device.blocks() * BLOCK_BYTES,
+            base: Arc::clone(&self.base),
             device: self.device.clone(),
             scheduler: self.scheduler.clone(),
             data: Arc::clone(&self.data),
@@ -239,8 +266,7 @@ impl DataRecording {
 pub struct Cut {
     facts: Value,
     pub(crate) failed: Failed,
-    base: PathBuf,
-    bytes: u64,
+    base: Arc<Sparse>,
     pub(crate) device: Device,
     pub(crate) scheduler: SchedulerSpec,
     data: Arc<WrittenData>,
@@ -297,7 +323,7 @@ impl Cut {
     pub fn store(&self) -> Result<Layered> {
         let image = &self.failed.outcome.image;
         let store = Layered::over(Box::new(ImageStore {
-            base: Sparse::shared(&self.base, self.bytes)?,
+            base: Arc::clone(&self.base),
             data: Arc::clone(&self.data),
             image: image.clone(),
             torn: self.failed.torn.clone(),
@@ -308,21 +334,43 @@ impl Cut {
         Ok(store)
     }
 
-    /// Writes the image to a new file; blocks that cannot be read are zero.
+    /// Writes the image to a new file; blocks that cannot be read are zero. Returns the
+    /// digest of the file.
     ///
     /// # Errors
     /// A file that is there, or the error of the system; there is no file then.
-    pub fn save(&self, path: &Path) -> Result<()> {
+    pub fn save(&self, path: &Path) -> Result<String> {
         if path.exists() {
             return Err(Error::output(path, "is there already"));
         }
         let store = self.store()?;
-        let written = Sparse::at(path, self.bytes, false)
-            .and_then(|to| copy_readable(&store, &to).map_err(|error| Error::output(path, error)));
+        let written = Sparse::at(path, self.base.bytes(), false).and_then(|to| {
+            let copied = copy_readable(&store, &to).and_then(|()| digest::digest(to.file()));
+            copied.map_err(|error| Error::output(path, error))
+        });
         if written.is_err() {
             let _ = fs::remove_file(path);
         }
         written
+    }
+}
+
+/// The description of a recording, which must have the digest that it gives.
+fn read_about(text: &[u8]) -> std::result::Result<Value, String> {
+    let read = |text: &[u8]| serde_json::from_slice::<Value>(text);
+    let Some(others) = digest::unsealed(text) else {
+        return Err(match read(text) {
+            Ok(about) if about["format"] == UNSEALED => format!(
+                "\"{UNSEALED}\" has no digests: record anew, with sledsim serve --record-data"
+            ),
+            _ => "is damaged: the digest in its second line is not that of its other lines"
+                .to_owned(),
+        });
+    };
+    let about = read(&others).map_err(|error| format!("no JSON: {error}"))?;
+    match about["format"] == FORMAT {
+        true => Ok(about),
+        false => Err(format!("format {}: must be \"{FORMAT}\"", about["format"])),
     }
 }
 

@@ -193,7 +193,12 @@ impl Power {
         for command in commands {
             match self.keep(&mut state.data, command) {
                 Ok(token) => tokens.push(token),
-                Err(error) => return Err(errno_of(&error).into()),
+                Err(error) => {
+                    if let Some(folder) = &mut state.recording {
+                        folder.lacks(&error);
+                    }
+                    return Err(errno_of(&error).into());
+                }
             }
         }
         let (mut index, State { history, .. }) = (0, &mut *state);
@@ -393,7 +398,7 @@ impl Power {
                 epoch.complete(id, completion);
             }
         }
-        folder.finish(history, data.bytes())
+        folder.finish(history, data)
     }
 
     /// Waits for the next instant at which power fails or returns; returns whether to go

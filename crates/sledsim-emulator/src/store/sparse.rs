@@ -40,23 +40,21 @@ impl Sparse {
         })
     }
 
-    /// Opens the file at `path` for reading, also while others read it; it must have
-    /// exactly that size.
+    /// A file that is open for reading, also while others read it.
     ///
     /// # Errors
-    /// A file of another size, or an error of the system.
-    pub fn shared(path: &Path, bytes: u64) -> Result<Self> {
-        let refuse = |problem: &dyn std::fmt::Display| Error::file(path, problem);
-        let file = File::open(path).map_err(|error| refuse(&error))?;
-        let has = file.metadata().map_err(|error| refuse(&error))?.len();
-        if has != bytes {
-            return Err(refuse(&format_args!("has {has} bytes: must have {bytes}")));
-        }
+    /// If its size cannot be determined.
+    pub fn shared(file: File) -> io::Result<Self> {
         Ok(Self {
+            bytes: file.metadata()?.len(),
             file,
-            bytes,
             stays: false,
         })
+    }
+
+    /// The file.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
     }
 
     /// Opens the file at `path`, creating it if missing; an existing file must have

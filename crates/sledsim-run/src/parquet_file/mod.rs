@@ -5,11 +5,12 @@
 //! panics become errors, and sizes are checked first.
 //!
 //! Modules: `chunks` reads bytes, `header` decodes page headers, `pages` checks
-//! the sizes that pages claim.
+//! the sizes that pages claim, `seal` the digest of a recording.
 
 mod chunks;
 mod header;
 mod pages;
+pub(crate) mod seal;
 
 use crate::panics::catch_panic;
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -37,11 +38,12 @@ impl ParquetFile {
         Self::of(whole.map_err(|error| error.to_string())?)
     }
 
-    /// Reads the footer of a file.
+    /// Reads the footer of a file, and compares all of it with its digest, if it has one.
     ///
     /// # Errors
     /// What is wrong with it.
     pub fn of(file: SharedFile) -> Result<Self, String> {
+        seal::check(file.reader_at(0))?;
         let refuse = |message: &dyn std::fmt::Display| {
             format!("not a Parquet file that can be read ({message})")
         };

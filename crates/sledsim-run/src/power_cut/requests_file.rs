@@ -12,6 +12,8 @@ use arrow_schema::{DataType, Field, Schema};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
+use sledsim_traces::SharedFile;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -82,13 +84,15 @@ pub fn write_requests(path: &Path, epochs: &[Epoch]) -> Result<()> {
     TableFile::create(path)?.write(&requests_table(epochs), None)
 }
 
-/// Reads the requests that [`write_requests`] wrote, of so many epochs.
+/// Reads the requests that [`write_requests`] wrote, of so many epochs, from an open file;
+/// messages give its path.
 ///
 /// # Errors
 /// A file that is not such a table, with what is wrong.
-pub fn read_requests(path: &Path, epochs: usize) -> Result<Vec<Vec<Recorded>>> {
+pub fn read_requests(path: &Path, file: File, epochs: usize) -> Result<Vec<Vec<Recorded>>> {
     let refuse = |problem: String| Error::file(path, problem);
-    let file = ParquetFile::open(path).map_err(refuse)?;
+    let whole = SharedFile::of(file).map_err(|error| refuse(error.to_string()))?;
+    let file = ParquetFile::of(whole).map_err(refuse)?;
     for (name, kind) in COLUMNS {
         let found = file.schema().field_with_name(name);
         let found = found.map_err(|_| refuse(format!("has no column '{name}'")))?;

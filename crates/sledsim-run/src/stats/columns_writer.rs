@@ -5,6 +5,7 @@
 //! whole numbers go to the library's writers of columns as they are, where `ArrowWriter`
 //! copies them value by value; all others go the way of `ArrowWriter`.
 
+use crate::parquet_file::seal;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
@@ -77,6 +78,11 @@ impl ColumnsWriter {
             rows: 0,
             groups: 0,
         })
+    }
+
+    /// Leaves room for a digest, before any row.
+    pub fn begin_sealed(&mut self) -> Result<()> {
+        Ok(self.file.write_all(&seal::unsealed())?)
     }
 
     /// Writes the rows of a batch.

@@ -2,6 +2,7 @@
 
 use super::batch::RowBuffer;
 use super::table_file::{TableFormat, TableWriter};
+use crate::parquet_file::seal;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema, SchemaRef};
 use parquet::basic::{Compression, Encoding};
@@ -54,7 +55,8 @@ impl RowsFile {
 
     /// Starts a recording: rows with the lateness of their replies, see
     /// [`super::recording_schema`]. `about` describes the recording; it is added
-    /// to the metadata of the file, in order, after the version (`sledsim`).
+    /// to the metadata of the file, in order, after the version (`sledsim`). The file gets
+    /// a digest, with which it is compared when it is read.
     ///
     /// # Errors
     /// As [`RowsFile::create`].
@@ -174,13 +176,16 @@ impl Drop for RowsFile {
     }
 }
 
-/// The writing thread: all batches, then the footer.
+/// The writing thread: all batches, then the footer, and the digest of a recording.
 fn write(
     (format, file): (TableFormat, PendingFile),
     schema: SchemaRef,
     about: Vec<(String, String)>,
     batches: &Receiver<Option<RecordBatch>>,
 ) -> std::result::Result<PendingFile, ParquetError> {
+    // Only a recording is about something. A pipe cannot get a digest in its first bytes once
+    // its last ones are known.
+    let is_sealed = !about.is_empty() && file.as_file().is_some();
     let about: Vec<KeyValue> = (about.into_iter())
         .map(|(key, value)| KeyValue::new(key, value))
         .collect();
@@ -189,10 +194,19 @@ fn write(
     let properties = properties.set_key_value_metadata((!about.is_empty()).then_some(about));
     let properties = (properties.build(), Some(constant));
     let mut writer = TableWriter::new(format, file, schema, properties)?;
+    if is_sealed {
+        writer.begin_sealed()?;
+    }
     loop {
         match batches.recv() {
             Ok(Some(batch)) => writer.write(&batch)?,
-            Ok(None) => return writer.into_inner(),
+            Ok(None) => {
+                let file = writer.into_inner()?;
+                if is_sealed {
+                    seal::seal(&file)?;
+                }
+                return Ok(file);
+            }
             Err(_) => return Err(ParquetError::General("given up".into())),
         }
     }

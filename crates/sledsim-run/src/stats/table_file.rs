@@ -119,6 +119,14 @@ impl TableWriter {
         })
     }
 
+    /// Leaves room for a digest in a new Parquet file.
+    pub fn begin_sealed(&mut self) -> std::result::Result<(), ParquetError> {
+        match self {
+            Self::Parquet(writer) => writer.begin_sealed(),
+            Self::Csv(_) => Ok(()),
+        }
+    }
+
     /// Writes the rows of a batch.
     pub fn write(&mut self, batch: &RecordBatch) -> std::result::Result<(), ParquetError> {
         match self {
