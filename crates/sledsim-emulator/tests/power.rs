@@ -8,14 +8,16 @@ use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_emulator::command::{Command, CommandKind};
 use sledsim_emulator::errno::Errno;
+use sledsim_emulator::export::{BatchReply, CommandResult};
 use sledsim_emulator::nbd::Settings;
-use sledsim_emulator::power::{CutSpec, DataRecording};
+use sledsim_emulator::power::{CutSpec, DataRecording, HangUp};
 use sledsim_emulator::server::{ExportSpec, Server};
 use sledsim_emulator::store::Store;
 use sledsim_emulator::timeline::{Answer, Reply};
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -467,4 +469,105 @@ fn damaged_recordings_are_refused() {
     data.set_len(data.metadata().unwrap().len() - 512).unwrap();
     let error = DataRecording::load(&record).err().unwrap().to_string();
     assert!(error.contains("data.bin"), "{error}");
+}
+
+/// A connection that cannot be ended.
+struct Line;
+
+impl HangUp for Line {
+    fn hang_up(&self) {}
+}
+
+/// Serves a command; returns the answer.
+fn answer(server: &Server, stream: u32, what: CommandKind<'_>) -> Answer {
+    let (sender, answers) = channel();
+    let command = Command {
+        what,
+        offset: 0,
+        fua: false,
+        stream,
+    };
+    let export = server.exports().named("d").unwrap();
+    export.submit(command, Box::new(Says(0, sender)));
+    let wait = Duration::from_secs(120);
+    answers.recv_timeout(wait).unwrap().1
+}
+
+/// What a client has sent is lost with the power, though it may still be on its way through
+/// the server when power returns.
+#[test]
+fn commands_of_a_connection_that_power_has_ended_never_begin() {
+    let server = serve(device("g2", &[]), "manual", None);
+    let power = server.power("d").unwrap();
+    let line: Arc<dyn HangUp> = Arc::new(Line);
+    assert!(power.register(7, Arc::downgrade(&line)));
+    let write = CommandKind::Write(&[1; 512]);
+    assert_eq!(answer(&server, 7, write), Ok(vec![]));
+    power.cut().unwrap();
+    power.on().unwrap();
+    let late = CommandKind::Write(&[2; 512]);
+    assert_eq!(answer(&server, 7, late), Err(Errno::IO));
+    assert_eq!(answer(&server, 8, CommandKind::Read(512)), Ok(vec![1; 512]));
+}
+
+/// A trim is a hint. Nothing is written, so that a power failure would bring the data back.
+#[test]
+fn trimmed_blocks_keep_their_data_where_power_may_fail() {
+    let server = serve(device("g2", &[]), "manual", None);
+    let power = server.power("d").unwrap();
+    let write = CommandKind::Write(&[1; 512]);
+    assert_eq!(answer(&server, 7, write), Ok(vec![]));
+    assert_eq!(answer(&server, 7, CommandKind::Trim(512)), Ok(vec![]));
+    assert_eq!(answer(&server, 7, CommandKind::Read(512)), Ok(vec![1; 512]));
+    power.cut().unwrap();
+    power.on().unwrap();
+    assert_eq!(answer(&server, 7, CommandKind::Read(512)), Ok(vec![1; 512]));
+}
+
+/// A batch in flight tears what it writes at most: what it reads stays readable.
+#[test]
+fn a_batch_tears_no_block_that_it_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("recording");
+    let mut server = serve(device("g2", &[]), "manual", Some(&record));
+    let (old, new) = ([1; 8 * 512], [2; 8 * 512]);
+    assert_eq!(answer(&server, 0, CommandKind::Write(&old)), Ok(vec![]));
+    let command = |what, lbn: u64| Command {
+        what,
+        offset: lbn * 512,
+        fua: false,
+        stream: 0,
+    };
+    let batch = [
+        command(CommandKind::Write(&new), 10),
+        command(CommandKind::Read(8 * 512), 0),
+    ];
+    let (sender, done) = channel();
+    let export = server.exports().named("d").unwrap();
+    export
+        .submit_batch(&batch, Box::new(Batched(sender)))
+        .unwrap();
+    done.recv_timeout(Duration::from_secs(120)).unwrap();
+    server.stop(Duration::from_secs(120)).unwrap();
+    let recording = DataRecording::load(&record).unwrap();
+    let requests = &recording.history().epochs[0].requests;
+    let (begin, end) = (requests[1].arrival, requests[2].completion.unwrap());
+    let mut torn = 0;
+    for at in (begin.0..end.0).step_by(1000) {
+        let cut = recording.cut(Nanos(at)).unwrap();
+        let mut blocks = vec![0; 8 * 512];
+        cut.store().unwrap().read(0, &mut blocks).unwrap();
+        assert!(blocks == old, "at {at}");
+        torn += cut.facts()["torn"].as_u64().unwrap();
+    }
+    assert!(torn > 0, "what it writes is torn");
+}
+
+/// Tells that a batch is done.
+struct Batched(Sender<()>);
+
+impl BatchReply for Batched {
+    fn send(self: Box<Self>, _: Vec<CommandResult>) {
+        let _ = self.0.send(());
+    }
 }

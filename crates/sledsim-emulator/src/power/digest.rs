@@ -3,8 +3,10 @@
 //! The digest of a file is the SHA-256 of its units of 4 KiB that are not all zero, in
 //! order: of each its number, eight bytes, least first, then its bytes; the last one of a
 //! file may be shorter. The size of the file follows, in eight bytes. So holes need not be
-//! read, and a copy without holes has the same digest. `about.json` lists the others, and has in its second line the SHA-256 of all of
-//! its other lines.
+//! read, and a copy without holes has the same digest.
+//!
+//! `about.json` lists the others, and has in its second line the SHA-256 of all of its other
+//! lines.
 
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;

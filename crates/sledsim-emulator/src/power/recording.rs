@@ -374,7 +374,7 @@ fn read_about(text: &[u8]) -> std::result::Result<Value, String> {
     }
 }
 
-/// Copies what can be read; holes stay holes.
+/// Copies what can be read to a new store; holes and zeroes stay holes.
 fn copy_readable(from: &dyn Store, to: &dyn Store) -> io::Result<()> {
     let (mut at, bytes) = (0, from.bytes());
     let mut buffer = Vec::new();
@@ -383,6 +383,7 @@ fn copy_readable(from: &dyn Store, to: &dyn Store) -> io::Result<()> {
         if !hole {
             buffer.resize(some as usize, 0);
             match from.read(at, &mut buffer) {
+                Ok(()) if buffer.iter().all(|byte| *byte == 0) => {}
                 Ok(()) => to.write(at, &buffer)?,
                 Err(_) => {
                     for block in 0..some / BLOCK_BYTES {

@@ -7,6 +7,7 @@ use sledsim_emulator::export::Export;
 use sledsim_emulator::scsi::{Attribute, TaskManagement};
 use sledsim_emulator::server::ExportSpec;
 use sledsim_emulator::timeline::{Answer, Reply};
+use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
