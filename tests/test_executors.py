@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,9 @@ from tests.waiting import LONG_S, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
+
+    from sledsim.emulator.mounting.state import Process
 
 
 class AtOnce(Executor):
@@ -108,3 +113,31 @@ def test_worker_processes_end_with_what_the_caller_raises() -> None:
     with pytest.raises(KeyboardInterrupt), workers("processes:2") as pool:
         list(completed(pool, time.sleep, [600, 600], stop))
     eventually(lambda: not set(multiprocessing.active_children()) - before)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "sweep --device g2 --vary rate=300,400 --set requests=1e12 --executor processes:2",
+        "papers run --workers 2 -o {folder}",
+    ],
+    ids=["sweep", "papers"],
+)
+def test_worker_processes_end_with_a_killed_parent(words: str, tmp_path: Path) -> None:
+    """While they compute; what the standard library has started beside them ends, too."""
+    from tests.processes import compute_s, descendants  # noqa: PLC0415 (Linux only)
+
+    command = [sys.executable, "-m", "sledsim", *words.format(folder=tmp_path).split()]
+    started: list[Process] = []
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as parent:
+        try:
+            eventually(lambda: sum(compute_s(each) > 3 for each in descendants(parent.pid)) == 2)
+            started += descendants(parent.pid)
+        finally:
+            parent.kill()
+    try:
+        eventually(lambda: not any(each.is_alive() for each in started))
+    finally:
+        for each in started:
+            each.signal(signal.SIGKILL)

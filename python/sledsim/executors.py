@@ -189,7 +189,7 @@ def _processes(count: int) -> Iterator[Workers]:
 
     before = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(count, mp_context=context, initializer=_ignore_interrupts)
+    executor = ProcessPoolExecutor(count, mp_context=context, initializer=_begin)
 
     def check() -> None:
         """Notice a process that died; the pool itself does not watch the last that it started."""
@@ -210,11 +210,19 @@ def _terminate(processes: set[BaseProcess]) -> None:
         process.terminate()
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C, which a terminal sends to all, to the parent."""
+def _begin() -> None:
+    """Leave Ctrl-C, which a terminal sends to all, to the parent; end with it, also if killed."""
     import signal  # noqa: PLC0415 (in the workers only)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _of_another(executor: Executor) -> Workers:
