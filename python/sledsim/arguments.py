@@ -46,7 +46,7 @@ def refuse(name: str, given: object, must: str) -> NoReturn:
     """
     shown = repr(given)
     shown = shown if len(shown) <= 60 else f"{shown[:60]}..."
-    msg = f"{name} = {shown}: must be {must}"
+    msg = f"{name}{' ' if name.startswith('--') else ' = '}{shown}: must be {must}"
     raise placed(SpecError(msg), key=name)
 
 

@@ -30,7 +30,7 @@ Mount a file system that lies on a simulated device.
 It starts a server in the background, makes a loop device of its file with direct I/O, a file system
 on that, and mounts it; then it returns. It needs root. sledsim umount, a plain umount, SIGTERM to
 the supervisor or the server, and the end of the server undo everything. --foreground stays until
-Ctrl-C.
+Ctrl-C. A second signal ends the wait for users of the file system; the recording is completed.
 
 A backing file (--file) keeps the file system: mounted again, it is used as it is. --mkfs makes it
 anew; nothing else is ever overwritten.

@@ -9,12 +9,14 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
+from sledsim.arguments import real
 from sledsim.cli import load_options
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import table
 from sledsim.emulator import Export, Server, serve, tip_faults
 from sledsim.emulator.export_spec import DEFAULTS, export_of
+from sledsim.emulator.server import MOST_GRACE_S
 from sledsim.hardware import device_of
 from sledsim.hardware.labels import file_name, split_list
 from sledsim.number_text import number, size
@@ -42,8 +44,8 @@ Serve a simulated device to real programs, in real time.
 Requests get their times from the device's model, the same as in simulation; reads return what was
 written, from memory or from a backing file that survives the server. Without --nbd, --iscsi,
 --rpc and --fuse it listens on a socket of its own, for NBD, and says where. Ctrl-C or SIGTERM ends
-it: what is under way is answered, the backing file flushed, the recording completed. sledsim top
-watches it.
+it: what is under way is answered, the backing file flushed, the recording completed. More signals
+change nothing: --grace bounds the wait. sledsim top watches it.
 
 Each --export is NAME=DEVICE, with file=PATH, scheduler=NAME, layout=NAME, batch-window-ms=MS,
 speed=FACTOR, record=PATH, record-data=DIR, power-cut=WHEN, faults=(KEY=VALUE,...) or read-only
@@ -118,7 +120,7 @@ def add(commands: Commands) -> None:
         metavar="S",
         type=float,
         default=10.0,
-        help="how long requests under way may take at the end (10)",
+        help="how many seconds requests under way may take at the end, from 0 (10)",
     )
 
 
@@ -211,6 +213,7 @@ def _serve(options: argparse.Namespace) -> None:
         local_address,
     )
 
+    grace_s = real("--grace", options.grace, 0, MOST_GRACE_S)
     exports = [_export(text) for text in options.export]
     if options.device is not None:
         exports.insert(0, export_of(vars(options), options.name))
@@ -222,22 +225,23 @@ def _serve(options: argparse.Namespace) -> None:
     addresses = list(options.nbd)
     if not (addresses or options.iscsi or options.rpc or options.fuse):
         addresses.append(f"unix:{folder() / _file_name(exports[0])}")
-    server = serve(
-        exports,
-        nbd=addresses,
-        iscsi=options.iscsi,
-        iscsi_secrets=options.iscsi_secrets,
-        rpc=options.rpc,
-        fuse=options.fuse,
-        tls=options.tls,
-        allow_unauthenticated_remote=options.allow_unauthenticated_remote,
-        max_clients=options.max_clients,
-        max_outstanding=options.max_outstanding,
-        busy_poll_us=options.busy_poll_us,
-    )
-    controls: list[Control] = []
-    try:
-        with _signals() as stopped:
+    failed = None
+    with _signals() as stopped:  # to the end: a second one must not cost the recording
+        server = serve(
+            exports,
+            nbd=addresses,
+            iscsi=options.iscsi,
+            iscsi_secrets=options.iscsi_secrets,
+            rpc=options.rpc,
+            fuse=options.fuse,
+            tls=options.tls,
+            allow_unauthenticated_remote=options.allow_unauthenticated_remote,
+            max_clients=options.max_clients,
+            max_outstanding=options.max_outstanding,
+            busy_poll_us=options.busy_poll_us,
+        )
+        controls: list[Control] = []
+        try:
             controls.append(Control(server, control_path()))
             if options.metrics is not None:
                 address = local_address(
@@ -249,14 +253,13 @@ def _serve(options: argparse.Namespace) -> None:
                 print(line, file=said, flush=True)
             while server.is_alive and not stopped.wait(0.2):
                 pass
-    finally:
-        for control in controls:
-            control.close()
-        failed = None
-        try:
-            document = server.stop(options.grace)
-        except SledsimError as error:
-            document, failed = server.status(), error
+        finally:
+            for control in controls:
+                control.close()
+            try:
+                document = server.stop(grace_s)
+            except SledsimError as error:
+                document, failed = server.status(), error
     if options.json:
         print_json(document)
     else:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Path: TypeAlias = str | PathLike[str]
 
 _LOOK_S = 0.1
+MOST_GRACE_S = 1e6
+"""How long requests under way may take at most when a server stops."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +187,8 @@ class Server:
         Parameters
         ----------
         grace_s
-            How long requests under way may take; those that take longer are never answered.
+            How long requests under way may take, at most a million seconds; those that take longer
+            are never answered. Signals do not interrupt it: Ctrl-C is raised when all is complete.
 
         Returns
         -------
@@ -198,7 +201,7 @@ class Server:
             If a backing file could not be flushed or a recording not be completed, now or before;
             the server is stopped all the same, and :meth:`status` has its statistics.
         """
-        self._core.stop(real("grace_s", grace_s))
+        self._core.stop(real("grace_s", grace_s, 0, MOST_GRACE_S))
         return self.status()
 
 
