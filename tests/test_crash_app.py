@@ -237,6 +237,9 @@ def test_the_raw_device_needs_no_root(tmp_path: Path) -> None:
     for path in (tmp_path, *tmp_path.parents[:3]):
         path.chmod(path.stat().st_mode | 0o011)
     program, *words = scripts(tmp_path)
+    runtime = tmp_path / "runtime"
+    runtime.mkdir()
+    os.chown(runtime, 65534, 65534)
     code = "from sledsim.cli import main; import sys; sys.exit(main(sys.argv[1:]))"
     right = "+dac_read_search"
     done = subprocess.run(
@@ -246,7 +249,8 @@ def test_the_raw_device_needs_no_root(tmp_path: Path) -> None:
             *(sys.executable, "-c", code, "crash-app", program, *words, "--json"),
             *("--file-system", "raw", "--cuts", "5"),
         ],
-        env=os.environ | {"PYTHONPATH": str(Path(ss.__file__).parents[1])},
+        env=os.environ
+        | {"PYTHONPATH": str(Path(ss.__file__).parents[1]), "XDG_RUNTIME_DIR": str(runtime)},
         cwd="/",
         capture_output=True,
         text=True,
@@ -257,6 +261,7 @@ def test_the_raw_device_needs_no_root(tmp_path: Path) -> None:
     document = json.loads(done.stdout)
     sums(document)
     assert document["bad"] == 0
+    assert list(runtime.glob("sledsim/*")) == []
 
 
 @needs_root

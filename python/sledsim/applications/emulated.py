@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import shutil
-import tempfile
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +22,7 @@ from sledsim.emulator.control import ask, control_path
 from sledsim.emulator.mounting import supervisor, system
 from sledsim.emulator.mounting.state import State
 from sledsim.emulator.mounting.unmount import end
+from sledsim.emulator.mounting.work import clean_stale, working
 from sledsim.hardware import device as device_named
 from sledsim.hardware.labels import absolute, file_name
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sledsim.applications.application import Application, Ran
-
-_MEMORY = Path("/dev/shm")
 
 
 @dataclass(frozen=True)
@@ -256,18 +254,9 @@ def prepared(application: Application, settings: Settings) -> Iterator[Bench]:
         If something is missing (see `check`), or the data cannot be made.
     """
     check(application, settings)
-    where = settings.folder
-    if where is None and _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK):
-        where = _MEMORY
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="sledsim-bench-", dir=where))
-    except OSError as error:
-        msg = f"{where}: {error.strerror}; give a folder for the data"
-        raise SledsimError(msg) from None
-    try:
+    clean_stale()
+    with working("sledsim-bench-", settings.folder) as folder:
         folder.chmod(0o711)  # a server that may not be root has its data in it
         bench = Bench(application, settings, folder)
         bench.fill()
         yield bench
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

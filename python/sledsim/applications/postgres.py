@@ -6,10 +6,8 @@ import contextlib
 import os
 import pwd
 import re
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,9 +18,11 @@ from sledsim.applications.processes import (
     TookTooLongError,
     children_s,
     end,
+    ending_with_us,
     run,
     tree_compute_s,
 )
+from sledsim.emulator.mounting.work import working
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -134,14 +134,15 @@ class Server:
         elif (self._data / "postmaster.pid").exists():
             msg = f"{self._data}: another server runs on this database; stop it first"
             raise SledsimError(msg)
-        folder = Path(tempfile.mkdtemp(prefix="sledsim-pg-", dir="/tmp"))
-        try:
+        with working("sledsim-pg-", Path("/tmp")) as folder:
             if self._owner is not None:
                 os.chown(folder, *self._owner)
             self._socket = str(folder)
             command = [self._program("postgres"), "-D", str(self._data)]
             for setting in (*self._settings, f"unix_socket_directories={folder}"):
                 command += ["-c", setting]
+            # Killed by SIGKILL, it would leave processes of its own.
+            command = ending_with_us(command, "QUIT")
             with (folder / "log").open("wb") as log:
                 self._process = subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **self._how
@@ -153,8 +154,6 @@ class Server:
                 # "Fast" ends clients and makes a checkpoint, "immediate" does not.
                 number = signal.SIGQUIT if after_crash else signal.SIGINT
                 end(self._process, number, patience_s)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def _await(self, log: Path, patience_s: float) -> None:
         assert self._process is not None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
+from sledsim.emulator.mounting import system
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,6 +93,18 @@ def pinned() -> dict[str, Any]:
     return {"preexec_fn": lambda: os.sched_setaffinity(0, {last})}
 
 
+def ending_with_us(command: Sequence[str], how: str = "KILL") -> list[str]:
+    """Return a command that gets a signal when the thread that starts it has ended, or is killed.
+
+    Raises
+    ------
+    SledsimError
+        If setpriv is missing.
+    """
+    system.need("setpriv")
+    return ["setpriv", "--pdeathsig", how, *command]
+
+
 def run(name: str, command: Sequence[str], *, given: str = "", **how: Any) -> tuple[str, float]:
     """Run a program to its end.
 
@@ -120,7 +133,8 @@ def run(name: str, command: Sequence[str], *, given: str = "", **how: Any) -> tu
     pipe = subprocess.PIPE
     how = {"stdin": pipe, "stdout": pipe, "stderr": pipe} | how
     timeout_s = how.pop("timeout", _PATIENCE_S)
-    with subprocess.Popen(command, text=True, errors="replace", **how) as process:
+    bound = ending_with_us(command)
+    with subprocess.Popen(bound, text=True, errors="replace", **how) as process:
         try:
             printed, complaints = process.communicate(given, timeout_s)
         except BaseException as error:

@@ -42,6 +42,8 @@ instant the contents of the device are rebuilt: what its media held, and nothing
 buffer. They are served, mounted and checked: every acknowledged transaction must be there, and
 nothing else. This takes real time and needs root, except for scripts on the raw device.
 
+What a killed run leaves is cleaned up by the next one, or by sledsim umount --all --stale.
+
 A cut ends as: recovered whole; lost unacknowledged only (what was under way); lost acknowledged;
 corrupt, detected; corrupt, silent; did not mount; check did not end; check failed. The first two
 are good.

@@ -23,7 +23,9 @@ Unmount a mount of sledsim mount, and end its server.
   sledsim umount /dev/loop0
   sledsim umount --all --stale
 
-It prints the statistics of the server. Mounts of a killed supervisor are cleaned up.
+It prints the statistics of the server. Mounts of a killed supervisor are cleaned up. --all and
+--all --stale also clean up what a killed crash-app or bench-app has left: file systems, loop
+devices, servers and folders, never those of one that runs.
 """
 
 
@@ -39,11 +41,11 @@ def add(commands: Commands) -> None:
         help="unmount even if it is in use; the server ends with the last user",
     )
     parser.add_argument("--all", action="store_true", help="all mounts of sledsim")
-    parser.add_argument("--stale", action="store_true", help="only mounts of killed supervisors")
+    parser.add_argument("--stale", action="store_true", help="only what killed processes have left")
 
 
 def _umount(options: argparse.Namespace) -> None:
-    from sledsim.emulator.mounting import system  # noqa: PLC0415 (Linux only)
+    from sledsim.emulator.mounting import system, work  # noqa: PLC0415 (Linux only)
     from sledsim.emulator.mounting.unmount import end  # noqa: PLC0415
 
     system.need_root("umount")
@@ -54,6 +56,9 @@ def _umount(options: argparse.Namespace) -> None:
             document = end(state, lambda line: print(line, file=said), lazily=options.lazy)
             if document is not None:
                 documents.append(document)
+        for left in list(work.stale()) if options.all else []:
+            left.clean()
+            print(f"{left.folder}: cleaned up: its run was gone", file=said)
     finally:
         say_closing(documents, options)
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shutil
-import tempfile
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +13,7 @@ from sledsim._core import SledsimError, SpecError
 from sledsim.crash_app import kept, run, strata
 from sledsim.crash_app.result import CutResult, Result
 from sledsim.crash_app.trial import Trial, Trials
+from sledsim.emulator.mounting.work import clean_stale, working
 from sledsim.hardware import device_of
 
 if TYPE_CHECKING:
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from sledsim.crash_app.setup import Setup
     from sledsim.crash_app.strata import Instant
 
-_MEMORY = Path("/dev/shm")
 AT_ONCE = 2
 """How many cuts are tried at once."""
 
@@ -168,14 +165,11 @@ def _need_patience(patience_s: float) -> None:
 @contextlib.contextmanager
 def _working() -> Iterator[Path]:
     """Give a folder for the time of the experiment, in memory if there is some."""
-    where = _MEMORY if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else None
-    folder = Path(tempfile.mkdtemp(prefix="sledsim-crash-", dir=where))
-    try:
+    clean_stale()
+    with working("sledsim-crash-") as folder:
         folder.chmod(0o711)  # a server that is not root has its data in it
         run.room(folder)
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _drawn(found: Kept, cuts: int, seed: int) -> tuple[dict[str, Any], list[Instant]]:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 RECORDING = "recording"
 ACKNOWLEDGED = "acknowledged.txt"
-_DEVICE = "device"
 
 
 @dataclass(frozen=True)
@@ -89,12 +88,12 @@ def recorded(
     file_systems.copy(base, image, capacity)
     journal = file_system.journal(base)
     base.unlink()
-    made = setup.export(_DEVICE, file=str(image), record_data=str(keep / RECORDING))
+    made = setup.export(work.name, file=str(image), record_data=str(keep / RECORDING))
     acknowledged = keep / ACKNOWLEDGED
     acknowledged.touch()
     with (
         serve(made, fuse=point),
-        served.place(point / _DEVICE, folder, file_system) as place,
+        served.place(point / work.name, folder, file_system) as place,
     ):
         data = [] if file_system.is_raw else _files(program, place)
         with _watch(program, place) as watch:

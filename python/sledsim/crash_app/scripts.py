@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
+from sledsim.applications.processes import ending_with_us
 from sledsim.crash_app.outcomes import Verdict
 from sledsim.crash_app.program import CrashProgram
 
@@ -105,7 +106,7 @@ class Scripts(CrashProgram):
             environment["SLEDSIM_ACKNOWLEDGED"] = str(acknowledged)
         try:
             started = subprocess.Popen(
-                [str(self.scripts[kind])],
+                ending_with_us([str(self.scripts[kind])]),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sledsim.applications.processes import run
+from sledsim.applications.processes import ending_with_us, run
 from sledsim.crash_app.keys import Choice, Number
 from sledsim.crash_app.outcomes import Verdict, counted
 from sledsim.crash_app.program import CrashProgram
@@ -78,7 +78,7 @@ class Sqlite(CrashProgram):
         """Open the database and compare it with the state after each number of transactions."""
         inspection.had_work = _is_hot(place)
         pipe = subprocess.PIPE
-        command = self._command("check", place)
+        command = ending_with_us(self._command("check", place))
         with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
             assert process.stdout is not None
             assert process.stderr is not None

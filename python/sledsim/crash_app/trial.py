@@ -111,7 +111,7 @@ class Trials:
         times["recovery"] = cut.facts["recovery_ns"] / 1e6
         work = {"device": cut.facts["recovery_ns"] > 0, "file_system": False, "program": False}
         try:
-            with cut.served(str(point)) as server:
+            with cut.served(point, self._folder.name) as server:
                 inspection = Inspection(told, self._patience_s)
                 _timed(inspection, server, times)
                 verdict, damage = self._tried(server, mount, inspection, times, work)

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import secrets
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RUN = Path("/run/sledsim")
+_SIGNALED = 0x400
+"""Flag of a process that ends by a signal, ``PF_SIGNALED``."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,7 @@ class Process:
         ProcessLookupError
             If there is none.
         """
-        try:
-            about = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            raise ProcessLookupError from None
-        # The name in parentheses may contain anything. State is the first field after it.
-        fields = about.rpartition(")")[2].split()
+        fields = _facts(pid)
         if fields[0] in "ZX":  # ended, and its parent has not waited for it yet
             raise ProcessLookupError
         return cls(pid, int(fields[19]))
@@ -54,10 +52,41 @@ class Process:
         except ProcessLookupError:
             return False
 
+    def goes_on(self) -> bool:
+        """Return whether it runs, and has not been killed.
+
+        One that waits for a file that it serves itself can be killed, but does not end before that
+        is unmounted by force.
+        """
+        try:
+            status = Path(f"/proc/{self.pid}/status").read_text(encoding="utf-8", errors="replace")
+            flags = int(_facts(self.pid)[6])
+        except OSError:
+            return False
+        pending = int(status.partition("\nSigPnd:")[2].partition("\n")[0], 16)
+        is_killed = flags & _SIGNALED or pending >> (signal.SIGKILL - 1) & 1
+        return not is_killed and self.is_alive()
+
     def signal(self, number: int) -> None:
         """Send it a signal, if it still runs."""
         if self.is_alive():
             os.kill(self.pid, number)
+
+
+def _facts(pid: int) -> list[str]:
+    """Return what the kernel tells of a process, from its state on.
+
+    Raises
+    ------
+    ProcessLookupError
+        If there is none.
+    """
+    try:
+        about = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        raise ProcessLookupError from None
+    # The name in parentheses may contain anything. State is the first field after it.
+    return about.rpartition(")")[2].split()
 
 
 @dataclass

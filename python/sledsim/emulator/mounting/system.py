@@ -28,11 +28,13 @@ MAKERS = {
 PACKAGES = {
     "blkid": "util-linux",
     "cp": "coreutils",
+    "fusermount3": "fuse3",
     "losetup": "mount",
     "mkfs.btrfs": "btrfs-progs",
     "mkfs.ext4": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",
     "mount": "mount",
+    "setpriv": "util-linux",
     "sync": "coreutils",
     "umount": "mount",
 }
@@ -194,6 +196,14 @@ def loops_on(number: str | None, folder: Path, dead: str | None) -> Iterator[str
         there, file = (each["back-maj:min"] or "").strip(), each["back-file"] or "/"
         ours = there == number if there else each["name"] == dead
         if file.startswith(f"{folder}/") or (ours and _may_be_in(file, folder)):
+            yield each["name"]
+
+
+def loops_named(name: str) -> Iterator[str]:
+    """Find the loop devices on files of which the name, or that of a folder above, is this one."""
+    said = run("losetup", "--json", "--output", "NAME,BACK-FILE")
+    for each in json.loads(said or '{"loopdevices": []}')["loopdevices"]:
+        if name in Path(each["back-file"] or "/").parts:
             yield each["name"]
 
 
