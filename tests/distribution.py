@@ -19,6 +19,8 @@ REAL_TIME = (
     "test_emulator*",
     "test_failed_writes*",
     "test_power_cut*",
+    "test_promises*",
+    "test_recorded_data*",
     "test_rpc*",
     "test_tables_served*",
 )

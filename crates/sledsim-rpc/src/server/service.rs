@@ -468,6 +468,9 @@ impl MemStore for Session {
         let (done, lateness, answer) = answer.await.map_err(|_| unanswered())?;
         answer.map_err(|error| {
             let name = export.name();
+            if !export.is_on() {
+                return Status::unavailable(format!("export '{name}': power is off"));
+            }
             let why = failure(error);
             Status::data_loss(format!("export '{name}' could not be flushed: {why}"))
         })?;
