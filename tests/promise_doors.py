@@ -67,9 +67,13 @@ class Door:
         """Read blocks; None if one cannot be read."""
         raise NotImplementedError
 
-    def repair(self, blocks: Collection[int]) -> list[Step]:
-        """Return commands that write torn blocks anew, and keep them."""
+    def empty(self, block: int) -> Callable[[], bytes | None]:
+        """Return what writes zeroes to a block so that they survive."""
         raise NotImplementedError
+
+    def repair(self, blocks: Collection[int]) -> list[Step]:
+        """Return commands that write torn blocks anew."""
+        return [Step("repair", self.empty(block), {block: ZERO}, keeps=[block]) for block in blocks]
 
 
 class Nbd(Door):
@@ -160,16 +164,8 @@ class Nbd(Door):
         except OSError:
             return None
 
-    def repair(self, blocks: Collection[int]) -> list[Step]:
-        return [
-            Step(
-                "repair",
-                self.ask(self.WRITE, range(block, block + 1), data=ZERO, flags=self.FUA),
-                {block: ZERO},
-                keeps=[block],
-            )
-            for block in blocks
-        ]
+    def empty(self, block: int) -> Callable[[], bytes | None]:
+        return self.ask(self.WRITE, range(block, block + 1), data=ZERO, flags=self.FUA)
 
 
 class Fuse(Door):
@@ -294,15 +290,9 @@ class Fuse(Door):
         except OSError:
             return None
 
-    def repair(self, blocks: Collection[int]) -> list[Step]:
+    def empty(self, block: int) -> Callable[[], bytes | None]:
         file = self._files["sync"]
-
-        def anew(block: int) -> Callable[[], int]:
-            return lambda: os.pwrite(file, ZERO, (FIRST + block) * BLOCK)
-
-        return [
-            Step("repair", self.call(anew(block)), {block: ZERO}, keeps=[block]) for block in blocks
-        ]
+        return self.call(lambda: os.pwrite(file, ZERO, (FIRST + block) * BLOCK))
 
 
 def libc() -> ctypes.CDLL:
@@ -507,16 +497,8 @@ class Iscsi(Door):
         except OSError:
             return None
 
-    def repair(self, blocks: Collection[int]) -> list[Step]:
-        return [
-            Step(
-                "repair",
-                self.ask(self.cdb(0x2A, range(block, block + 1), self.FUA), ZERO),
-                {block: ZERO},
-                keeps=[block],
-            )
-            for block in blocks
-        ]
+    def empty(self, block: int) -> Callable[[], bytes | None]:
+        return self.ask(self.cdb(0x2A, range(block, block + 1), self.FUA), ZERO)
 
 
 class Rpc(Door):
@@ -583,13 +565,8 @@ class Rpc(Door):
         except ss.RemoteError:
             return None
 
-    def repair(self, blocks: Collection[int]) -> list[Step]:
-        def anew(block: int) -> Callable[[], object]:
-            return lambda: self._remote.batch([("write", FIRST + block, ZERO, True)])
-
-        return [
-            Step("repair", self.call(anew(block)), {block: ZERO}, keeps=[block]) for block in blocks
-        ]
+    def empty(self, block: int) -> Callable[[], bytes | None]:
+        return self.call(lambda: self._remote.batch([("write", FIRST + block, ZERO, True)]))
 
 
 DOORS: dict[str, type[Door]] = {"nbd": Nbd, "fuse": Fuse, "iscsi": Iscsi, "rpc": Rpc}
