@@ -61,8 +61,10 @@ class Cutter(threading.Thread):
     def run(self) -> None:
         while (delay_s := self._orders.get()) is not None:
             time.sleep(delay_s)
-            self._server.power_cut()
-            self.done.put(None)
+            try:
+                self._server.power_cut()
+            finally:
+                self.done.put(None)
 
     def order(self, delay_s: float | None) -> None:
         """Cut the power so much later; None ends the thread."""
