@@ -407,7 +407,7 @@ class Iscsi(Door):
         return Step(f"WRITE SAME, flags {flags}", run, writes)
 
     def unmapping(self) -> Step:
-        """UNMAP, 5.28: with LBPRZ 0, no contents are promised (4.7.4)."""
+        """UNMAP, 5.28: blocks may be deallocated or stay as they are: no contents are promised."""
         where = self.host.some(4)
         descriptor = struct.pack(">QII", FIRST + where.start, len(where), 0)
         data = struct.pack(">HHI", 6 + 16, 16, 0) + descriptor

@@ -234,7 +234,7 @@ def test_tools_of_libiscsi_show_the_exports(server: ss.Server) -> None:
     assert "optimal unmap granularity:1\n" in told
     told = run("iscsi-readcapacity16", f"{uri}/0")
     assert f"RETURNED LOGICAL BLOCK ADDRESS:{SIZE // BLOCK - 1}\n" in told
-    assert "LBPME:1 LBPRZ:0\n" in told
+    assert "LBPME:1 LBPRZ:1\n" in told
     assert run("iscsi-readcapacity16", "-s", f"{uri}/1") == f"{MIB}\n"
     assert "LOGICAL_UNIT_NOT_SUPPORTED" in run("iscsi-inq", f"{uri}/2", ok=False)
 

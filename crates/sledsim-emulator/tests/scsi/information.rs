@@ -134,7 +134,7 @@ fn limits_and_characteristics_are_those_of_the_device() {
         assert_eq!((be32(&limits, 20), be32(&limits, 24)), (u32::MAX, 256));
         assert_eq!((be32(&limits, 36), be32(&limits, 40)), (0, 1 << 16));
         assert_eq!(be16(&page(&initiator, lun, 0xb1), 4), rate);
-        assert_eq!(page(&initiator, lun, 0xb2)[4..], [0, 0xe0, 2, 0]);
+        assert_eq!(page(&initiator, lun, 0xb2)[4..], [0, 0xe4, 2, 0]);
         assert_eq!(page(&initiator, lun, 0x86)[4..7], [0, 0x17, 1]);
     }
 }

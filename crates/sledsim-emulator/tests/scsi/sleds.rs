@@ -52,7 +52,7 @@ fn read_capacity_tells_the_ends_of_tracks() {
     assert_eq!((long.len(), be32(&long, 8)), (32, 512));
     assert_eq!(
         (long[12..14].to_vec(), &long[14..]),
-        (vec![0; 2], &[&[0x80][..], &[0; 17]].concat()[..])
+        (vec![0; 2], &[&[0xc0][..], &[0; 17]].concat()[..])
     );
     for length in 0..=33 {
         let data = initiator.read(0, &capacity_16(0, 0, length));

@@ -42,7 +42,7 @@ fn long(call: &Call<'_>) -> Result<Vec<u8>, Sense> {
     let mut data = vec![0; 32];
     put(&mut data, 0, &last.to_be_bytes());
     put(&mut data, 8, &(BLOCK_BYTES as u32).to_be_bytes());
-    data[14] = 0x80; // LBPME
+    data[14] = 0xc0; // LBPME, LBPRZ
     Ok(truncated(data, be32(call.cdb, 10)))
 }
 

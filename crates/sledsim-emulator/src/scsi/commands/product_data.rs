@@ -146,7 +146,7 @@ fn rotation_rate(device: &catalog::Device) -> u16 {
 
 /// Logical block provisioning.
 fn provisioning() -> Vec<u8> {
-    // No threshold; LBPU, LBPWS, LBPWS10; thin provisioning. LBPRZ is 0: where power
-    // may fail, blocks keep their data.
-    vec![0x00, 0xe0, 0x02, 0x00]
+    // No threshold; LBPU, LBPWS, LBPWS10, LBPRZ; thin provisioning. Where power may fail,
+    // UNMAP deallocates nothing: see the export.
+    vec![0x00, 0xe4, 0x02, 0x00]
 }
