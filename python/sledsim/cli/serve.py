@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-import threading
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
@@ -226,7 +226,7 @@ def _serve(options: argparse.Namespace) -> None:
     if not (addresses or options.iscsi or options.rpc or options.fuse):
         addresses.append(f"unix:{folder() / _file_name(exports[0])}")
     failed = None
-    with _signals() as stopped:  # to the end: a second one must not cost the recording
+    with _signals() as signals:  # to the end: a second one must not cost the recording
         server = serve(
             exports,
             nbd=addresses,
@@ -251,7 +251,7 @@ def _serve(options: argparse.Namespace) -> None:
             said = sys.stderr if options.json else sys.stdout
             for line in _opening(server, controls):
                 print(line, file=said, flush=True)
-            while server.is_alive and not stopped.wait(0.2):
+            while server.is_alive and not _came(signals):
                 pass
         finally:
             for control in controls:
@@ -260,10 +260,10 @@ def _serve(options: argparse.Namespace) -> None:
                 document = server.stop(grace_s)
             except SledsimError as error:
                 document, failed = server.status(), error
-    if options.json:
-        print_json(document)
-    else:
-        print("\n".join(closing(document)))
+        if options.json:
+            print_json(document)
+        else:
+            print("\n".join(closing(document)), flush=True)
     if failed is not None:
         raise failed
 
@@ -278,20 +278,27 @@ def _refuse_stray(options: argparse.Namespace) -> None:
 
 
 @contextlib.contextmanager
-def _signals() -> Iterator[threading.Event]:
-    """Let signals set the event that stops the server."""
-    stopped = threading.Event()
+def _signals() -> Iterator[SimpleQueue[int]]:
+    """Queue the signals that stop the server; a handler may interrupt itself in ``put`` alone."""
+    signals: SimpleQueue[int] = SimpleQueue()
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        stopped.set()
+    def take(number: int, _frame: FrameType | None) -> None:
+        signals.put(number)
 
     kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(kind, stop) for kind in kinds]
+    before = [signal.signal(kind, take) for kind in kinds]
     try:
-        yield stopped
+        yield signals
     finally:
         for kind, handler in zip(kinds, before, strict=True):
             signal.signal(kind, handler)
+
+
+def _came(signals: SimpleQueue[int]) -> bool:
+    """Wait for a signal for a moment."""
+    with contextlib.suppress(Empty):
+        return bool(signals.get(timeout=0.2))
+    return False
 
 
 def _file_name(export: Export) -> str:
