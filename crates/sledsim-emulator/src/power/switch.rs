@@ -149,6 +149,11 @@ impl Power {
         !self.state().on
     }
 
+    /// Whether it has ended the connection whose commands have this number.
+    pub(crate) fn has_ended(&self, stream: u32) -> bool {
+        self.state().ended.contains(&stream)
+    }
+
     /// Whether one of these blocks cannot be read since power has failed.
     pub(crate) fn cannot_read(&self, lbns: Range<u64>) -> bool {
         self.state().unreadable.range(lbns).next().is_some()

@@ -72,6 +72,11 @@ fn request_sense(call: &AnyCall<'_>) -> Result<Vec<u8>, Sense> {
 /// flush first, unless NO_FLUSH is set, as the media cannot be accessed afterwards.
 fn start_stop(call: &Call<'_>, responder: Responder) {
     let (unit, flags) = (Arc::clone(call.unit), call.cdb[4]);
+    // What was sent before power has failed changes nothing afterwards.
+    let power = unit.export.power();
+    if power.is_some_and(|power| power.has_ended(call.nexus.stream)) {
+        return responder.end(Err(Sense::NO_POWER));
+    }
     let starts = match flags >> 4 {
         0x0 if flags & LOEJ == 0 => flags & START != 0,
         ACTIVE | IDLE | STANDBY => true,
