@@ -49,7 +49,7 @@ class Counts:
 
 
 class Cutter(threading.Thread):
-    """Cuts the power of a server a little while after it is told to."""
+    """Cuts the power of a server, each time after the delay that `order` names."""
 
     def __init__(self, server: ss.Server) -> None:
         super().__init__(daemon=True)
@@ -67,7 +67,7 @@ class Cutter(threading.Thread):
                 self.done.put(None)
 
     def order(self, delay_s: float | None) -> None:
-        """Cut the power so much later; None ends the thread."""
+        """Cut the power after a delay; None ends the thread."""
         self._orders.put(delay_s)
 
 

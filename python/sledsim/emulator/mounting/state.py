@@ -79,7 +79,7 @@ def _facts(pid: int) -> list[str]:
     Raises
     ------
     ProcessLookupError
-        If there is none.
+        If no process has that number.
     """
     try:
         about = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
