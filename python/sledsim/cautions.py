@@ -202,7 +202,16 @@ def _of_requests(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "warm_up", f"{warm_up['requests']:,} requests of the warm-up are not counted"
 
 
+def of_units(trace: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the doubts about the units of a trace: short name, and sentence."""
+    return [
+        (one["key"], f"{one['text']} ({one['key']} \"{one['likelier']}\" reads it so)")
+        for one in trace.get("unit_doubts", [])
+    ]
+
+
 def _of_load(workload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield from of_units(workload)
     for key, text in _ADDRESSES.items():
         if count := workload.get(key):
             yield key, text.format(f"{count:,}")

@@ -96,7 +96,8 @@ def read_trace(path: str | PathLike[str], **keys: object) -> Load:
         :meth:`Load.keep`.
     **keys
         ``trace_format`` (told by the content unless given), ``trace_device`` (a number, a name,
-        ``"all"`` or ``"separate"``), ``address`` (``"error"``, ``"wrap"``, ``"scale"`` or
+        ``"all"`` or ``"separate"``), ``columns``, ``time_unit``, ``place_unit``, ``length_unit``,
+        ``address`` (``"error"``, ``"wrap"``, ``"scale"`` or
         ``"compact"``), ``address_offset``, ``time_scale``, ``time_origin``, ``sort_ms``,
         ``glitches``, ``requests``,
         ``queue_depth``, ``think_ms``, ...; see the page on workloads. ``think="recorded"`` replays
@@ -117,6 +118,9 @@ def trace_info(
     *,
     format: str | None = None,  # noqa: A002 (as the option is called)
     columns: str | None = None,
+    time_unit: str | None = None,
+    place_unit: str | None = None,
+    length_unit: str | None = None,
     sort_ms: float | None = None,
     blk_action: str | None = None,
     drop_glitches: bool = False,
@@ -138,6 +142,10 @@ def trace_info(
         Its format; recognised by its content by default.
     columns
         The columns of fields, for formats without fixed ones.
+    time_unit, place_unit, length_unit
+        The units of times, first bytes and lengths in a text trace, where they are not those of
+        its format: ``"s"``, ``"ms"``, ``"us"``, ``"ns"``; ``"B"``, ``"KiB"``, ``"MiB"``,
+        ``"GiB"``; or a number of one, such as ``"512B"``.
     sort_ms
         Puts requests in order that are late by up to this.
     blk_action
@@ -166,7 +174,14 @@ def trace_info(
     """
     document = _core.trace_info(
         trace_path(path),
-        _reading(format, columns, sort_ms, blk_action, drop_glitches),
+        _reading(
+            format,
+            columns,
+            (time_unit, place_unit, length_unit),
+            sort_ms,
+            blk_action,
+            drop_glitches,
+        ),
         _look(quick, interleave_blocks, max_units, picture),
         progress,
     )
@@ -252,6 +267,9 @@ def convert_trace(
     to: str | None = None,
     format: str | None = None,  # noqa: A002
     columns: str | None = None,
+    time_unit: str | None = None,
+    place_unit: str | None = None,
+    length_unit: str | None = None,
     sort_ms: float | None = None,
     blk_action: str | None = None,
     drop_glitches: bool = False,
@@ -278,7 +296,7 @@ def convert_trace(
         A trace, or several to merge by time; ``"sample:NAME"`` and ``"-"`` too.
     output, to
         The file to write, and its format; that of its ending by default.
-    format, columns, sort_ms, blk_action, drop_glitches
+    format, columns, time_unit, place_unit, length_unit, sort_ms, blk_action, drop_glitches
         As in :func:`trace_info`.
     devices
         Takes only these devices, by number or name.
@@ -325,7 +343,14 @@ def convert_trace(
         [trace_path(file) for file in as_list("inputs", inputs)],
         path_text("output", output),
         optional(text, "to", to),
-        _reading(format, columns, sort_ms, blk_action, drop_glitches),
+        _reading(
+            format,
+            columns,
+            (time_unit, place_unit, length_unit),
+            sort_ms,
+            blk_action,
+            drop_glitches,
+        ),
         choices,
         progress,
     )
@@ -384,6 +409,7 @@ def generate_trace(
 def _reading(
     trace_format: object,
     columns: object,
+    units: tuple[object, object, object],
     sort_ms: object,
     blk_action: object,
     drop_glitches: object,
@@ -391,6 +417,10 @@ def _reading(
     return {
         "format": optional(text, "format", trace_format),
         "columns": optional(text, "columns", columns),
+        **{
+            key: optional(text, key, unit)
+            for key, unit in zip(("time_unit", "place_unit", "length_unit"), units, strict=True)
+        },
         "sort_ms": optional(real, "sort_ms", sort_ms),
         "blk_action": optional(text, "blk_action", blk_action),
         "drop_glitches": bool(drop_glitches),

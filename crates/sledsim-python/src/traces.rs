@@ -16,7 +16,7 @@ use sledsim_run::generate::{Target, generate};
 use sledsim_run::info;
 use sledsim_run::load::Load as CoreLoad;
 use sledsim_run::replay::BLK_ACTIONS;
-use sledsim_traces::{ConvertSpec, Format, InfoSpec, Options, Reading, Sample};
+use sledsim_traces::{ConvertSpec, Format, GivenUnits, InfoSpec, Options, Reading, Sample};
 use std::path::{Path, PathBuf};
 
 /// How to read a trace, as in the Python functions.
@@ -25,6 +25,9 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ReadArguments {
     format: Option<String>,
     columns: Option<String>,
+    time_unit: Option<String>,
+    place_unit: Option<String>,
+    length_unit: Option<String>,
     sort_ms: Option<f64>,
     blk_action: Option<String>,
     drop_glitches: bool,
@@ -59,6 +62,13 @@ fn reading(given: ReadArguments) -> Result<(Option<Format>, Options, Nanos)> {
         Options {
             formats: formats::all(),
             columns: given.columns,
+            units: GivenUnits::read(|key| {
+                Ok(match key {
+                    "time_unit" => given.time_unit.clone(),
+                    "place_unit" => given.place_unit.clone(),
+                    _ => given.length_unit.clone(),
+                })
+            })?,
             blk_action: choice_named("blk_action", given.blk_action, &BLK_ACTIONS)?,
             drop_glitches: given.drop_glitches,
         },

@@ -210,14 +210,17 @@ impl Reader for Blocks {
     }
 }
 
+const UNITS: [(&str, u64); 3] = [("ms", 1_000_000), ("512B", 512), ("512B", 512)];
+
 const BLOCKS: Format = Format {
     name: "blocks",
     about: "one LBN a line",
     endings: &["lbn"],
     clock: Clock::Start,
     by_columns: false,
+    units: None,
     by_action: false,
-    open: |input, _| Ok(Box::new(Blocks(Lines::new(input), 0))),
+    open: |input, options| Ok(Box::new(Blocks(Lines::new(input, UNITS, options), 0))),
 };
 
 #[test]

@@ -1,10 +1,10 @@
 //! Text traces with one request a line and fields separated by commas.
 
 use super::lines::{Field, Lines};
-use crate::input::Input;
 use crate::number;
 use crate::reader::Reader;
-use crate::record::{END_BYTES, LATEST_NS, Record};
+use crate::record::Record;
+use crate::units::Scale;
 use sledsim_base::error::{Error, Result};
 
 /// A text format with `N` fields on a line, separated by commas.
@@ -18,7 +18,7 @@ pub trait CommaFormat<const N: usize>: Send {
 
     /// The record, or the index of the bad field. The reader skips and counts
     /// records of size 0, which some formats allow.
-    fn record(&mut self, fields: [&[u8]; N]) -> std::result::Result<Record, usize>;
+    fn record(&mut self, fields: [&[u8]; N], scale: &Scale) -> std::result::Result<Record, usize>;
 
     /// As in [`Reader::device_name`].
     fn device_name(&self, _device: u32) -> Option<&str> {
@@ -36,9 +36,8 @@ pub struct CommaReader<F, const N: usize> {
 }
 
 impl<F: CommaFormat<N>, const N: usize> CommaReader<F, N> {
-    /// Reads from `input`.
-    pub fn new(input: Input, format: F) -> Self {
-        let lines = Lines::new(input);
+    /// Reads from `lines`.
+    pub fn new(lines: Lines, format: F) -> Self {
         Self {
             lines,
             format,
@@ -77,7 +76,7 @@ impl<F: CommaFormat<N>, const N: usize> Reader for CommaReader<F, N> {
             let Some(fields) = split(self.lines.line(), F::MORE) else {
                 return Err(self.lines.miscounted(&F::FIELDS, |byte| *byte == b','));
             };
-            match self.format.record(fields) {
+            match self.format.record(fields, &self.lines.scale) {
                 Ok(record) if record.bytes == 0 => self.empty += 1,
                 Ok(record) => return Ok(Some(record)),
                 Err(index) => return Err(self.lines.bad(&F::FIELDS, index, fields[index])),
@@ -100,6 +99,10 @@ impl<F: CommaFormat<N>, const N: usize> Reader for CommaReader<F, N> {
     fn no_requests_reason(&self) -> Option<String> {
         let empty = self.empty;
         (empty > 0).then(|| format!("no requests but {empty} of size 0, which move nothing"))
+    }
+
+    fn rounded(&self) -> u64 {
+        self.lines.scale.rounded()
     }
 
     fn bytes_read(&self) -> u64 {
@@ -135,49 +138,11 @@ fn trimmed(field: &[u8]) -> &[u8] {
     }
 }
 
-/// Seconds with decimals, in nanoseconds.
-#[inline]
-pub fn seconds(text: &[u8]) -> Option<u64> {
-    number::decimal(text, 9).filter(|&ns| ns <= LATEST_NS)
-}
-
-/// A whole number of units of `unit_ns` nanoseconds, in nanoseconds.
-#[inline]
-pub fn whole(text: &[u8], unit_ns: u64) -> Option<u64> {
-    let ns = number::integer(text)?.checked_mul(unit_ns)?;
-    (ns <= LATEST_NS).then_some(ns)
-}
-
 /// A 32-bit number.
 #[inline]
 pub fn small(text: &[u8]) -> Option<u32> {
     number::integer(text).and_then(|value| u32::try_from(value).ok())
 }
 
-/// A number of units of `unit` bytes, in bytes, within [`END_BYTES`].
-#[inline]
-pub fn size(text: &[u8], unit: u64) -> Option<u64> {
-    let bytes = number::integer(text)?.checked_mul(unit)?;
-    (bytes <= END_BYTES).then_some(bytes)
-}
-
-/// The length, in units of `unit` bytes, of an extent at `offset`: at least
-/// one, and ending within [`END_BYTES`].
-#[inline]
-pub fn length(text: &[u8], unit: u64, offset: u64) -> Option<u64> {
-    let bytes = size(text, unit)?;
-    (bytes > 0 && bytes <= END_BYTES - offset).then_some(bytes)
-}
-
-/// The values that [`length`] allows, in bytes.
-pub const LENGTH_BYTES: &str = "a whole number of bytes from 1 on, ending by 2^63";
-/// The values that [`size`] allows, in bytes.
-pub const OFFSET_BYTES: &str = "a whole number of bytes from 0 to 2^63";
-/// The values that [`length`] allows, in blocks.
-pub const LENGTH_BLOCKS: &str = "a whole number of 512-byte blocks from 1 on, ending by 2^54";
-/// The values that [`size`] allows, in blocks.
-pub const OFFSET_BLOCKS: &str = "a whole number of 512-byte blocks from 0 to 2^54";
 /// The values that [`small`] allows.
 pub const SMALL: &str = "a whole number from 0 to 4294967295";
-/// The values that [`seconds`] allows.
-pub const SECONDS: &str = "a number of seconds from 0 to 9e9, as in 12.345";

@@ -1,13 +1,18 @@
 //! Recognises the format of a trace.
 
-use super::formats::oracle_general;
+use super::containers;
+use super::formats::{csv, oracle_general};
 use super::input::Input;
+use super::unit_doubts::{self, Trust, UnitDoubt};
+use crate::columns::{Columns, Role};
+use crate::completions::Arrivals;
 use crate::format::{Clock, Format, Options};
 use crate::glitches::GlitchFilter;
 use crate::plausible;
 use crate::reader::Reader;
 use crate::record::Record;
 use crate::supply::Supply;
+use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use std::io::Read;
 use std::path::Path;
@@ -54,7 +59,13 @@ impl Format {
                  arrival"
             )));
         }
-        let reader = (self.open)(input, options)?;
+        let mut reader = (self.open)(input, options)?;
+        if self.by_columns
+            && let Some(columns) = Columns::of(options)?
+            && columns.clock() == Role::Completion
+        {
+            reader = Box::new(Arrivals::new(reader));
+        }
         Ok(match options.drop_glitches {
             true => Box::new(GlitchFilter::new(reader)),
             false => reader,
@@ -75,16 +86,22 @@ impl Format {
 
 /// A format fits if this many records can be read, or all in the first bytes.
 const ENOUGH: usize = 100;
+/// The most records by which units are judged.
+const JUDGED: usize = 2_000;
 
 /// The error about the first option given that `format` does not use.
 fn without_effect(format: &Format, options: &Options) -> Option<String> {
     type Takes = fn(&Format) -> bool;
-    let given: [(_, _, Takes); 2] = [
+    let unit = options.units.first_key();
+    let given: [(_, _, Takes); 3] = [
         ("columns", options.columns.is_some(), |format| {
             format.by_columns
         }),
         ("blk_action", options.blk_action.is_some(), |format| {
             format.by_action
+        }),
+        (unit.unwrap_or("time_unit"), unit.is_some(), |format| {
+            format.by_columns || format.units.is_some()
         }),
     ];
     let (key, _, takes) = (given.into_iter()).find(|(_, given, takes)| *given && !takes(format))?;
@@ -94,7 +111,7 @@ fn without_effect(format: &Format, options: &Options) -> Option<String> {
         .iter()
         .filter(|format| takes(format));
     let takers: Vec<_> = takers.map(|format| format.name).collect();
-    let (name, formats) = (format.name, takers.join(" and "));
+    let (name, formats) = (format.name, takers.join(", "));
     Some(format!(
         "{key}: has no effect with trace_format = \"{name}\", only with {formats}"
     ))
@@ -106,6 +123,8 @@ pub struct ResolvedFormat {
     pub chosen_by: ChosenBy,
     /// Other formats that fit its first bytes.
     pub others: Vec<&'static str>,
+    /// Units that make more sense of its first bytes.
+    pub doubts: Vec<UnitDoubt>,
 }
 
 impl ResolvedFormat {
@@ -121,18 +140,31 @@ impl ResolvedFormat {
         check: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(Self, Input)> {
         let mut input = supply.open(check)?;
-        let found = match format {
+        if let Some(kind) = containers::kind(input.head()?) {
+            return Err(Error::trace(supply.name(), kind));
+        }
+        let mut found = match format {
             Some(format) => match without_effect(&format, options) {
                 Some(problem) => return Err(Error::Key(problem)),
                 None => Self {
                     format,
                     chosen_by: ChosenBy::Key,
                     others: Vec::new(),
+                    doubts: Vec::new(),
                 },
             },
             None => detect(supply.name(), &mut input, options)?,
         };
+        found.doubts = doubts(&found.format, &input, options)?;
         Ok((found, input))
+    }
+
+    /// Adds the doubts about units to the facts of a trace.
+    pub fn add_doubts(&self, facts: &mut Value) {
+        let doubts = self.doubts.iter().map(|doubt| {
+            json!({ "key": doubt.key, "unit": doubt.unit, "likelier": doubt.likelier, "text": doubt.text() })
+        });
+        facts["unit_doubts"] = doubts.collect();
     }
 
     /// Adds to an error of the reader the format used and the other formats
@@ -154,6 +186,33 @@ impl ResolvedFormat {
     }
 }
 
+/// Units that make more sense of the first bytes than those they are read in.
+fn doubts(format: &Format, input: &Input, options: &Options) -> Result<Vec<UnitDoubt>> {
+    let (units, trust) = match format.units {
+        Some((own, trust)) => (Some(options.units.or(own)), trust),
+        None if format.by_columns => {
+            let columns = Columns::of(options)?;
+            (columns.and_then(|columns| columns.units()), Trust::Stated)
+        }
+        None => (None, Trust::Stated),
+    };
+    let Some(units) = units else {
+        return Ok(Vec::new());
+    };
+    let trust = if options.units.0[0].is_some() {
+        Trust::Stated
+    } else {
+        trust
+    };
+    let reading = read(*format, "", input, options, JUDGED);
+    Ok(unit_doubts::doubts(
+        &reading.records,
+        &units,
+        trust,
+        reading.rounded,
+    ))
+}
+
 /// The result of reading the first bytes in one format.
 struct Attempt {
     format: Format,
@@ -166,6 +225,8 @@ struct Attempt {
     failed: Option<Error>,
     /// Why there are no requests, if the reader knows.
     no_requests_reason: Option<String>,
+    /// The number of times with digits below a nanosecond.
+    rounded: u64,
 }
 
 impl Attempt {
@@ -192,7 +253,7 @@ fn detect(path: &Path, input: &mut Input, options: &Options) -> Result<ResolvedF
     input.head()?;
     let readings: Vec<Attempt> = (options.formats.readers.iter())
         .filter(|format| without_effect(format, options).is_none())
-        .map(|format| read(*format, &ending, input, options))
+        .map(|format| read(*format, &ending, input, options, ENOUGH))
         .collect();
     let fitting: Vec<&Attempt> = readings.iter().filter(|reading| reading.fits).collect();
     let found = |reading: &Attempt, chosen_by| {
@@ -202,6 +263,7 @@ fn detect(path: &Path, input: &mut Input, options: &Options) -> Result<ResolvedF
             format: reading.format,
             chosen_by,
             others: names.filter(|other| *other != name).collect(),
+            doubts: Vec::new(),
         }
     };
     // A read error after the head may hide how far each attempt would get.
@@ -214,13 +276,31 @@ fn detect(path: &Path, input: &mut Input, options: &Options) -> Result<ResolvedF
         [reading] => Ok(found(reading, ChosenBy::Content)),
         [] => match oracle_general::refuse_if_recognised(&path.to_string_lossy(), input.seen()) {
             Some(reason) => Err(reason),
-            None => Err(no_format(path, readings)),
+            None => match unused(input, options) {
+                Some(problem) => Err(Error::Key(problem)),
+                None => Err(no_format(path, readings, input.seen())),
+            },
         },
         several => match choose(several) {
             Ok((reading, chosen_by)) => Ok(found(reading, chosen_by)),
             Err(remaining) => Err(several_formats(path, several, &remaining)),
         },
     }
+}
+
+/// The option that keeps the trace from being read in a format that does not use it.
+fn unused(input: &Input, options: &Options) -> Option<String> {
+    let plain = Options {
+        formats: options.formats,
+        ..Options::default()
+    };
+    let unused = |format: &Format| {
+        let problem = without_effect(format, options)?;
+        read(*format, "", input, &plain, ENOUGH)
+            .fits
+            .then_some(problem)
+    };
+    options.formats.readers.iter().find_map(unused)
 }
 
 /// Chooses between several attempts that fit: the only plausible one, or the
@@ -310,7 +390,7 @@ fn names(formats: impl Iterator<Item = Format>) -> String {
 
 /// The error of the format that read the most records; of several, one that
 /// has the file's ending, and of these the generic CSV.
-fn no_format(path: &Path, readings: Vec<Attempt>) -> Error {
+fn no_format(path: &Path, readings: Vec<Attempt>, head: &[u8]) -> Error {
     let all = names(readings.iter().map(|reading| reading.format));
     if readings.iter().any(|reading| reading.failed.is_none()) {
         let why = readings
@@ -318,6 +398,8 @@ fn no_format(path: &Path, readings: Vec<Attempt>) -> Error {
             .find_map(|reading| reading.no_requests_reason);
         return Error::trace(path, why.unwrap_or_else(|| "no requests".to_owned()));
     }
+    let lines = csv::first_lines(head);
+    let draft = csv::draft(&lines, csv::LEAST_FIELDS).filter(|_| lines.len() > 1);
     let best = (readings.into_iter())
         .rev() // max_by_key returns the last of several equal ones
         .max_by_key(|reading| {
@@ -326,12 +408,14 @@ fn no_format(path: &Path, readings: Vec<Attempt>) -> Error {
                 reading.records.len(),
                 reading.by_ending,
                 reading.by_ending && generic,
+                reading.format.name == csv::ENTRY.name && draft.is_some(),
             )
         });
     let Some(best) = best else {
         return Error::trace(path, "no format is left to try");
     };
     let is_none = best.records.is_empty() && !best.by_ending;
+    let draft = draft.filter(|_| best.records.is_empty() && best.format.name != csv::ENTRY.name);
     let (format, Some(mut error)) = (best.format, best.failed) else {
         unreachable!("every reading failed");
     };
@@ -346,6 +430,9 @@ fn no_format(path: &Path, readings: Vec<Attempt>) -> Error {
             " (read as {name}, which came farthest; known are {all}; trace_format (--format) \
              insists on one)"
         ));
+        if let Some((_, draft)) = draft {
+            problem.push_str(&format!("; if it is a table of your own, give {draft}"));
+        }
     }
     error
 }
@@ -369,7 +456,8 @@ impl Read for AfterHead {
     }
 }
 
-fn read(format: Format, ending: &str, input: &Input, options: &Options) -> Attempt {
+/// Reads the first bytes, up to `most` records.
+fn read(format: Format, ending: &str, input: &Input, options: &Options, most: usize) -> Attempt {
     let cut = Arc::new(AtomicBool::new(false));
     let after = AfterHead {
         after: input.after_head(),
@@ -377,10 +465,6 @@ fn read(format: Format, ending: &str, input: &Input, options: &Options) -> Attem
     };
     let head = Input::of(input.name(), input.seen().to_vec(), Box::new(after));
     let head = head.with_file(input.as_file().cloned());
-    let options = Options {
-        drop_glitches: false, // irrelevant to the format
-        ..options.clone()
-    };
     let mut reading = Attempt {
         format,
         by_ending: format.endings.contains(&ending),
@@ -389,12 +473,14 @@ fn read(format: Format, ending: &str, input: &Input, options: &Options) -> Attem
         fits: false,
         failed: None,
         no_requests_reason: None,
+        rounded: 0,
     };
     let mut skipped = 0;
-    match format.open(head, &options) {
+    // Glitches, and the order of arrivals, are irrelevant to the format.
+    match (format.open)(head, options) {
         Err(error) => reading.failed = Some(error),
         Ok(mut reader) => {
-            while reading.records.len() < ENOUGH && reading.failed.is_none() {
+            while reading.records.len() < most && reading.failed.is_none() {
                 match reader.next() {
                     Ok(Some(record)) => reading.records.push(record),
                     Ok(None) => {
@@ -405,6 +491,7 @@ fn read(format: Format, ending: &str, input: &Input, options: &Options) -> Attem
                 }
             }
             skipped = reader.not_requests() + reader.empty();
+            reading.rounded = reader.rounded();
             reading.no_requests_reason = reader.no_requests_reason();
         }
     }

@@ -2,6 +2,8 @@
 
 use crate::input::Input;
 use crate::reader::Reader;
+use crate::unit_doubts::Trust;
+use crate::units::{GivenUnits, OwnUnits};
 use crate::writers::WriteFormat;
 use sledsim_base::error::Result;
 use sledsim_base::registry::{Named, Registry};
@@ -31,6 +33,9 @@ pub struct Format {
     pub clock: Clock,
     /// Whether [`Options::columns`] describes its columns.
     pub by_columns: bool,
+    /// The units of its numbers, in place of which [`Options::units`] names others, and
+    /// whether a file tells that it has them.
+    pub units: Option<(OwnUnits, Trust)>,
     /// Whether [`Options::blk_action`] selects the events that are requests.
     pub by_action: bool,
     /// Starts reading.
@@ -60,6 +65,8 @@ pub struct Options {
     /// Generic CSV and Parquet: the role and unit of each column, as in
     /// `time=ts:us, offset=lba:512B, bytes=len:B, op=type:0/1, device=vol`.
     pub columns: Option<String>,
+    /// Text: the units of the numbers, where they are not the format's own.
+    pub units: GivenUnits,
     /// `blkparse`: the events that are requests; [`BlkAction::Queue`] by
     /// default.
     pub blk_action: Option<BlkAction>,

@@ -102,6 +102,10 @@ impl Reader for GlitchFilter {
         self.reader.not_requests()
     }
 
+    fn rounded(&self) -> u64 {
+        self.reader.rounded()
+    }
+
     fn empty(&self) -> u64 {
         self.reader.empty()
     }

@@ -49,13 +49,6 @@ impl Compression {
     }
 }
 
-/// First bytes of unsupported containers, and their names.
-const UNSUPPORTED: [(&[u8], &str); 3] = [
-    (b"PK\x03\x04", "a zip archive"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"\x04\x22\x4d\x18", "lz4 data"),
-];
-
 /// The bytes of a trace used to recognise its format; more than the longest
 /// line.
 const HEAD_BYTES: usize = 1 << 17;
@@ -181,14 +174,6 @@ impl Input {
         let mut head = Vec::new();
         let read = (&mut raw).take(MAGIC_BYTES).read_to_end(&mut head);
         read.map_err(|error| failed(&error))?;
-        if let Some((_, what)) = UNSUPPORTED
-            .iter()
-            .find(|(magic, _)| head.starts_with(magic))
-        {
-            let problem =
-                format!("{what}: must be plain, or compressed by gzip, zstd, xz or bzip2");
-            return Err(failed(&problem));
-        }
         let compression = Compression::of(&head);
         let whole = Cursor::new(head).chain(raw);
         let buffered = |whole| BufReader::with_capacity(RAW_BUFFER, whole);

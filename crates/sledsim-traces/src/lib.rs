@@ -12,16 +12,21 @@
 //! - `shared_file`: one file read at several positions.
 //! - `input`: decompresses and counts the bytes of a trace.
 //! - `zstd`: Zstandard with several frames and checksums.
+//! - [`units`]: the units of numbers in text.
 //! - [`lines`]: the lines of a text trace.
 //! - `bytes`: the records of a binary trace.
 //! - `number`: exact numbers from text.
+//! - `dates`: calendar dates.
 //! - `names`: names of devices, numbered.
 //! - [`devices`]: device columns with numbers or names.
 //! - `commas`: the frame of all formats with commas.
 //! - [`columns`]: the key `columns` of generic CSV and Parquet.
 //! - `formats`: the readers, one file per format.
+//! - `containers`: kinds of files that are no traces.
+//! - `unit_doubts`: whether other units make more sense.
 //! - `plausible`: whether a reading of a trace is plausible.
 //! - `detect`: recognises the format.
+//! - `completions`: requests by arrival, from records by completion.
 //! - `glitches`: drops single records whose clock jumped.
 //! - [`order`]: checks and restores the order of times.
 //! - `sorted`: records sorted within a window.
@@ -45,11 +50,15 @@ mod input;
 
 mod zstd;
 
+pub mod units;
+
 pub mod lines;
 
 mod bytes;
 
 mod number;
+
+mod dates;
 
 mod names;
 
@@ -61,9 +70,15 @@ pub mod columns;
 
 mod formats;
 
+mod containers;
+
+mod unit_doubts;
+
 mod plausible;
 
 mod detect;
+
+mod completions;
 
 mod glitches;
 
@@ -92,3 +107,5 @@ pub use reader::Reader;
 pub use record::{END_BYTES, LATEST_NS, Record};
 pub use shared_file::SharedFile;
 pub use supply::{MOST_KEPT_BYTES, STANDARD_INPUT, Supply};
+pub use unit_doubts::Trust;
+pub use units::GivenUnits;

@@ -1,6 +1,8 @@
 //! The lines of a text trace.
 
 use super::input::Input;
+use crate::format::Options;
+use crate::units::{OwnUnits, Scale};
 use sledsim_base::error::{Error, Result};
 
 /// The longest line; a file with longer ones is not a text trace.
@@ -12,7 +14,8 @@ const BUFFER: usize = 1 << 18;
 pub struct Field {
     /// Its name.
     pub name: &'static str,
-    /// Its allowed values, as in `a whole number from 1 to 9`.
+    /// Its allowed values, as in `a whole number from 1 to 9`; `{time}`, `{place}` and
+    /// `{length}` stand for the units.
     pub allowed: &'static str,
 }
 
@@ -23,6 +26,8 @@ pub struct Field {
 /// (NUL, a `\r` inside a line, UTF-16).
 pub struct Lines {
     input: Input,
+    /// Reads the numbers of the trace.
+    pub(crate) scale: Scale,
     buffer: Box<[u8]>,
     /// The bytes of the buffer not yet returned: `start..end`.
     start: usize,
@@ -35,11 +40,12 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The lines of `input`.
+    /// The lines of `input`, with numbers in the units of a format or in those given.
     #[must_use]
-    pub fn new(input: Input) -> Self {
+    pub fn new(input: Input, own: OwnUnits, options: &Options) -> Self {
         Self {
             input,
+            scale: Scale::new(own, &options.units),
             buffer: vec![0; BUFFER].into(),
             start: 0,
             end: 0,
@@ -67,6 +73,31 @@ impl Lines {
                 return Ok(true);
             }
         }
+    }
+
+    /// Moves to the next line that is not blank; false at the end.
+    pub(crate) fn advance_to_any(&mut self) -> Result<bool> {
+        while self.next_line()? {
+            if !self.line().trim_ascii().is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Leaves out so many lines, blank or not.
+    pub(crate) fn skip(&mut self, lines: u64) -> Result<()> {
+        for _ in 0..lines {
+            if !self.next_line()? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of the current line, from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// Moves to the next line, blank or not.
@@ -146,19 +177,14 @@ impl Lines {
     #[cold]
     #[must_use]
     pub fn refuse(&self, problem: String) -> Error {
-        Error::Line {
-            path: self.input.name().to_owned(),
-            line: self.number,
-            problem,
-        }
+        self.refuse_at(self.number, problem)
     }
 
-    /// Makes errors about the current line, also after further ones are read.
+    /// An error about the line of this number.
     #[cold]
-    pub fn refused_later(&self) -> impl FnOnce(String) -> Error + use<> {
-        let (path, line) = (self.input.name().to_owned(), self.number);
-        move |problem| Error::Line {
-            path,
+    pub(crate) fn refuse_at(&self, line: u64, problem: String) -> Error {
+        Error::Line {
+            path: self.input.name().to_owned(),
             line,
             problem,
         }
@@ -173,7 +199,7 @@ impl Lines {
         }
         let Field { name, allowed } = fields[index];
         let number = index + 1;
-        let found = excerpt(text);
+        let (found, allowed) = (excerpt(text), self.scale.named(allowed));
         self.refuse(format!(
             "field {number} ({name}) is '{found}': must be {allowed}"
         ))

@@ -29,33 +29,21 @@ pub fn hexadecimal(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// A decimal number such as `12.5`, times 10^`places` (at most 19), rounded
-/// half up. The arithmetic is decimal: there is no binary rounding.
+/// A decimal number such as `12.5`, times `factor`, if it has at most 19 digits and the
+/// product is whole; `None` for all others, valid or not.
 #[inline]
-pub fn decimal(text: &[u8], places: usize) -> Option<u64> {
-    let point = text.iter().position(|byte| *byte == b'.');
-    let (whole, fraction) = match point {
-        Some(point) => (&text[..point], &text[point + 1..]),
-        None => (text, &[][..]),
-    };
-    if whole.len() + fraction.len() == 0 {
+pub fn whole_product(text: &[u8], factor: u64) -> Option<u64> {
+    let point = memchr::memchr(b'.', text)?;
+    let (whole, fraction) = (&text[..point], &text[point + 1..]);
+    let digits = whole.len() + fraction.len();
+    if digits == 0 || digits > SAFE_DIGITS {
         return None;
     }
-    let (kept, rest) = fraction.split_at(fraction.len().min(places));
-    let value = if whole.len() + places <= SAFE_DIGITS {
-        append(append(0, whole)?, kept)? * TEN_TO[places - kept.len()]
-    } else {
-        let mut digits = whole.iter().chain(kept);
-        let value = digits.try_fold(0, |value, &byte| push(value, byte))?;
-        value.checked_mul(TEN_TO[places - kept.len()])?
-    };
-    if rest.is_empty() {
-        return Some(value);
-    }
-    if !rest.iter().all(u8::is_ascii_digit) {
+    let one = TEN_TO[fraction.len()];
+    if !factor.is_multiple_of(one) {
         return None;
     }
-    value.checked_add(u64::from(rest[0] >= b'5'))
+    append(append(0, whole)?, fraction)?.checked_mul(factor / one)
 }
 
 const TEN_TO: [u64; SAFE_DIGITS + 1] = {
@@ -113,7 +101,7 @@ impl<'a> Quick<'a> {
         (digits > 0 && digits <= SAFE_DIGITS && ends).then_some(value)
     }
 
-    /// As [`decimal`].
+    /// A decimal number such as `12.5`, times 10^`places`.
     #[inline]
     pub fn decimal(&mut self, places: usize) -> Option<u64> {
         self.skip_blanks();
@@ -207,6 +195,7 @@ fn is_blank_or_end(byte: Option<&u8>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::scaled;
     use proptest::prelude::*;
 
     proptest! {
@@ -232,7 +221,7 @@ mod tests {
                     let Some(found) = parts.decimal(6) else {
                         break;
                     };
-                    prop_assert_eq!(Some(found), decimal(word.as_bytes(), 6), "{}", word);
+                    prop_assert_eq!(Some((found, true)), scaled(word.as_bytes(), 1_000_000), "{}", word);
                 }
             }
         }

@@ -59,9 +59,14 @@ pub trait Reader: Send {
         0
     }
 
-    /// [`Reader::not_requests`] and [`Reader::empty`], in one call.
-    fn passed_over(&self) -> [u64; 2] {
-        [self.not_requests(), self.empty()]
+    /// The number of times so far that were no whole number of nanoseconds.
+    fn rounded(&self) -> u64 {
+        0
+    }
+
+    /// [`Reader::not_requests`], [`Reader::empty`] and [`Reader::rounded`], in one call.
+    fn passed_over(&self) -> [u64; 3] {
+        [self.not_requests(), self.empty(), self.rounded()]
     }
 
     /// The reason why there are no requests, if the reader knows it.

@@ -277,7 +277,7 @@ impl Records {
     /// [`Reader::passed_over`].
     #[inline]
     #[must_use]
-    pub fn passed_over(&self) -> [u64; 2] {
+    pub fn passed_over(&self) -> [u64; 3] {
         self.reader.passed_over()
     }
 
@@ -314,6 +314,8 @@ pub struct Skipped {
     pub not_requests: u64,
     /// [`Reader::empty`].
     pub empty: u64,
+    /// [`Reader::rounded`].
+    pub rounded: u64,
     /// [`Reader::glitches`].
     pub glitches: u64,
     /// The position of the first glitch.
@@ -328,6 +330,7 @@ impl Skipped {
         Self {
             not_requests: reader.not_requests(),
             empty: reader.empty(),
+            rounded: reader.rounded(),
             glitches,
             first_glitch: first.map(str::to_owned),
         }
@@ -337,6 +340,7 @@ impl Skipped {
     pub fn add_to(&self, facts: &mut Value) {
         facts["not_requests"] = json!(self.not_requests);
         facts["empty_requests"] = json!(self.empty);
+        facts["times_rounded"] = json!(self.rounded);
         facts["glitches_dropped"] = json!(self.glitches);
         facts["first_glitch"] = json!(self.first_glitch);
     }

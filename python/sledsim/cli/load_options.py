@@ -118,7 +118,17 @@ def rows(options: argparse.Namespace) -> str | None:
 
 
 def add_repairs(parser: Parser) -> None:
-    """Take ``--blk-action`` and ``--drop-glitches``."""
+    """Take the units of a trace, ``--blk-action`` and ``--drop-glitches``."""
+    for flag, what, units in (
+        ("--time-unit", "times", "s, ms, us, ns, or a number of one such as 100ns"),
+        ("--place-unit", "first bytes", "B, KiB, MiB, GiB, or a number of one such as 512B"),
+        ("--length-unit", "lengths", "the same"),
+    ):
+        parser.add_argument(
+            flag,
+            metavar="UNIT",
+            help=f"unit of the {what} in a text trace, where it is not that of the format: {units}",
+        )
     parser.add_argument(
         "--blk-action",
         metavar="ACTION",
@@ -159,6 +169,9 @@ def settings(options: argparse.Namespace) -> list[str]:
         settings.append(f"sort_ms={options.sort}")
     if options.columns is not None:
         settings.append(f"columns={json.dumps(options.columns)}")
+    for key in ("time_unit", "place_unit", "length_unit"):
+        if (unit := getattr(options, key)) is not None:
+            settings.append(f"{key}={json.dumps(unit)}")
     if options.blk_action is not None:
         settings.append(f"blk_action={json.dumps(options.blk_action)}")
     if options.drop_glitches:
@@ -311,6 +324,8 @@ def skipped_parts(trace: dict[str, Any]) -> Iterator[str]:
     ):
         if trace[key]:
             yield f"{number(trace[key])} {what}"
+    if rounded := trace["times_rounded"]:
+        yield f"{number(rounded)} times rounded to a nanosecond"
     if trace["glitches_dropped"]:
         first = trace["first_glitch"]
         yield f"{number(trace['glitches_dropped'])} dropped as glitches of the clock ({first})"

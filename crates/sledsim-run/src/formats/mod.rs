@@ -47,6 +47,7 @@ const READER: Format = Format {
     endings: &["parquet", "pq"],
     clock: Clock::Start,
     by_columns: true,
+    units: None,
     by_action: false,
     open: |input, options| recording::open(&input, options),
 };

@@ -19,7 +19,7 @@ pub struct Ahead {
     pub feed: Feed,
     block: Box<[Placed]>,
     /// The counts that [`Skipped`] has after each request.
-    passed_over: Box<[[u64; 2]]>,
+    passed_over: Box<[[u64; 3]]>,
     /// The first requests of the block, as far as they are plain.
     plain: Vec<Plain>,
     /// The current request of the block, and the number read.
@@ -44,7 +44,7 @@ impl Ahead {
         Self {
             feed,
             block: vec![Placed::default(); most].into(),
-            passed_over: vec![[0; 2]; most].into(),
+            passed_over: vec![[0; 3]; most].into(),
             plain: Vec::with_capacity(most),
             at: 0,
             end: 0,
@@ -139,9 +139,10 @@ impl Ahead {
     pub fn skipped(&self) -> Skipped {
         let skipped = self.feed.records.skipped();
         match self.passed_over[..self.end].get(self.at) {
-            Some(&[not_requests, empty]) => Skipped {
+            Some(&[not_requests, empty, rounded]) => Skipped {
                 not_requests,
                 empty,
+                rounded,
                 ..skipped
             },
             None => skipped,

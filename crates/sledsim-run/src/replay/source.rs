@@ -238,6 +238,7 @@ impl TraceSource {
             "sorted_most_ms": most_late.ms(),
         });
         ahead.skipped().add_to(&mut facts);
+        records.found.add_doubts(&mut facts);
         if let Some(compact) = feed.mapping.compact() {
             facts["touched_blocks"] = json!(compact.blocks);
             facts["touched_extents"] = json!(compact.extents());

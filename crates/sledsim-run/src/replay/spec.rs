@@ -9,7 +9,7 @@ use sledsim_base::progress::Progress;
 use sledsim_core::workloads::ClosedSpec;
 use sledsim_traces::order::LONGEST_SORT_MS;
 use sledsim_traces::records::DeviceSelection;
-use sledsim_traces::{BlkAction, Format, Options, Supply};
+use sledsim_traces::{BlkAction, Format, GivenUnits, Options, Supply};
 use std::path::Path;
 
 /// The keys of a replayed trace.
@@ -102,6 +102,7 @@ impl TraceSpec {
             options: Options {
                 formats: formats::all(),
                 columns: keys.opt_text("columns")?,
+                units: GivenUnits::read(|key| keys.opt_text(key))?,
                 blk_action: keys.opt_choice("blk_action", &BLK_ACTIONS)?,
                 drop_glitches: keys.opt_choice("glitches", &GLITCHES)?.unwrap_or_default(),
             },

@@ -101,17 +101,28 @@ pub fn factor(unit: &str, quantity: Quantity) -> Option<u64> {
     count.checked_mul(one).filter(|&factor| factor <= 1 << 50)
 }
 
-/// The values of reads, writes and optionally flushes and trims, as in `0/1`.
+/// The values of reads, writes and optionally flushes and trims, as in `0/1` or, with several
+/// values of one operation, `1|2/3|4`.
 pub fn operations(values: &str) -> Result<Vec<(String, Op)>, String> {
-    let values: Vec<&str> = values.split('/').map(str::trim).collect();
-    let distinct = (values.iter().enumerate()).all(|(i, value)| !values[..i].contains(value));
-    if !(2..=Op::ALL.len()).contains(&values.len()) || values.contains(&"") || !distinct {
-        let found = values.join("/");
+    let lists: Vec<&str> = values.split('/').collect();
+    let of_op = |(list, op)| alternatives(list).into_iter().map(move |value| (value, op));
+    let found: Vec<_> = (lists.iter().copied().zip(Op::ALL))
+        .flat_map(of_op)
+        .collect();
+    let again = |i: usize| found[..i].iter().any(|(value, _)| *value == found[i].0);
+    let is_bad = |i: usize| found[i].0.is_empty() || again(i);
+    if !(2..=Op::ALL.len()).contains(&lists.len()) || (0..found.len()).any(is_bad) {
         return Err(format!(
-            "op values '{found}' must be READ/WRITE, READ/WRITE/FLUSH or READ/WRITE/FLUSH/TRIM, \
-             as in 0/1"
+            "op values '{values}' must be READ/WRITE, READ/WRITE/FLUSH or READ/WRITE/FLUSH/TRIM, \
+             as in 0/1, each perhaps several, as in 1|2/3|4"
         ));
     }
-    let owned = values.into_iter().map(str::to_owned);
-    Ok(owned.zip(Op::ALL).collect())
+    Ok(found)
+}
+
+/// The values in a list such as `Q|C`.
+pub fn alternatives(list: &str) -> Vec<String> {
+    list.split('|')
+        .map(|value| value.trim().to_owned())
+        .collect()
 }

@@ -1,11 +1,13 @@
 //! A first draft of the key `columns`, from the names of columns and their first values.
 
 use super::roles::{Quantity, Role};
-use super::{factor, word};
+use super::{DATE, factor, word};
+use crate::dates::date_ns;
+use crate::number;
 
 /// Words in the names of columns, by role. Of one column the first role counts; of
 /// one role the column that has it with the least weight.
-const WORDS: [(Role, u8, &[&str]); 10] = [
+const WORDS: [(Role, u8, &[&str]); 11] = [
     (
         Role::Response,
         0,
@@ -25,6 +27,19 @@ const WORDS: [(Role, u8, &[&str]); 10] = [
         &[
             "bytes", "size", "length", "len", "nbytes", "sectors", "nsectors", "blocks", "nblocks",
             "bcount", "count", "iosize",
+        ],
+    ),
+    (
+        Role::Completion,
+        0,
+        &[
+            "completion",
+            "completed",
+            "complete",
+            "done",
+            "finish",
+            "finished",
+            "end",
         ],
     ),
     (
@@ -83,6 +98,20 @@ const WORDS: [(Role, u8, &[&str]); 10] = [
     (Role::Device, 1, &["host", "hostname", "vm", "server"]),
 ];
 
+/// Words in the names of columns of arrivals, as opposed to completions.
+const ARRIVES: [&str; 10] = [
+    "arrival",
+    "arrivaltime",
+    "arrive",
+    "arrived",
+    "begin",
+    "issue",
+    "issued",
+    "queued",
+    "start",
+    "submit",
+];
+
 /// Units at the end of the names of columns.
 const UNITS: [(&str, &[&str]); 8] = [
     ("ns", &["ns", "nsec", "nanos", "nanoseconds"]),
@@ -103,22 +132,37 @@ const UNITS: [(&str, &[&str]); 8] = [
 
 /// The option `--columns` to start from, for columns called `names` whose first
 /// values are `values`; what is not known is `?`. Without a header (`names` are none)
-/// columns have numbers.
+/// columns have numbers, and `skip` lines stand before them.
 #[must_use]
-pub fn guess(names: Option<&[String]>, values: &[String]) -> String {
+pub fn guess(names: Option<&[String]>, values: &[String], skip: u64) -> String {
     let found = names.map(roles).unwrap_or_default();
     let most = names.map_or(values.len(), <[String]>::len);
     let values = &values[..values.len().min(most)];
+    let has = |role: Role| found.iter().find(|(known, _)| *known == role);
+    let (responds, completes) = (
+        has(Role::Response).is_some(),
+        has(Role::Completion).is_some(),
+    );
+    // A time with a response beside it may be that of the completion.
+    let unclear = |index: usize| {
+        let words = names.map_or_else(Vec::new, |names| words(&names[index]));
+        responds && !words.iter().any(|word| ARRIVES.contains(&&**word))
+    };
+    let mut asked = false;
     let mut entries = Vec::new();
+    let clock = match has(Role::Time) {
+        None if completes => Role::Completion,
+        _ => Role::Time,
+    };
     for role in [
-        Role::Time,
+        clock,
         Role::Offset,
         Role::Bytes,
         Role::Op,
         Role::Device,
         Role::Response,
     ] {
-        let column = found.iter().find(|(known, _)| *known == role);
+        let column = has(role);
         let place = match (column, names) {
             (Some((_, index)), Some(names)) => Some((*index, shown(&names[*index]))),
             _ if role == Role::Op => {
@@ -133,6 +177,9 @@ pub fn guess(names: Option<&[String]>, values: &[String]) -> String {
                 Role::Time | Role::Offset | Role::Bytes => {
                     entries.push(format!("{}=?:?", role.name()));
                 }
+                Role::Response if clock == Role::Completion => {
+                    entries.push("response=?:?".to_owned());
+                }
                 Role::Op => entries.push("op=?".to_owned()),
                 _ => {}
             }
@@ -146,20 +193,28 @@ pub fn guess(names: Option<&[String]>, values: &[String]) -> String {
             None => None,
         };
         let behind = unit.map(|unit| format!(":{unit}")).unwrap_or_default();
-        if behind == ":?" && role == Role::Response {
+        if behind == ":?" && role == Role::Response && clock == Role::Time {
             continue; // the trace can be read without
         }
-        entries.push(format!("{}={place}{behind}", role.name()));
-        if role == Role::Time && is_calendar(value, &behind) {
+        let asks = role == Role::Time && unclear(index);
+        asked |= asks;
+        let key = if asks { "?" } else { role.name() };
+        entries.push(format!("{key}={place}{behind}"));
+        if role == clock && is_calendar(value, &behind) {
             entries.push("origin=first".to_owned());
         }
     }
+    if skip > 0 {
+        entries.push(format!("skip={skip}"));
+    }
     let text = entries.join(", ");
     let quote = if text.contains('"') { '\'' } else { '"' };
-    let open = if text.contains('?') {
-        "; ? is to be filled in"
-    } else {
-        ""
+    let open = match (asked, text.contains('?')) {
+        (true, _) => {
+            "; ?= is to be time= if it is the arrival, completion= if it is the completion"
+        }
+        (_, true) => "; ? is to be filled in",
+        _ => "",
     };
     format!(
         "--columns {quote}{text}{quote} (guessed from names and first values; columns in Python and \
@@ -220,11 +275,12 @@ fn unit(name: &str, value: &str, role: Role, quantity: Quantity) -> Option<Strin
     let whole = value.bytes().all(|byte| byte.is_ascii_digit());
     let unit = named.or(match (role, value.len()) {
         (Role::Bytes | Role::Offset, _) => Some("B"),
-        (Role::Time, _) if value.contains('.') => Some("s"),
-        (Role::Time, 10) if whole => Some("s"),
-        (Role::Time, 13) if whole => Some("ms"),
-        (Role::Time, 16) if whole => Some("us"),
-        (Role::Time, 19) if whole => Some("ns"),
+        (Role::Time | Role::Completion, _) if date_ns(value.as_bytes()).is_some() => Some(DATE),
+        (Role::Time | Role::Completion, _) if value.contains('.') => Some("s"),
+        (Role::Time | Role::Completion, 10) if whole => Some("s"),
+        (Role::Time | Role::Completion, 13) if whole => Some("ms"),
+        (Role::Time | Role::Completion, 16) if whole => Some("us"),
+        (Role::Time | Role::Completion, 19) if whole => Some("ns"),
         _ => None,
     });
     Some(unit.unwrap_or("?").to_owned())
@@ -247,11 +303,26 @@ fn operations(value: &str) -> Option<String> {
 
 /// Whether a time is years after zero, so that the key needs an origin.
 fn is_calendar(value: &str, behind: &str) -> bool {
+    if date_ns(value.as_bytes()).is_some() {
+        return true;
+    }
     let unit = behind.trim_start_matches(':');
     let each = factor(unit, Quantity::Time).unwrap_or(0) as f64;
     value
         .parse::<f64>()
         .is_ok_and(|time| time * each >= super::CALENDAR_NS as f64)
+}
+
+/// Whether a field is a value, not the name of a column.
+#[must_use]
+pub fn is_value(field: &str) -> bool {
+    let field = field.trim();
+    let hexadecimal = || {
+        field
+            .strip_prefix("0x")
+            .is_some_and(|x| number::hexadecimal(x.as_bytes()).is_some())
+    };
+    field.parse::<f64>().is_ok() || hexadecimal() || date_ns(field.as_bytes()).is_some()
 }
 
 fn number_or_name(index: usize, names: Option<&[String]>) -> String {

@@ -19,13 +19,16 @@ mod guess;
 
 mod scaled;
 
-pub use guess::guess;
+pub use guess::{guess, is_value};
 pub use roles::{Quantity, Role};
 pub use scaled::scaled;
 pub use scaled::scaled_float;
 
+use crate::format::Options;
 use crate::record::END_BYTES;
-use entries::{Entry, entries, factor, operations};
+use crate::units::{GivenUnits, Unit};
+pub use entries::factor;
+use entries::{Entry, alternatives, entries, operations};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::did_you_mean;
 use sledsim_base::request::Op;
@@ -45,8 +48,8 @@ pub enum ColumnName {
 pub struct Column {
     /// Its name or number.
     pub place: ColumnName,
-    /// The unit as written, and its nanoseconds or bytes.
-    pub unit: Option<(String, u64)>,
+    /// The unit of its numbers.
+    pub unit: Option<Unit>,
 }
 
 /// The field separator of a CSV.
@@ -81,7 +84,17 @@ pub struct Columns {
     pub separator: Option<Separator>,
     /// Whether the first record becomes time zero; `None` if not given.
     pub from_first: Option<bool>,
+    /// The number of lines before the header, or before the first record.
+    pub skip: Option<u64>,
+    /// Columns, and the values of the rows that are requests.
+    pub only: Vec<(ColumnName, Vec<String>)>,
 }
+
+/// The unit of times written as calendar dates.
+pub const DATE: &str = "date";
+
+/// Entries of the key that are no roles.
+const OTHERS: [&str; 4] = ["separator", "origin", "skip", "only"];
 
 /// From this first time on (10 years), `origin` must be given.
 const CALENDAR_NS: u64 = 315_576_000_000_000_000;
@@ -99,6 +112,85 @@ impl Columns {
         }
         columns.check().map_err(refuse)?;
         Ok(columns)
+    }
+
+    /// The key of these options, if given. `time_unit` and the like are for what has no unit.
+    ///
+    /// # Errors
+    /// As [`Columns::parse`], or a unit is given twice.
+    pub fn of(options: &Options) -> Result<Option<Self>> {
+        let Some(text) = &options.columns else {
+            return Ok(None);
+        };
+        let mut columns = Self::parse(text)?;
+        let [time, place, length] = &options.units.0;
+        let mut used = [false; 3];
+        for role in Role::ALL {
+            let (index, given) = match (role, role.quantity()) {
+                (_, Some(Quantity::Time)) => (0, time),
+                (Role::Offset, _) => (1, place),
+                (Role::Bytes, _) => (2, length),
+                _ => continue,
+            };
+            if let (Some(column), Some(_)) = (&mut columns.columns[role as usize], given)
+                && column.unit.is_none()
+            {
+                column.unit.clone_from(given);
+                used[index] = true;
+            }
+        }
+        for ((key, given), used) in GivenUnits::KEYS.iter().zip(&options.units.0).zip(used) {
+            if let (Some(given), false) = (given, used) {
+                let name = &given.name;
+                return Err(Error::Key(format!(
+                    "{key} = \"{name}\": has no effect, as columns have units already"
+                )));
+            }
+        }
+        Ok(Some(columns))
+    }
+
+    /// Refuses units given for a file of sledsim's, which has columns of its own.
+    ///
+    /// # Errors
+    /// [`Error::Key`] with the first such key.
+    pub fn refuse_units(options: &Options) -> Result<()> {
+        match options
+            .units
+            .first_key()
+            .filter(|_| options.columns.is_none())
+        {
+            Some(key) => Err(Error::Key(format!(
+                "{key}: has no effect with a file of sledsim's, whose columns tell their units"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// The units of times, places and lengths.
+    #[must_use]
+    pub fn units(&self) -> Option<[Unit; 3]> {
+        let unit = |role| self.get(role).and_then(|column| column.unit.clone());
+        let bytes = || {
+            Some(Unit {
+                name: "B".into(),
+                factor: 1,
+            })
+        };
+        Some([
+            unit(self.clock())?,
+            unit(Role::Offset)?,
+            unit(Role::Bytes).or_else(bytes)?,
+        ])
+    }
+
+    /// The role of the column that orders the requests.
+    #[must_use]
+    pub fn clock(&self) -> Role {
+        match self.get(Role::Completion) {
+            Some(_) => Role::Completion,
+            None => Role::Time,
+        }
     }
 
     /// The origin of times, given the first of them.
@@ -131,8 +223,14 @@ impl Columns {
     /// Whether the columns are numbered.
     #[must_use]
     pub fn are_numbers(&self) -> bool {
-        let mut columns = self.columns.iter().flatten();
-        columns.any(|column| matches!(column.place, ColumnName::Number(_)))
+        (self.places()).any(|place| matches!(place, ColumnName::Number(_)))
+    }
+
+    /// The names or numbers of all columns.
+    pub fn places(&self) -> impl Iterator<Item = &ColumnName> {
+        let roles = self.columns.iter().flatten();
+        let roles = roles.map(|column| &column.place);
+        roles.chain(self.only.iter().map(|(place, _)| place))
     }
 
     fn take(&mut self, entry: &Entry) -> std::result::Result<(), String> {
@@ -164,11 +262,40 @@ impl Columns {
                     Some(_) => twice(),
                 };
             }
+            "skip" => {
+                let lines = column.parse().ok().filter(|_| unit.is_none());
+                let Some(lines) = lines else {
+                    return Err(format!(
+                        "skip={column} must be a number of lines, as in skip=3"
+                    ));
+                };
+                return match self.skip.replace(lines) {
+                    None => Ok(()),
+                    Some(_) => twice(),
+                };
+            }
+            "only" => {
+                let values = alternatives(unit.as_deref().unwrap_or(""));
+                if column.is_empty() || values.iter().any(String::is_empty) {
+                    return Err(format!(
+                        "only={column} must be a column and its values, as in only=event:Q or \
+                         only=event:Q|C"
+                    ));
+                }
+                self.only.push((entry.place()?, values));
+                return Ok(());
+            }
             _ => {}
         }
         let Some(role) = Role::ALL.into_iter().find(|role| role.name() == key) else {
             let known = Role::ALL.map(Role::name);
-            let hint = did_you_mean(key, known.into_iter().chain(["separator", "origin"]));
+            let hint = did_you_mean(key, known.into_iter().chain(OTHERS));
+            if key == "?" {
+                return Err(format!(
+                    "?={column} must be time={column} if that is the arrival, completion={column} \
+                     if it is the completion"
+                ));
+            }
             return Err(format!("'{key}' is unknown{hint}"));
         };
         let constant = match role {
@@ -186,12 +313,19 @@ impl Columns {
         match (role, unit) {
             (Role::Op, Some(values)) => self.ops = operations(values)?,
             (Role::Device, Some(unit)) if unit == "name" => self.devices_are_names = true,
+            (Role::Time | Role::Completion, Some(unit)) if unit == DATE => {
+                let (name, factor) = (DATE.into(), 1);
+                scale = Some(Unit { name, factor });
+            }
             (_, Some(unit)) => {
                 let found = role
                     .quantity()
                     .map(|quantity| (quantity, factor(unit, quantity)));
                 match found {
-                    Some((_, Some(factor))) => scale = Some((unit.clone(), factor)),
+                    Some((_, Some(factor))) => {
+                        let name = unit.clone().into();
+                        scale = Some(Unit { name, factor });
+                    }
                     Some((quantity, None)) => {
                         let units = quantity.units();
                         return Err(format!(
@@ -236,7 +370,7 @@ impl Columns {
 
     fn check(&self) -> std::result::Result<(), String> {
         let needed = [
-            (Role::Time, false),
+            (Role::Time, self.get(Role::Completion).is_some()),
             (Role::Offset, false),
             (Role::Bytes, self.all_bytes.is_some()),
             (Role::Op, self.all_op.is_some()),
@@ -253,11 +387,30 @@ impl Columns {
                 return Err(format!("no '{name}': give {example}"));
             }
         }
+        if self.get(Role::Completion).is_some() {
+            if self.get(Role::Time).is_some() {
+                return Err(
+                    "time and completion are given: one must be left out, as the arrival \
+                            is completion less response"
+                        .to_owned(),
+                );
+            }
+            if self.get(Role::Response).is_none() {
+                return Err(
+                    "completion needs response=COLUMN:UNIT: the arrival is completion \
+                            less response"
+                        .to_owned(),
+                );
+            }
+        }
         if self.get(Role::DeviceName).is_some() && self.get(Role::Device).is_none() {
             return Err("device_name goes with the numbers of device=: give device=".to_owned());
         }
-        let mut columns = self.columns.iter().flatten();
-        if self.are_numbers() && columns.any(|column| matches!(column.place, ColumnName::Name(_))) {
+        if self.are_numbers()
+            && self
+                .places()
+                .any(|place| matches!(place, ColumnName::Name(_)))
+        {
             return Err(
                 "columns must be all names or all numbers (names of digits in quotes)".to_owned(),
             );
@@ -287,8 +440,8 @@ impl Columns {
     /// [`Error::Key`] with the entry and the known units, if it has no unit.
     pub fn need_unit(&self, role: Role) -> Result<u64> {
         let column = self.get(role);
-        if let Some((_, factor)) = column.and_then(|column| column.unit.as_ref()) {
-            return Ok(*factor);
+        if let Some(unit) = column.and_then(|column| column.unit.as_ref()) {
+            return Ok(unit.factor);
         }
         let name = role.name();
         let place = column.map_or_else(String::new, |column| column.place.to_string());
@@ -318,8 +471,9 @@ impl Columns {
     #[must_use]
     pub fn operations(&self) -> String {
         if self.ops.is_empty() {
-            return "read, write, flush or trim (also r, w, rs, ws, f, d, sync, discard, unmap, in \
-                    any case); for other values give them, as in op=COLUMN:0/1"
+            return "read, write, flush or trim (also r, w, f, d, sync, discard, unmap, in any \
+                    case, and the letters of blktrace, such as WS); for other values give them, as \
+                    in op=COLUMN:0/1"
                 .to_owned();
         }
         let ops = self
@@ -344,12 +498,38 @@ impl std::fmt::Display for ColumnName {
 #[must_use]
 pub fn word(text: &[u8]) -> Option<Op> {
     let words: [(&[&str], Op); 4] = [
-        (&["r", "read", "rs"], Op::Read),
-        (&["w", "write", "ws"], Op::Write),
-        (&["f", "flush", "sync"], Op::Flush),
-        (&["d", "discard", "trim", "unmap"], Op::Trim),
+        (&["read"], Op::Read),
+        (&["write"], Op::Write),
+        (&["flush", "sync"], Op::Flush),
+        (&["discard", "trim", "unmap"], Op::Trim),
     ];
     let is = |word: &&str| word.as_bytes().eq_ignore_ascii_case(text);
     let found = words.iter().find(|(words, _)| words.iter().any(is));
-    found.map(|(_, op)| *op)
+    found.map(|(_, op)| *op).or_else(|| rwbs(text))
+}
+
+/// The operation that the letters of blktrace mean (blkparse's manual page, "RWBS
+/// description"; Linux, `blk_fill_rwbs`), in any case.
+#[inline]
+#[must_use]
+pub fn rwbs(text: &[u8]) -> Option<Op> {
+    let (kind, more) = match text {
+        [
+            b'F' | b'f',
+            kind @ (b'R' | b'r' | b'W' | b'w' | b'D' | b'd'),
+            more @ ..,
+        ] => (*kind, more),
+        [kind, more @ ..] => (*kind, more),
+        [] => return None,
+    };
+    let op = match kind.to_ascii_uppercase() {
+        b'R' => Op::Read,
+        b'W' => Op::Write,
+        b'D' | b'E' => Op::Trim,
+        b'F' => Op::Flush,
+        _ => return None,
+    };
+    // Read ahead, barrier, secure, forced unit access, metadata, none, sync, atomic.
+    let known = |letter: &u8| b"ABEFMNSU".contains(&letter.to_ascii_uppercase());
+    more.iter().all(known).then_some(op)
 }

@@ -7,6 +7,8 @@ use crate::record::END_BYTES;
 pub enum Role {
     /// The arrival.
     Time,
+    /// The completion, from which `response` leads back to the arrival.
+    Completion,
     /// The first byte.
     Offset,
     /// The number of bytes.
@@ -29,8 +31,9 @@ pub enum Role {
 
 impl Role {
     /// All, as the enum orders them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Time,
+        Self::Completion,
         Self::Offset,
         Self::Bytes,
         Self::Op,
@@ -47,6 +50,7 @@ impl Role {
     pub fn name(self) -> &'static str {
         match self {
             Self::Time => "time",
+            Self::Completion => "completion",
             Self::Offset => "offset",
             Self::Bytes => "bytes",
             Self::Op => "op",
@@ -63,7 +67,9 @@ impl Role {
     #[must_use]
     pub fn quantity(self) -> Option<Quantity> {
         match self {
-            Self::Time | Self::Response | Self::Think | Self::Queue => Some(Quantity::Time),
+            Self::Time | Self::Completion | Self::Response | Self::Think | Self::Queue => {
+                Some(Quantity::Time)
+            }
             Self::Offset | Self::Bytes => Some(Quantity::Size),
             Self::Op | Self::Device | Self::DeviceName | Self::Linked => None,
         }

@@ -2,7 +2,7 @@
 
 use crate::number;
 
-/// A decimal number such as `12`, `12.5` or `1.25e3`, times `factor`, rounded
+/// A number such as `12`, `12.5`, `1.25e3` or `0x1f`, times `factor`, rounded
 /// half up, and whether the product was whole. `None` for other text and on
 /// overflow.
 #[inline]
@@ -11,12 +11,19 @@ pub fn scaled(text: &[u8], factor: u64) -> Option<(u64, bool)> {
     if let Some(value) = number::integer(text) {
         return value.checked_mul(factor).map(|value| (value, true));
     }
+    if let Some(value) = number::whole_product(text, factor) {
+        return Some((value, true));
+    }
     scaled_slowly(text, factor)
 }
 
 fn scaled_slowly(text: &[u8], factor: u64) -> Option<(u64, bool)> {
     /// Digits beyond this value only decide whether the number is exact.
     const ENOUGH: u128 = 10_u128.pow(25);
+    if let [b'0', b'x' | b'X', digits @ ..] = text {
+        let value = number::hexadecimal(digits)?.checked_mul(factor)?;
+        return (!digits.starts_with(b"0x")).then_some((value, true));
+    }
     let at = text.iter().position(|byte| matches!(byte, b'e' | b'E'));
     let (digits, exponent) = text.split_at(at.unwrap_or(text.len()));
     let mut power = match exponent {

@@ -86,6 +86,7 @@ fn convert(
             format,
             chosen_by: ChosenBy::Key,
             others: Vec::new(),
+            doubts: Vec::new(),
         };
         MergeInput::new(&Supply::new(path), found, Compression::None, None, records)
     });

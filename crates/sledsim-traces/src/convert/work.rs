@@ -209,5 +209,6 @@ fn input(input: &MergeInput) -> Value {
         "origin_s": input.origin.s(),
     });
     Skipped::of(&*input.records.reader).add_to(&mut facts);
+    input.found.add_doubts(&mut facts);
     facts
 }

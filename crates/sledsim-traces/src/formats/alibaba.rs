@@ -2,10 +2,11 @@
 
 use crate::commas::{self, CommaFormat, CommaReader};
 use crate::format::{Clock, Format};
-use crate::lines::Field;
+use crate::lines::{Field, Lines};
 use crate::record::Record;
+use crate::unit_doubts::Trust;
+use crate::units::{self, B, OwnUnits, Scale, US};
 use sledsim_base::request::Op;
-use sledsim_base::units::Nanos;
 
 /// Its registration.
 pub(super) const ENTRY: Format = Format {
@@ -14,9 +15,17 @@ pub(super) const ENTRY: Format = Format {
     endings: &["csv"],
     clock: Clock::Calendar,
     by_columns: false,
+    units: Some((UNITS, Trust::Assumed)),
     by_action: false,
-    open: |input, _| Ok(Box::new(CommaReader::new(input, Alibaba))),
+    open: |input, options| {
+        Ok(Box::new(CommaReader::new(
+            Lines::new(input, UNITS, options),
+            Alibaba,
+        )))
+    },
 };
+
+const UNITS: OwnUnits = [US, B, B];
 
 /// `device,R/W,offset,length,us`: bytes, and microseconds since 1970.
 pub struct Alibaba;
@@ -34,21 +43,25 @@ impl CommaFormat<5> for Alibaba {
         },
         Field {
             name: "offset",
-            allowed: commas::OFFSET_BYTES,
+            allowed: units::PLACES,
         },
         Field {
             name: "length",
-            allowed: commas::LENGTH_BYTES,
+            allowed: units::SOME_LENGTHS,
         },
         Field {
             name: "timestamp",
-            allowed: "a whole number of microseconds from 0 to 9e15",
+            allowed: units::WHOLE_TIMES,
         },
     ];
 
     #[inline]
-    fn record(&mut self, [device, op, offset, length, time]: [&[u8]; 5]) -> Result<Record, usize> {
-        let offset = commas::size(offset, 1).ok_or(2_usize)?;
+    fn record(
+        &mut self,
+        [device, op, offset, length, time]: [&[u8]; 5],
+        scale: &Scale,
+    ) -> Result<Record, usize> {
+        let offset = scale.place(offset).ok_or(2_usize)?;
         Ok(Record {
             device: commas::small(device).ok_or(0_usize)?,
             op: match op {
@@ -57,8 +70,8 @@ impl CommaFormat<5> for Alibaba {
                 _ => return Err(1),
             },
             offset,
-            bytes: commas::length(length, 1, offset).ok_or(3_usize)?,
-            time: Nanos(commas::whole(time, 1_000).ok_or(4_usize)?),
+            bytes: scale.some_length(length, offset).ok_or(3_usize)?,
+            time: scale.whole_time(time).ok_or(4_usize)?,
             ..Record::default()
         })
     }

@@ -1,15 +1,17 @@
 //! The default text output of blkparse (its manual page, "Output description
 //! and formatting").
 
+use crate::columns;
 use crate::format::{BlkAction, Clock, Format};
 use crate::lines::{Field, Lines, next_word};
 use crate::names::NameTable;
 use crate::number;
 use crate::reader::Reader;
-use crate::record::{LATEST_NS, Record};
+use crate::record::Record;
+use crate::unit_doubts::Trust;
+use crate::units::{self, BLOCKS, OwnUnits, S};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
-use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
 /// Its registration.
 pub(super) const ENTRY: Format = Format {
@@ -18,12 +20,16 @@ pub(super) const ENTRY: Format = Format {
     endings: &["blkparse", "blktrace"],
     clock: Clock::Start,
     by_columns: false,
+    units: Some((UNITS, Trust::Stated)),
     by_action: true,
     open: |input, options| {
         let action = options.blk_action.unwrap_or_default();
-        Ok(Box::new(Blkparse::new(Lines::new(input), action)))
+        let lines = Lines::new(input, UNITS, options);
+        Ok(Box::new(Blkparse::new(lines, action)))
     },
 };
+
+const UNITS: OwnUnits = [S, BLOCKS, BLOCKS];
 
 /// One event per line: `major,minor cpu sequence seconds pid action rwbs`, then
 /// `sector + count [process]` for data, or only `[process]` for a flush without
@@ -60,7 +66,7 @@ const FIELDS: [Field; 10] = [
     },
     Field {
         name: "time",
-        allowed: "a number of seconds from 0 to 9e9",
+        allowed: units::TIMES,
     },
     Field {
         name: "pid",
@@ -76,7 +82,7 @@ const FIELDS: [Field; 10] = [
     },
     Field {
         name: "sector",
-        allowed: "a whole number of 512-byte blocks from 0 to 2^53",
+        allowed: units::PLACES,
     },
     Field {
         name: "+",
@@ -84,7 +90,7 @@ const FIELDS: [Field; 10] = [
     },
     Field {
         name: "blocks",
-        allowed: "a whole number of 512-byte blocks from 0 to 4294967295",
+        allowed: units::LENGTHS,
     },
 ];
 /// The fields every event has.
@@ -121,6 +127,7 @@ impl Blkparse {
             *word = found;
             count += 1;
         }
+        let scale = &self.lines.scale;
         let bad = |index: usize| Err(self.lines.bad(&FIELDS, index, words[index]));
         if !is_device(words[0]) {
             // blkparse prints lines on files before the events, and totals after.
@@ -153,7 +160,7 @@ impl Blkparse {
                 return bad(index);
             }
         }
-        let Some(ns) = number::decimal(time, 9).filter(|&ns| ns <= LATEST_NS) else {
+        let Some(time) = scale.time(time) else {
             return bad(3);
         };
         if !action.iter().all(u8::is_ascii_alphabetic) {
@@ -163,17 +170,10 @@ impl Blkparse {
             self.actions[usize::from(action[0] & 127)] += 1;
             return Ok(None);
         }
-        let (flush, kind) = match rwbs {
-            [b'F', rest @ ..] => (true, rest.first()),
-            _ => (false, rwbs.first()),
-        };
-        let op = match kind {
-            Some(b'R') => Op::Read,
-            Some(b'W') => Op::Write,
-            Some(b'D' | b'E') => Op::Trim,
-            Some(b'Z') => return Ok(None),
-            Some(b'N') if !flush => return Ok(None),
-            _ if flush => Op::Flush,
+        let flush = rwbs.starts_with(b"F");
+        let op = match (rwbs, columns::rwbs(rwbs)) {
+            ([b'Z' | b'N', ..], _) => return Ok(None),
+            (_, Some(op)) => op,
             _ => return bad(6),
         };
         // Without data: `[process]`, or, completed, `sector [error]`. A command
@@ -185,16 +185,14 @@ impl Blkparse {
         if command {
             return Ok(None);
         } else if !without_data {
-            let found = number::integer(sector).filter(|&n| n <= 1 << 53);
-            let Some(found) = found else {
+            let Some(found) = scale.place(sector) else {
                 return bad(7);
             };
             first = found;
             if plus != b"+" {
                 return bad(8);
             }
-            let found = number::integer(blocks).and_then(|n| u32::try_from(n).ok());
-            let Some(found) = found else {
+            let Some(found) = scale.length(blocks, first) else {
                 return bad(9);
             };
             count = found;
@@ -210,11 +208,11 @@ impl Blkparse {
         };
         let has_data = op != Op::Flush;
         Ok(Some(Record {
-            time: Nanos(ns),
+            time,
             device,
             op,
-            offset: if has_data { first * BLOCK_BYTES } else { 0 },
-            bytes: u64::from(count) * BLOCK_BYTES,
+            offset: if has_data { first } else { 0 },
+            bytes: count,
             ..Record::default()
         }))
     }
@@ -271,6 +269,10 @@ impl Reader for Blkparse {
         Some(format!(
             "no requests: none of its events is {wanted}, they are {events}{advice}"
         ))
+    }
+
+    fn rounded(&self) -> u64 {
+        self.lines.scale.rounded()
     }
 
     fn bytes_read(&self) -> u64 {

@@ -1,12 +1,15 @@
 //! DiskSim's ASCII format: `time device block blocks flags` (DiskSim 4.0
 //! reference manual, "ascii" trace format).
 
-use super::five_words::{FiveWordFormat, FiveWords};
+use super::five_words::{BLOCKS, DEVICE, FIRST, FiveWordFormat, FiveWords};
 use crate::format::{Clock, Format};
 use crate::lines::{Field, Lines};
 use crate::number;
 use crate::number::Quick;
+use crate::unit_doubts::Trust;
+use crate::units::{self, MS, OwnUnits, Scale};
 use sledsim_base::request::Op;
+use sledsim_base::units::Nanos;
 
 /// Its registration.
 pub(super) const ENTRY: Format = Format {
@@ -15,9 +18,16 @@ pub(super) const ENTRY: Format = Format {
     endings: &["trace", "disksim", "ascii"],
     clock: Clock::Start,
     by_columns: false,
+    units: Some((UNITS, Trust::Assumed)),
     by_action: false,
-    open: |input, _| Ok(Box::new(FiveWords::<DisksimAscii>::new(Lines::new(input)))),
+    open: |input, options| {
+        Ok(Box::new(FiveWords::<DisksimAscii>::new(Lines::new(
+            input, UNITS, options,
+        ))))
+    },
 };
+
+const UNITS: OwnUnits = [MS, units::BLOCKS, units::BLOCKS];
 
 /// Arrival in ms, and hexadecimal flags whose bit 0 is set for a read.
 pub struct DisksimAscii;
@@ -26,20 +36,11 @@ impl FiveWordFormat for DisksimAscii {
     const FIELDS: [Field; 5] = [
         Field {
             name: "time",
-            allowed: "a number of milliseconds from 0 to 9e12, as in 12.345",
+            allowed: units::TIMES,
         },
-        Field {
-            name: "devno",
-            allowed: "a whole number from 0 to 4294967295",
-        },
-        Field {
-            name: "blkno",
-            allowed: "a whole number of 512-byte blocks from 0 to 2^53",
-        },
-        Field {
-            name: "blocks",
-            allowed: "a whole number of 512-byte blocks from 1 to 4294967295",
-        },
+        DEVICE,
+        FIRST,
+        BLOCKS,
         Field {
             name: "flags",
             allowed: "a hexadecimal number",
@@ -52,8 +53,8 @@ impl FiveWordFormat for DisksimAscii {
     }
 
     #[inline]
-    fn time(word: &[u8]) -> Option<u64> {
-        number::decimal(word, 6)
+    fn time(scale: &Scale, word: &[u8]) -> Option<Nanos> {
+        scale.time(word)
     }
 
     #[inline]

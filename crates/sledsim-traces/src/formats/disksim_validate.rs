@@ -4,12 +4,13 @@
 
 use crate::format::{Clock, Format};
 use crate::lines::{Field, Lines, words};
-use crate::number;
 use crate::reader::Reader;
 use crate::record::Record;
+use crate::unit_doubts::Trust;
+use crate::units::{self, BLOCKS, OwnUnits, US};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
-use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use sledsim_base::units::Nanos;
 
 /// Its registration.
 pub(super) const ENTRY: Format = Format {
@@ -18,9 +19,15 @@ pub(super) const ENTRY: Format = Format {
     endings: &["validate"],
     clock: Clock::Closed,
     by_columns: false,
+    units: Some((UNITS, Trust::Assumed)),
     by_action: false,
-    open: |input, _| Ok(Box::new(DisksimValidate::new(Lines::new(input)))),
+    open: |input, options| {
+        let lines = Lines::new(input, UNITS, options);
+        Ok(Box::new(DisksimValidate::new(lines)))
+    },
 };
+
+const UNITS: OwnUnits = [US, BLOCKS, BLOCKS];
 
 /// One request per line, fields separated by blanks: `R` or `W`, a word on the
 /// drive's buffer (not used), first block and number of blocks of 512 bytes,
@@ -29,8 +36,6 @@ pub(super) const ENTRY: Format = Format {
 pub struct DisksimValidate {
     lines: Lines,
 }
-
-const MICROSECONDS: &str = "a number of microseconds from 0 to 9e12, as in 663.0";
 
 const FIELDS: [Field; 6] = [
     Field {
@@ -43,24 +48,25 @@ const FIELDS: [Field; 6] = [
     },
     Field {
         name: "blkno",
-        allowed: "a whole number of 512-byte blocks from 0 to 2^53",
+        allowed: units::PLACES,
     },
     Field {
         name: "blocks",
-        allowed: "a whole number of 512-byte blocks from 1 to 4294967295",
+        allowed: units::SOME_LENGTHS,
     },
     Field {
         name: "service",
-        allowed: MICROSECONDS,
+        allowed: LONGEST_TEXT,
     },
     Field {
         name: "think",
-        allowed: MICROSECONDS,
+        allowed: LONGEST_TEXT,
     },
 ];
 
-/// 104 days in ns.
-const LONGEST: u64 = 9_000_000_000_000_000;
+/// 104 days.
+const LONGEST: Nanos = Nanos(9_000_000_000_000_000);
+const LONGEST_TEXT: &str = "a number of {time} from 0 to 9e6 s";
 
 impl DisksimValidate {
     /// Reads from `lines`.
@@ -86,32 +92,36 @@ impl Reader for DisksimValidate {
         if !word.iter().all(u8::is_ascii_alphabetic) {
             return bad(1, word);
         }
-        let Some(first) = number::integer(lbn).filter(|&n| n <= 1 << 53) else {
+        let scale = &self.lines.scale;
+        let Some(offset) = scale.place(lbn) else {
             return bad(2, lbn);
         };
-        let count = number::integer(blocks).and_then(|n| u32::try_from(n).ok());
-        let Some(count) = count.filter(|&n| n > 0) else {
+        let Some(bytes) = scale.some_length(blocks, offset) else {
             return bad(3, blocks);
         };
-        let us = |text| number::decimal(text, 3).filter(|&ns| ns <= LONGEST);
-        let Some(response) = us(service) else {
+        let span = |text| scale.time(text).filter(|time| *time <= LONGEST);
+        let Some(response) = span(service) else {
             return bad(4, service);
         };
-        let Some(thought) = us(think) else {
+        let Some(thought) = span(think) else {
             return bad(5, think);
         };
         Ok(Some(Record {
             op,
-            offset: first * BLOCK_BYTES,
-            bytes: u64::from(count) * BLOCK_BYTES,
-            response: Some(Nanos(response)),
-            think: Some(Nanos(thought)),
+            offset,
+            bytes,
+            response: Some(response),
+            think: Some(thought),
             ..Record::default()
         }))
     }
 
     fn refuse(&self, problem: String) -> Error {
         self.lines.refuse(problem)
+    }
+
+    fn rounded(&self) -> u64 {
+        self.lines.scale.rounded()
     }
 
     fn bytes_read(&self) -> u64 {

@@ -4,10 +4,11 @@ use crate::format::{Clock, Format};
 use crate::lines::{Field, Lines, excerpt, next_word};
 use crate::names;
 use crate::names::NameTable;
-use crate::number;
 use crate::number::Quick;
 use crate::reader::Reader;
 use crate::record::{END_BYTES, Record};
+use crate::unit_doubts::Trust;
+use crate::units::{self, B, OwnUnits, US};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
@@ -19,9 +20,12 @@ pub(super) const ENTRY: Format = Format {
     endings: &["iolog", "fio"],
     clock: Clock::Start,
     by_columns: false,
+    units: Some((UNITS, Trust::Stated)),
     by_action: false,
-    open: |input, _| Ok(Box::new(FioIolog::new(Lines::new(input)))),
+    open: |input, options| Ok(Box::new(FioIolog::new(Lines::new(input, UNITS, options)))),
 };
+
+const UNITS: OwnUnits = [US, B, B];
 
 /// A first line with the version, then one action per line: `file action
 /// [offset length]`, in version 3 with the time in us before it. Offsets and
@@ -53,7 +57,7 @@ enum Action {
 const FIELDS: [Field; 5] = [
     Field {
         name: "time",
-        allowed: "a whole number of microseconds from 0 to 9e15",
+        allowed: units::WHOLE_TIMES,
     },
     Field {
         name: "file",
@@ -66,11 +70,11 @@ const FIELDS: [Field; 5] = [
     },
     Field {
         name: "offset",
-        allowed: "a whole number of bytes from 0 to 2^62",
+        allowed: "a whole number of {place} from 0 to byte 2^62",
     },
     Field {
         name: "length",
-        allowed: "a whole number of bytes from 1 to 2^62",
+        allowed: "a whole number of {length} from 1 on, to 2^62 bytes",
     },
 ];
 const WAIT: [Field; 2] = [
@@ -116,7 +120,7 @@ impl FioIolog {
     /// The request of a line of version 3 in the usual form; `None` for any other line.
     #[inline]
     fn quick(&mut self) -> Option<Record> {
-        if self.version != 3 {
+        if self.version != 3 || !self.lines.scale.is_own {
             return None;
         }
         let mut words = Quick::new(self.lines.line());
@@ -159,17 +163,24 @@ impl FioIolog {
         let [time, file, action, offset, length] = words;
         let fields = &FIELDS[skipped..];
         let bad = |index: usize| Err(self.lines.bad(fields, index - skipped, words[index]));
-        let us = |text| number::integer(text).filter(|&us| us <= LATEST_US);
+        let scale = &self.lines.scale;
         if (self.version, count, file) == (2, 2, b"wait")
             && !matches!(known(action), Some(Action::File))
         {
-            let Some(us) = us(action) else {
+            let Some(time) = scale.whole_time(action) else {
                 return Err(self.lines.bad(&WAIT, 1, action));
             };
-            return self.wait(us);
+            return self.wait(time);
         }
         let does = match known(action) {
             _ if count == 0 => None,
+            None if self.lines.line().starts_with(b"fio version ") => {
+                return Err(self.lines.refuse(
+                    "a second log begins here, of another job (numjobs): let fio write each job \
+                     to a file of its own (write_iolog=NAME.$jobnum), or cut the file at this line"
+                        .to_owned(),
+                ));
+            }
             None if count + skipped >= 3 => return bad(2),
             Some(Action::Wait) if self.version == 3 => return bad(2),
             does => does,
@@ -184,8 +195,8 @@ impl FioIolog {
         };
         let time = match self.version {
             2 => self.now,
-            _ => match us(time) {
-                Some(us) => Nanos(us * 1000),
+            _ => match scale.whole_time(time) {
+                Some(time) => time,
                 None => return bad(0),
             },
         };
@@ -195,20 +206,19 @@ impl FioIolog {
                 return Ok(None);
             }
             Action::Wait => {
-                let Some(us) = us(offset) else {
+                let Some(time) = scale.whole_time(offset) else {
                     return Err(self.lines.bad(fields, 3 - skipped, offset));
                 };
-                return self.wait(us);
+                return self.wait(time);
             }
             Action::Flush => Op::Flush,
             Action::Data(op) => op,
         };
-        let bytes = |text| number::integer(text).filter(|&n| n <= END_BYTES / 2);
-        let Some(first) = bytes(offset) else {
+        let Some(first) = scale.place(offset).filter(|&n| n <= END_BYTES / 2) else {
             return bad(3);
         };
-        let least = u64::from(op != Op::Flush);
-        let Some(count) = bytes(length).filter(|&n| n >= least) else {
+        let within = (u64::from(op != Op::Flush))..=END_BYTES / 2;
+        let Some(count) = scale.length(length, 0).filter(|n| within.contains(n)) else {
             return bad(4);
         };
         let Some(device) = self.files.number(file) else {
@@ -229,8 +239,8 @@ impl FioIolog {
         }))
     }
 
-    fn wait(&mut self, us: u64) -> Result<Option<Record>> {
-        let now = self.now + Nanos(us * 1000);
+    fn wait(&mut self, time: Nanos) -> Result<Option<Record>> {
+        let now = self.now + time;
         if now.0 > LATEST_US * 1000 {
             let problem = "the waits so far add up to more than 285 years".to_owned();
             return Err(self.lines.refuse(problem));
@@ -286,6 +296,10 @@ impl Reader for FioIolog {
 
     fn not_requests(&self) -> u64 {
         self.others
+    }
+
+    fn rounded(&self) -> u64 {
+        self.lines.scale.rounded()
     }
 
     fn bytes_read(&self) -> u64 {

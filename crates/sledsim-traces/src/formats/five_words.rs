@@ -1,11 +1,12 @@
 //! Formats with five words on a line: time, device, first block, blocks, and
 //! operation.
 
+use crate::commas;
 use crate::lines::{Field, Lines, words};
-use crate::number;
 use crate::number::Quick;
 use crate::reader::Reader;
 use crate::record::{LATEST_NS, Record};
+use crate::units::{self, Scale};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
@@ -13,15 +14,14 @@ use std::marker::PhantomData;
 
 /// The parts that differ between these formats.
 pub trait FiveWordFormat: Send + 'static {
-    /// The words, for messages. Device and blocks (of 512 bytes) are the same in
-    /// all formats.
+    /// The words, for messages. Device and blocks are the same in all formats.
     const FIELDS: [Field; 5];
 
-    /// Reads the time at the start of a line, in ns.
+    /// Reads the time at the start of a line, in ns and in the format's own unit.
     fn quick_time(numbers: &mut Quick<'_>) -> Option<u64>;
 
-    /// The time in ns, from a word.
-    fn time(word: &[u8]) -> Option<u64>;
+    /// The time, from a word.
+    fn time(scale: &Scale, word: &[u8]) -> Option<Nanos>;
 
     /// The operation, from a word.
     fn op(word: &[u8]) -> Option<Op>;
@@ -33,7 +33,24 @@ pub struct FiveWords<F> {
     format: PhantomData<F>,
 }
 
+/// The last block of lines read the quick way.
 const LAST_BLOCK: u64 = 1 << 53;
+
+/// The words that all formats have after the time.
+pub const DEVICE: Field = Field {
+    name: "device",
+    allowed: commas::SMALL,
+};
+/// The first block.
+pub const FIRST: Field = Field {
+    name: "first block",
+    allowed: units::PLACES,
+};
+/// The number of blocks.
+pub const BLOCKS: Field = Field {
+    name: "blocks",
+    allowed: units::SOME_LENGTHS,
+};
 
 impl<F: FiveWordFormat> FiveWords<F> {
     /// Reads from `lines`.
@@ -54,18 +71,19 @@ impl<F: FiveWordFormat> FiveWords<F> {
         let count = u32::try_from(numbers.integer()?).ok()?;
         let op = F::op(numbers.rest())?;
         let fits = time <= LATEST_NS && first <= LAST_BLOCK && count > 0;
-        fits.then(|| record(time, device, op, first, count))
+        let bytes = u64::from(count) * BLOCK_BYTES;
+        fits.then(|| record(Nanos(time), device, op, first * BLOCK_BYTES, bytes))
     }
 }
 
 #[inline]
-fn record(time: u64, device: u32, op: Op, first: u64, count: u32) -> Record {
+fn record(time: Nanos, device: u32, op: Op, offset: u64, bytes: u64) -> Record {
     Record {
-        time: Nanos(time),
+        time,
         device,
         op,
-        offset: first * BLOCK_BYTES,
-        bytes: u64::from(count) * BLOCK_BYTES,
+        offset,
+        bytes,
         ..Record::default()
     }
 }
@@ -80,7 +98,9 @@ impl<F: FiveWordFormat> Reader for FiveWords<F> {
         if !self.lines.advance()? {
             return Ok(false);
         }
-        if let Some(record) = Self::quick(self.lines.line()) {
+        if self.lines.scale.is_own
+            && let Some(record) = Self::quick(self.lines.line())
+        {
             *into = record;
             return Ok(true);
         }
@@ -88,28 +108,32 @@ impl<F: FiveWordFormat> Reader for FiveWords<F> {
             return Err(self.lines.miscounted(&F::FIELDS, u8::is_ascii_whitespace));
         };
         let bad = |index, text| Err(self.lines.bad(&F::FIELDS, index, text));
-        let Some(ns) = F::time(time).filter(|&ns| ns <= LATEST_NS) else {
+        let scale = &self.lines.scale;
+        let Some(time_ns) = F::time(scale, time) else {
             return bad(0, time);
         };
-        let Some(number) = number::integer(device).and_then(|n| u32::try_from(n).ok()) else {
+        let Some(number) = commas::small(device) else {
             return bad(1, device);
         };
-        let Some(first) = number::integer(lbn).filter(|&n| n <= LAST_BLOCK) else {
+        let Some(offset) = scale.place(lbn) else {
             return bad(2, lbn);
         };
-        let count = number::integer(blocks).and_then(|n| u32::try_from(n).ok());
-        let Some(count) = count.filter(|&n| n > 0) else {
+        let Some(bytes) = scale.some_length(blocks, offset) else {
             return bad(3, blocks);
         };
         let Some(op) = F::op(what) else {
             return bad(4, what);
         };
-        *into = record(ns, number, op, first, count);
+        *into = record(time_ns, number, op, offset, bytes);
         Ok(true)
     }
 
     fn refuse(&self, problem: String) -> Error {
         self.lines.refuse(problem)
+    }
+
+    fn rounded(&self) -> u64 {
+        self.lines.scale.rounded()
     }
 
     fn bytes_read(&self) -> u64 {

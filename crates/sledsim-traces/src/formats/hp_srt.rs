@@ -16,6 +16,7 @@ pub(super) const ENTRY: Format = Format {
     endings: &["srt"],
     clock: Clock::Start,
     by_columns: false,
+    units: None,
     by_action: false,
     open: |input, _| Ok(Box::new(HpSrt::new(Bytes::new(input))?)),
 };

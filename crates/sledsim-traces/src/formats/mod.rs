@@ -7,7 +7,7 @@
 
 mod alibaba;
 mod blkparse;
-mod csv;
+pub(super) mod csv;
 mod disksim_ascii;
 mod disksim_validate;
 mod fio_iolog;

@@ -1,11 +1,13 @@
 //! The ASCII format of MQSim and SSDsim: `time device block blocks type`.
 
-use super::five_words::{FiveWordFormat, FiveWords};
+use super::five_words::{BLOCKS, DEVICE, FIRST, FiveWordFormat, FiveWords};
 use crate::format::{Clock, Format};
 use crate::lines::{Field, Lines};
-use crate::number;
 use crate::number::Quick;
+use crate::unit_doubts::Trust;
+use crate::units::{self, NS, OwnUnits, Scale};
 use sledsim_base::request::Op;
+use sledsim_base::units::Nanos;
 
 /// Its registration.
 pub(super) const ENTRY: Format = Format {
@@ -14,9 +16,16 @@ pub(super) const ENTRY: Format = Format {
     endings: &["mqsim", "ssdsim", "trace"],
     clock: Clock::Start,
     by_columns: false,
+    units: Some((UNITS, Trust::Assumed)),
     by_action: false,
-    open: |input, _| Ok(Box::new(FiveWords::<Mqsim>::new(Lines::new(input)))),
+    open: |input, options| {
+        Ok(Box::new(FiveWords::<Mqsim>::new(Lines::new(
+            input, UNITS, options,
+        ))))
+    },
 };
+
+const UNITS: OwnUnits = [NS, units::BLOCKS, units::BLOCKS];
 
 /// Arrival in ns, and 1 for a read, 0 for a write.
 pub struct Mqsim;
@@ -25,20 +34,11 @@ impl FiveWordFormat for Mqsim {
     const FIELDS: [Field; 5] = [
         Field {
             name: "time",
-            allowed: "a whole number of nanoseconds from 0 to 9e18",
+            allowed: units::WHOLE_TIMES,
         },
-        Field {
-            name: "device",
-            allowed: "a whole number from 0 to 4294967295",
-        },
-        Field {
-            name: "LBA",
-            allowed: "a whole number of 512-byte blocks from 0 to 2^53",
-        },
-        Field {
-            name: "sectors",
-            allowed: "a whole number of 512-byte blocks from 1 to 4294967295",
-        },
+        DEVICE,
+        FIRST,
+        BLOCKS,
         Field {
             name: "type",
             allowed: "1 for a read or 0 for a write",
@@ -51,8 +51,8 @@ impl FiveWordFormat for Mqsim {
     }
 
     #[inline]
-    fn time(word: &[u8]) -> Option<u64> {
-        number::integer(word)
+    fn time(scale: &Scale, word: &[u8]) -> Option<Nanos> {
+        scale.whole_time(word)
     }
 
     #[inline]

@@ -14,6 +14,7 @@ pub(super) const ENTRY: Format = Format {
     endings: &["oraclegeneral"],
     clock: Clock::Calendar,
     by_columns: false,
+    units: None,
     by_action: false,
     open: |input, _| open(input),
 };

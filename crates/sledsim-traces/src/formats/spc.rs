@@ -3,10 +3,11 @@
 
 use crate::commas::{self, CommaFormat, CommaReader};
 use crate::format::{Clock, Format};
-use crate::lines::Field;
-use crate::record::{END_BYTES, Record};
+use crate::lines::{Field, Lines};
+use crate::record::Record;
+use crate::unit_doubts::Trust;
+use crate::units::{self, B, BLOCKS, OwnUnits, S, Scale};
 use sledsim_base::request::Op;
-use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
 /// Its registration.
 pub(super) const ENTRY: Format = Format {
@@ -15,9 +16,17 @@ pub(super) const ENTRY: Format = Format {
     endings: &["spc"],
     clock: Clock::Start,
     by_columns: false,
+    units: Some((UNITS, Trust::Assumed)),
     by_action: false,
-    open: |input, _| Ok(Box::new(CommaReader::new(input, Spc))),
+    open: |input, options| {
+        Ok(Box::new(CommaReader::new(
+            Lines::new(input, UNITS, options),
+            Spc,
+        )))
+    },
 };
+
+const UNITS: OwnUnits = [S, BLOCKS, B];
 
 /// `ASU,LBA,bytes,op,seconds`, possibly with more fields. Every application
 /// storage unit (ASU) has its own address space and is a device. The address is
@@ -34,11 +43,11 @@ impl CommaFormat<5> for Spc {
         },
         Field {
             name: "LBA",
-            allowed: commas::OFFSET_BLOCKS,
+            allowed: units::PLACES,
         },
         Field {
             name: "size",
-            allowed: "a whole number of bytes from 0 on, ending by 2^63",
+            allowed: units::LENGTHS,
         },
         Field {
             name: "opcode",
@@ -46,25 +55,27 @@ impl CommaFormat<5> for Spc {
         },
         Field {
             name: "timestamp",
-            allowed: commas::SECONDS,
+            allowed: units::TIMES,
         },
     ];
 
     #[inline]
-    fn record(&mut self, [asu, lba, size, op, time]: [&[u8]; 5]) -> Result<Record, usize> {
-        let offset = commas::size(lba, BLOCK_BYTES).ok_or(1_usize)?;
+    fn record(
+        &mut self,
+        [asu, lba, size, op, time]: [&[u8]; 5],
+        scale: &Scale,
+    ) -> Result<Record, usize> {
+        let offset = scale.place(lba).ok_or(1_usize)?;
         Ok(Record {
             device: commas::small(asu).ok_or(0_usize)?,
             offset,
-            bytes: commas::size(size, 1)
-                .filter(|bytes| *bytes <= END_BYTES - offset)
-                .ok_or(2_usize)?,
+            bytes: scale.length(size, offset).ok_or(2_usize)?,
             op: match op {
                 b"R" | b"r" => Op::Read,
                 b"W" | b"w" => Op::Write,
                 _ => return Err(3),
             },
-            time: Nanos(commas::seconds(time).ok_or(4_usize)?),
+            time: scale.time(time).ok_or(4_usize)?,
             ..Record::default()
         })
     }

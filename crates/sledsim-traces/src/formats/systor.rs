@@ -2,10 +2,11 @@
 
 use crate::commas::{self, CommaFormat, CommaReader};
 use crate::format::{Clock, Format};
-use crate::lines::Field;
+use crate::lines::{Field, Lines};
 use crate::record::Record;
+use crate::unit_doubts::Trust;
+use crate::units::{self, B, OwnUnits, S, Scale};
 use sledsim_base::request::Op;
-use sledsim_base::units::Nanos;
 
 /// Its registration.
 pub(super) const ENTRY: Format = Format {
@@ -14,9 +15,17 @@ pub(super) const ENTRY: Format = Format {
     endings: &["csv"],
     clock: Clock::Calendar,
     by_columns: false,
+    units: Some((UNITS, Trust::Assumed)),
     by_action: false,
-    open: |input, _| Ok(Box::new(CommaReader::new(input, Systor))),
+    open: |input, options| {
+        Ok(Box::new(CommaReader::new(
+            Lines::new(input, UNITS, options),
+            Systor,
+        )))
+    },
 };
+
+const UNITS: OwnUnits = [S, B, B];
 
 /// `Timestamp,Response,IOType,LUN,Offset,Size`: seconds since 1970 with
 /// decimals, seconds (blank if unknown), bytes. The device is the
@@ -28,11 +37,11 @@ impl CommaFormat<6> for Systor {
     const FIELDS: [Field; 6] = [
         Field {
             name: "Timestamp",
-            allowed: commas::SECONDS,
+            allowed: units::TIMES,
         },
         Field {
             name: "Response",
-            allowed: "blank or a number of seconds from 0 to 9e9, as in 0.000345",
+            allowed: "blank or a number of {time} from 0 to 9e9 s",
         },
         Field {
             name: "IOType",
@@ -44,23 +53,23 @@ impl CommaFormat<6> for Systor {
         },
         Field {
             name: "Offset",
-            allowed: commas::OFFSET_BYTES,
+            allowed: units::PLACES,
         },
         Field {
             name: "Size",
-            allowed: commas::LENGTH_BYTES,
+            allowed: units::SOME_LENGTHS,
         },
     ];
 
     #[inline]
-    fn record(&mut self, fields: [&[u8]; 6]) -> Result<Record, usize> {
+    fn record(&mut self, fields: [&[u8]; 6], scale: &Scale) -> Result<Record, usize> {
         let [time, response, kind, lun, offset, size] = fields;
-        let offset = commas::size(offset, 1).ok_or(4_usize)?;
+        let offset = scale.place(offset).ok_or(4_usize)?;
         Ok(Record {
-            time: Nanos(commas::seconds(time).ok_or(0_usize)?),
+            time: scale.time(time).ok_or(0_usize)?,
             response: match response {
                 [] => None,
-                response => Some(Nanos(commas::seconds(response).ok_or(1_usize)?)),
+                response => Some(scale.time(response).ok_or(1_usize)?),
             },
             op: match kind {
                 b"R" | b"r" => Op::Read,
@@ -69,7 +78,7 @@ impl CommaFormat<6> for Systor {
             },
             device: commas::small(lun).ok_or(3_usize)?,
             offset,
-            bytes: commas::length(size, 1, offset).ok_or(5_usize)?,
+            bytes: scale.some_length(size, offset).ok_or(5_usize)?,
             ..Record::default()
         })
     }

@@ -2,10 +2,11 @@
 
 use crate::commas::{self, CommaFormat, CommaReader};
 use crate::format::{Clock, Format};
-use crate::lines::Field;
+use crate::lines::{Field, Lines};
 use crate::record::Record;
+use crate::unit_doubts::Trust;
+use crate::units::{self, BLOCKS, OwnUnits, S, Scale};
 use sledsim_base::request::Op;
-use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
 /// Its registration.
 pub(super) const ENTRY: Format = Format {
@@ -14,9 +15,17 @@ pub(super) const ENTRY: Format = Format {
     endings: &["csv"],
     clock: Clock::Calendar,
     by_columns: false,
+    units: Some((UNITS, Trust::Assumed)),
     by_action: false,
-    open: |input, _| Ok(Box::new(CommaReader::new(input, Tencent))),
+    open: |input, options| {
+        Ok(Box::new(CommaReader::new(
+            Lines::new(input, UNITS, options),
+            Tencent,
+        )))
+    },
 };
+
+const UNITS: OwnUnits = [S, BLOCKS, BLOCKS];
 
 /// `seconds,offset,size,type,volume`: whole seconds since 1970, blocks of 512
 /// bytes, 0 for a read and 1 for a write. The device is the volume.
@@ -27,15 +36,15 @@ impl CommaFormat<5> for Tencent {
     const FIELDS: [Field; 5] = [
         Field {
             name: "Timestamp",
-            allowed: "a whole number of seconds from 0 to 9e9",
+            allowed: units::WHOLE_TIMES,
         },
         Field {
             name: "Offset",
-            allowed: commas::OFFSET_BLOCKS,
+            allowed: units::PLACES,
         },
         Field {
             name: "Size",
-            allowed: commas::LENGTH_BLOCKS,
+            allowed: units::SOME_LENGTHS,
         },
         Field {
             name: "IOType",
@@ -48,12 +57,16 @@ impl CommaFormat<5> for Tencent {
     ];
 
     #[inline]
-    fn record(&mut self, [time, offset, size, kind, volume]: [&[u8]; 5]) -> Result<Record, usize> {
-        let offset = commas::size(offset, BLOCK_BYTES).ok_or(1_usize)?;
+    fn record(
+        &mut self,
+        [time, offset, size, kind, volume]: [&[u8]; 5],
+        scale: &Scale,
+    ) -> Result<Record, usize> {
+        let offset = scale.place(offset).ok_or(1_usize)?;
         Ok(Record {
-            time: Nanos(commas::whole(time, 1_000_000_000).ok_or(0_usize)?),
+            time: scale.whole_time(time).ok_or(0_usize)?,
             offset,
-            bytes: commas::length(size, BLOCK_BYTES, offset).ok_or(2_usize)?,
+            bytes: scale.some_length(size, offset).ok_or(2_usize)?,
             op: match kind {
                 b"0" => Op::Read,
                 b"1" => Op::Write,

@@ -15,6 +15,7 @@ pub(super) const ENTRY: Format = Format {
     endings: &["vscsi", "vscsitrace", "vscsi1", "vscsi2"],
     clock: Clock::Calendar,
     by_columns: false,
+    units: None,
     by_action: false,
     open: |input, _| Ok(Box::new(Vscsi::new(Bytes::new(input))?)),
 };

@@ -127,6 +127,7 @@ impl InfoSpec {
             "format_others": found.others,
             "compression": compression.name(),
         });
+        found.add_doubts(&mut facts);
         contents.add_to(&mut facts);
         Skipped::of(&*records.reader).add_to(&mut facts);
         // The window that sorts all records, also if a smaller one was given.

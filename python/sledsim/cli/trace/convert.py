@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sledsim import cautions
 from sledsim.cli import load_options
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
@@ -126,6 +127,11 @@ def _converted(report: dict[str, Any]) -> Iterator[str]:
         f"{line['path']}: {what}"
         for line in report["inputs"]
         for what in load_options.skipped_parts(line)
+    ]
+    passed += [
+        f"{line['path']}: caution: {text}"
+        for line in report["inputs"]
+        for _, text in cautions.of_units(line)
     ]
     if passed:
         yield "\n".join(passed)

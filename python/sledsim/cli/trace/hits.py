@@ -71,6 +71,9 @@ def _hits(options: argparse.Namespace) -> None:
     keys = {
         "trace_format": options.format,
         "columns": options.columns,
+        "time_unit": options.time_unit,
+        "place_unit": options.place_unit,
+        "length_unit": options.length_unit,
         "sort_ms": options.sort,
         "blk_action": options.blk_action,
         "glitches": "drop" if options.drop_glitches else None,

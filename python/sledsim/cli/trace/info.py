@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sledsim import cautions
 from sledsim.cli import load_options, plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
@@ -92,6 +93,8 @@ def _facts(info: dict[str, Any]) -> Iterator[list[str]]:
     yield ["file", info["path"]]
     detected = load_options.detection(info)
     yield ["format", f"{info['format']} ({detected}), compression: {info['compression']}"]
+    for _, text in cautions.of_units(info):
+        yield ["caution", text]
     if passed := ", ".join(load_options.skipped_parts(info)):
         yield ["passed over", passed]
     others = [f"{number(info[kind])} {kind}" for kind in ("flushes", "trims") if info[kind]]

@@ -39,6 +39,9 @@ def reading(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "format": options.format,
         "columns": options.columns,
+        "time_unit": options.time_unit,
+        "place_unit": options.place_unit,
+        "length_unit": options.length_unit,
         "sort_ms": options.sort,
         "blk_action": options.blk_action,
         "drop_glitches": options.drop_glitches,

@@ -1,6 +1,7 @@
 //! Decodes the columns of a batch that are used.
 
 use super::numbers::{NULL, numbers};
+use super::shown::shown;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
@@ -98,6 +99,26 @@ pub fn text(array: &dyn Array, row: usize) -> Option<&[u8]> {
         DataType::Utf8View => Some(array.as_string_view().value(row).as_bytes()),
         _ => None,
     }
+}
+
+/// Whether each row has one of these values.
+pub fn has_value(array: &dyn Array, values: &[String]) -> Vec<bool> {
+    let is_one = |array: &dyn Array, row| {
+        !array.is_null(row)
+            && match text(array, row) {
+                Some(text) => values.iter().any(|value| value.as_bytes() == text),
+                None => values.contains(&shown(array, row)),
+            }
+    };
+    if !matches!(array.data_type(), DataType::Dictionary(..)) {
+        return (0..array.len()).map(|row| is_one(array, row)).collect();
+    }
+    let known = array.as_any_dictionary().values();
+    let meanings: Vec<bool> = (0..known.len()).map(|row| is_one(&**known, row)).collect();
+    let mut keys = Vec::new();
+    dictionary_keys(array, &mut keys);
+    let meaning = |(row, key): (usize, &usize)| !array.is_null(row) && meanings[*key];
+    keys.iter().enumerate().map(meaning).collect()
 }
 
 /// The dictionary index of each row.

@@ -18,7 +18,7 @@ use crate::parquet_file::Batches;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
-use cells::{Cells, Decoded};
+use cells::{Cells, Decoded, has_value};
 use shown::shown;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
@@ -46,6 +46,11 @@ pub struct Parquet {
     completion: Option<Cells>,
     lateness: Option<Cells>,
     devices: DeviceColumn,
+    /// Columns of [`Columns::only`], and the values of the rows that are requests.
+    only: Vec<(usize, Vec<String>)>,
+    /// The rows of the batch that are none, and the number of those before.
+    left_out: Vec<bool>,
+    others: u64,
     /// The next row of the batch, and its number of rows.
     row: usize,
     rows: usize,
@@ -87,6 +92,14 @@ impl Parquet {
                 }
             });
             decoded.map_err(|message| damaged(&message))?;
+            self.left_out.clear();
+            self.left_out
+                .resize(if self.only.is_empty() { 0 } else { self.rows }, false);
+            for (index, values) in &self.only {
+                let wanted = has_value(batch.column(*index), values);
+                let rows = self.left_out.iter_mut().zip(wanted);
+                rows.for_each(|(left_out, wanted)| *left_out |= !wanted);
+            }
             if self.rows > 0 {
                 return Ok(true);
             }
@@ -251,7 +264,7 @@ impl Parquet {
     #[inline]
     fn record(&mut self) -> Result<Record> {
         let op = self.op()?;
-        let ns = self.needed(Role::Time, 0)?;
+        let ns = self.needed(self.columns.clock(), 0)?;
         let time = self.since_origin(ns)?;
         let (mut offset, mut bytes) = (0, 0);
         if op != Op::Flush {
@@ -299,7 +312,7 @@ impl Parquet {
         };
         match ns.checked_sub(origin) {
             Some(ns) if ns <= LATEST_NS => Ok(ns),
-            Some(_) => Err(self.bad_of(Role::Time)),
+            Some(_) => Err(self.bad_of(self.columns.clock())),
             None => Err(self.refuse_row(format!(
                 "time is {ns} ns: must be at or after the first one, with origin=first"
             ))),
@@ -333,7 +346,7 @@ impl Parquet {
             .columns
             .get(role)
             .and_then(|column| column.unit.as_ref());
-        let unit = unit.map_or_else(String::new, |(unit, _)| format!(" {unit}"));
+        let unit = unit.map_or_else(String::new, |unit| format!(" {}", unit.name));
         let name = role.name();
         self.refuse_row(format!("{name} is {found}{unit}: must be {allowed}"))
     }
@@ -345,9 +358,11 @@ impl Reader for Parquet {
             if self.row == self.rows && !self.fill()? {
                 return Ok(None);
             }
-            if !self.is_inner() {
+            let left_out = self.left_out.get(self.row).copied().unwrap_or_default();
+            if !left_out && !self.is_inner() {
                 break;
             }
+            self.others += u64::from(left_out);
             self.row += 1;
         }
         let record = self.record()?;
@@ -362,6 +377,15 @@ impl Reader for Parquet {
 
     fn device_name(&self, device: u32) -> Option<&str> {
         self.devices.name(device)
+    }
+
+    fn not_requests(&self) -> u64 {
+        self.others
+    }
+
+    fn no_requests_reason(&self) -> Option<String> {
+        let others = self.others;
+        (others > 0).then(|| format!("no requests: only= leaves out all {others} rows"))
     }
 
     /// Estimated from the share of the rows that was read.

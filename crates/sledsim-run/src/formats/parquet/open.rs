@@ -17,10 +17,12 @@ impl Parquet {
     /// Reads the footer of the file behind `input`.
     pub fn new(input: &Input, options: &Options) -> Result<Self> {
         let shown = Path::new(input.name());
-        let wanted = match &options.columns {
-            Some(text) => Some(Columns::parse(text)?),
-            None => None,
-        };
+        let wanted = Columns::of(options)?;
+        Columns::refuse_units(options)?;
+        if let Some(lines) = wanted.as_ref().and_then(|columns| columns.skip) {
+            let problem = "has no effect with parquet, which has no lines";
+            return Err(Error::Key(format!("columns: skip={lines} {problem}")));
+        }
         if input.compression() != Compression::None {
             let how = input.compression().name();
             let problem = format!("Parquet inside {how} cannot be read: decompress the file first");
@@ -38,11 +40,14 @@ impl Parquet {
         let mut chosen = [const { None }; Role::ALL.len()];
         for role in Role::ALL {
             if let Some(column) = columns.get(role) {
-                let (name, data_type) = find(&schema, column, shown)?;
+                let (name, data_type) = find(&schema, &column.place, shown)?;
                 let decoded = decoder(&columns, role, &name, data_type, shown)?;
                 chosen[role as usize] = Some((name.clone(), decoded));
                 used.push(name);
             }
+        }
+        for (place, _) in &columns.only {
+            used.push(find(&schema, place, shown)?.0);
         }
         let has = |name: &str| of_run && schema.column_with_name(name).is_some();
         let more = ["parent", "device", "id", "completion_ns", "lateness_ns"];
@@ -80,11 +85,21 @@ impl Parquet {
         let time = || Decoded::numbers(1, Some(Quantity::Time));
         let device = columns
             .get(Role::Device)
-            .map(|column| find(&schema, column, shown));
+            .map(|column| find(&schema, &column.place, shown));
         let numbered = device
             .transpose()?
             .is_some_and(|(_, found)| found.is_integer());
+        let mut only = Vec::new();
+        for (place, values) in &columns.only {
+            let (name, _) = find(&schema, place, shown)?;
+            let index = present.index_of(&name);
+            let index = index.map_err(|error| Error::trace(shown, error))?;
+            only.push((index, values.clone()));
+        }
         Ok(Self {
+            only,
+            left_out: Vec::new(),
+            others: 0,
             path: shown.to_owned(),
             parent: of_rows("parent", Decoded::Plain)?,
             outer: match schema.field_with_name("device") {

@@ -3,7 +3,7 @@
 use super::cells::Decoded;
 use arrow_schema::{DataType, Schema, TimeUnit};
 use sledsim_base::error::{Error, Result};
-use sledsim_traces::columns::{Column, ColumnName, Columns, Quantity, Role, guess};
+use sledsim_traces::columns::{ColumnName, Columns, DATE, Quantity, Role, guess};
 use sledsim_traces::writers::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
 use std::path::Path;
 
@@ -42,7 +42,7 @@ impl ColumnRoles {
             None => {
                 let fields = schema.fields().iter();
                 let of: Vec<String> = fields.map(|field| field.name().clone()).collect();
-                let (names, draft) = (names(schema), guess(Some(&of), &[]));
+                let (names, draft) = (names(schema), guess(Some(&of), &[], 0));
                 let problem = format!(
                     "the columns are not sledsim's: give roles and units of the columns by \
                      {draft}; its columns are {names}"
@@ -57,18 +57,18 @@ impl ColumnRoles {
 /// Finds a column, by name or by number.
 pub fn find<'a>(
     schema: &'a Schema,
-    column: &Column,
+    place: &ColumnName,
     path: &Path,
 ) -> Result<(String, &'a DataType)> {
     let fields = schema.fields();
-    let found = match &column.place {
+    let found = match place {
         ColumnName::Name(name) => fields.iter().find(|field| field.name() == name),
         ColumnName::Number(number) => fields.get(number - 1),
     };
     if let Some(field) = found {
         return Ok((field.name().clone(), field.data_type()));
     }
-    let (place, names) = (&column.place, names(schema));
+    let names = names(schema);
     let problem = format!("no column '{place}': the file has {names}");
     Err(Error::trace(path, problem))
 }
@@ -127,6 +127,10 @@ pub fn decoder(
             _ => refuse("text"),
         };
     };
+    let stated = columns.get(role).and_then(|column| column.unit.as_ref());
+    if stated.is_some_and(|unit| unit.name == DATE) {
+        return refuse("a timestamp, without a unit in columns: dates of text are of csv alone");
+    }
     let time_unit = match data_type {
         DataType::Timestamp(unit, _) | DataType::Duration(unit) => Some(unit),
         _ => None,
@@ -138,9 +142,8 @@ pub fn decoder(
             TimeUnit::Microsecond => (1_000, "us"),
             TimeUnit::Nanosecond => (1, "ns"),
         };
-        let stated = columns.get(role).and_then(|column| column.unit.as_ref());
-        if let Some((text, stated)) = stated.filter(|(_, stated)| *stated != factor) {
-            let role = role.name();
+        if let Some(stated) = stated.filter(|stated| stated.factor != factor) {
+            let (role, text, stated) = (role.name(), &stated.name, stated.factor);
             let problem = format!(
                 "columns: {role}={name}:{text} ({stated} ns): the file says that column '{name}' \
                  is in {called}; leave out the unit"

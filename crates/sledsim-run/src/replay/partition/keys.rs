@@ -12,11 +12,14 @@ use sledsim_base::units::Nanos;
 use sledsim_traces::records::DeviceSelection;
 
 /// Keys about the file, which the pass over it uses up.
-const OF_THE_FILE: [&str; 8] = [
+const OF_THE_FILE: [&str; 11] = [
     "file",
     "kind",
     "trace_format",
     "columns",
+    "time_unit",
+    "place_unit",
+    "length_unit",
     "blk_action",
     "glitches",
     "trace_device",

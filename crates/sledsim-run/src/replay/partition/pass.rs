@@ -239,6 +239,7 @@ fn facts(spec: &TraceSpec, records: &Records) -> Map<String, Value> {
         "compression": records.compression.name(),
     });
     records.skipped().add_to(&mut facts);
+    records.found.add_doubts(&mut facts);
     match facts {
         Value::Object(facts) => facts,
         _ => Map::new(),

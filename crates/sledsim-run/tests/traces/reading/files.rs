@@ -115,7 +115,7 @@ fn files_that_are_no_traces_are_refused() {
         (skippable(3), "bad.trace: no requests"),
         (
             b"1 0 \xff\xfe 1 1".to_vec(),
-            "bad.trace:1: field 3 (blkno) is '\\xff\\xfe': must be",
+            "bad.trace:1: field 3 (first block) is '\\xff\\xfe': must be",
         ),
         (
             vec![b'a'; 100_000],
@@ -151,7 +151,7 @@ fn files_that_are_no_traces_are_refused() {
         ),
         (
             b"PK\x03\x04....".to_vec(),
-            "bad.trace: a zip archive: must be plain, or compressed by gzip, zstd, xz or bzip2",
+            "bad.trace: a zip archive: unpack it, and give the trace in it",
         ),
         (
             vec![0x1f, 0x8b],

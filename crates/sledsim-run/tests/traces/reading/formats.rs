@@ -89,7 +89,7 @@ fn the_format_follows_from_content_then_plausibility_then_ending() {
         said("b.trace", content, "trace_format = \"mqsim\""),
         Err(
             "b.trace:1: field 1 (time) is '1.5': must be a whole number of nanoseconds from 0 to \
-             9e18 (read as mqsim)"
+             9e9 s (read as mqsim)"
                 .to_owned()
         )
     );
@@ -104,7 +104,7 @@ fn the_format_follows_from_content_then_plausibility_then_ending() {
         said("c.mqsim", late.as_bytes(), ""),
         Err(format!(
             "c.mqsim:201: field 1 (time) is '4000000.5': must be a whole number of nanoseconds \
-             from 0 to 9e18 {also}"
+             from 0 to 9e9 s {also}"
         ))
     );
     let falls = format!("{lines}15 0 5 1 1\n");

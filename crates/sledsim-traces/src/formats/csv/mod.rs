@@ -1,36 +1,49 @@
 //! Generic CSV, with columns given by the key `columns`, and sledsim's own CSV.
 //!
 //! In reading order:
-//! - `header`: finds the separator and the roles of the fields.
+//! - `header`: finds the header, the separator and the roles of the fields.
+//! - `draft`: the option `--columns` to start from.
 //! - `fields`: splits a line into fields.
+
+mod draft;
 
 mod header;
 
 mod fields;
 
-use crate::columns::{ColumnName, Columns, Quantity, Role, Separator, scaled};
+pub use draft::{LEAST_FIELDS, draft, first_lines};
+
+use crate::columns::{ColumnName, Columns, DATE, Quantity, Role, Separator, scaled};
+use crate::dates::date_ns;
 use crate::devices::DeviceColumn;
 use crate::format::{Clock, Format, Options};
 use crate::lines::{Lines, excerpt};
 use crate::reader::Reader;
 use crate::record::{END_BYTES, LATEST_NS, Record};
+use crate::units::{B, NS};
 use crate::writers::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
 use fields::{each_field, unquote};
-use header::{draft, named, numbered, without_mark};
+use header::{Layout, MOST_LINES, without_mark};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use std::ops::Range;
 
 /// Its registration.
-pub(super) const ENTRY: Format = Format {
+pub(crate) const ENTRY: Format = Format {
     name: "csv",
     about: "any CSV, its columns named by the key columns; sledsim's own needs no key",
     endings: &["csv", "tsv", "txt"],
     clock: Clock::Start,
     by_columns: true,
+    units: None,
     by_action: false,
-    open: |input, options| Ok(Box::new(Csv::new(Lines::new(input), options)?)),
+    open: |input, options| {
+        Ok(Box::new(Csv::new(
+            Lines::new(input, [NS, B, B], options),
+            options,
+        )?))
+    },
 };
 
 /// One request per line. Fields may be in double quotes (a quote inside is
@@ -39,9 +52,10 @@ pub(super) const ENTRY: Format = Format {
 pub struct Csv {
     lines: Lines,
     columns: Columns,
-    separator: Separator,
-    /// The role of each field of a line.
-    roles: Vec<Option<Role>>,
+    layout: Layout,
+    /// The role of the time of a request, and whether it is a calendar date.
+    clock: Role,
+    has_dates: bool,
     /// The factor of each role's unit.
     factors: [u64; Role::ALL.len()],
     /// The span in the line, or in `unquoted`, of each role's field.
@@ -54,61 +68,113 @@ pub struct Csv {
     /// Whether the current line is a record not yet returned: the first line of
     /// a file without a header.
     pending: bool,
-    /// The time of the first record, and the time subtracted from all.
+    /// The number of rows that are no requests.
+    others: u64,
+    /// Whether a record was read.
+    began: bool,
+    /// The time subtracted from all.
     origin: Option<u64>,
+}
+
+/// The nanoseconds or bytes of each role's unit.
+fn factors(columns: &Columns) -> Result<[u64; Role::ALL.len()]> {
+    let mut factors = [1; Role::ALL.len()];
+    for role in Role::ALL {
+        if columns.get(role).is_some() && role.quantity().is_some() {
+            factors[role as usize] = columns.need_unit(role)?;
+        }
+    }
+    Ok(factors)
+}
+
+/// The columns of a file that sledsim wrote, as its header tells.
+///
+/// # Errors
+/// It has another header: with the option to start from, if it is a table.
+#[cold]
+fn own(lines: &mut Lines) -> Result<(Columns, Layout)> {
+    let mut first = Vec::new();
+    while first.len() < MOST_LINES && lines.advance_to_any()? {
+        let known = [(HEADER, COLUMNS), (UNLINKED_HEADER, UNLINKED_COLUMNS)];
+        let line = lines.line().trim_ascii();
+        if let Some((_, columns)) = known.iter().find(|(header, _)| line == header.as_bytes()) {
+            let columns = Columns::parse(columns)?;
+            let layout = header::of_names(lines, &columns)?;
+            return Ok((columns, layout));
+        }
+        first.push((lines.number(), without_mark(line).to_vec()));
+    }
+    let (at, problem) = match draft(&first, 1) {
+        Some((at, draft)) => (
+            at,
+            format!("give roles and units of the columns by {draft}"),
+        ),
+        None => {
+            let problem = "the first lines are no table; columns (--columns) names those of one";
+            (first.first().map_or(1, |(at, _)| *at), problem.to_owned())
+        }
+    };
+    Err(lines.refuse_at(at, format!("the header is not sledsim's: {problem}")))
 }
 
 impl Csv {
     /// Reads the header from `lines`.
     pub fn new(mut lines: Lines, options: &Options) -> Result<Self> {
-        let mut columns = match &options.columns {
-            Some(text) => Some(Columns::parse(text)?),
-            None => None,
-        };
-        let there = lines.advance()?;
-        if there && columns.is_none() {
-            let header = without_mark(lines.line());
-            if header == HEADER.as_bytes() {
-                columns = Some(Columns::parse(COLUMNS)?);
-            } else if header == UNLINKED_HEADER.as_bytes() {
-                columns = Some(Columns::parse(UNLINKED_COLUMNS)?);
+        let (columns, factors, layout) = match Columns::of(options)? {
+            Some(columns) => {
+                let factors = factors(&columns)?;
+                let layout = header::find(&mut lines, &columns)?;
+                (columns, factors, layout)
             }
-        }
-        let Some(columns) = columns else {
-            let problem = "the header is not sledsim's: give roles and units of the columns by";
-            let at_header = lines.refused_later();
-            let header = without_mark(lines.line()).to_vec();
-            let more = there && lines.advance().unwrap_or_default();
-            let first = if more { lines.line() } else { &[] };
-            return Err(at_header(format!("{problem} {}", draft(&header, first))));
-        };
-        let mut factors = [1; Role::ALL.len()];
-        for role in Role::ALL {
-            if role.quantity().is_some() && columns.get(role).is_some() {
-                factors[role as usize] = columns.need_unit(role)?;
+            None => {
+                let (columns, layout) = own(&mut lines)?;
+                Columns::refuse_units(options)?;
+                let factors = factors(&columns)?;
+                (columns, factors, Some(layout))
             }
-        }
-        let header = match there {
-            true => without_mark(lines.line()).to_vec(),
-            false => Vec::new(),
         };
-        let (separator, roles) = match (there, columns.are_numbers()) {
-            (false, _) => (Separator::Blanks, Vec::new()),
-            (true, false) => named(&lines, &columns, &header)?,
-            (true, true) => numbered(&lines, &columns, &header)?,
-        };
+        let clock = columns.clock();
+        let unit = columns.get(clock).and_then(|column| column.unit.as_ref());
+        let layout = layout.unwrap_or(Layout {
+            separator: Separator::Blanks,
+            roles: Vec::new(),
+            only: Vec::new(),
+        });
         Ok(Self {
-            pending: there && columns.are_numbers(),
+            pending: !layout.roles.is_empty() && columns.are_numbers(),
             devices: DeviceColumn::new(columns.devices_are_names),
             lines,
+            clock,
+            has_dates: unit.is_some_and(|unit| unit.name == DATE),
             columns,
-            separator,
-            roles,
+            layout,
             factors,
             spans: [const { 0..0 }; Role::ALL.len()],
             unquoted: Vec::new(),
             fields: Vec::new(),
+            others: 0,
+            began: false,
             origin: None,
+        })
+    }
+
+    /// Whether the current line is a request by [`Columns::only`].
+    fn is_wanted(&mut self) -> bool {
+        let line = self.lines.line();
+        let separator = self.layout.separator;
+        let fields = &mut self.fields;
+        let text = match memchr::memchr(b'"', line) {
+            Some(_) if unquote(line, separator, &mut self.unquoted, fields) => &self.unquoted,
+            _ => {
+                fields.clear();
+                each_field(line, separator, |_, span| fields.push(span));
+                line
+            }
+        };
+        let mut filters = self.columns.only.iter().zip(&self.layout.only);
+        filters.all(|((_, values), index)| {
+            let field = fields.get(*index).map(|span| &text[span.clone()]);
+            field.is_some_and(|field| values.iter().any(|value| value.as_bytes() == field))
         })
     }
 
@@ -117,10 +183,10 @@ impl Csv {
     fn split(&mut self) -> Result<()> {
         let line = self.lines.line();
         self.unquoted.clear();
-        let (roles, spans) = (&self.roles, &mut self.spans);
+        let (roles, spans) = (&self.layout.roles, &mut self.spans);
         let found = if memchr::memchr(b'"', line).is_some() {
             let fields = &mut self.fields;
-            if !unquote(line, self.separator, &mut self.unquoted, fields) {
+            if !unquote(line, self.layout.separator, &mut self.unquoted, fields) {
                 return Err(self.lines.refuse(format!(
                     "a quote that is not closed, or text behind one ('{}')",
                     excerpt(line)
@@ -133,16 +199,16 @@ impl Csv {
             }
             fields.len()
         } else {
-            each_field(line, self.separator, |index, span| {
+            each_field(line, self.layout.separator, |index, span| {
                 if let Some(Some(role)) = roles.get(index) {
                     spans[*role as usize] = span;
                 }
             })
         };
-        if found == self.roles.len() {
+        if found == self.layout.roles.len() {
             return Ok(());
         }
-        let (text, expected) = (excerpt(line), self.roles.len());
+        let (text, expected) = (excerpt(line), self.layout.roles.len());
         Err(self.lines.refuse(format!(
             "{found} fields ('{text}'): must be {expected}, as in the first line"
         )))
@@ -160,27 +226,44 @@ impl Csv {
 
     #[cold]
     fn bad(&self, role: Role, allowed: &str) -> Error {
-        let index = self.roles.iter().position(|found| *found == Some(role));
+        let index = self
+            .layout
+            .roles
+            .iter()
+            .position(|found| *found == Some(role));
         let number = index.map_or(0, |index| index + 1);
         let (name, text) = (role.name(), excerpt(self.field(role)));
         let column = match self.columns.get(role).map(|column| &column.place) {
             Some(ColumnName::Name(column)) if column != name => format!(", column '{column}'"),
             _ => String::new(),
         };
+        // Text before the records has no numbers.
+        let skip = match self.began || !self.columns.are_numbers() {
+            true => String::new(),
+            false => format!(
+                " (skip={} in columns leaves this line out)",
+                self.lines.number()
+            ),
+        };
         self.lines.refuse(format!(
-            "field {number} ({name}{column}) is '{text}': must be {allowed}"
+            "field {number} ({name}{column}) is '{text}': must be {allowed}{skip}"
         ))
     }
 
     /// A number with a unit: nanoseconds or bytes.
     #[inline]
     fn number(&self, role: Role, quantity: Quantity, least: u64) -> Result<u64> {
-        let found = scaled(self.field(role), self.factors[role as usize]);
+        let text = self.field(role);
+        let found = match role == self.clock && self.has_dates {
+            true => date_ns(text),
+            false => scaled(text, self.factors[role as usize]),
+        };
         match found {
             Some((value, whole))
                 if (least..=quantity.most()).contains(&value)
                     && (whole || quantity == Quantity::Time) =>
             {
+                self.lines.scale.count(whole);
                 Ok(value)
             }
             _ => Err(self.bad(role, &self.allowed(role, quantity, least))),
@@ -193,8 +276,13 @@ impl Csv {
             .columns
             .get(role)
             .and_then(|column| column.unit.as_ref());
-        let unit = unit.map_or("", |(unit, _)| unit);
+        let unit = unit.map_or("", |unit| &unit.name);
         match quantity {
+            Quantity::Time if unit == DATE => {
+                "a date since 1970 as in 2024-01-15 10:30:45.123456 or \
+                 2024-01-15T10:30:45+01:00"
+                    .to_owned()
+            }
             Quantity::Time => format!("a number of {unit}, from 0 to 9e9 s"),
             Quantity::Size => {
                 format!("a number of {unit} that is a whole number of bytes from {least} to 2^63")
@@ -226,7 +314,7 @@ impl Csv {
                 None => return Err(self.bad(Role::Op, &self.columns.operations())),
             },
         };
-        let ns = self.number(Role::Time, Quantity::Time, 0)?;
+        let ns = self.number(self.clock, Quantity::Time, 0)?;
         let (mut offset, mut bytes) = (0, 0);
         if op != Op::Flush {
             offset = self.number(Role::Offset, Quantity::Size, 0)?;
@@ -298,19 +386,26 @@ impl Csv {
         };
         match ns.checked_sub(origin) {
             Some(ns) if ns <= LATEST_NS => Ok(ns),
-            Some(_) => Err(self.bad(Role::Time, &self.allowed(Role::Time, Quantity::Time, 0))),
-            None => Err(self.bad(Role::Time, "at or after the first one, with origin=first")),
+            Some(_) => Err(self.bad(self.clock, &self.allowed(self.clock, Quantity::Time, 0))),
+            None => Err(self.bad(self.clock, "at or after the first one, with origin=first")),
         }
     }
 }
 
 impl Reader for Csv {
     fn next(&mut self) -> Result<Option<Record>> {
-        if !self.pending && !self.lines.advance()? {
-            return Ok(None);
+        loop {
+            if !std::mem::take(&mut self.pending) && !self.lines.advance()? {
+                return Ok(None);
+            }
+            if self.columns.only.is_empty() || self.is_wanted() {
+                break;
+            }
+            self.others += 1;
         }
-        self.pending = false;
-        self.record().map(Some)
+        let record = self.record()?;
+        self.began = true;
+        Ok(Some(record))
     }
 
     fn refuse(&self, problem: String) -> Error {
@@ -319,6 +414,19 @@ impl Reader for Csv {
 
     fn device_name(&self, device: u32) -> Option<&str> {
         self.devices.name(device)
+    }
+
+    fn rounded(&self) -> u64 {
+        self.lines.scale.rounded()
+    }
+
+    fn not_requests(&self) -> u64 {
+        self.others
+    }
+
+    fn no_requests_reason(&self) -> Option<String> {
+        let others = self.others;
+        (others > 0).then(|| format!("no requests: only= leaves out all {others} rows"))
     }
 
     fn bytes_read(&self) -> u64 {
