@@ -1,6 +1,7 @@
 //! The bytes of a trace, decompressed.
 
 use super::shared_file::SharedFile;
+use super::xz::Xz;
 use super::zstd::Zstd;
 use sledsim_base::error::{Error, Result};
 use std::io::{BufReader, Cursor, ErrorKind, Read};
@@ -110,24 +111,6 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Fills the whole buffer on every read, except at the end.
-struct Full<R>(R);
-
-impl<R: Read> Read for Full<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match self.0.read(&mut buffer[filled..]) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(filled)
-    }
-}
-
 impl Input {
     /// Reads a file from its start; messages call it `name`.
     pub(super) fn from_file(name: &str, file: SharedFile) -> Result<Self> {
@@ -182,7 +165,7 @@ impl Input {
             Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(buffered(whole))),
             Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(whole))),
             Compression::Zstd => Box::new(Zstd::new(buffered(whole))),
-            Compression::Xz => Box::new(lzma_rust2::XzReader::new(Full(buffered(whole)), true)),
+            Compression::Xz => Box::new(Xz::new(buffered(whole))),
         };
         Ok(Self {
             compression,
@@ -289,6 +272,8 @@ impl Input {
         let ended = self.read_counter.ended.load(Ordering::Relaxed);
         if error.raw_os_error().is_some() || self.compression == Compression::None {
             error.to_string()
+        } else if error.kind() == ErrorKind::OutOfMemory {
+            format!("the {kind} data {error}")
         } else if ended || error.kind() == ErrorKind::UnexpectedEof {
             format!("the {kind} data end in the middle: the file is cut off")
         } else {

@@ -48,6 +48,7 @@ mod shared_file;
 
 mod input;
 
+mod xz;
 mod zstd;
 
 pub mod units;

@@ -5,6 +5,9 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 
+/// The most bytes of a window: as for `zstd -d`, which needs `--long` above.
+const WINDOW_BYTES: u64 = 128 << 20;
+
 /// Reads the frames of `source` one after the other.
 pub struct Zstd<R> {
     source: R,
@@ -16,9 +19,11 @@ pub struct Zstd<R> {
 impl<R: BufRead> Zstd<R> {
     /// Reads from `source`.
     pub fn new(source: R) -> Self {
+        let mut frame = FrameDecoder::new();
+        frame.set_max_window_size(WINDOW_BYTES);
         Self {
             source,
-            frame: FrameDecoder::new(),
+            frame,
             inside: false,
         }
     }
@@ -82,6 +87,13 @@ impl<R: BufRead> Read for Zstd<R> {
 
 /// Converts to an I/O error: the underlying one, if there is one.
 fn problem(error: FrameDecoderError) -> Error {
+    if let FrameDecoderError::WindowSizeTooBig { requested, max } = error {
+        let [declared, most] = [requested, max].map(|bytes| bytes >> 20);
+        return Error::new(
+            ErrorKind::OutOfMemory,
+            format!("declare a window of {declared} MiB: at most {most} MiB are allowed"),
+        );
+    }
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<Error>() {

@@ -111,6 +111,9 @@ fn check_page(header: &PageHeader, chunk: &ColumnChunkMetaData) -> Result<(), St
     }
 }
 
+/// The most bytes of a page. Writers make pages of about 1 MiB.
+const PAGE_MAXIMUM: i64 = 256 << 20;
+
 /// The most bytes that a page of `compressed` bytes can have.
 fn most_decompressed(compressed: i64, kind: Compression) -> i64 {
     let factor = match kind {
@@ -118,9 +121,10 @@ fn most_decompressed(compressed: i64, kind: Compression) -> i64 {
         Compression::SNAPPY => 64, // a copy of 64 bytes takes 2 at least
         Compression::LZ4 | Compression::LZ4_RAW => 255, // a byte adds 255 to a length at most
         Compression::GZIP(_) => 1032, // RFC 1951: 258 bytes in 2 bits
-        _ => return i64::from(i32::MAX),
+        _ => 32_768,               // RFC 8878: a block of 4 bytes repeats one 128 Ki times
     };
-    compressed.saturating_mul(factor).saturating_add(SMALL)
+    let most = compressed.saturating_mul(factor).saturating_add(SMALL);
+    most.min(PAGE_MAXIMUM)
 }
 
 #[cfg(test)]
