@@ -1,5 +1,6 @@
 //! Authentication by CHAP (RFC 7143, section 12.1; RFC 1994), with MD5 or SHA-256.
 
+use crate::listen::open_private;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use md5::Md5;
@@ -7,9 +8,7 @@ use sha2::{Digest, Sha256};
 use sledsim_base::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter, Write};
-use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The least bytes of a secret (96 bits).
@@ -42,22 +41,10 @@ impl Secrets {
     /// A file that is missing, that others than its owner may read or write, or that
     /// another user owns; an invalid line.
     pub fn load(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|error| Error::file(path, error))?;
-        let about = file.metadata().map_err(|error| Error::file(path, error))?;
-        let own = rustix::process::geteuid().as_raw();
-        if about.uid() != own && about.uid() != 0 {
-            let uid = about.uid();
-            let why = format!("belongs to user {uid}: must belong to user {own} or to root");
-            return Err(Error::file(path, why));
-        }
-        let mode = about.mode() & 0o777;
-        if mode & 0o077 != 0 {
-            let why =
-                format!("has mode {mode:04o}: only its owner may read or write it; chmod 600");
-            return Err(Error::file(path, why));
-        }
         let mut text = String::new();
-        let read = file.take(FILE_MAXIMUM).read_to_string(&mut text);
+        let read = open_private(path)?
+            .take(FILE_MAXIMUM)
+            .read_to_string(&mut text);
         read.map_err(|error| Error::file(path, error))?;
         Self::parse(&text).map_err(|(line, why)| Error::file(path, format!("line {line}: {why}")))
     }

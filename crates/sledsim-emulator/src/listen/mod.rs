@@ -3,6 +3,8 @@
 //! In reading order:
 //!
 //! * `address`: addresses to listen at.
+//! * `private_file`: files that hold secrets.
+//! * `identity`: a certificate with its private key.
 //! * `tls`: certificates.
 //! * `admission`: which clients may connect, and how many.
 //! * `listener`: accepts clients in a thread of its own.
@@ -11,13 +13,17 @@
 mod address;
 mod admission;
 mod client_errors;
+mod identity;
 mod listener;
+mod private_file;
 mod tls;
 
 pub use address::Address;
 pub use admission::Admission;
 pub use client_errors::ClientErrorStats;
+pub use identity::Identity;
 pub use listener::Listener;
+pub use private_file::open_private;
 pub use tls::{TlsSpec, pem_items};
 
 use rustix::fd::OwnedFd;

@@ -1,9 +1,10 @@
 //! Certificates.
 
+use super::Identity;
 use rustls::RootCertStore;
 use rustls::crypto::ring;
+use rustls::pki_types::CertificateRevocationListDer;
 use rustls::pki_types::pem::{self, PemObject};
-use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 use rustls::server::{ServerConfig, WebPkiClientVerifier};
 use sledsim_base::error::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -43,13 +44,9 @@ impl TlsSpec {
     /// Loads the TLS configuration of a server.
     ///
     /// # Errors
-    /// A file that is missing, contains no PEM item of the expected kind, or does not
-    /// match another file.
+    /// As [`Identity::load`]; a file that does not match another one.
     pub fn load(&self) -> Result<ServerConfig> {
-        let certificate = self.folder.join("server-cert.pem");
-        let key = self.folder.join("server-key.pem");
-        let chain = pem_items::<CertificateDer<'static>>(&certificate)?;
-        let secret = PrivateKeyDer::from_pem_file(&key).map_err(|error| unreadable(&key, error))?;
+        let identity = Identity::load(&self.folder, "server")?;
         let provider = Arc::new(ring::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
@@ -86,10 +83,10 @@ impl TlsSpec {
                  set tls_allow_anonymous to serve clients that have none",
             ));
         };
-        builder.with_single_cert(chain, secret).map_err(|error| {
-            let problem = format!("does not match {}: {error}", key.display());
-            Error::file(&certificate, problem)
-        })
+        let Identity { file, chain, key } = identity;
+        builder
+            .with_single_cert(chain, key)
+            .map_err(|error| Error::file(&file, format!("does not match its key: {error}")))
     }
 }
 
@@ -106,7 +103,7 @@ pub fn pem_items<T: PemObject>(path: &Path) -> Result<Vec<T>> {
     }
 }
 
-fn unreadable(path: &Path, error: pem::Error) -> Error {
+pub(super) fn unreadable(path: &Path, error: pem::Error) -> Error {
     match error {
         pem::Error::NoItemsFound => Error::file(path, "contains no PEM item of the expected kind"),
         pem::Error::Io(error) => Error::file(path, error),

@@ -343,3 +343,60 @@ fn unusable_certificates_are_reported() {
     };
     assert_eq!(refused(anonymous, "127.0.0.1"), None);
 }
+
+/// Issues the certificate of the server anew, valid between these times.
+fn issue(at: &Path, start: &str, end: &str) {
+    let configuration = "[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\nrand_serial=yes\n\
+        default_md=sha256\npolicy=p\nx509_extensions=e\n[p]\ncommonName=supplied\n[e]\n\
+        basicConstraints=CA:false\n";
+    std::fs::write(at.join("ca.cnf"), configuration).unwrap();
+    std::fs::write(at.join("index"), "").unwrap();
+    openssl(
+        at,
+        "req -new -key server-key.pem -subj /CN=server -out server.csr",
+    );
+    let files = "-cert ca-cert.pem -keyfile ca-key.pem -in server.csr -out server-cert.pem";
+    openssl(
+        at,
+        &format!("ca -batch -notext -config ca.cnf {files} -startdate {start} -enddate {end}"),
+    );
+}
+
+#[test]
+fn a_key_that_others_read_and_a_certificate_out_of_its_time_are_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let Some(folder) = certificates() else {
+        return;
+    };
+    let (at, key) = (folder.path(), folder.path().join("server-key.pem"));
+    let load = || TlsSpec::new(at).load().map_err(|error| error.to_string());
+    for mode in [0o640, 0o604, 0o620] {
+        std::fs::set_permissions(&key, PermissionsExt::from_mode(mode)).unwrap();
+        let error = load().unwrap_err();
+        let stated = error.contains("server-key.pem: has mode") && error.contains("chmod 600");
+        assert!(stated && error.contains(&format!("{mode:04o}")), "{error}");
+    }
+    std::fs::set_permissions(&key, PermissionsExt::from_mode(0o600)).unwrap();
+    load().unwrap();
+    for (start, end, problem) in [
+        (
+            "20200101000000Z",
+            "20210228235900Z",
+            "expired 2021-02-28 23:59 UTC",
+        ),
+        (
+            "29500101000000Z",
+            "29600101000000Z",
+            "is not valid before 2950-01-01 00:00 UTC",
+        ),
+    ] {
+        issue(at, start, end);
+        let error = load().unwrap_err();
+        assert!(
+            error.contains("server-cert.pem: ") && error.contains(problem),
+            "{error}"
+        );
+    }
+    issue(at, "20200101000000Z", "29600101000000Z");
+    load().unwrap();
+}
