@@ -139,10 +139,8 @@ impl<'a> Login<'a> {
                 return Err((AUTHENTICATION_FAILED, why));
             }
             OPERATIONAL => {
-                let parameters = &mut self.agreed.parameters;
-                parameters
-                    .negotiate(keys, answers)
-                    .map_err(|key| (INITIATOR_ERROR, format!("{key}: is not allowed")))?;
+                let negotiated = self.agreed.parameters.negotiate(keys, answers);
+                negotiated.map_err(|why| (INITIATOR_ERROR, why))?;
                 if !std::mem::replace(&mut self.has_declared, true) {
                     put(
                         answers,

@@ -21,6 +21,8 @@ pub(super) struct Parameters {
     /// Whether an initiator waits for R2T before it sends data beyond the immediate ones.
     pub(super) initial_r2t: bool,
     pub(super) immediate_data: bool,
+    /// The keys offered so far: each is negotiated once (section 6.3).
+    offered: Vec<String>,
 }
 
 impl Default for Parameters {
@@ -34,6 +36,7 @@ impl Default for Parameters {
             burst: 256 << 10,
             initial_r2t: true,
             immediate_data: true,
+            offered: Vec::new(),
         }
     }
 }
@@ -60,21 +63,33 @@ impl Parameters {
     /// Takes the offers in `keys`, and appends the answers to `answers`.
     ///
     /// # Errors
-    /// The key whose value is invalid.
+    /// The key whose value is invalid, or that may not be offered any more.
     pub(super) fn negotiate(&mut self, keys: &Keys, answers: &mut Vec<u8>) -> Result<(), String> {
         // The first burst is answered by the length of a burst, in either order of the two.
         let first = "MaxBurstLength";
         if let Some(value) = keys.get(first) {
-            self.answer(first, value)?;
+            self.answer(first, value).map_err(not_allowed)?;
+            let agreed = self.offered.iter().any(|key| key == "FirstBurstLength");
+            if agreed && self.first_burst > self.burst {
+                let most = self.first_burst;
+                return Err(format!(
+                    "{first}={value}: must be at least FirstBurstLength={most}, agreed on before"
+                ));
+            }
         }
         for (key, value) in keys.iter() {
             if UNNEGOTIATED.contains(&key) || key.starts_with("CHAP_") {
                 continue;
             }
-            if let Some(answer) = self.answer(key, value)? {
+            if self.offered.iter().any(|known| known == key) {
+                return Err(format!("{key}={value}: is offered a second time"));
+            }
+            self.offered.push(key.to_owned());
+            if let Some(answer) = self.answer(key, value).map_err(not_allowed)? {
                 put(answers, key, &answer);
             }
         }
+        // If none is offered, the standard's default is as long as a burst at most.
         self.first_burst = self.first_burst.min(self.burst);
         Ok(())
     }
@@ -153,8 +168,15 @@ impl Parameters {
     }
 }
 
-/// A number, decimal or hexadecimal.
+fn not_allowed(offer: String) -> String {
+    format!("{offer}: is not allowed")
+}
+
+/// A number, decimal or hexadecimal, without a sign.
 pub(super) fn number(text: &str) -> Option<u32> {
+    if text.contains('+') {
+        return None;
+    }
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
@@ -212,8 +234,13 @@ mod tests {
             "MaxRecvDataSegmentLength=0",
             "ErrorRecoveryLevel=3",
             "MaxConnections=-1",
+            "MaxConnections=+1",
+            "MaxBurstLength=0x+800",
         ] {
-            assert_eq!(negotiated(offer).unwrap_err(), offer);
+            assert_eq!(
+                negotiated(offer).unwrap_err(),
+                not_allowed(offer.to_owned())
+            );
         }
     }
 }

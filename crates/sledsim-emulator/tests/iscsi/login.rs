@@ -61,6 +61,41 @@ fn logins_that_cannot_be_are_refused_with_their_status() {
     assert_eq!(answer.login_status(), (2, 0));
 }
 
+/// RFC 7143, sections 6.3 (a key is negotiated once) and 13.14 (a first burst is no longer
+/// than a burst), in one request or several.
+#[test]
+fn keys_agree_over_all_requests_of_a_login() {
+    let served = Served::new(&Settings::default());
+    let answered = |offers: &[&[Key<'_>]]| {
+        let mut initiator = served.connect();
+        initiator.login(0, Some(1), &[NAMES[0], NAMES[1], ("AuthMethod", "None")]);
+        let mut said = String::new();
+        for keys in offers {
+            let answer = initiator.login(1, None, keys);
+            if answer.login_status() != (0, 0) {
+                return Err(answer.login_status());
+            }
+            said += &String::from_utf8(answer.data).unwrap();
+        }
+        Ok(said)
+    };
+    let (first, burst) = (("FirstBurstLength", "65536"), ("MaxBurstLength", "4096"));
+    for offers in [
+        &[&[burst, first][..]][..],
+        &[&[first, burst]],
+        &[&[burst], &[first]],
+    ] {
+        let said = answered(offers).unwrap();
+        assert!(said.contains("FirstBurstLength=4096\0"), "{said}");
+    }
+    assert_eq!(answered(&[&[first], &[burst]]), Err((2, 0)));
+    assert_eq!(answered(&[&[burst], &[burst]]), Err((2, 0)));
+    assert_eq!(
+        answered(&[&[("InitialR2T", "No")], &[("InitialR2T", "Yes")]]),
+        Err((2, 0))
+    );
+}
+
 #[test]
 fn keys_may_continue_in_the_next_request() {
     let served = Served::new(&Settings::default());
