@@ -16,6 +16,7 @@ import socketserver
 import stat
 import tempfile
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from pathlib import Path
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 _ENDING = ".control"
 _TIMEOUT_S = 5.0
+_SILENT_S = 10.0
+"""How long a client may be silent."""
+_MOST_CLIENTS = 16
+_PAUSE_S = 0.05
 
 
 def folder() -> Path:
@@ -63,7 +68,17 @@ def folder() -> Path:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    timeout = _SILENT_S
     server: _Http
+
+    def parse_request(self) -> bool:
+        is_whole = super().parse_request()
+        self.server.set_waiting(self.connection, waiting=False)
+        return is_whole
+
+    def handle_one_request(self) -> None:
+        self.server.set_waiting(self.connection, waiting=True)
+        super().handle_one_request()
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
@@ -109,9 +124,55 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class _Http(ThreadingHTTPServer):
+    """Where no place is free, the oldest client that has not sent a request gives way."""
+
     daemon_threads = True
+    request_queue_size = 128
     reported: Server
     takes_orders = False
+
+    def __init__(self, *arguments: Any) -> None:
+        self._lock = threading.Lock()
+        self._clients: dict[socket.socket, bool] = {}  # whether it waits for a request
+        super().__init__(*arguments)
+
+    def set_waiting(self, client: socket.socket, *, waiting: bool) -> None:
+        """Note whether a client may give way."""
+        with self._lock:
+            if client in self._clients:
+                self._clients[client] = waiting
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Accept a client; wait a little where the system has no resources for one."""
+        try:
+            return super().get_request()
+        except OSError:
+            time.sleep(_PAUSE_S)
+            raise
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a client in a thread, if there is a place, or one that waits gives way."""
+        with self._lock:
+            clients = self._clients
+            if len(clients) >= _MOST_CLIENTS:
+                oldest = next((each for each, waits in clients.items() if waits), None)
+                if oldest is not None:
+                    del clients[oldest]
+                    with contextlib.suppress(OSError):  # it has gone by itself
+                        oldest.shutdown(socket.SHUT_RDWR)
+            has_place = len(clients) < _MOST_CLIENTS
+            if has_place:
+                clients[request] = True
+        if has_place:
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Free the place of a client whose thread ends."""
+        super().shutdown_request(request)
+        with self._lock:
+            self._clients.pop(request, None)
 
     def handle_error(self, *_: object) -> None:
         """Ignore the error: the client has disconnected."""
