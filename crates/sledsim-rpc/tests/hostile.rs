@@ -60,11 +60,19 @@ fn a_silent_client_times_out() {
     let served = Served::with(vec![export("m", device("cmu2003", &[]))], &settings);
     assert!(said_to(&served, b"").is_empty());
     assert!(said_to(&served, &PREFACE[..20]).is_empty());
-    served.until("noted", |served| {
-        served.trouble("handshake_timeouts").0 == 2
-    });
-    let (_, latest) = served.trouble("handshake_timeouts");
+    served.until("noted", |served| served.trouble("timeouts").0 == 2);
+    let (_, latest) = served.trouble("timeouts");
     assert!(latest.contains("0.1 s"), "{latest}");
+    assert!(!said_to(&served, PREFACE).is_empty(), "settings");
+    served.until("noted", |served| served.trouble("timeouts").0 == 3);
+    let idle = served.client();
+    let half = framed(&[0; 1000]).slice(..100);
+    let (status, message) = called_with(&served, "Batch", &[half], true);
+    assert!(
+        status == 4 && message.contains("middle of a message"),
+        "{message}"
+    );
+    drop(idle.open("m").unwrap());
 }
 
 #[test]

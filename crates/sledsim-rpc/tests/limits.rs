@@ -1,10 +1,12 @@
 //! Limits per client and server.
 
+use crate::raw::*;
 use crate::served::*;
 use bytes::Bytes;
 use sledsim_emulator::listen::Admission;
 use sledsim_rpc::client::{Address, Client, Code, Error, Options};
 use sledsim_rpc::server::Settings;
+use std::io::{Read, Write};
 use std::thread;
 use std::time::Duration;
 
@@ -24,13 +26,59 @@ fn connections_are_limited() {
     let Err(Error::Connect(why)) = third else {
         panic!("{:?}", third.err());
     };
-    assert!(why.contains("s.sock"), "{why}");
+    assert!(why.contains("s.sock") && why.contains("is busy"), "{why}");
+    assert!(why.contains("2 clients are connected"), "{why}");
     let (count, latest) = served.trouble("too_many_clients");
     assert_eq!(count, 1);
     assert!(latest.contains("2 clients"), "{latest}");
     drop(here);
     served.until("gone", |served| served.rpc.clients() == 0);
     drop(served.client());
+}
+
+/// Clients that make no call take all places, and a new client gets one.
+#[test]
+fn silent_clients_give_way() {
+    let settings = admitting(Admission {
+        max_clients: 2,
+        ..Admission::default()
+    });
+    let served = Served::with(vec![slow("0")], &settings);
+    let mut silent = [connected(&served), connected(&served)];
+    silent[0].write_all(PREFACE).unwrap();
+    let good = served.client();
+    while silent[0].read(&mut [0; 64]).is_ok_and(|count| count > 0) {}
+    let (count, latest) = served.trouble("too_many_clients");
+    assert_eq!(count, 1);
+    assert!(latest.contains("client 0: gave way"), "{latest}");
+    drop(good.open("slow").unwrap());
+}
+
+/// Commands of two bytes, of which each takes tens of bytes once it is decoded.
+#[test]
+fn commands_of_a_batch_are_limited() {
+    let served = Served::new(vec![slow("0")]);
+    let said = |count: usize| called(&served, "Batch", &[framed(&b"\x12\0".repeat(count))]);
+    let (status, message) = said(1 << 16);
+    assert_eq!((status, &message[..16]), (3, "commands[0].what"));
+    let (status, message) = said((1 << 16) + 65);
+    assert!(
+        status == 8 && message.contains("more than 65536"),
+        "{message}"
+    );
+}
+
+#[test]
+fn names_of_clients_are_cut() {
+    let served = Served::new(vec![slow("0")]);
+    let name = "n".repeat(1 << 20);
+    let Err(Error::Refused { message, .. }) = served.client().open(&name).map(drop) else {
+        panic!();
+    };
+    assert!(
+        message.contains(&name[..200]) && message.len() < 400,
+        "{message}"
+    );
 }
 
 /// No more batches are begun than allowed; the others wait.

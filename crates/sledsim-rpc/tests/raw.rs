@@ -64,6 +64,11 @@ impl Body for Frames {
 
 /// Calls a method with any bytes; returns status and message.
 pub fn called(served: &Served, method: &str, frames: &[Bytes]) -> (u32, String) {
+    called_with(served, method, frames, false)
+}
+
+/// As [`called`]; if it `hangs`, without an end of the stream.
+pub fn called_with(served: &Served, method: &str, frames: &[Bytes], hangs: bool) -> (u32, String) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -78,7 +83,7 @@ pub fn called(served: &Served, method: &str, frames: &[Bytes]) -> (u32, String) 
         tokio::spawn(async move { drop(connection.await) });
         let body = Frames {
             frames: frames.iter().cloned().collect(),
-            hangs: false,
+            hangs,
         };
         let request = http::Request::post(format!("http://x/sledsim.v1.MemStore/{method}"))
             .header("content-type", "application/grpc")

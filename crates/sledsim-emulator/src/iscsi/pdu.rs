@@ -130,7 +130,7 @@ impl Digests {
         bytes.copy_from_slice(input.take(HEADER_BYTES)?);
         let additional = usize::from(bytes[4]) * 4;
         let digest = self.header_bytes() - HEADER_BYTES;
-        let rest = input.take(additional + digest).map_err(inside)?;
+        let rest = input.take_rest(additional + digest).map_err(inside)?;
         let (headers, digest) = rest.split_at(additional);
         if self.header {
             let sum = crc32c::crc32c_append(crc32c::crc32c(&bytes), headers);
@@ -146,7 +146,7 @@ impl Digests {
 
     /// Waits for the data of a PDU.
     pub(super) fn receive_data(self, input: &mut Input, bytes: usize) -> Result<&[u8], End> {
-        let whole = input.take(self.data_bytes(bytes)).map_err(inside)?;
+        let whole = input.take_rest(self.data_bytes(bytes)).map_err(inside)?;
         if self.data && bytes > 0 {
             let (padded, digest) = whole.split_at(whole.len() - DIGEST);
             if digest != crc32c::crc32c(padded).to_le_bytes() {

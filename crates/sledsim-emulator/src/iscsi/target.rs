@@ -88,14 +88,15 @@ impl Protocol for Target {
                 self.shared.note(*kind, client, why);
             }
         };
-        let deadline = Instant::now() + self.settings.admission.patience;
+        let deadline = Instant::now() + connection.patience;
         let mut input = Input::new(connection.socket(), Some(deadline));
         match Login::new(&mut input, self, self.new_handle()).run() {
             Ok(agreed) => {
                 if !agreed.is_discovery {
                     self.establish(&agreed, connection);
                 }
-                input.start_transmission(self.settings.busy_poll);
+                self.shared.places.settle(client);
+                input.start_transmission(self.settings.busy_poll, connection.patience);
                 Session::new(self, connection, &agreed).run(&mut input, &note);
             }
             Err(End::Eof) => {
@@ -113,6 +114,6 @@ impl Protocol for Target {
 #[must_use]
 pub fn serve(socket: OwnedFd, exports: Arc<Exports>, settings: &Settings) -> ClientErrorStats {
     let target = Target::new(exports, &TargetName::default(), settings);
-    target.serve(&Arc::new(Connection::new(0, socket)));
+    target.serve(&Arc::new(target.shared.connection(0, socket)));
     target.shared.client_errors
 }

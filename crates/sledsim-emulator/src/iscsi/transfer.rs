@@ -110,7 +110,11 @@ impl Transfers {
                 continue;
             };
             let needed = transfer.needed as u64;
-            if self.solicited > 0 && self.solicited + needed > self.most {
+            let share = &sender.link.limiter.share;
+            // A session can always write something.
+            if self.solicited == 0 {
+                share.take(needed);
+            } else if self.solicited + needed > self.most || !share.try_take(needed) {
                 return;
             }
             self.solicited += needed;
@@ -129,7 +133,7 @@ impl Transfers {
             return Arrived::Part;
         };
         if let Err(why) = transfer.take(message, data) {
-            return match self.remove(tag) {
+            return match self.remove(tag, sender) {
                 Some(transfer) => Arrived::Wrong(transfer, format!("data of tag {tag:#x}: {why}")),
                 None => Arrived::Part,
             };
@@ -138,7 +142,7 @@ impl Transfers {
             return Arrived::Part;
         }
         if transfer.offset >= transfer.needed {
-            return self.remove(tag).map_or(Arrived::Part, Arrived::All);
+            return self.remove(tag, sender).map_or(Arrived::Part, Arrived::All);
         }
         match transfer.phase {
             Phase::Solicited { .. } => transfer.ask(sender, &mut self.next_tag, self.burst),
@@ -150,10 +154,11 @@ impl Transfers {
         Arrived::Part
     }
 
-    fn remove(&mut self, tag: u32) -> Option<Transfer> {
+    fn remove(&mut self, tag: u32, sender: &Sender) -> Option<Transfer> {
         let transfer = self.waiting.remove(&tag)?;
         if let Phase::Solicited { .. } = transfer.phase {
             self.solicited -= transfer.needed as u64;
+            sender.link.limiter.share.give_back(transfer.needed as u64);
         }
         Some(transfer)
     }
@@ -166,7 +171,7 @@ impl Transfers {
             .map(|(tag, _)| *tag)
             .collect();
         for tag in gone {
-            drop(self.remove(tag));
+            drop(self.remove(tag, sender));
         }
         self.solicit(sender);
     }

@@ -10,12 +10,14 @@ pub struct Admission {
     pub tls: Option<TlsSpec>,
     /// Whether remote clients may connect without a certificate.
     pub allow_unauthenticated: bool,
-    /// The most connections at once; further ones are closed.
+    /// The most connections at once; of further ones the oldest without a handshake is
+    /// closed, else the new one.
     pub max_clients: usize,
     /// What a user can do to admit remote clients, for messages.
     pub remedy: &'static str,
-    /// Time limit of the handshake, and of an NBD client or an iSCSI initiator for reading its outstanding
-    /// replies after it disconnects.
+    /// How long the handshake may take, an NBD client or an iSCSI initiator may be silent in
+    /// the middle of a message, and may take for reading its outstanding replies after it
+    /// disconnects.
     pub patience: Duration,
 }
 
@@ -36,13 +38,5 @@ impl Admission {
     /// the user allowed all.
     pub(super) fn admits_remote(&self) -> bool {
         self.allow_unauthenticated || self.tls.as_ref().is_some_and(TlsSpec::authenticates)
-    }
-
-    /// Why no further client is admitted with `clients` connected, if so.
-    #[must_use]
-    pub fn refusal(&self, clients: usize) -> Option<String> {
-        let most = self.max_clients;
-        (clients >= most)
-            .then(|| format!("refused: {most} clients are connected, the most allowed"))
     }
 }

@@ -3,6 +3,9 @@
 use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};
 
+/// The most characters of an error that are kept: it may quote the client.
+const SHOWN: usize = 400;
+
 /// The number and the latest of the client errors of a server, by kind.
 #[derive(Debug)]
 pub struct ClientErrorStats {
@@ -27,6 +30,7 @@ impl ClientErrorStats {
         for ((count, latest), name) in all.iter_mut().zip(self.kinds) {
             if *name == kind {
                 *count += 1;
+                let what: String = what.chars().take(SHOWN).collect();
                 *latest = format!("client {client}: {what}");
             }
         }

@@ -14,6 +14,12 @@ use std::time::Duration;
 /// Pause after the system had no resources to accept a client.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// The system asks a client that has been silent so long whether it is there, again at
+/// intervals, and ends its connection after so many questions without an answer.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
+const KEEPALIVE_PROBES: u32 = 6;
+
 /// Accepts clients in a thread of its own until it is closed; dropping it does not stop
 /// it.
 pub struct Listener {
@@ -96,6 +102,9 @@ impl AcceptLoop {
                             // whose machine is gone.
                             let _ = sockopt::set_tcp_nodelay(&client, true);
                             let _ = sockopt::set_socket_keepalive(&client, true);
+                            let _ = sockopt::set_tcp_keepidle(&client, KEEPALIVE_IDLE);
+                            let _ = sockopt::set_tcp_keepintvl(&client, KEEPALIVE_INTERVAL);
+                            let _ = sockopt::set_tcp_keepcnt(&client, KEEPALIVE_PROBES);
                         }
                         sessions.extend((self.on_accept)(Ok(client)));
                     }

@@ -7,6 +7,8 @@
 //! * `identity`: a certificate with its private key.
 //! * `tls`: certificates.
 //! * `admission`: which clients may connect, and how many.
+//! * `places`: the places of clients; silent ones give way.
+//! * `room`: memory for the data of all connections.
 //! * `listener`: accepts clients in a thread of its own.
 //! * `client_errors`: counts of client errors.
 
@@ -15,7 +17,9 @@ mod admission;
 mod client_errors;
 mod identity;
 mod listener;
+mod places;
 mod private_file;
+pub mod room;
 mod tls;
 
 pub use address::Address;
@@ -23,7 +27,9 @@ pub use admission::Admission;
 pub use client_errors::ClientErrorStats;
 pub use identity::Identity;
 pub use listener::Listener;
+pub use places::{GAVE_WAY, GaveWay, Places};
 pub use private_file::open_private;
+pub use room::{Room, Share};
 pub use tls::{TlsSpec, pem_items};
 
 use rustix::fd::OwnedFd;

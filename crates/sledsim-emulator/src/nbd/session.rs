@@ -58,7 +58,7 @@ pub fn serve(
     settings: &Settings,
 ) -> Result<ClientErrorStats> {
     let nbd = Nbd::new(exports, settings)?;
-    run(&nbd, &Arc::new(Connection::new(0, socket)));
+    run(&nbd, &Arc::new(nbd.shared.connection(0, socket)));
     Ok(nbd.shared.client_errors)
 }
 
@@ -70,16 +70,16 @@ fn run(nbd: &Nbd, connection: &Arc<Connection>) {
             nbd.shared.note(*kind, client, why);
         }
     };
-    let patience = nbd.settings.admission.patience;
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now() + connection.patience;
     let mut input = Input::new(connection.socket(), Some(deadline));
     let stream = nbd.exports.new_stream();
     match Handshake::new(&mut input, connection, nbd).run() {
         // It is over before it has begun, if power has failed since.
         Ok(agreed) if !has_power(&agreed, stream, connection) => {}
         Ok(agreed) => {
-            input.start_transmission(nbd.settings.busy_poll);
-            let link = Link::new(connection.socket(), Arc::clone(&connection.limiter));
+            nbd.shared.places.settle(client);
+            input.start_transmission(nbd.settings.busy_poll, connection.patience);
+            let link = Link::new(connection);
             let session = Session {
                 nbd,
                 agreed: &agreed,
@@ -96,7 +96,7 @@ fn run(nbd: &Nbd, connection: &Arc<Connection>) {
             if matches!(end, End::Bad(..)) {
                 link.end();
             }
-            if !link.finish(patience) {
+            if !link.finish() {
                 let why = "closed without reading its replies".to_owned();
                 note(&End::Bad(ClientErrorKind::Unread, why));
             }
@@ -190,17 +190,17 @@ impl Session<'_> {
         };
         let limiter = &self.link.limiter;
         let (most, bytes) = (settings.max_outstanding, settings.max_outstanding_bytes);
-        if request.length > WAITED_FOR || !input.has(carries) || !limiter.fits(size, most, bytes) {
+        if request.length > WAITED_FOR || !input.has(carries) {
             self.link.release();
         }
-        let open = limiter.enter(size, most, bytes);
+        let open = limiter.enter(size, most, bytes, || self.link.release());
         let structured = self.agreed.structured;
         let mut pending = PendingReply::new(self.link, request.cookie, size, structured);
         let data = match request.command {
             CMD_WRITE if request.length > PAYLOAD_MAXIMUM => {
                 input.skip(request.length.into()).map(|()| &[][..])
             }
-            CMD_WRITE => input.take(request.length as usize),
+            CMD_WRITE => input.take_rest(request.length as usize),
             _ => Ok(&[][..]),
         };
         let data = match data {

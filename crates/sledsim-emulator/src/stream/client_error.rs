@@ -11,7 +11,7 @@ pub(crate) enum ClientErrorKind {
     Accept,
     /// The handshake failed.
     Handshake,
-    /// The handshake took too long.
+    /// The handshake took too long, or the client was silent in the middle of a message.
     Timeout,
     /// TLS failed.
     Tls,
@@ -28,7 +28,7 @@ const NAMES: [&str; 8] = [
     "too_many_clients",
     "failed_accepts",
     "refused_handshakes",
-    "handshake_timeouts",
+    "timeouts",
     "tls_failures",
     "protocol_errors",
     "disconnects_mid_request",

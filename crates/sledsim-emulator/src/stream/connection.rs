@@ -8,6 +8,7 @@ use rustix::net::{Shutdown, shutdown};
 use rustls::ServerConfig;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// A connection to a client.
 pub struct Connection {
@@ -15,6 +16,9 @@ pub struct Connection {
     pub(crate) client: u32,
     /// The requests in flight.
     pub(crate) limiter: Arc<InFlightLimiter>,
+    /// How long its client may be silent in the middle of a message, or read nothing while
+    /// others need the memory of its replies.
+    pub(crate) patience: Duration,
     /// The socket with the client's bytes; with TLS, the decrypted ones.
     socket: Mutex<Arc<OwnedFd>>,
     tls_proxy: Mutex<Option<TlsProxy>>,
@@ -27,10 +31,16 @@ impl HangUp for Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(client: u32, socket: OwnedFd) -> Self {
+    pub(crate) fn new(
+        client: u32,
+        socket: OwnedFd,
+        limiter: InFlightLimiter,
+        patience: Duration,
+    ) -> Self {
         Self {
             client,
-            limiter: Arc::default(),
+            limiter: Arc::new(limiter),
+            patience,
             socket: Mutex::new(Arc::new(socket)),
             tls_proxy: Mutex::default(),
         }

@@ -4,6 +4,7 @@ use super::client_error::ClientErrorKind;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,6 +36,8 @@ pub(crate) struct Input {
     deadline: Option<Instant>,
     /// How long to poll before sleeping.
     busy_poll: Duration,
+    /// Whether the client is in the middle of something, and may not be silent for long.
+    is_expected: bool,
 }
 
 impl Input {
@@ -46,6 +49,7 @@ impl Input {
             end: 0,
             deadline,
             busy_poll: Duration::ZERO,
+            is_expected: false,
         }
     }
 
@@ -59,10 +63,25 @@ impl Input {
         self.end - self.start >= count
     }
 
-    /// Removes the time limit; from now on polls for so long before sleeping.
-    pub(crate) fn start_transmission(&mut self, busy_poll: Duration) {
+    /// Removes the time limit; from now on polls for so long before sleeping. A client may
+    /// be silent between messages, and for `patience` in the middle of one.
+    pub(crate) fn start_transmission(&mut self, busy_poll: Duration, patience: Duration) {
         self.deadline = None;
         self.busy_poll = busy_poll;
+        let _ = set_socket_timeout(&self.socket, Timeout::Recv, Some(patience));
+    }
+
+    /// Notes whether a message must come, as the client has been asked for it.
+    pub(crate) fn expect(&mut self, is_expected: bool) {
+        self.is_expected = is_expected;
+    }
+
+    /// As [`Input::take`], for the rest of a message that has begun.
+    pub(crate) fn take_rest(&mut self, count: usize) -> Result<&[u8], End> {
+        let before = std::mem::replace(&mut self.is_expected, true);
+        let taken = self.take(count).map(<[u8]>::len);
+        self.is_expected = before;
+        Ok(&self.buffer[self.start - taken?..self.start])
     }
 
     /// Continues with another socket.
@@ -83,12 +102,12 @@ impl Input {
         Ok(&self.buffer[self.start - count..self.start])
     }
 
-    /// Discards `count` bytes.
+    /// Discards `count` bytes of a message that has begun.
     pub(crate) fn skip(&mut self, mut count: u64) -> Result<(), End> {
         while count > 0 {
             if self.is_empty() {
-                self.make_room(1);
-                self.fill()?;
+                self.take_rest(1)?;
+                self.start -= 1;
             }
             let some = count.min((self.end - self.start) as u64);
             self.start += some as usize;
@@ -126,6 +145,12 @@ impl Input {
                 Ok(())
             }
             Err(Errno::INTR) => Ok(()),
+            // The time limit of the socket.
+            Err(Errno::WOULDBLOCK) if self.is_expected || !self.is_empty() => {
+                let what = "silent in the middle of a message";
+                Err(End::Bad(ClientErrorKind::Timeout, what.to_owned()))
+            }
+            Err(Errno::WOULDBLOCK) => Ok(()),
             Err(error) => Err(broken(error)),
         }
     }

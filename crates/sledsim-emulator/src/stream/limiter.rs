@@ -1,7 +1,9 @@
 //! Limits the requests of a connection in flight.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Condvar, Mutex, PoisonError};
+use crate::listen::room::{LOOK, Room, Share};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Counts the requests of a connection from when they are read until their replies are
@@ -9,7 +11,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 pub(crate) struct InFlightLimiter {
     requests: AtomicUsize,
-    bytes: AtomicU64,
+    pub(crate) share: Share,
     closed: AtomicBool,
     waiters: AtomicUsize,
     lock: Mutex<()>,
@@ -17,25 +19,53 @@ pub(crate) struct InFlightLimiter {
 }
 
 impl InFlightLimiter {
+    /// Admits requests while there is room for the data of all connections, too.
+    pub(crate) fn new(room: &Arc<Room>) -> Self {
+        Self {
+            share: Share::new(room),
+            ..Self::default()
+        }
+    }
+
     /// Admits a request with `size` bytes in its answer; waits while there would be
     /// more than `requests` requests or `bytes` bytes in flight, unless it is the only
-    /// one. Returns false if the limiter was closed. Called by one thread only.
-    pub(crate) fn enter(&self, size: u64, requests: usize, bytes: u64) -> bool {
-        self.wait(None, || self.fits(size, requests, bytes));
+    /// one, or no room for its bytes. Calls `release` before it waits. Returns false if the
+    /// limiter was closed. Called by one thread only.
+    pub(crate) fn enter(&self, size: u64, requests: usize, bytes: u64, release: impl Fn()) -> bool {
+        let mut is_taken = self.is_within(size, requests, bytes) && self.share.try_take(size);
+        if !is_taken {
+            release();
+        }
+        while !is_taken && !self.closed.load(SeqCst) {
+            // Others make room without waking this one.
+            let is_within = self.wait(LOOK, || self.is_within(size, requests, bytes));
+            is_taken = is_within && self.share.try_take(size);
+            self.share.wait(is_within && !is_taken);
+            if is_within && !is_taken {
+                thread::sleep(LOOK);
+            }
+        }
+        self.share.wait(false);
+        if !is_taken {
+            self.share.take(size);
+        }
         self.requests.fetch_add(1, SeqCst);
-        self.bytes.fetch_add(size, SeqCst);
         !self.closed.load(SeqCst)
     }
 
     /// Whether [`InFlightLimiter::enter`] would admit a request without waiting.
     pub(crate) fn fits(&self, size: u64, requests: usize, bytes: u64) -> bool {
+        self.is_within(size, requests, bytes) && self.share.has_room(size)
+    }
+
+    fn is_within(&self, size: u64, requests: usize, bytes: u64) -> bool {
         let inside = self.requests.load(SeqCst);
-        inside == 0 || (inside < requests && self.bytes.load(SeqCst) + size <= bytes)
+        inside == 0 || (inside < requests && self.share.bytes() + size <= bytes)
     }
 
     /// Releases a request admitted with `size` bytes.
     pub(crate) fn leave(&self, size: u64) {
-        self.bytes.fetch_sub(size, SeqCst);
+        self.share.give_back(size);
         self.requests.fetch_sub(1, SeqCst);
         self.wake_waiters();
     }
@@ -49,7 +79,7 @@ impl InFlightLimiter {
     /// Waits at most `patience` until no request is in flight; returns whether that is
     /// so or the limiter was closed.
     pub(crate) fn idle(&self, patience: Duration) -> bool {
-        self.wait(Some(patience), || self.requests.load(SeqCst) == 0)
+        self.wait(patience, || self.requests.load(SeqCst) == 0)
     }
 
     /// Number of requests in flight.
@@ -66,25 +96,23 @@ impl InFlightLimiter {
         }
     }
 
-    fn wait(&self, patience: Option<Duration>, come: impl Fn() -> bool) -> bool {
+    fn wait(&self, patience: Duration, come: impl Fn() -> bool) -> bool {
         if come() {
             return true;
         }
-        let end = patience.map(|patience| Instant::now() + patience);
+        let end = Instant::now() + patience;
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.waiters.fetch_add(1, SeqCst);
         let done = loop {
             if come() || self.closed.load(SeqCst) {
                 break true;
             }
-            guard = match end.map(|end| end.saturating_duration_since(Instant::now())) {
-                None => (self.changed.wait(guard)).unwrap_or_else(PoisonError::into_inner),
-                Some(Duration::ZERO) => break false,
-                Some(left) => {
-                    let waited = self.changed.wait_timeout(guard, left);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break false;
+            }
+            let waited = self.changed.wait_timeout(guard, left);
+            guard = waited.unwrap_or_else(PoisonError::into_inner).0;
         };
         self.waiters.fetch_sub(1, SeqCst);
         done

@@ -1,7 +1,8 @@
 //! The sending side of a connection: replies are sent whole, one after the other.
 
+use super::connection::Connection;
 use super::limiter::InFlightLimiter;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags, Shutdown, sendmsg, shutdown};
@@ -34,6 +35,8 @@ const GATHERED: usize = 16;
 pub(crate) struct Link {
     socket: Arc<OwnedFd>,
     pub(crate) limiter: Arc<InFlightLimiter>,
+    /// How long a client may read nothing while others need the memory of its replies.
+    patience: Duration,
     out: Mutex<OutQueue>,
     changed: Condvar,
 }
@@ -49,16 +52,19 @@ struct OutQueue {
     sent: u64,
     /// Whether the connection is broken.
     dead: bool,
+    /// Whether it was ended as its client read no replies, and others need the memory.
+    gave_way: bool,
     /// Whether no more frames will be sent.
     over: bool,
     writer: Option<JoinHandle<()>>,
 }
 
 impl Link {
-    pub(crate) fn new(socket: Arc<OwnedFd>, limiter: Arc<InFlightLimiter>) -> Arc<Self> {
+    pub(crate) fn new(connection: &Connection) -> Arc<Self> {
         Arc::new(Self {
-            socket,
-            limiter,
+            socket: connection.socket(),
+            limiter: Arc::clone(&connection.limiter),
+            patience: connection.patience,
             out: Mutex::default(),
             changed: Condvar::new(),
         })
@@ -176,8 +182,13 @@ impl Link {
             if out.full {
                 drop(out);
                 let mut socket = [PollFd::new(&*self.socket, PollFlags::OUT)];
-                let _ = poll(&mut socket, None);
+                let patience = Timespec::try_from(self.patience).ok();
+                let is_stuck = poll(&mut socket, patience.as_ref()) == Ok(0);
                 out = self.out();
+                if is_stuck && self.limiter.share.is_wanted() {
+                    out.gave_way = true;
+                    self.abort(&mut out);
+                }
                 out.full = !self.push(&mut out);
             } else if out.over {
                 return;
@@ -188,13 +199,14 @@ impl Link {
     }
 
     /// Waits until all requests are answered, and ends the connection. Gives up on a
-    /// client that reads none of its replies for `patience`; returns whether it read
-    /// them.
-    pub(crate) fn finish(&self, patience: Duration) -> bool {
+    /// client that reads none of its replies for the patience of the connection; returns
+    /// whether it read them.
+    pub(crate) fn finish(&self) -> bool {
+        let patience = self.patience;
         let mut before = None;
         let read = loop {
             if self.limiter.idle(patience) {
-                break true;
+                break !self.out().gave_way;
             }
             let out = self.out();
             let now = (!out.queue.is_empty()).then_some(out.sent);

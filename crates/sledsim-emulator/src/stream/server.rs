@@ -2,15 +2,17 @@
 
 use super::client_error::{self, ClientErrorKind};
 use super::connection::Connection;
+use super::limiter::InFlightLimiter;
 use crate::front_end::FrontEnd;
-use crate::listen::{Address, Admission, ClientErrorStats, Listener, Listening};
+use crate::listen::{
+    Address, Admission, ClientErrorStats, GAVE_WAY, GaveWay, Listener, Listening, Places, Room,
+};
 use rustix::fd::OwnedFd;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,8 @@ use std::time::{Duration, Instant};
 pub struct Shared {
     admission: Admission,
     pub(crate) client_errors: ClientErrorStats,
+    pub(crate) places: Places<Arc<Connection>>,
+    room: Arc<Room>,
     stopping: AtomicBool,
 }
 
@@ -27,8 +31,16 @@ impl Shared {
         Self {
             admission: admission.clone(),
             client_errors: client_error::none(),
+            places: Places::new(admission),
+            room: Arc::default(),
             stopping: AtomicBool::new(false),
         }
+    }
+
+    /// A connection of a client at the other end of `socket`.
+    pub(crate) fn connection(&self, client: u32, socket: OwnedFd) -> Connection {
+        let limiter = InFlightLimiter::new(&self.room);
+        Connection::new(client, socket, limiter, self.admission.patience)
     }
 
     /// Whether the server accepts no more requests.
@@ -56,35 +68,23 @@ pub trait Protocol: Send + Sync + 'static {
     fn serve(&self, connection: &Arc<Connection>);
 }
 
-/// The open connections.
-#[derive(Default)]
-struct Clients {
-    here: Mutex<BTreeMap<u32, Arc<Connection>>>,
-    accepted: AtomicU32,
-}
-
-impl Clients {
-    fn here(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<Connection>>> {
-        self.here.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Removes a connection from the open ones on drop.
-struct ConnectionGuard {
-    clients: Arc<Clients>,
+struct ConnectionGuard<P: Protocol> {
+    protocol: Arc<P>,
     connection: Arc<Connection>,
 }
 
-impl Drop for ConnectionGuard {
+impl<P: Protocol> Drop for ConnectionGuard<P> {
     fn drop(&mut self) {
-        self.clients.here().remove(&self.connection.client);
+        let places = &self.protocol.shared().places;
+        places.leave(self.connection.client);
     }
 }
 
 /// Serves clients at one address.
 pub struct StreamServer<P: Protocol> {
     protocol: Arc<P>,
-    clients: Arc<Clients>,
+    accepted: Arc<AtomicU32>,
     uri: String,
     listener: Mutex<Option<Listener>>,
 }
@@ -101,10 +101,10 @@ impl<P: Protocol> StreamServer<P> {
     ) -> Result<Self> {
         let protocol = Arc::new(protocol);
         let listening = Listening::at(address, &protocol.shared().admission)?;
-        let clients = Arc::new(Clients::default());
+        let accepted = Arc::<AtomicU32>::default();
         let handler = AcceptHandler {
             protocol: Arc::clone(&protocol),
-            clients: Arc::clone(&clients),
+            accepted: Arc::clone(&accepted),
         };
         let uri = uri(&listening.place);
         let on_accept = Box::new(move |client| handler.on_accept(client));
@@ -112,7 +112,7 @@ impl<P: Protocol> StreamServer<P> {
             .map_err(|error| Error::System(format!("address '{address}': {error}")))?;
         Ok(Self {
             protocol,
-            clients,
+            accepted,
             uri,
             listener: Mutex::new(Some(listener)),
         })
@@ -127,7 +127,7 @@ impl<P: Protocol> StreamServer<P> {
     /// Number of connected clients.
     #[must_use]
     pub fn clients(&self) -> usize {
-        self.clients.here().len()
+        self.protocol.shared().places.count()
     }
 
     /// Its state: `kind`, `uri`, connected `clients`, `accepted` connections, and
@@ -138,7 +138,7 @@ impl<P: Protocol> StreamServer<P> {
             "kind": P::KIND,
             "uri": self.uri,
             "clients": self.clients(),
-            "accepted": self.clients.accepted.load(Ordering::Relaxed),
+            "accepted": self.accepted.load(Ordering::Relaxed),
             "troubles": self.protocol.shared().client_errors.to_json(),
         })
     }
@@ -157,8 +157,7 @@ impl<P: Protocol> StreamServer<P> {
             .store(true, Ordering::SeqCst);
         let sessions = listener.close();
         let end = Instant::now() + grace;
-        let here: Vec<_> = self.clients.here().values().cloned().collect();
-        for connection in here {
+        for connection in self.protocol.shared().places.handles() {
             let left = end.saturating_duration_since(Instant::now());
             let _ = connection.limiter.idle(left);
             connection.limiter.close();
@@ -194,7 +193,7 @@ impl<P: Protocol> Drop for StreamServer<P> {
 /// Serves accepted clients.
 struct AcceptHandler<P> {
     protocol: Arc<P>,
-    clients: Arc<Clients>,
+    accepted: Arc<AtomicU32>,
 }
 
 impl<P: Protocol> AcceptHandler<P> {
@@ -208,18 +207,22 @@ impl<P: Protocol> AcceptHandler<P> {
                 return None;
             }
         };
-        let client = self.clients.accepted.fetch_add(1, Ordering::Relaxed);
-        let mut here = self.clients.here();
-        if let Some(why) = shared.admission.refusal(here.len()) {
-            ClientErrorKind::TooMany.note(client_errors, client, &why);
-            return None;
+        let client = self.accepted.fetch_add(1, Ordering::Relaxed);
+        let connection = Arc::new(shared.connection(client, socket));
+        match shared.places.take(client, Arc::clone(&connection)) {
+            Ok(None) => {}
+            Ok(Some(GaveWay { client, handle })) => {
+                ClientErrorKind::TooMany.note(client_errors, client, GAVE_WAY);
+                handle.hang_up();
+            }
+            Err(why) => {
+                ClientErrorKind::TooMany.note(client_errors, client, &why);
+                return None;
+            }
         }
-        let connection = Arc::new(Connection::new(client, socket));
-        here.insert(client, Arc::clone(&connection));
-        drop(here);
         let protocol = Arc::clone(&self.protocol);
         let guard = ConnectionGuard {
-            clients: Arc::clone(&self.clients),
+            protocol: Arc::clone(&self.protocol),
             connection,
         };
         let thread = thread::Builder::new().name(format!("sledsim-{}", P::KIND));

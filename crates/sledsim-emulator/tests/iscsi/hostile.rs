@@ -115,12 +115,43 @@ fn an_initiator_that_does_not_log_in_is_let_go() {
     let served = Served::new(&settings);
     let mut silent = served.connect();
     assert!(silent.is_ended());
-    counted(&served, "handshake_timeouts", 1);
+    counted(&served, "timeouts", 1);
     let served = Served::new(&Settings::default());
     let mut noisy = served.connect();
     noisy.wire.write_all(&[0x01; 100]).unwrap();
     assert!(noisy.is_ended());
     counted(&served, "protocol_errors", 1);
+}
+
+#[test]
+fn an_initiator_may_be_silent_between_messages_alone() {
+    let mut settings = Settings::default();
+    settings.server.admission.patience = Duration::from_secs(1);
+    let served = Served::new(&settings);
+    let mut idle = served.session();
+    let mut half = served.session();
+    half.wire.write_all(&[0x01; 7]).unwrap();
+    assert!(half.is_ended());
+    counted(&served, "timeouts", 1);
+    // A command for whose data the target has asked.
+    let mut asked = served.session();
+    asked.command(0xa1, 0, &write_10(0, 200), 200 * 512, &[]);
+    assert_eq!(asked.receive().unwrap().opcode(), 0x31);
+    assert!(asked.is_ended());
+    counted(&served, "timeouts", 2);
+    assert_eq!(idle.execute(0, &[0; 6], 0, &[]).head[3], 0);
+}
+
+#[test]
+fn silent_initiators_give_way() {
+    let mut settings = Settings::default();
+    settings.server.admission.max_clients = 2;
+    let served = Served::new(&settings);
+    let mut silent = [served.connect(), served.connect()];
+    let mut good = served.session();
+    assert!(silent[0].is_ended());
+    assert_eq!(good.execute(0, &[0; 6], 0, &[]).head[3], 0);
+    counted(&served, "too_many_clients", 1);
 }
 
 #[test]

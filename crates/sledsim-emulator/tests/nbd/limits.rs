@@ -57,7 +57,7 @@ fn a_handshake_has_a_time_limit() {
     lists.join().unwrap();
     assert!(start.elapsed() >= PATIENCE);
     served.until(|served| served.nbd.clients() == 0);
-    assert!(served.client_errors("handshake_timeouts") >= 2);
+    assert!(served.client_errors("timeouts") >= 2);
     // A handshake in time has no time limit afterwards. A busy machine may take several.
     let in_time = || {
         let socket = served.socket.clone();
@@ -66,6 +66,116 @@ fn a_handshake_has_a_time_limit() {
     let mut client = (0..20).find_map(|_| in_time().ok()).unwrap();
     thread::sleep(PATIENCE * 2);
     assert_eq!(client.read(0, 512), Ok(vec![0; 512]));
+}
+
+/// Silent clients take all places, and a new client gets one.
+#[test]
+fn silent_clients_give_way() {
+    let admission = Admission {
+        max_clients: 4,
+        ..Admission::default()
+    };
+    let served = Served::with(&[Wanted::quick("d", 1 << 20)], &admitting(admission));
+    let mut first = Client::simple(&served.socket, "d");
+    let mut silent: Vec<_> = (0..3).map(|_| Client::silent(&served.socket)).collect();
+    let mut half = Client::connect(&served.socket);
+    half.say(b"IHAVEOPT");
+    assert!(silent[0].is_closed(), "the oldest");
+    let mut good = Client::simple(&served.socket, "d");
+    assert!(silent[1].is_closed(), "the next");
+    assert_eq!(served.client_errors("too_many_clients"), 2);
+    assert_eq!(first.read(0, 512), Ok(vec![0; 512]));
+    assert_eq!(good.read(0, 512), Ok(vec![0; 512]));
+}
+
+#[test]
+fn a_client_may_be_silent_between_messages_alone() {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    let admission = Admission {
+        patience: PATIENCE,
+        ..Admission::default()
+    };
+    let served = Served::with(&[Wanted::quick("d", 1 << 20)], &admitting(admission));
+    let ready = || {
+        let once =
+            || thread::scope(|scope| scope.spawn(|| Client::ready(&served.socket, "d")).join());
+        (0..20).find_map(|_| once().ok()).unwrap()
+    };
+    let mut idle = ready();
+    let write = request(WRITE, 0, 1, 0, 4096);
+    let long = request(WRITE, 0, 1, 0, 48 << 20);
+    let parts = [
+        &write[..1],
+        &write[..27],
+        &write[..],
+        &[&write[..], &[1; 4095]].concat(),
+        &long,
+    ];
+    for (count, part) in (1..).zip(parts) {
+        let start = Instant::now();
+        let mut half = ready();
+        half.say(part);
+        assert!(half.is_closed());
+        assert!(start.elapsed() >= PATIENCE);
+        served.until(|served| served.client_errors("timeouts") == count);
+    }
+    assert_eq!(idle.read(0, 512), Ok(vec![0; 512]));
+}
+
+/// What 30 clients that read no replies hold is bounded, and others go on.
+#[test]
+fn slow_readers_hold_a_bounded_part() {
+    const MIB: u32 = 1 << 20;
+    let served = Served::new(&[Wanted::quick("d", 64 << 20)]);
+    let mut good = Client::simple(&served.socket, "d");
+    let slow: Vec<_> = (0..30)
+        .map(|_| {
+            let mut client = Client::simple(&served.socket, "d");
+            for cookie in 0..64 {
+                client.ask(READ, 0, cookie, 0, MIB);
+            }
+            client
+        })
+        .collect();
+    // They take all that there is: 2 MiB each, and 96 MiB in common.
+    served.until(|served| served.requests("d") >= 30 * 2 + 96 - 30);
+    thread::sleep(Duration::from_millis(200));
+    let begun = served.requests("d") + served.outstanding("d") as u64;
+    assert!(begun <= 30 * (2 + 1) + 128, "{begun} MiB");
+    assert_eq!(good.read(0, 4096), Ok(vec![0; 4096]));
+    assert_eq!(good.read(0, 24 * MIB), Ok(vec![0; 24 << 20]));
+    for cookie in 0..8 {
+        good.ask(READ, 0, cookie, 0, MIB);
+    }
+    for _ in 0..8 {
+        assert_eq!(good.answer(MIB).error, 0);
+    }
+    drop(slow);
+    served.until(|served| served.nbd.clients() == 1);
+}
+
+/// A client that reads nothing is let go once another one waits for the memory, not before.
+#[test]
+fn a_slow_reader_gives_way_when_memory_is_short() {
+    let admission = Admission {
+        patience: Duration::from_secs(1),
+        ..Admission::default()
+    };
+    let served = Served::with(&[Wanted::quick("d", 64 << 20)], &admitting(admission));
+    let slow = |count: u64| {
+        let mut client = Client::simple(&served.socket, "d");
+        for cookie in 0..count {
+            client.ask(READ, 0, cookie, 0, 32 << 20);
+        }
+        client
+    };
+    let _slow: Vec<_> = (0..4).map(|_| slow(1)).collect();
+    served.until(|served| served.requests("d") == 4);
+    thread::sleep(Duration::from_secs(3));
+    assert_eq!(served.nbd.clients(), 4);
+    let mut good = Client::simple(&served.socket, "d");
+    assert_eq!(good.read(0, 32 << 20), Ok(vec![0; 32 << 20]));
+    served.until(|served| served.client_errors("unread_replies") > 0);
 }
 
 #[test]

@@ -5,14 +5,14 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::RootCertStore;
 use rustls::client::ClientConfig;
 use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use sledsim_emulator::listen::{Address, pem_items};
+use rustls::pki_types::{CertificateDer, ServerName};
+use sledsim_emulator::listen::{Address, Identity, pem_items};
 use std::error::Error;
 use std::future::Future;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
@@ -21,7 +21,18 @@ use tonic::codegen::Service;
 
 /// An HTTP/2 connection for calls.
 #[derive(Clone)]
-pub(super) struct Link(SendRequest<tonic::body::Body>);
+pub(super) struct Link(SendRequest<tonic::body::Body>, Ended);
+
+/// Why a connection has ended, once it has.
+type Ended = Arc<OnceLock<String>>;
+
+impl Link {
+    /// The cause of a status that the connection has, if any.
+    pub(super) fn cause(&self, status: &tonic::Status) -> Option<String> {
+        let cause = cause(status)?;
+        Some(self.1.get().cloned().unwrap_or(cause))
+    }
+}
 
 type HttpResponse = http::Response<hyper::body::Incoming>;
 
@@ -83,7 +94,16 @@ where
     let name = name.map_err(|_| format!("'{host}' is no name that a certificate can be for"))?;
     let connector = TlsConnector::from(Arc::new(config));
     let stream = connector.connect(name, stream).await;
-    start_http2(stream.map_err(|error| format!("TLS failed: {error}"))?).await
+    let stream = stream.map_err(|error| {
+        let hint = match error.kind() {
+            ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => {
+                "; so does a server that is busy, with no place for another client"
+            }
+            _ => "",
+        };
+        format!("TLS failed: {error}{hint}")
+    })?;
+    start_http2(stream).await
 }
 
 async fn start_http2<S>(stream: S) -> Result<Link, String>
@@ -98,8 +118,14 @@ where
         .await;
     let (link, connection) = handshake.map_err(|error| reasons(&error))?;
     // Calls report how the connection ends.
-    tokio::spawn(async move { drop(connection.await) });
-    Ok(Link(link))
+    let ended = Ended::default();
+    let why = Arc::clone(&ended);
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            let _ = why.set(reasons(&error));
+        }
+    });
+    Ok(Link(link, ended))
 }
 
 /// Loads the TLS configuration of a client from a folder.
@@ -117,13 +143,9 @@ fn config(folder: &Path) -> sledsim_base::error::Result<ClientConfig> {
         .with_safe_default_protocol_versions()
         .map_err(|error| refuse(folder, &error))?
         .with_root_certificates(roots);
-    let certificate = folder.join("client-cert.pem");
-    let mut config = if certificate.exists() {
-        let key = folder.join("client-key.pem");
-        let chain = pem_items::<CertificateDer<'static>>(&certificate)?;
-        let secret = PrivateKeyDer::from_pem_file(&key).map_err(|error| refuse(&key, &error))?;
-        (builder.with_client_auth_cert(chain, secret))
-            .map_err(|error| refuse(&certificate, &error))?
+    let mut config = if folder.join("client-cert.pem").exists() {
+        let Identity { file, chain, key } = Identity::load(folder, "client")?;
+        (builder.with_client_auth_cert(chain, key)).map_err(|error| refuse(&file, &error))?
     } else {
         builder.with_no_client_auth()
     };

@@ -142,13 +142,15 @@ impl Client {
         let opening = async {
             let opening = async {
                 let link = connect::open(address, options.tls.as_deref()).await?;
-                let mut store = MemStoreClient::new(link)
+                let mut store = MemStoreClient::new(link.clone())
                     .max_decoding_message_size(usize::MAX)
                     .max_encoding_message_size(usize::MAX);
                 let listed = store.list_exports(v1::ListExportsRequest {}).await;
                 Ok((
                     store,
-                    listed.map_err(|status| not_ours(&status))?.into_inner(),
+                    listed
+                        .map_err(|status| not_ours(&link, &status))?
+                        .into_inner(),
                 ))
             };
             let patience = options.patience;
@@ -246,10 +248,14 @@ impl Client {
 }
 
 /// Describes why a server that does not list its exports is unsuitable.
-fn not_ours(status: &tonic::Status) -> String {
-    match (connect::cause(status), status.code()) {
+fn not_ours(link: &Link, status: &tonic::Status) -> String {
+    match (link.cause(status), status.code()) {
+        (Some(why), _) if why.contains("clients are connected") => {
+            format!("is busy: it has no place for another client ({why})")
+        }
         (Some(why), _) => format!(
-            "is no sledsim server for RPC, or wants TLS that was not given or does not do: {why}"
+            "is busy, with no place for another client, or is no sledsim server for RPC, or wants \
+             TLS that was not given or does not do: {why}"
         ),
         (None, Code::Unimplemented) => {
             "speaks gRPC, but not sledsim.v1: it is no sledsim server, or of another version"

@@ -1,18 +1,21 @@
 //! The RPC server: accepts clients and ends their connections.
 
 use super::connection::{self, Peer};
-use super::{ACCEPT, CLIENT_ERRORS, Settings, TOO_MANY};
+use super::{ACCEPT, CLIENT_ERRORS, Settings, TOO_MANY, opening};
 use rustix::fd::OwnedFd;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_emulator::front_end::{Exports, FrontEnd};
-use sledsim_emulator::listen::{Address, ClientErrorStats, Listener, Listening, TlsSpec};
+use sledsim_emulator::listen::{
+    Address, ClientErrorStats, GAVE_WAY, Listener, Listening, Places, Room, TlsSpec,
+};
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio_rustls::TlsAcceptor;
 
 /// The state that the connections of a server share.
@@ -23,7 +26,10 @@ pub(super) struct ServerState {
     pub(super) client_errors: ClientErrorStats,
     /// Set when the server stops: the time by which connections must end.
     pub(super) stop: watch::Sender<Option<Instant>>,
-    clients: AtomicUsize,
+    /// The clients; one gives way when its sender is dropped.
+    pub(super) places: Places<oneshot::Sender<()>>,
+    /// Memory for the data of their batches.
+    pub(super) room: Arc<Room>,
     accepted: AtomicU32,
 }
 
@@ -54,13 +60,15 @@ impl RpcServer {
             settings: settings.clone(),
             client_errors: ClientErrorStats::new(&CLIENT_ERRORS),
             stop: watch::Sender::new(None),
-            clients: AtomicUsize::new(0),
+            places: Places::new(&settings.admission),
+            room: Arc::default(),
             accepted: AtomicU32::new(0),
         });
         let uri = uri(&listening.place);
-        let handler = AcceptHandler {
+        let mut handler = AcceptHandler {
             shared: Arc::clone(&shared),
             is_tcp: listening.is_tcp(),
+            refused: VecDeque::new(),
         };
         let on_accept = Box::new(move |client| handler.on_accept(client));
         let listener = Listener::open(listening, "sledsim-rpc-acc", on_accept)
@@ -81,7 +89,7 @@ impl RpcServer {
     /// Number of connected clients.
     #[must_use]
     pub fn clients(&self) -> usize {
-        self.shared.clients.load(Ordering::SeqCst)
+        self.shared.places.count()
     }
 }
 
@@ -127,19 +135,12 @@ impl Drop for RpcServer {
     }
 }
 
-/// Counts a connected client until dropped.
-struct ConnectionGuard(Arc<ServerState>);
-
-impl ConnectionGuard {
-    fn of(shared: &Arc<ServerState>) -> Self {
-        shared.clients.fetch_add(1, Ordering::SeqCst);
-        Self(Arc::clone(shared))
-    }
-}
+/// Frees the place of a client when dropped.
+struct ConnectionGuard(Arc<ServerState>, u32);
 
 impl Drop for ConnectionGuard {
     fn drop(&mut self) {
-        self.0.clients.fetch_sub(1, Ordering::SeqCst);
+        self.0.places.leave(self.1);
     }
 }
 
@@ -147,10 +148,16 @@ impl Drop for ConnectionGuard {
 struct AcceptHandler {
     shared: Arc<ServerState>,
     is_tcp: bool,
+    /// The latest clients without a place. Where the system closes a socket with unread
+    /// bytes, the other side may not read the answer.
+    refused: VecDeque<OwnedFd>,
 }
 
+/// How many of them are kept.
+const REFUSED_KEPT: usize = 8;
+
 impl AcceptHandler {
-    fn on_accept(&self, socket: io::Result<OwnedFd>) -> Option<JoinHandle<()>> {
+    fn on_accept(&mut self, socket: io::Result<OwnedFd>) -> Option<JoinHandle<()>> {
         let shared = &self.shared;
         let client = shared.accepted.load(Ordering::Relaxed);
         let failed = |error: &io::Error| {
@@ -160,18 +167,29 @@ impl AcceptHandler {
         };
         let socket = socket.inspect_err(failed).ok()?;
         shared.accepted.fetch_add(1, Ordering::Relaxed);
-        let clients = shared.clients.load(Ordering::SeqCst);
-        if let Some(why) = shared.settings.admission.refusal(clients) {
-            shared.client_errors.note(client, TOO_MANY, &why);
-            return None;
+        let (sender, gives_way) = oneshot::channel();
+        match shared.places.take(client, sender) {
+            Ok(None) => {}
+            // Its connection ends with the sender.
+            Ok(Some(gone)) => shared.client_errors.note(gone.client, TOO_MANY, GAVE_WAY),
+            Err(why) => {
+                shared.client_errors.note(client, TOO_MANY, &why);
+                if shared.tls.is_none() {
+                    opening::refuse(&socket, &why);
+                    self.refused.truncate(REFUSED_KEPT - 1);
+                    self.refused.push_front(socket);
+                }
+                return None;
+            }
         }
         let peer = Peer {
             shared: Arc::clone(shared),
             client,
             socket,
             is_tcp: self.is_tcp,
+            gives_way,
         };
-        let guard = ConnectionGuard::of(shared);
+        let guard = ConnectionGuard(Arc::clone(shared), client);
         let thread = thread::Builder::new().name("sledsim-rpc".into());
         let session = thread.spawn(move || {
             connection::run(peer);

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{oneshot, watch};
 use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout, timeout_at};
 use tonic::codegen::Service;
@@ -31,6 +32,8 @@ pub(super) struct Peer {
     pub(super) client: u32,
     pub(super) socket: OwnedFd,
     pub(super) is_tcp: bool,
+    /// Ends when it gives way to a new client.
+    pub(super) gives_way: oneshot::Receiver<()>,
 }
 
 /// Receive window of a stream, in bytes: the windows of all streams fit into that of
@@ -63,15 +66,19 @@ async fn served(peer: Peer) -> io::Result<()> {
         client,
         socket,
         is_tcp,
+        gives_way,
     } = peer;
+    let gives_way = async { drop(gives_way.await) };
     if is_tcp {
         let stream = TcpStream::from(socket);
         stream.set_nonblocking(true)?;
-        secured(&shared, client, tokio::net::TcpStream::from_std(stream)?).await;
+        let stream = tokio::net::TcpStream::from_std(stream)?;
+        first(secured(&shared, client, stream), gives_way).await;
     } else {
         let stream = UnixStream::from(socket);
         stream.set_nonblocking(true)?;
-        secured(&shared, client, tokio::net::UnixStream::from_std(stream)?).await;
+        let stream = tokio::net::UnixStream::from_std(stream)?;
+        first(secured(&shared, client, stream), gives_way).await;
     }
     Ok(())
 }
@@ -94,7 +101,7 @@ where
 
 fn slow(shared: &ServerState, client: u32) {
     let s = shared.settings.admission.patience.as_secs_f64();
-    let why = format!("did not say within {s} s that it speaks gRPC");
+    let why = format!("made no call of gRPC within {s} s");
     shared.client_errors.note(client, TIMEOUT, &why);
 }
 
@@ -153,8 +160,12 @@ where
     let streams = u32::try_from(settings.max_outstanding).unwrap_or(u32::MAX);
     let calls = Calls {
         store: MemStoreServer::new(session).max_decoding_message_size(usize::MAX),
-        large: LargeMessages::new(settings.max_batch_bytes),
+        large: LargeMessages::new(settings, &shared.room),
+        is_called: watch::Sender::new(false),
+        shared: Arc::clone(shared),
+        client,
     };
+    let mut is_called = calls.is_called.subscribe();
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .max_concurrent_streams(streams)
@@ -163,7 +174,14 @@ where
         .max_header_list_size(HEADERS_MAXIMUM)
         .serve_connection(TokioIo::new(stream), calls);
     let mut connection = Box::pin(connection);
-    let Some(ended) = until_stopped(shared, connection.as_mut()).await else {
+    // A client that has made a call may be idle for as long as it likes.
+    let called = async { drop(is_called.wait_for(|is_called| *is_called).await) };
+    let silent = async {
+        if timeout(settings.admission.patience, called).await.is_ok() {
+            std::future::pending::<()>().await;
+        }
+    };
+    let Some(served) = until_stopped(shared, first(connection.as_mut(), silent)).await else {
         connection.as_mut().graceful_shutdown();
         let end = (*shared.stop.borrow()).unwrap_or_else(Instant::now);
         // A client that does not read does not acknowledge the shutdown, either.
@@ -173,6 +191,9 @@ where
         };
         let _ = timeout_at(end.into(), first(connection, answers_sent)).await;
         return;
+    };
+    let Some(ended) = served else {
+        return slow(shared, client);
     };
     if let Err(error) = ended {
         let kind = if is_cut(&error) { VANISHED } else { PROTOCOL };
@@ -210,6 +231,10 @@ fn reasons(error: &dyn std::error::Error) -> String {
 struct Calls {
     store: MemStoreServer<Session>,
     large: LargeMessages,
+    /// Whether there has been a call.
+    is_called: watch::Sender<bool>,
+    shared: Arc<ServerState>,
+    client: u32,
 }
 
 type PermittedResponse = http::Response<PermittedBody<tonic::body::Body>>;
@@ -220,6 +245,9 @@ impl hyper::service::Service<http::Request<Incoming>> for Calls {
     type Future = Pin<Box<dyn Future<Output = Result<PermittedResponse, Infallible>> + Send>>;
 
     fn call(&self, request: http::Request<Incoming>) -> Self::Future {
+        if !self.is_called.send_replace(true) {
+            self.shared.places.settle(self.client);
+        }
         let request = request.map(|body| Inbound::new(body, &self.large));
         let answer = self.store.clone().call(request);
         Box::pin(async move {

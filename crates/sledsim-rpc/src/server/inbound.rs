@@ -1,16 +1,25 @@
 //! Inbound messages: refused when too large; large ones are received one at a time.
 
+use super::Settings;
+use super::limiter::Held;
 use bytes::{Buf, Bytes};
 use http_body::{Body, Frame};
+use sledsim_emulator::listen::{Room, Share};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Sleep, sleep};
 use tonic::Status;
 
 /// Bytes before a message: compression flag and length.
 const HEAD: usize = 5;
+
+/// How many times the patience for a handshake a client may be silent in the middle of a
+/// message: a client that computes between two calls may not have sent all of it.
+const SILENCES: u32 = 6;
 
 /// The size from which a message counts as large, in bytes.
 const LARGE: usize = 256 << 10;
@@ -23,19 +32,28 @@ const BESIDE: usize = 4 << 20;
 pub(super) struct LargeMessages {
     one: Arc<Semaphore>,
     most: usize,
+    /// What the large messages hold of the memory for all connections.
+    share: Arc<Share>,
+    /// How long a client may be silent in the middle of a message.
+    silence: Duration,
 }
 
 impl LargeMessages {
-    /// Creates the limits, with at most `data` bytes of data in a message.
-    pub(super) fn new(data: usize) -> Self {
+    /// Creates the limits of a connection.
+    pub(super) fn new(settings: &Settings, room: &Arc<Room>) -> Self {
         Self {
             one: Arc::new(Semaphore::new(1)),
-            most: data + BESIDE,
+            most: settings.max_batch_bytes + BESIDE,
+            share: Arc::new(Share::new(room)),
+            silence: SILENCES * settings.admission.patience,
         }
     }
 }
 
-type Turn = Pin<Box<dyn Future<Output = Option<OwnedSemaphorePermit>> + Send>>;
+/// The turn of a large message, with memory for it.
+type Permit = (OwnedSemaphorePermit, Held);
+
+type Turn = Pin<Box<dyn Future<Output = Option<Permit>> + Send>>;
 
 /// The body of a call.
 pub(super) struct Inbound<B> {
@@ -49,7 +67,9 @@ pub(super) struct Inbound<B> {
     /// Data received before a large message got its turn.
     kept: Option<Bytes>,
     turn: Option<Turn>,
-    permit: Option<OwnedSemaphorePermit>,
+    permit: Option<Permit>,
+    /// Ends when the client has been silent in the middle of a message for long.
+    silence: Option<Pin<Box<Sleep>>>,
 }
 
 impl<B> Inbound<B> {
@@ -63,6 +83,7 @@ impl<B> Inbound<B> {
             kept: None,
             turn: None,
             permit: None,
+            silence: None,
         }
     }
 
@@ -95,11 +116,36 @@ impl<B> Inbound<B> {
                 )));
             }
             if self.left >= LARGE && self.permit.is_none() && self.left > data.len() {
-                let one = Arc::clone(&self.large.one);
-                self.turn = Some(Box::pin(async move { one.acquire_owned().await.ok() }));
+                let LargeMessages { one, share, .. } = self.large.clone();
+                let bytes = self.left as u64;
+                self.turn = Some(Box::pin(async move {
+                    let one = one.acquire_owned().await.ok()?;
+                    Some((one, Held::take(&share, bytes).await))
+                }));
             }
         }
         Ok(())
+    }
+}
+
+impl<B: Body<Data = Bytes>> Inbound<B>
+where
+    B::Error: Into<tonic::codegen::StdError>,
+{
+    /// Fails once the client has been silent in the middle of a message for long.
+    fn poll_silence(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, tonic::codegen::StdError>>> {
+        if self.left == 0 && self.have == 0 {
+            return Poll::Pending;
+        }
+        let limit = self.large.silence;
+        let silence = self.silence.get_or_insert_with(|| Box::pin(sleep(limit)));
+        ready!(silence.as_mut().poll(context));
+        let s = limit.as_secs_f64();
+        let why = format!("silent for {s} s in the middle of a message");
+        Poll::Ready(Some(Err(Status::deadline_exceeded(why).into())))
     }
 }
 
@@ -124,7 +170,11 @@ where
             if let Some(kept) = self.kept.take() {
                 return Poll::Ready(Some(Ok(Frame::data(kept))));
             }
-            let frame = match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+            let Poll::Ready(received) = Pin::new(&mut self.body).poll_frame(context) else {
+                return self.poll_silence(context);
+            };
+            self.silence = None;
+            let frame = match received {
                 None => return Poll::Ready(None),
                 Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
                 Some(Ok(frame)) => frame,

@@ -57,7 +57,7 @@ impl Default for Settings {
 const CLIENT_ERRORS: [&str; 6] = [TOO_MANY, ACCEPT, TIMEOUT, TLS, PROTOCOL, VANISHED];
 const TOO_MANY: &str = "too_many_clients";
 const ACCEPT: &str = "failed_accepts";
-const TIMEOUT: &str = "handshake_timeouts";
+const TIMEOUT: &str = "timeouts";
 const TLS: &str = "tls_failures";
 const PROTOCOL: &str = "protocol_errors";
 const VANISHED: &str = "disconnects_mid_request";

@@ -1,5 +1,7 @@
 //! The first bytes of a connection, which must be the HTTP/2 preface.
 
+use rustix::fd::OwnedFd;
+use rustix::net::{SendFlags, Shutdown, send, shutdown};
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,6 +13,18 @@ const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The answer to a client that speaks HTTP/1.
 const ANSWER: &[u8] = b"HTTP/1.1 505 HTTP Version Not Supported\r\ncontent-type: text/plain\r\n\
 connection: close\r\n\r\nThis is a sledsim server for gRPC, which is HTTP/2.\n";
+
+/// Tells a client that has no place why, as HTTP/2 does: SETTINGS, then GOAWAY with
+/// `ENHANCE_YOUR_CALM`. It may be gone already.
+pub(super) fn refuse(socket: &OwnedFd, why: &str) {
+    let mut bytes = vec![0, 0, 0, 4, 0, 0, 0, 0, 0];
+    let [.., high, middle, low] = (8 + why.len() as u32).to_be_bytes();
+    bytes.extend_from_slice(&[high, middle, low, 7, 0, 0, 0, 0, 0]);
+    bytes.extend_from_slice(&[0, 0, 0, 0, 0, 0, 0, 0xb]);
+    bytes.extend_from_slice(why.as_bytes());
+    let _ = send(socket, &bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+    let _ = shutdown(socket, Shutdown::Write);
+}
 
 /// An error in the first bytes.
 pub(super) enum BadPreface {

@@ -23,6 +23,9 @@ use std::sync::atomic::AtomicUsize;
 use tokio::sync::{oneshot, watch};
 use tonic::{Request, Response, Status, Streaming};
 
+/// The most characters of a name from a client in an error.
+const NAME_SHOWN: usize = 200;
+
 /// Serves the calls of one connection.
 #[derive(Clone)]
 pub(super) struct Session(Arc<Inner>);
@@ -41,7 +44,7 @@ impl Session {
         Self(Arc::new(Inner {
             shared: Arc::clone(shared),
             stream: shared.exports.new_stream(),
-            limiter: InFlightLimiter::new(&shared.settings),
+            limiter: InFlightLimiter::new(&shared.settings, &shared.room),
             streams: Arc::default(),
         }))
     }
@@ -70,6 +73,7 @@ impl Session {
         let exports = &self.0.shared.exports;
         exports.named(name).ok_or_else(|| {
             let names: Vec<_> = exports.iter().map(|export| export.name()).collect();
+            let name: String = name.chars().take(NAME_SHOWN).collect();
             Status::not_found(format!(
                 "export = '{name}': there is none of that name; exports are {}",
                 names.join(", ")
@@ -82,8 +86,9 @@ impl Session {
         self.0.limiter.try_take(bytes).ok_or_else(|| {
             let settings = &self.0.shared.settings;
             Status::resource_exhausted(format!(
-                "too much is under way in this connection: at most {} batches and {} bytes are \
-                 allowed; wait for an answer, or use Batches, which waits",
+                "too much is under way: at most {} batches and {} bytes of a connection are \
+                 allowed, and less while other clients do not read their answers; wait for an \
+                 answer, or use Batches, which waits",
                 settings.max_outstanding, settings.max_outstanding_bytes
             ))
         })

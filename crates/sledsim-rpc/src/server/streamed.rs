@@ -150,7 +150,7 @@ impl Reader {
             // A refused batch also holds permits until its answer is sent.
             let bytes = self.session.bytes(&batch);
             let Some(taken) = limiter.take(*bytes.as_ref().unwrap_or(&0)).await else {
-                return Err(stopping());
+                return Err(no_room());
             };
             self.begin(&batch, bytes.map(drop), taken);
         }
@@ -182,4 +182,11 @@ async fn next(
         batch.as_mut().poll(context)
     })
     .await
+}
+
+/// Why a stream ends when other clients hold the memory.
+fn no_room() -> Status {
+    Status::resource_exhausted(
+        "no room for the data of the batch: other clients do not read their answers",
+    )
 }

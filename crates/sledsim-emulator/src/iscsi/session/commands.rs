@@ -147,7 +147,7 @@ impl Session<'_> {
                 return command.refuse(TASK_SET_FULL);
             }
         }
-        let open = limiter.enter(size, most, bytes);
+        let open = limiter.enter(size, most, bytes, || self.link.release());
         command.admit(size);
         // In this order, a thread that stops the server either sees the command in flight,
         // or the command is refused.

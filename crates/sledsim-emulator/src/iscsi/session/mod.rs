@@ -46,7 +46,7 @@ impl<'a> Session<'a> {
         agreed: &Agreed,
     ) -> Self {
         let settings = &target.settings;
-        let link = Link::new(connection.socket(), Arc::clone(&connection.limiter));
+        let link = Link::new(connection);
         let window = settings.max_outstanding as u32;
         let parameters = agreed.parameters.clone();
         let (stat_sn, cmd_sn) = (agreed.stat_sn, agreed.cmd_sn);
@@ -79,14 +79,13 @@ impl<'a> Session<'a> {
         self.link.release();
         note(&end);
         // No command waits for data or for other commands any more.
-        let patience = self.target.settings.admission.patience;
         let link = Arc::clone(&self.link);
         let is_bad = matches!(end, End::Bad(..));
         drop(self);
         if is_bad {
             link.end();
         }
-        if !link.finish(patience) {
+        if !link.finish() {
             let why = "closed without reading its replies".to_owned();
             note(&End::Bad(ClientErrorKind::Unread, why));
         }
@@ -99,6 +98,7 @@ impl<'a> Session<'a> {
             if !input.has(digests.header_bytes()) {
                 self.link.release();
             }
+            input.expect(!self.transfers.is_empty());
             let message = match digests.receive_header(input) {
                 Err(End::Eof) if self.sender.outstanding() > 0 => {
                     let why = "closed with commands in flight".to_owned();
