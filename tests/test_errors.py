@@ -178,3 +178,14 @@ def test_an_error_crosses_processes() -> None:
 def test_classes_exclude_each_other() -> None:
     for kind in CLASSES[1:]:
         assert [other for other in CLASSES if issubclass(kind, other)] == [ss.SledsimError, kind]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_each_class_cuts_what_it_repeats(kind: type[ss.SledsimError]) -> None:
+    error = kind(f"{'k' * 9000}.toml:3: rate = '{'a b' * 9000}'\x1b[31m\n: must be 2")
+    assert str(error).startswith("kkk")
+    assert str(error).endswith(r"'\u{1b}[31m\n: must be 2")
+    assert str(error).count("characters)...") == 2
+    assert len(str(error)) < 500
+    assert _same(error, pickle.loads(pickle.dumps(error)))
+    assert kind(5).args == (5,)

@@ -23,7 +23,11 @@ class _Ran(TypedDict):
     series: Rows | None
     statistics: Statistics
 
+def brief(message: str) -> str: ...
+
 class SledsimError(ValueError):
+    def __init__(self, *said: object) -> None: ...
+
     file: str | None
     line: int | None
     key: str | None

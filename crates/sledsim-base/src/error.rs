@@ -173,3 +173,149 @@ impl Error {
         }
     }
 }
+
+/// The longest word or quotation that a message shows whole, in characters.
+const LONGEST_WORD: usize = 200;
+/// The longest message.
+const LONGEST_MESSAGE: usize = 950;
+
+/// A message that repeats text of the user, on one line: control characters are escaped, and
+/// words and quotations beyond 200 characters and messages beyond 950 are cut in their middle.
+/// A message that was cut stays as it is.
+#[must_use]
+pub fn brief(message: &str) -> String {
+    let whole = printable(message);
+    let mut shown = String::with_capacity(whole.len());
+    let mut rest = &*whole;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(end_of_piece(rest));
+        shown += &cut(piece, LONGEST_WORD, 100, 60);
+        rest = after;
+    }
+    shown = cut(&shown, LONGEST_MESSAGE, 600, 300);
+    // A cut may take one of two quotes.
+    if shown == message {
+        shown
+    } else {
+        brief(&shown)
+    }
+}
+
+/// A text with escapes in place of control characters, as a name is shown.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character.is_control() {
+            true => shown.extend(character.escape_default()),
+            false => shown.push(character),
+        }
+    }
+    shown
+}
+
+/// Where the quotation or the word ends with which the text begins.
+fn end_of_piece(text: &str) -> usize {
+    let mut before = None;
+    for (at, character) in text.char_indices() {
+        let begins = matches!(character, '\'' | '"') && !before.is_some_and(char::is_alphanumeric);
+        if begins && at > 0 {
+            return at;
+        }
+        if begins && let Some(end) = end_of_quotation(text, character) {
+            return end;
+        }
+        if character.is_whitespace() {
+            return at + character.len_utf8();
+        }
+        before = Some(character);
+    }
+    text.len()
+}
+
+/// Where the quotation ends with whose quote the text begins: at one that is no apostrophe.
+fn end_of_quotation(text: &str, quote: char) -> Option<usize> {
+    let mut quotes = text.match_indices(quote).skip(1).map(|(at, _)| at + 1);
+    quotes.find(|&end| !text[end..].starts_with(char::is_alphanumeric))
+}
+
+/// The beginning and the end of a text that has more than `most` characters.
+fn cut(text: &str, most: usize, first: usize, last: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let at = |number: usize| {
+        let found = text.char_indices().nth(number);
+        found.map_or(text.len(), |(at, _)| at)
+    };
+    let (head, tail) = (&text[..at(first)], &text[at(count - last)..]);
+    format!("{head}...({count} characters)...{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_long_is_cut_and_what_is_short_stays() {
+        let long = "k".repeat(20_000);
+        let spaced = "a b".repeat(10_000);
+        for (message, begin, end) in [
+            (format!("{long}.toml:2: x"), "kkk", "k.toml:2: x"),
+            (
+                format!("unknown key '{long}'; known are a"),
+                "unknown key 'kk",
+                "k'; known are a",
+            ),
+            (
+                format!("no '{spaced}' or 'it's {spaced}'"),
+                "no 'a ba b",
+                " ba b'",
+            ),
+            (
+                format!("--set {spaced}: must be x"),
+                "--set a b",
+                "a b: must be x",
+            ),
+            (
+                format!("{}: x", "\u{1b}\n\u{e9}".repeat(999)),
+                r"\u{1b}\né",
+                ": x",
+            ),
+        ] {
+            let said = brief(&message);
+            assert!(said.starts_with(begin) && said.ends_with(end), "{said}");
+            assert!(said.contains("characters)..."), "{said}");
+            assert!(said.chars().count() < 1000, "{said}");
+            assert!(!said.contains(char::is_control), "{said}");
+            let word = said.split(' ').map(str::len).max();
+            assert!(word <= Some(600), "{said}");
+            assert_eq!(brief(&said), said, "what was cut is cut again");
+        }
+        // The cut takes the end of one quotation and the beginning of another.
+        let quotations = format!("'{}c' ", "a b".repeat(52)).repeat(20);
+        assert_eq!(brief(&brief(&quotations)), brief(&quotations));
+        for message in [
+            "",
+            "a 'b' \"c\" d'e",
+            &"word ".repeat(150),
+            &"k".repeat(200),
+        ] {
+            assert_eq!(brief(message), message);
+        }
+    }
+
+    #[test]
+    fn no_quotation_and_no_word_is_longer_than_200_characters() {
+        let long = "k l'".repeat(5000);
+        for message in [
+            format!("x '{long}' y"),
+            format!("x \"{long}\" y"),
+            "z".repeat(300),
+        ] {
+            let said = brief(&message);
+            assert!(said.chars().count() <= 204, "{}: {said}", said.len());
+        }
+    }
+}

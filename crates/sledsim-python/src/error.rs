@@ -2,8 +2,9 @@
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use pyo3::{PyTypeInfo, create_exception};
-use sledsim_base::error::{Error, FileRole, Origin};
+use sledsim_base::error::{self, Error, FileRole, Origin};
 
 create_exception!(
     sledsim,
@@ -47,12 +48,30 @@ create_exception!(
 );
 
 /// Gives the exceptions the attributes of [`SledsimError`], which are `None` until an
-/// exception sets its own.
+/// exception sets its own, and a constructor that keeps the message [`brief`].
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     let base = SledsimError::type_object(py);
-    ["file", "line", "key"]
-        .into_iter()
-        .try_for_each(|name| base.setattr(name, py.None()))
+    for name in ["file", "line", "key"] {
+        base.setattr(name, py.None())?;
+    }
+    let make = c"lambda brief: lambda self, *said: ValueError.__init__(self, *map(brief, said))";
+    let init = py.eval(make, None, None)?;
+    base.setattr("__init__", init.call1((wrap_pyfunction!(brief, py)?,))?)
+}
+
+/// A message without control characters, its long words, quotations and its middle cut; other
+/// objects as they are.
+#[pyfunction]
+pub(crate) fn brief(message: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    let Ok(text) = message.cast::<PyString>() else {
+        return Ok(message);
+    };
+    let text = text.to_string_lossy(); // a path may be no UTF-8
+    let said = error::brief(&text);
+    match said == text {
+        true => Ok(message.clone()),
+        false => Ok(said.into_pyobject(message.py())?.into_any()),
+    }
 }
 
 /// An exception about an argument.

@@ -68,7 +68,7 @@ mod _core {
     #[pymodule_export]
     use crate::emulator::Server;
     #[pymodule_export]
-    use crate::error::{OutputError, RemoteError, SledsimError, SpecError, TraceError};
+    use crate::error::{OutputError, RemoteError, SledsimError, SpecError, TraceError, brief};
     #[pymodule_export]
     use crate::faults::tip_failures;
     #[pymodule_export]

@@ -116,7 +116,9 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _refuse(problem: object) -> int:
-    print(f"sledsim: error: {problem}", file=sys.stderr)
+    from sledsim._core import brief  # noqa: PLC0415 (only errors need it)
+
+    print(f"sledsim: error: {brief(str(problem))}", file=sys.stderr)
     return REFUSED
 
 

@@ -91,7 +91,9 @@ class Parser(argparse.ArgumentParser):
         """End with the message on one line and exit code 2."""
         if message.endswith("expected one argument"):
             message += " (one that starts with '-' is joined with '=', as in --start=-50um,0um,up)"
-        self.exit(2, f"sledsim: error: {message}; see {self.prog} --help\n")
+        from sledsim._core import brief  # noqa: PLC0415 (only errors need it)
+
+        self.exit(2, f"sledsim: error: {brief(message)}; see {self.prog} --help\n")
 
 
 class Version(argparse.Action):
