@@ -150,5 +150,8 @@ def test_names_of_files_are_safe_and_differ(
     one, other = (labels.file_name(f"g2(spring_factor=0.{digit})") for digit in "25")
     assert one != other
     assert "/" not in labels.file_name("mcd(front.base=parts/my.toml)")
+    one, other = (labels.file_name(f"g2({'title=x; ' * 99}spring_factor=0.{n})") for n in "25")
+    assert one != other
+    assert len(one) < 100
     assert labels.absolute("my.toml(tips=6400)") == f"{tmp_path}/my.toml(tips=6400)"
     assert labels.absolute(LABEL) == LABEL

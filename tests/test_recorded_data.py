@@ -82,6 +82,22 @@ def refused(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
+def test_a_pipe_in_place_of_a_file_is_refused(recording: Path, name: str) -> None:
+    """Opening it would wait for ever: a process does, which has a minute."""
+    (recording / name).unlink()
+    os.mkfifo(recording / name)
+    done = subprocess.run(
+        [sys.executable, "-m", "sledsim", "ledger", str(recording), "--at", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"sledsim: error: {recording / name}: must be a regular file")
+
+
+@pytest.mark.parametrize("name", FILES)
 def test_a_flipped_bit_is_an_error_that_names_the_file(recording: Path, name: str) -> None:
     path, rng = recording / name, random.Random(45)
     size = path.stat().st_size

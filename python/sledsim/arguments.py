@@ -6,10 +6,11 @@ Numbers may be Python's or numpy's, and whole ones may be written as ``1e6``. An
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsFloat, TypeVar
 
@@ -36,18 +37,51 @@ def placed(
     return error
 
 
-def refuse(name: str, given: object, must: str) -> NoReturn:
-    """Raise the error for an argument that does not fit.
+MOST_ITEMS = 1_000_000
+"""Items that a sequence of the caller may have."""
+
+
+def refuse(
+    name: str, given: object, must: str, file: str | os.PathLike[str] | None = None
+) -> NoReturn:
+    """Raise the error for an argument, or a key of a file, that does not fit.
 
     Raises
     ------
     SpecError
         Always.
     """
-    shown = repr(given)
-    shown = shown if len(shown) <= 60 else f"{shown[:60]}..."
-    msg = f"{name}{' ' if name.startswith('--') else ' = '}{shown}: must be {must}"
-    raise placed(SpecError(msg), key=name)
+    where = "" if file is None else f"{file}: "
+    msg = f"{where}{name}{' ' if name.startswith('--') else ' = '}{shown(given)}: must be {must}"
+    raise placed(SpecError(msg), file=file, key=name)
+
+
+def shown(given: object) -> str:
+    """Return at most 60 characters of how Python writes an object."""
+    try:
+        text = repr(given)
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, deep lists
+        return f"<{type(given).__name__}: {error}>"
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def limited(name: str, given: Iterable[T], most: int = MOST_ITEMS) -> list[T]:
+    """Return the items of a sequence, which may be one without an end.
+
+    Raises
+    ------
+    SpecError
+        If there are more than ``most``.
+    """
+    try:
+        many = isinstance(given, Sized) and len(given) > most
+    except OverflowError:  # a range
+        many = True
+    items = [] if many else list(itertools.islice(given, most + 1))
+    if many or len(items) > most:
+        msg = f"{name}: has more than {most:,} items; must have at most so many"
+        raise placed(SpecError(msg), key=name)
+    return items
 
 
 def based(name: str, given: Mapping[str, object], must: str) -> tuple[Any, dict[str, object]]:
@@ -118,8 +152,8 @@ def share(name: str, given: object) -> float:
         with suppress(ValueError):
             number = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
     if not 0 < number < 1:
-        shown = f"{name} {given}" if name.startswith("--") else f"{name} = {given!r}"
-        msg = f"{shown}: must be above 0% and below 100%, as in 1% or 0.01"
+        said = f"{name} {given}" if name.startswith("--") else f"{name} = {shown(given)}"
+        msg = f"{said}: must be above 0% and below 100%, as in 1% or 0.01"
         raise placed(SpecError(msg), key=name)
     return number
 
@@ -144,6 +178,10 @@ def text(name: str, given: object) -> str:
     """
     if not isinstance(given, str):
         refuse(name, given, "a string")
+    try:
+        given.encode()
+    except UnicodeEncodeError:  # bytes of a command line, say
+        refuse(name, given, "text in UTF-8")
     return given
 
 
@@ -159,7 +197,13 @@ def path_text(name: str, given: object) -> str:
         found = os.fspath(given)  # type: ignore[call-overload]  # (refused below)
     except TypeError:
         refuse(name, given, "a string or a path")
-    return text(name, found)
+    if not isinstance(found, str):
+        refuse(name, given, "a string or a path")
+    try:
+        os.fsencode(found)
+    except UnicodeEncodeError:
+        refuse(name, given, "a path that files can have")
+    return found
 
 
 def optional(check: Callable[..., T], name: str, given: object, *limits: float) -> T | None:
@@ -173,7 +217,7 @@ def as_list(name: str, given: object) -> list[object]:
     Raises
     ------
     SpecError
-        For bytes.
+        For bytes, or more than a million items.
     """
     if type(given) is list:  # as nearly always
         return given.copy()
@@ -181,4 +225,4 @@ def as_list(name: str, given: object) -> list[object]:
         refuse(name, given, "a sequence")
     if isinstance(given, str | os.PathLike) or not isinstance(given, Iterable):
         return [given]
-    return list(given)
+    return limited(name, given)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SpecError
-from sledsim.arguments import as_list, optional, placed, real, text, whole
+from sledsim.arguments import as_list, optional, placed, real, shown, text, whole
 from sledsim.hardware import device_of
 from sledsim.loads import load_of
 
@@ -182,11 +182,11 @@ def hits_and_load(
     blocks = optional(whole, "device_blocks", device_blocks, 1, _MOST_BLOCKS)
     blocks = blocks if device is None else device_of(device).blocks
     segment_kib = segment_kib if isinstance(segment_kib, int) else real("segment_kib", segment_kib)
-    segment = segment_kib * 1024 / _BLOCK_BYTES
+    segment = segment_kib * (1024 // _BLOCK_BYTES)
     if not 1 <= segment <= _MOST_BLOCKS or segment % 1:
         _refuse(
             "segment_kib",
-            f"segment_kib = {segment_kib}: must be a multiple of 0.5, one block, and above 0",
+            f"segment_kib = {shown(segment_kib)}: must be a multiple of 0.5 and above 0",
         )
     sizes_mib = [_size(size) for size in as_list("sizes_mib", sizes_mib)]
     names = _core.names("policies")
@@ -237,5 +237,5 @@ def _size(given: object) -> float:
     """
     size = given if isinstance(given, int) else real("sizes_mib", given)
     if not 0 < size * 2048 <= _MOST_BLOCKS:
-        _refuse("sizes_mib", f"sizes_mib = {given}: must be above 0 and at most 2^43")
+        _refuse("sizes_mib", f"sizes_mib = {shown(given)}: must be above 0 and at most 2^43")
     return size

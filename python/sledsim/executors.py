@@ -79,14 +79,16 @@ def workers(given: ExecutorLike = None, most: int | None = None) -> Iterator[Wor
     if isinstance(given, Executor):
         yield _of_another(given)
         return
-    name, _, number = ("threads" if given is None else str(given)).partition(":")
-    if name == "dask" and isinstance(given, str):
+    if not isinstance(given, str | None):
+        refuse("executor", given, _MUST)
+    name, _, number = ("threads" if given is None else given).partition(":")
+    if given is not None and name == "dask":
         with _dask(given.removeprefix("dask://")) as pool:
             yield pool
         return
     if name not in {"threads", "processes"} or not (number.isdecimal() or number == ""):
         refuse("executor", given, _MUST)
-    count = int(number) if number else os.cpu_count() or 1
+    count = int(number[:9]) if number else os.cpu_count() or 1  # as wrong as a longer one
     if not 1 <= count <= 1024:
         refuse("executor", given, f"{_MUST}; N from 1 to 1024")
     count = min(count, most or count)

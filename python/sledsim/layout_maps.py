@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SpecError
-from sledsim.arguments import placed, text
+from sledsim.arguments import placed, text, whole
 from sledsim.hardware import Device, DeviceLike, device_of, dotted_keys, wrap
 from sledsim.trace_files import samples_folder
 
@@ -123,7 +123,7 @@ class Layout:
         SledsimError
             For an LBN outside the device.
         """
-        return self._core.map(lbn)
+        return self._core.map(whole("lbn", lbn))
 
     def lbn(self, block: int) -> int:
         """Return the logical block in a block of the device.
@@ -133,7 +133,7 @@ class Layout:
         SledsimError
             For a block outside the device.
         """
-        return self._core.logical(block)
+        return self._core.logical(whole("block", block))
 
 
 def layout(device: DeviceLike, name: LayoutName | str = "simple", **keys: object) -> Layout:

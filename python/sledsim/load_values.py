@@ -6,7 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from sledsim import _core
+from sledsim import _core, arguments
 from sledsim._core import SledsimError
 from sledsim.arguments import whole
 from sledsim.trace_files import (
@@ -120,7 +120,7 @@ class Load:
         SledsimError
             For any error in a key, and a trace that is missing or has other content.
         """
-        sha256, place = trace_in_toml(text)
+        sha256, place = trace_in_toml(arguments.text("text", text))
         if sha256 is not None and place is not None:
             require_content(place, sha256, "load")
         core = _core.Load.from_toml(text, samples_folder())

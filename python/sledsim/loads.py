@@ -79,7 +79,7 @@ def workload(name: WorkloadName | str = "random", **keys: object) -> Load:
     SledsimError
         For an unknown name or key, or a value out of range.
     """
-    name = path_text("workload", name)
+    name = text("workload", path_text("workload", name))
     return Load(_core.Load.workload(name, list(keys.items())), name)
 
 
@@ -256,7 +256,9 @@ def workload_spec(name: str) -> dict[str, Any]:
     SledsimError
         For an unknown name, a file that cannot be read, or an error in a key.
     """
-    spec: dict[str, Any] = json.loads(_core.workload_show(path_text("workload", name)))
+    spec: dict[str, Any] = json.loads(
+        _core.workload_show(text("workload", path_text("workload", name)))
+    )
     return spec
 
 
@@ -327,7 +329,10 @@ def convert_trace(
         hold, or when no request is left.
     """
     choices: dict[str, object] = {
-        "devices": [str(device) for device in as_list("devices", devices)],
+        "devices": [
+            device if isinstance(device, str) else str(whole("devices", device))
+            for device in as_list("devices", devices)
+        ],
         "from_s": optional(real, "from_s", from_s),
         "until_s": optional(real, "until_s", until_s),
         "requests": optional(whole, "requests", requests),

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._core import OutputError, SledsimError
 from sledsim.arguments import placed
+from sledsim.input_files import content as content_of
 from sledsim.layout_maps import with_layout
 from sledsim.simulation import simulate, with_background
 
@@ -127,7 +128,7 @@ class OutcomeStore:
     def _find(self, key: str) -> dict[str, Any] | None:
         file = self._file(key)
         try:
-            digest, _, content = file.read_bytes().partition(b"\n")
+            digest, _, content = content_of(file).partition(b"\n")
         except FileNotFoundError:
             return None
         except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from sledsim import _core
-from sledsim.arguments import path_text
+from sledsim.arguments import path_text, text
 from sledsim.hardware.factory import wrap
 from sledsim.load_values import Load
 from sledsim.trace_files import samples_folder
@@ -37,7 +37,7 @@ def scenario(name: str | PathLike[str]) -> Scenario:
     SledsimError
         For an unknown name, or a file that is wrong.
     """
-    given = path_text("scenario", name)
+    given = text("scenario", path_text("scenario", name))
     made = _core.scenario(given, None, None, None, None, [], samples_folder(), None, [])
     device, load, scheduler = made
     return Scenario(Load(load, "scenario"), wrap(device), scheduler)

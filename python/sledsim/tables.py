@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SpecError
-from sledsim.arguments import as_list, optional, placed, real, text, whole
+from sledsim.arguments import as_list, optional, path_text, placed, real, text, whole
 from sledsim.hardware import device_of
 from sledsim.rows import Rows
 
@@ -356,7 +356,7 @@ def table(
         device = device_of(device)
     core = device._core  # noqa: SLF001 (one package)
     if isinstance(data, str | os.PathLike):
-        made = _core.Table(None, os.fspath(data), core, name, header, split, first)
+        made = _core.Table(None, path_text("data", data), core, name, header, split, first)
     else:
         made = _core.Table(_arrow(data), None, core, name, header, split, first)
     return Table(made, name)

@@ -10,6 +10,7 @@ from typing import Any
 
 from sledsim._core import SpecError, TraceError
 from sledsim.arguments import path_text, placed
+from sledsim.input_files import is_file, toml
 
 SAMPLE = "sample:"
 """Prefix of the names of sample traces."""
@@ -43,7 +44,7 @@ def trace_path(given: object) -> str:
         return _there(named)
     name = named.removeprefix(SAMPLE)
     files = [samples_folder() / f"{name}{ending}" for ending in _ENDINGS]
-    file = next((file for file in files if file.is_file()), None)
+    file = next((file for file in files if is_file(file)), None)
     if file is None:
         known = ", ".join(SAMPLE + name for name in sample_traces())
         msg = f"unknown sample '{named}': must be one of {known}"
@@ -187,11 +188,9 @@ def trace_in_toml(text: str, *table: str) -> tuple[str | None, str | None]:
     """
     if "sha256" not in text and "file" not in text:
         return None, None
-    import tomllib  # noqa: PLC0415 (only for traces)
-
     try:
-        found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        found = toml(text)
+    except ValueError:
         return None, None
     for name in table:
         inside = found.get(name)

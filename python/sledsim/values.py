@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import NoReturn
 
 from sledsim import _core
 from sledsim._core import SledsimError
+
+_CONTROL = re.compile(r"[\0-\x1f\x7f-\x9f]")
 
 
 def digest_of(text: str) -> str:
@@ -13,6 +16,11 @@ def digest_of(text: str) -> str:
     import hashlib  # noqa: PLC0415 (most commands do without)
 
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def printable(text: str) -> str:
+    """Return a text with escapes in place of control characters, as a name is shown."""
+    return _CONTROL.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
 
 
 def hash_of(text: str) -> int:

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
@@ -18,6 +18,31 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = PendingFile::create(path)?;
     file.write_all(bytes).map_err(|e| Error::output(path, e))?;
     file.commit()
+}
+
+/// Opens a file with input that must be whole, so no pipe, socket or device: opening a pipe waits
+/// for a writer, and a device may have no end.
+///
+/// # Errors
+/// The system's, or that it is another kind of file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let about = fs::metadata(path)?;
+    if about.is_file() || about.is_dir() {
+        return File::open(path); // of a folder, reading says what it is
+    }
+    Err(io::Error::other(
+        "must be a regular file, not a pipe, a socket or a device",
+    ))
+}
+
+/// The text of a file that [`open_regular`] opens.
+///
+/// # Errors
+/// As there, or bytes that are no UTF-8.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open_regular(path)?.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Refuses an output that is also one of the inputs, under any name: it would

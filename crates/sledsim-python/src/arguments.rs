@@ -17,16 +17,22 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
         Ok(given.extract::<bool>()?.into())
     } else if given.is_instance_of::<PyInt>() {
         let number = given.extract::<i64>().map_err(|_| {
+            // Python writes none of more than 4,300 digits.
+            let shown = given.str().map(|text| format!(" = {text}"));
+            let shown = shown.unwrap_or_default();
             refused(
                 name,
-                format!("argument {name} = {given}: does not fit 64 bits"),
+                format!("argument {name}{shown}: does not fit 64 bits"),
             )
         })?;
         Ok(number.into())
     } else if given.is_instance_of::<PyFloat>() {
         Ok(given.extract::<f64>()?.into())
     } else if given.is_instance_of::<PyString>() {
-        Ok(given.extract::<String>()?.into())
+        let text = given
+            .extract::<String>()
+            .map_err(|_| refused(name, format!("argument {name}: must be text in UTF-8")))?;
+        Ok(text.into())
     } else if let Ok(table) = given.cast::<PyDict>() {
         let mut keys = toml_edit::InlineTable::new();
         for (key, given) in table {

@@ -24,6 +24,7 @@ use crate::load::Load;
 use crate::replay::TraceFiles;
 use crate::values::completed;
 use sledsim_base::error::{Error, Result};
+use sledsim_base::files::read_text;
 use sledsim_base::keys::{Keys, did_you_mean};
 use sledsim_base::progress::Progress;
 use sledsim_core::catalog::{self, Device};
@@ -98,11 +99,11 @@ fn read(path: &Path) -> Result<Keys> {
     if let Some((_, text)) = shipped.filter(|_| !path.exists()) {
         return Keys::parse(text, &format!("{name}.toml"));
     }
-    let is_name = path.extension().is_none() && path.components().count() == 1;
+    let is_name = path.extension().is_none() && path.components().count() <= 1;
     if is_name && !path.exists() {
         return Err(Error::Key(unknown(&name)));
     }
-    let read = std::fs::read_to_string(path).map_err(|error| Error::spec(path, error));
+    let read = read_text(path).map_err(|error| Error::spec(path, error));
     let keys = read.and_then(|text| Keys::parse(&text, &name));
     let is_toml = path.extension().is_some_and(|ending| ending == "toml");
     keys.map_err(|error| match is_toml || !path.is_file() {
@@ -206,9 +207,7 @@ impl Scenario {
             keys.set("layout.name", layout.as_str().into(), "--layout")?;
         }
 
-        let device = keys.take_table("device").ok_or_else(|| {
-            Error::Key("no device: give --device NAME, or a scenario with a [device] table".into())
-        })?;
+        let device = keys.take_table("device");
         let scheduler = keys
             .take_table("scheduler")
             .unwrap_or_else(|| Keys::empty("scheduler"));
@@ -218,6 +217,9 @@ impl Scenario {
         let layout = keys.take_table("layout");
         let background = keys.take_tables("background")?;
         keys.finish()?;
+        let device = device.ok_or_else(|| {
+            Error::Key("no device: give --device NAME, or a scenario with a [device] table".into())
+        })?;
         let device = Device::from_keys(device, beside)?;
         let tasks = if additions.background.is_empty() {
             let tasks = background.into_iter().map(TaskSpec::read);

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import io
 import math
-import tomllib
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -23,6 +22,7 @@ from sledsim._core import SledsimError
 from sledsim.applications.io_statistics import facts_of
 from sledsim.applications.outcome import Outcome, Prediction
 from sledsim.arguments import path_text
+from sledsim.input_files import content, toml
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,13 +52,13 @@ class Recording:
         path = Path(path_text("recording", path))
         about = path.with_suffix(".toml")
         try:
-            run = tomllib.loads(about.read_text(encoding="utf-8"))["run"]
+            run = toml(content(about))["run"]
             said = {key: float(run[key]) for key in ("run_s", "compute_s")}
             return cls(path, str(run["application"]), str(run["device"]), **said)
         except OSError as error:
             msg = f"{about}: {error.strerror}; it describes the recording"
             raise SledsimError(msg) from None
-        except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             msg = f"{about}: does not describe a run of an application ({error})"
             raise SledsimError(msg) from None
 

@@ -10,6 +10,7 @@ from sledsim._core import SledsimError
 from sledsim.cli import servers
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.text_tables import table
+from sledsim.input_files import name_problem
 from sledsim.number_text import number
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _ledger(options: argparse.Namespace) -> None:
 
 
 def _is_folder(source: str | None) -> bool:
-    return source is not None and Path(source).is_dir()
+    return source is not None and not name_problem(source) and Path(source).is_dir()
 
 
 def _of_recording(options: argparse.Namespace) -> dict[str, Any]:

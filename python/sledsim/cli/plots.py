@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
+from sledsim.input_files import name_problem
 
 if TYPE_CHECKING:
     import argparse
@@ -64,6 +65,8 @@ def check(options: argparse.Namespace, *others: str | None) -> None:
     file, formats = Path(path), files.FORMATS
     if file.suffix.lower() not in formats:
         _refuse(f"--plot {path}: must end in {', '.join(formats[:-1])} or {formats[-1]}")
+    if problem := name_problem(file):
+        _refuse(f"--plot {path}: {problem}")
     if file.is_dir():
         _refuse(f"--plot {path}: is a folder; a file name is needed")
     if not file.parent.is_dir():

@@ -13,6 +13,7 @@ from sledsim.crash_app import sealed
 from sledsim.crash_app.run import ACKNOWLEDGED, RECORDING, Run
 from sledsim.crash_app.setup import Setup
 from sledsim.crash_app.strata import Instant
+from sledsim.input_files import content, refuse_special
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ class Kept:
         self.title = title
         self.recording: DataRecording = DataRecording.load(folder / RECORDING)
         try:
-            self._acknowledged = (folder / ACKNOWLEDGED).read_bytes()
+            self._acknowledged = content(folder / ACKNOWLEDGED)
         except OSError as error:
             msg = f"{folder / ACKNOWLEDGED}: {error.strerror}"
             raise SledsimError(msg) from None
@@ -133,6 +134,7 @@ class Kept:
             return
         about = sealed.read(path)
         image = self.folder / _BAD / about["image"]
+        refuse_special(image)
         wanted = about["image_sha256"]
         if (found := _core.image_digest(str(image))) != wanted:
             msg = f"{image}: is damaged: its digest is {found}, and {path.name} says {wanted}"

@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
+from sledsim.input_files import content
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,7 @@ def read(path: Path) -> dict[str, Any]:
     OSError
         If it cannot be read.
     """
-    lines = path.read_bytes().splitlines(keepends=True)
+    lines = content(path).splitlines(keepends=True)
     line, others = b"".join(lines[1:2]), b"".join(lines[:1] + lines[2:])
     if line != _seal(others):
         problem = (

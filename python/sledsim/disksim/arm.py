@@ -12,6 +12,7 @@ from sledsim.disksim.parameter_coverage import Risen, place_of
 from sledsim.disksim.seeks import read_seek_curve
 from sledsim.disksim.toml_writer import Table
 from sledsim.disksim.tree import error
+from sledsim.input_files import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +81,7 @@ def _write_extracted(mechanics: Block, _cylinders: int, top: Table, account: Acc
     name = "Full seek curve"
     place = place_of(mechanics, name)
     path = mechanics.file(name)
-    if not path.is_file():
+    if not is_file(path):
         raise error(place, f"'{name}' is '{mechanics.item(name)}': there is no file {path}")
     points = read_seek_curve(path)
     account.files.append(path)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sledsim._core import SpecError
 from sledsim.arguments import placed
 from sledsim.disksim.tree import Place, error
+from sledsim.input_files import content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +28,8 @@ _PIECE = re.compile(
     |(?P<wrong>.)""",
     re.VERBOSE,
 )
+_DEEPEST = 100
+"""Files inside files."""
 _CLOSES = {"}": "{", "]": "["}
 
 
@@ -85,13 +88,19 @@ def _with_sources(
         if not name.is_word:
             raise error(token.place, f"'source' must be followed by a file name, found {name}")
         path = file.parent / name.text
-        if path.resolve() in inside:
+        try:
+            known = path.resolve()
+        except (OSError, ValueError) as wrong:
+            raise error(token.place, f"'source {name.text}': {wrong}") from None
+        if known in inside:
             raise error(token.place, f"'source {name.text}': {path} sources itself")
+        if len(inside) > _DEEPEST:
+            raise error(token.place, f"'source' nests deeper than {_DEEPEST}")
         try:
             included = text_of_file(path)
         except SpecError as wrong:
             raise error(token.place, f"'source {name.text}': {wrong}") from None
-        yield from _with_sources(included, path, (*inside, path.resolve()), sourced)
+        yield from _with_sources(included, path, (*inside, known), sourced)
 
 
 def _close(token: Token, opened: list[Token]) -> None:
@@ -123,7 +132,7 @@ def _pieces(text: str, file: Path) -> Iterator[Token]:
 def text_of_file(path: Path) -> str:
     """Return the text of a file, its line ends as newlines."""
     try:
-        data = path.read_bytes()
+        data = content(path)
     except OSError as wrong:
         msg = f"cannot read {path}: {wrong.strerror or wrong}"
         raise placed(SpecError(msg), file=path) from None

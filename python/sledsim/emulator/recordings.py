@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim.arguments import path_text, real, whole
+from sledsim.input_files import refuse_special
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +46,8 @@ class DataRecording:
             msg = "recordings with data need Linux"
             raise SledsimError(msg)
         path = path_text("folder", folder)
+        for name in ("about.json", "base.img", "data.bin", "requests.parquet"):
+            refuse_special(Path(path, name))
         return cls(_core.DataRecording(path), Path(path))
 
     def __repr__(self) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from sledsim._core import SledsimError, SpecError
-from sledsim.arguments import placed
+from sledsim.arguments import placed, shown
 from sledsim.cli.text_tables import table
 from sledsim.hardware import Device, Sled, device
 from sledsim.hardware.labels import split_list
+from sledsim.input_files import content, is_file, toml
 from sledsim.number_text import number
 
 FORM = "KEY=VALUE,... as in ecc_tips=4,spare_tips=64, or the path of a TOML file"
@@ -35,29 +34,29 @@ def read(said: str, name: str = "--faults") -> dict[str, Any]:
     SledsimError
         If it is neither.
     """
-    if said.endswith(".toml") or Path(said).is_file():
+    if said.endswith(".toml") or is_file(said):
         try:
-            found = tomllib.loads(Path(said).read_text(encoding="utf-8"))
+            found = toml(content(said))
         except OSError as error:
             msg = f"{name} {said}: {error.strerror}"
             raise SledsimError(msg) from None
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except ValueError as error:
             msg = f"{name} {said}: {error}"
             raise SledsimError(msg) from None
-        keys: dict[str, Any] = found.get("faults", found)
-        if set(found) - set(keys) - {"faults"} or not isinstance(keys, dict):
+        inside: Any = found.get("faults", found)
+        if not isinstance(inside, dict) or set(found) - set(inside) - {"faults"}:
             msg = f"{name} {said}: must have the keys of [faults] only"
             raise SledsimError(msg)
-        return keys
-    keys = {}
+        return inside
+    keys: dict[str, Any] = {}
     for word in split_list(said.removeprefix("(").removesuffix(")")):
         key, equals, value = (part.strip() for part in word.partition("="))
         if not (key and equals and value):
             msg = f"{name} {said}: '{word}': must be {FORM}"
             raise SledsimError(msg)
         try:
-            keys[key] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
+            keys[key] = toml(f"value = {value}")["value"]
+        except ValueError:
             keys[key] = value  # a word, as in out_of_spares=capacity
     return keys
 
@@ -73,7 +72,7 @@ def with_faults(base: Device, faults: Mapping[str, object] | None) -> Device:
     if faults is None:
         return base
     if not isinstance(faults, Mapping):
-        msg = f"faults = {faults!r}: must be a mapping of the keys of [faults]"
+        msg = f"faults = {shown(faults)}: must be a mapping of the keys of [faults]"
         raise placed(SpecError(msg), key="faults")
     if not isinstance(base, Sled):
         msg = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core
+from sledsim import _core, arguments
 from sledsim._core import SledsimError, TraceError
 from sledsim.arguments import placed
 from sledsim.number_text import number, size
@@ -160,10 +160,10 @@ class Device:
         """
         from sledsim.hardware.factory import wrap  # noqa: PLC0415 (it imports this)
 
-        sha256, place = trace_in_toml(text, "layout", "trace")
+        sha256, place = trace_in_toml(arguments.text("text", text), "layout", "trace")
         if sha256 is not None and place is not None:
             require_content(place, sha256, f"device {name}")
-        return wrap(_core.Device.from_toml(text, name, samples_folder()))
+        return wrap(_core.Device.from_toml(text, arguments.text("name", name), samples_folder()))
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 from sledsim import _core
-from sledsim.arguments import based, path_text, refuse
+from sledsim.arguments import based, path_text, refuse, text
 from sledsim.hardware.base import Composite, Device
 from sledsim.hardware.disks import Disk
 from sledsim.hardware.sleds import Sled
@@ -62,7 +62,7 @@ def device(name: DeviceLike, **overrides: object) -> Device:
     if isinstance(name, Device):
         changed = name._core.with_overrides(keys, samples_folder())  # noqa: SLF001 (one package)
         return wrap(changed) if keys else name
-    return wrap(_core.Device(path_text("device", name), keys))
+    return wrap(_core.Device(text("device", path_text("device", name)), keys))
 
 
 def device_of(given: object, name: str = "device") -> Device:
@@ -92,11 +92,22 @@ def wrap(core: _core.Device) -> Device:
     return Composite(core) if core.is_composite else Device(core)
 
 
-def dotted_keys(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield the keys of a table and, dotted, of the tables inside it; one without keys is kept."""
+_DEEPEST = 30
+
+
+def dotted_keys(table: Mapping[str, object], depth: int = 0) -> Iterator[tuple[str, object]]:
+    """Yield the keys of a table and, dotted, of the tables inside it; one without keys is kept.
+
+    Raises
+    ------
+    SpecError
+        For tables nested deeper than 30.
+    """
     for key, value in table.items():
         if isinstance(value, Mapping) and value:
-            yield from ((f"{key}.{inner}", item) for inner, item in dotted_keys(value))
+            if depth == _DEEPEST:
+                refuse(str(key), value, f"nested at most {_DEEPEST} deep")
+            yield from ((f"{key}.{inner}", item) for inner, item in dotted_keys(value, depth + 1))
         else:
             yield key, value
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._core import OutputError, SledsimError
 from sledsim.arguments import path_text
+from sledsim.input_files import name_problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,6 +117,8 @@ def check(path: str, *others: str | None, option: str = "") -> None:
     file, name = Path(path), f"{option} {path}" if option else str(path)
     if file.suffix.lower() != ".html":
         raise OutputError(f"{name}: must end in .html")
+    if problem := name_problem(file):
+        raise OutputError(f"{name}: {problem}")
     if file.is_dir():
         raise OutputError(f"{name}: is a folder; a file name is needed")
     if not file.parent.is_dir():

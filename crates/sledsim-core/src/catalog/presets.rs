@@ -1,6 +1,7 @@
 //! Presets and files of devices, and their bases.
 
-use sledsim_base::error::{Error, Result};
+use sledsim_base::error::{Error, Result, printable};
+use sledsim_base::files::read_text;
 use sledsim_base::keys::{Keys, nearest};
 use sledsim_base::labels::{settings_of_label, split_label};
 use std::path::{Path, PathBuf};
@@ -60,10 +61,8 @@ pub(super) fn short_name(name: &str) -> String {
         return format!("{}({settings})", short_name(base));
     }
     let stem = Path::new(name).file_stem();
-    stem.map_or_else(
-        || name.to_owned(),
-        |stem| stem.to_string_lossy().into_owned(),
-    )
+    let stem = stem.map_or_else(|| name.into(), |stem| stem.to_string_lossy());
+    printable(&stem)
 }
 
 /// The name and the settings of `NAME(key=value; ...)`; `None` for a name alone, as is
@@ -92,7 +91,7 @@ pub(super) fn load(name: &str, beside: Option<&Path>) -> Result<(Keys, Option<Pa
     }
     let path = path_of(name, beside);
     if name.ends_with(".toml") || name.contains('/') || path.is_file() {
-        let text = std::fs::read_to_string(&path).map_err(|error| Error::spec(&path, error))?;
+        let text = read_text(&path).map_err(|error| Error::spec(&path, error))?;
         let keys = Keys::parse(&text, &path.to_string_lossy())?;
         return Ok((keys, path.parent().map(Path::to_owned)));
     }

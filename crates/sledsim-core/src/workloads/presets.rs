@@ -2,6 +2,7 @@
 
 use super::Workload;
 use sledsim_base::error::{Error, Result};
+use sledsim_base::files::read_text;
 use sledsim_base::keys::{Keys, did_you_mean};
 use std::path::Path;
 
@@ -65,7 +66,7 @@ fn load(name: &str) -> Result<Keys> {
     }
     let path = Path::new(name);
     if is_path(name) || path.is_file() {
-        let text = std::fs::read_to_string(path).map_err(|error| Error::spec(path, error))?;
+        let text = read_text(path).map_err(|error| Error::spec(path, error))?;
         return Keys::parse(&text, name);
     }
     let presets = PRESETS.iter().map(|(preset, _)| *preset);

@@ -18,8 +18,8 @@ use arrow_schema::{ArrowError, SchemaRef};
 use chunks::Chunks;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use sledsim_base::files::open_regular;
 use sledsim_traces::SharedFile;
-use std::fs::File;
 use std::path::Path;
 
 /// A file whose footer was read.
@@ -34,7 +34,7 @@ impl ParquetFile {
     /// # Errors
     /// What is wrong with it.
     pub fn open(path: &Path) -> Result<Self, String> {
-        let whole = File::open(path).and_then(SharedFile::of);
+        let whole = open_regular(path).and_then(SharedFile::of);
         Self::of(whole.map_err(|error| error.to_string())?)
     }
 
