@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import pickle
 import random
 import subprocess
@@ -342,6 +343,31 @@ def test_a_folder_is_kept_and_reused(tmp_path: Path) -> None:
     (folder / names[0]).unlink()
     with pytest.raises(ss.SledsimError, match=r"0000000\.parquet: this part is missing"):
         ss.simulate_volumes(trace, "g2", folder=folder)
+
+
+@pytest.mark.parametrize("damage", ["a bit", "nothing", "a pipe", "a folder", "in the list"])
+def test_a_damaged_part_is_named(damage: str, tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    trace = msr(tmp_path / "many.csv", requests=300)
+    ss.simulate_volumes(trace, "g2", folder=folder)
+    file = folder / ("parts.json" if damage == "in the list" else "0000003.parquet")
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.unlink()
+    if damage in {"a bit", "in the list"}:
+        file.write_bytes(content)
+    elif damage == "a pipe":
+        os.mkfifo(file)
+    elif damage == "a folder":
+        file.mkdir()
+    code = (
+        f"import sledsim as ss; ss.simulate_volumes({str(trace)!r}, 'g2', folder={str(folder)!r})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert f"SledsimError: {file}: " in done.stderr
+    assert done.stderr.endswith("; remove the folder\n")
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:

@@ -21,6 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim.arguments import placed
+from sledsim.input_files import content, json_object
+from sledsim.values import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -98,14 +101,15 @@ def _found(
     try:
         if not os.path.lexists(folder) or not any(folder.iterdir()):
             return None
-        kept = json.loads((folder / _LIST).read_text(encoding="utf-8"))
-        of, text = kept["of"], kept["list"]
-        files = [part["file"] for part in json.loads(text)["parts"]]
+        kept = json_object(content(folder / _LIST))
+        of, text, files = kept["of"], kept["list"], kept["files"]
+        if kept["sha256"] != _seal(of, text, files):
+            raise ValueError
     except FileNotFoundError:
         msg = f"{folder}: is not empty, and holds no parts of a trace; give another folder"
         raise SledsimError(msg) from None
     except OSError as error:
-        msg = f"{folder}: cannot be read: {error.strerror}"
+        msg = f"{error.filename or folder / _LIST}: cannot be read: {error.strerror}"
         raise SledsimError(msg) from None
     except (ValueError, TypeError, KeyError):
         msg = f"{folder / _LIST}: is damaged; remove the folder"
@@ -115,11 +119,17 @@ def _found(
         if of.get(name) != now or now is None:
             msg = f"{folder}: {_DIFFERENCES[name]}; give another folder, or remove it"
             raise SledsimError(msg)
-    for file in files:
-        if not (folder / file).is_file():
-            msg = f"{folder / file}: this part is missing; remove the folder"
-            raise SledsimError(msg)
+    for file, digest in files.items():
+        if _digest(folder / file, progress) != digest:
+            problem = "damaged" if (folder / file).exists() else "missing"
+            msg = f"{folder / file}: this part is {problem}; remove the folder"
+            raise placed(SledsimError(msg), file=folder / file)
     return TraceParts(folder, text)
+
+
+def _seal(of: dict[str, Any], text: str, files: dict[str, str | None]) -> str:
+    """Return the digest of what the file with the list has."""
+    return digest_of(json.dumps([of, text, files], sort_keys=True))
 
 
 def _made(
@@ -144,7 +154,13 @@ def _made(
         if of != _made_from(load, windows, progress):
             msg = f"{load.name}: has changed while it was read"
             raise SledsimError(msg)
-        kept = json.dumps({"of": of, "list": text})
+        files = {
+            part["file"]: _digest(aside / part["file"], progress)
+            for part in json.loads(text)["parts"]
+        }
+        kept = json.dumps(
+            {"sha256": _seal(of, text, files), "of": of, "list": text, "files": files}
+        )
         _core.write_atomically(aside / _LIST, kept.encode())
         if folder.is_dir():
             folder.rmdir()
