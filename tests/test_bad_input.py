@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import functools
 import gzip
+import itertools
+import json
 import os
 import re
+import resource
 import shlex
+import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +22,8 @@ import pyarrow.parquet as pq
 import pytest
 import sledsim as ss
 from sledsim.cli import main
+from sledsim.studies import study_files
+from sledsim.studies.runner import Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -437,3 +446,233 @@ def test_an_exception_in_progress_comes_out_and_leaves_no_file(folder: Path) -> 
     with pytest.raises(ZeroDivisionError):
         ss.simulate(load, ss.device("g2"), rows=folder / "out.parquet", progress=progress)
     assert list(folder.iterdir()) == []
+
+
+# Numbers, shapes and files of any kind and size
+
+LONG, DIGITS, BRACKETS = "k" * 20_000, "9" * 5000, "[" * 3000 + "]" * 3000
+SHAPES = {
+    "an integer": "7",
+    "a huge integer": DIGITS,
+    "beyond 64 bits": "9" * 400,
+    "nan": "nan",
+    "inf": "-inf",
+    "a truth": "true",
+    "a date": "2026-11-26",
+    "text": "'x y'",
+    "long text": f"'{LONG}'",
+    "no text": "''",
+    "a list": "[1, 'a']",
+    "no list": "[]",
+    "nested lists": BRACKETS,
+    "some nested lists": "[" * 50 + "]" * 50,
+    "a table": "{x = 1}",
+    "a list of tables": "[{x = 1}]",
+}
+"""Values in TOML; hardly any key takes more than one of them."""
+OF_NO_KEY = {"a huge integer", "beyond 64 bits", "nested lists", "some nested lists"}
+"""What may be refused as TOML."""
+OF_STUDIES = [*study_files.KEYS, "plot.x", "grid.rate", "zip.rate", "other"]
+OF_POINTS = ["device", "workload", "trace", "load", "scenario", "scheduler", "layout", "background"]
+OF_POINTS += ["precision", "device.tips", "device.base", "scheduler.name", "layout.name", "seed"]
+OF_POINTS += ["crash.points", "crash.promise", "cache.policy", "requests", "rate", "other"]
+OF_SCENARIOS = ["device", "workload", "scheduler", "layout", "background", "other", "device.base"]
+OF_SCENARIOS += [f"device.{key}" for key in ss.device("g2").parameters]
+OF_SCENARIOS += [f"workload.{key}" for key in ("kind", "file", "rate", "requests", "sizes_kib")]
+OF_SCENARIOS += ["scheduler.name", "layout.name", "layout.regions", "scheduler.x"]
+
+
+def _study(file: Path, experiment: str) -> Sweep:
+    found = study_files.read(file)
+    chosen = found.get("experiment", experiment)
+    often = found.get("replications", 1)
+    return Sweep(study_files.design(found, file.parent), replications=often, experiment=chosen)
+
+
+@pytest.mark.parametrize("door", ["simulate", "crash_test", "hit_ratios", "base", "scenario"])
+def test_every_key_takes_its_shape_or_is_named(door: str, folder: Path) -> None:
+    file, taken, refused = folder / "x.toml", set(), 0
+    at_top = door in {"simulate", "scenario"}
+    keys = {"scenario": OF_SCENARIOS, "simulate": OF_STUDIES}.get(door, OF_POINTS)
+    for key, (shape, value) in itertools.product(keys, SHAPES.items()):
+        inside = {} if key.startswith("device") else {"device": "{base = 'g2'}"}
+        given = {key if at_top else f'"{key}"': value}
+        lines = [f"{name} = {text}\n" for name, text in (inside | given).items()]
+        if door == "simulate" and key != "base":
+            lines = [f"{key} = {value}\n", "[base]\n", "device = 'g2'\n"]
+        elif door == "simulate":
+            lines = [f"base = {value}\n"]
+        file.write_text(("" if at_top else "[base]\n") + "".join(lines), encoding="utf-8")
+        try:
+            ss.scenario(file) if door == "scenario" else _study(
+                file, door.replace("base", "simulate")
+            )
+            taken.add((key, shape))
+        except ss.SledsimError as error:
+            said, place = str(error), f"{file}:"
+            refused += 1
+            assert len(said) < 1000, said
+            assert "\n" not in said
+            parts = [*key.split("."), *(["x"] if "table" in shape else [])]
+            parts += ["device"] if key == "base" else []  # which it lacks
+            named = re.search(rf"\b({'|'.join(parts)})\b", said.replace(str(file), ""))
+            assert named or (shape in OF_NO_KEY and said.startswith(place)), (key, shape, said)
+    assert refused > 0.8 * len(keys) * len(SHAPES)
+    assert [each for each in taken if each[1] in {*OF_NO_KEY, "a date"}] == []
+
+
+def within_limits(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process that may take 3 GB and a minute."""
+    command = [sys.executable, "-m", "sledsim", *words]
+    limit = functools.partial(resource.setrlimit, resource.RLIMIT_AS, (3 << 30, 3 << 30))
+    return subprocess.run(
+        command, preexec_fn=limit, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [
+        ("rate = {from = 0, to = 9e18, step = 1}", "at most 1,000,000 values"),
+        ("rate = {from = 0, to = 1, step = 1e-300}", "at most 1,000,000 values"),
+        ("rate = {from = 1, to = 1_000_001, step = 1}", "at most 1,000,000 values"),
+        ("rate = {from = 0, to = 1, step = 5e-324}", "finite numbers"),
+        ("rate = {from = 0, to = nan, step = 1}", "finite numbers"),
+        ("rate = {from = -inf, to = 1, step = 1}", "finite numbers"),
+        ("rate = {from = 0, to = 1, step = inf}", "finite numbers"),
+        ("rate = {from = 0, to = 1, step = -1}", "step above 0"),
+        (f"rate = {{from = 0, to = {'9' * 400}, step = 1}}", "finite numbers"),
+        (
+            "rate = {from = 1, to = 30000, step = 1}\nseed = {from = 1, to = 30000, step = 1}",
+            "30,000 of rate times 30,000 of seed: 900,000,000 runs; must have at most 1,000,000",
+        ),
+    ],
+)
+def test_ranges_are_counted_before_they_are_built(keys: str, named: str) -> None:
+    Path("x.toml").write_text(f"[base]\ndevice = 'g2'\n[grid]\n{keys}\n", encoding="utf-8")
+    done = within_limits("sweep", "x.toml", "--dry-run")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("sledsim: error: ")
+    assert named in done.stderr
+
+
+def test_a_large_dry_run_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    """A million runs are allowed. Where they are checked, the wrong rates are found."""
+    ranges = "rate = {from = -999, to = 0, step = 1}\nseed = {from = 1, to = 1000, step = 1}"
+    Path("x.toml").write_text(f"[base]\ndevice = 'g2'\n[grid]\n{ranges}\n", encoding="utf-8")
+    assert main(["sweep", "x.toml", "--dry-run", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["points"], told["runs"], told["missing"]) == (1_000_000, 1_000_000, None)
+    assert main(["sweep", "x.toml", "--dry-run", "--replications", "2"]) == 2
+    assert "times 2 replications: 2,000,000 runs" in capsys.readouterr().err
+    assert main(["sweep", "--device", "g2", "--vary", "rate=1,-2", "--dry-run"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        ("ss.sweep({'device': 'g2'}, grid={'rate': range(10**30)})", "rate: has more than"),
+        ("ss.sweep({'device': 'g2'}, grid={'rate': itertools.count(1)})", "rate: has more than"),
+        ("ss.sweep({'device': 'g2'}, rows=({'rate': 1} for _ in itertools.count()))", "rows: has"),
+        ("ss.sweep({'device': 'g2'}, exclude=5)", "exclude = 5"),
+        ("ss.sweep({'device': 'g2', 'rate': 10**5000})", "rate = <int: Exceeds"),
+        ("ss.sweep({'device': 'g2'}, replications=10**5000)", "replications = <int: Exceeds"),
+        ("x = []; x.append(x); ss.sweep({'device': 'g2', 'rate': x})", "rate = [[...]]"),
+        ("ss.sweep({'device': '\\ud800'})", "device = '\\ud800'"),
+        ("ss.workload('random', rate=10**5000)", "argument rate: does not fit 64 bits"),
+        ("ss.hit_ratios(ss.workload(), sizes_mib=range(10**12))", "sizes_mib: has more than"),
+        ("ss.simulate(ss.workload(), 'g2', seeds=10**5000)", "seeds = <int: Exceeds"),
+        ("x = {}; [x := {'a': x} for _ in range(3000)]; ss.device('g2', **x)", "nested at most 30"),
+        ("disksim.read('a\\0b')", "embedded null byte"),
+        ("ss.sweep({'device': 'g2'}, output='a\\0b')", "embedded null byte"),
+    ],
+)
+def test_python_refuses_what_has_no_end(code: str, named: str) -> None:
+    text = "import itertools, sys, sledsim as ss\nfrom sledsim import disksim\n"
+    text += f"try:\n    {code}\nexcept ss.SledsimError as error:\n    print(ascii(str(error)))"
+    command = [sys.executable, "-c", text]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.stderr == ""
+    assert ascii(named)[1:-1] in done.stdout
+    assert len(done.stdout) < 1000
+
+
+ECHOES = [
+    f"{LONG}",
+    f"run --{LONG}",
+    f"run --device {LONG}",
+    f"run --device g2 --set {LONG}",
+    f"run --device g2 --set {LONG}=5",
+    f"run --device g2 --scheduler {LONG}",
+    f"run --device g2 --trace {'a/' * 3000}x",
+    f"run --device g2 --trace '{'a b ' * 3000}'",
+    f"run --device g2 --seeds {DIGITS}",
+    f"run --device g2 --rows {'n' * 300}.parquet",
+    f"run --device g2 --plot {'n' * 300}.png",
+    f"run --device g2 --report {'n' * 300}.html",
+    f"run --device g2 --trace t.csv --by-volume --folder {'n' * 300}",
+    f"sweep {LONG}",
+    f"sweep --device g2 --vary {LONG}=1,2",
+    f"sweep --device g2 --vary rate={DIGITS}",
+    f"sweep --device g2 --set rate={BRACKETS}",
+    f"sweep --device g2 --output {'n' * 300}",
+    f"sweep --device g2 --executor threads:{DIGITS}",
+    f"sweep --device g2 --set requests=50 --show {LONG}",
+    f"power-cut {LONG}",
+    f"ledger {LONG}",
+    f"serve --device g2 --faults {LONG}",
+    "devices show long.toml",
+    "devices import long.parv",
+    "devices show nested.toml",
+    "devices import nested.parv",
+    "devices import chain0.parv",
+    "run long.toml",
+]
+
+
+@pytest.mark.parametrize("line", ECHOES, ids=lambda line: line[:60])
+def test_what_is_repeated_is_cut(line: str, folder: Path, refused: Callable[..., str]) -> None:
+    texts = {
+        "t.csv": TRACE_CSV,
+        "long.toml": f"base = 'g2'\n[{LONG}]\n{LONG} = '{LONG}'\n",
+        "long.parv": f"{LONG} {LONG} = 5\n",
+        "nested.toml": f"base = 'g2'\ntips = {BRACKETS}\n",
+        "nested.parv": f"b B {{ x = {BRACKETS} }}\n",
+        **{f"chain{n}.parv": f"source chain{n + 1}.parv\n" for n in range(1200)},
+    }
+    for name, text in texts.items() if "." in line else ():
+        (folder / name).write_text(text, encoding="utf-8")
+    said = refused(*shlex.split(line))
+    assert len(said) < 1000
+    assert max(map(len, said.split())) <= 204
+    assert ("n" * 60 in said) == ("n" * 60 in line), "it names the file"
+    for word in (LONG, DIGITS, "a b " * 3000, "n" * 300):
+        assert word[:20] not in said or word not in line or "..." in said
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sweep x.toml --dry-run",
+        "run x.toml",
+        "run --device x.toml",
+        "run --device g2 --workload x.toml",
+        "devices import x.toml",
+        "serve --device g2 --faults x.toml",
+    ],
+)
+@pytest.mark.parametrize("kind", ["pipe", "socket", "device"])
+def test_input_that_is_no_regular_file_is_refused(line: str, kind: str, folder: Path) -> None:
+    """Opening it would wait, or reading it would not end."""
+    with socket.socket(socket.AF_UNIX) as bound:
+        if kind == "pipe":
+            os.mkfifo("x.toml")
+        elif kind == "socket":
+            bound.bind("x.toml")
+        else:
+            Path("x.toml").symlink_to("/dev/zero")
+        done = within_limits(*line.split())
+    assert done.returncode == 2
+    assert "x.toml" in done.stderr
+    assert "must be a regular file, not a pipe, a socket or a device" in done.stderr
+    assert [path.name for path in folder.iterdir()] == ["x.toml"]

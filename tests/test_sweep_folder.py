@@ -1,6 +1,7 @@
 """The folder of a study: what is there is not run again, and nothing harms it."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -216,3 +217,53 @@ def test_temporary_results_go_with_the_study() -> None:
     assert folder.is_dir()
     del study
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"[]", "must be a JSON object"),
+        (b"null", "must be a JSON object"),
+        (b"1", "must be a JSON object"),
+        (b'""', "must be a JSON object"),
+        (b"", "Expecting value"),
+        (b"\xff\xfe{", "utf-8"),
+        (b'{"format": 1, "exp', "Unterminated"),
+        (b"[" * 100_000, "nest too deep"),
+        (b'{\n"format": ' + b"9" * 5000 + b"}", 'line 2: "format": 9'),
+        (b"{}", "format = None: must be 1"),
+        (b'{"format": 1}', "it has no experiment"),
+        (b'{"format": 1, "experiment": "simulate", "parameters": 5}', "it has no parameters"),
+        (
+            b'{"format": 1, "experiment": "simulate", "parameters": {}, "fixed": []}',
+            "it has no fixed",
+        ),
+    ],
+    ids=range(13),
+)
+def test_a_damaged_file_about_the_study_is_named(
+    content: bytes, named: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "study.json"
+    file.write_bytes(content)
+    with pytest.raises(ss.SledsimError) as refused:
+        sweep(tmp_path, RATES)
+    assert str(refused.value).startswith(f"{file}: ")
+    assert named in str(refused.value)
+    assert refused.value.file == str(file)
+    assert [path.name for path in tmp_path.iterdir()] == ["study.json"]
+
+
+def test_a_pipe_in_place_of_results_is_named(tmp_path: Path) -> None:
+    sweep(tmp_path, RATES)
+    (part,) = tmp_path.glob("part-*.parquet")
+    part.unlink()
+    os.mkfifo(part)
+    code = (
+        f"import sledsim as ss; ss.sweep({BASE!r}, grid={{'rate': [1]}}, output={str(tmp_path)!r})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert f"SledsimError: {part}: cannot be read: must be a regular file" in done.stderr
+    assert "remove it, and its points run again" in done.stderr

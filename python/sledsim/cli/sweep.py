@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import number_text
 from sledsim._core import SledsimError
+from sledsim.arguments import whole
 from sledsim.cli import load_options, plots, reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import duration, work
 from sledsim.cli.text_tables import table
+from sledsim.input_files import is_file
 from sledsim.number_text import number
 from sledsim.studies import study_files
 from sledsim.studies.estimate import estimate
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sledsim.cli.parser import Commands
+    from sledsim.studies.design import Design
     from sledsim.studies.study import Study
 
 _ABOUT = """\
@@ -40,6 +43,8 @@ What the folder of --output has already is not run again: an interrupted study g
 has grown runs the new points alone.
 """
 _OWN_MEAN, _OWN_HIGH = "response_time_ms.mean", "confidence.response_time_ms.high"
+_MOST_CHECKED = 20_000
+"""Runs that a dry run checks."""
 _MOST_LINES = 40
 """Points listed on a terminal."""
 _SHOWN = ("response_time_ms.mean", "recovery_ms.mean", "hit_ratio")
@@ -116,9 +121,14 @@ def _sweep(options: argparse.Namespace) -> bool:
     beside = None if options.study is None else Path(options.study).parent
     if options.resume:
         _require_study(options.output)
+    design = study_files.design(_merged(found, options), beside)
+    replications = _first(options.replications, found.get("replications"), 1)
+    if options.dry_run and design.runs(whole("replications", replications, 1)) > _MOST_CHECKED:
+        _count(design, replications, options)
+        return True
     sweep = Sweep(
-        study_files.design(_merged(found, options), beside),
-        replications=_first(options.replications, found.get("replications"), 1),
+        design,
+        replications=replications,
         experiment=_first(options.experiment, found.get("experiment"), "simulate"),
         output=options.output,
         run_rows=options.run_rows,
@@ -145,7 +155,7 @@ def _first(*given: Any) -> Any:
 
 
 def _require_study(output: str | None) -> None:
-    if output is None or not (Path(output) / ABOUT).is_file():
+    if output is None or not is_file(Path(output) / ABOUT):
         msg = f"--resume: needs --output with the folder of a study, and {output} is none"
         raise SledsimError(msg)
 
@@ -170,6 +180,18 @@ def _merged(found: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
 def _told(sweep: Sweep, beat: Callable[..., None]) -> Callable[[int, int | None], None]:
     """Return a callback that shows the state of the sweep: runs and failures."""
     return lambda done, of: beat(done, of, f"{sweep.failed:,} failed" if sweep.failed else "")
+
+
+def _count(design: Design, replications: int, options: argparse.Namespace) -> None:
+    """Tell how many runs there are where to check all would take long."""
+    runs = design.runs(replications)
+    document = {"points": design.combinations, "replications": replications, "runs": runs}
+    if options.json:
+        print_json(document | {"missing": None, "estimated_s": None})
+        return
+    print(f"{number(document['points'])} points, {number(runs)} runs")
+    print("vary: " + (", ".join(design.varied) or "nothing"))
+    print(f"counted, not checked: more than {number(_MOST_CHECKED)} runs")
 
 
 def _dry_run(sweep: Sweep, options: argparse.Namespace) -> None:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sledsim._core import SledsimError
-from sledsim.arguments import refuse
+from sledsim.arguments import MOST_ITEMS, limited, refuse
 from sledsim.hardware import Device, dotted_keys
 from sledsim.hardware.labels import absolute
 from sledsim.load_values import Load
+from sledsim.values import printable
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -52,7 +53,8 @@ class Design:
     Raises
     ------
     SledsimError
-        For an empty sequence, lengths that differ, a key that is given twice, or no point.
+        For an empty sequence, lengths that differ, a key that is given twice, or more than a
+        million combinations.
     """
 
     def __init__(
@@ -69,8 +71,12 @@ class Design:
         self._axes = {key: _values("grid", key, given) for key, given in _keyed("grid", grid)}
         self._zip = {key: _values("zip", key, given) for key, given in _keyed("zip", zip)}
         self._rows = _records(rows)
+        if where is not None and not callable(where):
+            refuse("where", where, "a function of a point")
         self._where = where
-        self._exclude = [_plain_keys("exclude", each) for each in exclude]
+        if isinstance(exclude, str | Mapping) or not isinstance(exclude, Iterable):
+            refuse("exclude", exclude, "a sequence of mappings of keys to values")
+        self._exclude = [_plain_keys("exclude", each) for each in limited("exclude", exclude)]
         self._check()
 
     def _check(self) -> None:
@@ -92,6 +98,7 @@ class Design:
                 if key not in seen and key not in self.base:
                     known = ", ".join([*self.base, *self.varied])
                     _refuse(f"exclude: unknown key '{key}'; the study has {known}")
+        self.runs(1)
 
     @property
     def parameters(self) -> list[str]:
@@ -105,6 +112,24 @@ class Design:
         count *= len(next(iter(self._zip.values()))) if self._zip else 1
         for values in self._axes.values():
             count *= len(values)
+        return count
+
+    def runs(self, replications: int) -> int:
+        """Return how many runs there are before any is left out.
+
+        Raises
+        ------
+        SledsimError
+            For more than a million.
+        """
+        count = self.combinations * replications
+        if count > MOST_ITEMS:
+            lengths = [f"{len(values):,} of {key}" for key, values in self._axes.items()]
+            lengths += [f"{len(values):,} of {key}" for key, values in [*self._zip.items()][:1]]
+            lengths += [f"{len(self._rows):,} rows"] if self._rows else []
+            lengths += [f"{replications:,} replications"] if replications > 1 else []
+            told = " times ".join(lengths)
+            _refuse(f"the study has {told}: {count:,} runs; must have at most {MOST_ITEMS:,}")
         return count
 
     def values_of(self, key: str) -> Iterator[object]:
@@ -160,12 +185,14 @@ def _steps(columns: Mapping[str, Sequence[object]]) -> Iterator[Point]:
 
 def shown(value: object) -> Cell:
     """Return a value as it stands in a table: numbers and truths as they are, others as text."""
-    if isinstance(value, bool | int | float | str):
+    if isinstance(value, bool | int | float):
         return value
+    if isinstance(value, str):
+        return printable(value)
     if isinstance(value, Device | Load):
         return str(value.name)
     if isinstance(value, os.PathLike):
-        return str(value)
+        return printable(str(value))
     if isinstance(value, Mapping) and "base" in value:
         keys = dotted_keys({key: each for key, each in value.items() if key != "base"})
         return (
@@ -220,9 +247,10 @@ def _plain_keys(part: str, given: object) -> Point:
     keys: Point = {}
     for key, value in given.items():
         if isinstance(value, Mapping) and "base" not in value and key in _TABLES:
-            keys.update((f"{key}.{inner}", plain(each)) for inner, each in dotted_keys(value))
+            found = plain(key, value)
+            keys.update((f"{key}.{inner}", each) for inner, each in dotted_keys(found))
         else:
-            keys[key] = plain(value)
+            keys[key] = plain(key, value)
     return keys
 
 
@@ -231,21 +259,36 @@ def _values(part: str, key: str, given: object) -> list[object]:
     must = f"a sequence of values for {key}, as in [1, 2, 3]"
     if isinstance(given, str | bytes | Mapping | os.PathLike) or not isinstance(given, Iterable):
         refuse(f"{part}: {key}", given, must)
-    values = [plain(value) for value in given]
+    values = [plain(key, value) for value in limited(f"{part}: {key}", given)]
     if not values:
         _refuse(f"{part}: {key}: has no values; must be {must}")
     return values
 
 
-def plain(value: object) -> Any:
-    """Return Python's own value of a number of numpy or pandas."""
+_DEEPEST = 30
+
+
+def plain(key: str, value: object, depth: int = 0) -> Any:
+    """Return Python's own value of a number of numpy or pandas.
+
+    Raises
+    ------
+    SledsimError
+        For a number beyond 64 bits, or lists and mappings nested deeper than 30.
+    """
     item = getattr(value, "item", None)
     if callable(item) and getattr(value, "ndim", None) == 0:
         value = item()
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        refuse(key, value, "a number that fits 64 bits")
+    if isinstance(value, Mapping | list | tuple) and depth > _DEEPEST:
+        refuse(key, value, f"nested at most {_DEEPEST} deep")
     if isinstance(value, Mapping):
-        return {key: plain(each) for key, each in value.items()}
+        if not all(isinstance(inner, str) for inner in value):
+            refuse(key, value, "a mapping of keys, which are text, to values")
+        return {inner: plain(f"{key}.{inner}", each, depth + 1) for inner, each in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [plain(key, each, depth + 1) for each in value]
     return value
 
 
@@ -263,7 +306,7 @@ def _records(rows: object) -> list[Point]:
     must = "a data frame, an Arrow table or a sequence of mappings"
     if isinstance(table, str | Mapping) or not isinstance(table, Iterable):
         refuse("rows", rows, must)
-    records = [_plain_keys("rows", row) for row in table]
+    records = [_plain_keys("rows", row) for row in limited("rows", table)]
     if not records:
         _refuse(f"rows: has no row; must be {must}")
     keys = list(records[0])

@@ -28,6 +28,8 @@ class Experiment(NamedTuple):
     scalars of the result by their dotted names."""
     columns: Mapping[str, Kind]
     """Those that a result may have, and their kinds."""
+    keys: tuple[str, ...] = ()
+    """Its own keys, without their prefix."""
 
 
 def flat(document: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -126,7 +128,13 @@ _HIT_RATIOS: dict[str, Kind] = dict.fromkeys(
 
 EXPERIMENTS = {
     "simulate": Experiment(_simulate, {"caution": "text", **SUMMARY}),
-    "crash_test": Experiment(_crash_test, _CRASH_TEST),
-    "hit_ratios": Experiment(_hit_ratios, _HIT_RATIOS),
+    "crash_test": Experiment(
+        _crash_test,
+        _CRASH_TEST,
+        ("points", "seed", "promise", "requests_between", "fua", "flush", "in_recovery"),
+    ),
+    "hit_ratios": Experiment(
+        _hit_ratios, _HIT_RATIOS, ("policy", "size_mib", "segment_kib", "device_blocks")
+    ),
 }
 """What a study can run, by name."""

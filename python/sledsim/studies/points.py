@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._core import SledsimError
-from sledsim.arguments import optional, share, text
+from sledsim._core import SledsimError, SpecError
+from sledsim.arguments import optional, path_text, placed, refuse, share, text, whole
 from sledsim.hardware import device, device_of
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
 from sledsim.scenario_files import scenario
-from sledsim.simulation import tasks_of
+from sledsim.simulation import tasks_of, with_background
+from sledsim.studies.experiments import EXPERIMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sledsim.hardware import Device
     from sledsim.load_values import Load
     from sledsim.scenario_files import Scenario
@@ -92,11 +92,14 @@ class Jobs:
         groups = self._grouped(point)
         files = self._scenario(groups)
         on = self._device(groups, files)
+        background = _only(groups, "background", ())
+        if on is not None and self._experiment == "simulate":
+            with_background(on, background)  # checks it
         return Job(
             _load(groups, files, on),
             on,
             _scheduler(groups["scheduler"], files),
-            _only(groups, "background", ()),
+            background,
             optional(share, "precision", _only(groups, "precision", None)),
             groups["own"],
         )
@@ -109,7 +112,7 @@ class Jobs:
             if head in groups:
                 groups[head][rest] = value
             elif head in _OWN and _OWN[head] == self._experiment:
-                groups["own"][rest] = value
+                groups["own"][rest] = self._own(key, rest, value)
             elif head in _OWN:
                 msg = f"{key}: is a key of {_OWN[head]}, and the experiment is {self._experiment}"
                 raise SledsimError(msg)
@@ -117,8 +120,18 @@ class Jobs:
                 groups["workload"][key] = value
         return groups
 
+    def _own(self, key: str, name: str, value: object) -> object:
+        known = EXPERIMENTS[self._experiment].keys
+        if name not in known:
+            msg = f"{key}: unknown key; {self._experiment} has {', '.join(known)}"
+            raise placed(SpecError(msg), key=key)
+        is_text = name in {"policy", "promise"}
+        if isinstance(value, bool) or not isinstance(value, str if is_text else int | float):
+            refuse(key, value, "text" if is_text else "a number")
+        return whole(key, value) if name == "seed" else value
+
     def _scenario(self, groups: Mapping[str, Point]) -> Scenario | None:
-        name = _only(groups, "scenario", None)
+        name = optional(path_text, "scenario", _only(groups, "scenario", None))
         if name is None:
             return None
         if name not in self._scenarios:
@@ -135,6 +148,8 @@ class Jobs:
             return None
         layout = dict(groups["layout"])
         named = layout.pop("", {})
+        if not isinstance(named, str | Mapping):
+            refuse("layout", named, "the name of a layout, or a mapping of its keys")
         layout = {**({"name": named} if isinstance(named, str) else named), **layout}
         try:
             key = json.dumps([base, keys, layout])
@@ -188,9 +203,9 @@ def _load(groups: Mapping[str, Point], files: Scenario | None, on: Device | None
     if len(named) > 1:
         msg = f"{named[0][0]} and {named[1][0]}: give one of them"
         raise SledsimError(msg)
-    base: object = named[0][1] if named else files.load if files else "random"
+    name, base = named[0] if named else ("workload", files.load if files else "random")
     try:
-        return load_of({"base": base, **keys} if keys else base)
+        return load_of({"base": base, **keys} if keys else base, name)
     except SledsimError as error:
         hint = _device_hint(str(error), keys, on)
         if hint is None:

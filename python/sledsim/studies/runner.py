@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError, StudyTable
-from sledsim.arguments import path_text, placed, refuse, whole
+from sledsim.arguments import MOST_ITEMS, path_text, placed, refuse, whole
 from sledsim.executors import completed, workers
 from sledsim.studies.design import Design, sent, shown
 from sledsim.studies.experiments import EXPERIMENTS
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from sledsim.studies.design import Point
 
 _FORMAT = 1
+_KINDS = {"experiment": str, "parameters": dict, "fixed": dict}
+"""What a file about a study must have."""
 _BATCH_SECONDS = 0.25
 """How long a batch is to take at least: many short runs are sent together."""
 _TASK_SECONDS = 0.005
@@ -146,10 +148,11 @@ class Sweep:
         parts: bool = False,
         keep_versions: bool = False,
     ) -> None:
-        if experiment not in EXPERIMENTS:
+        if experiment not in list(EXPERIMENTS):  # it may be no text
             refuse("experiment", experiment, f"one of {', '.join(EXPERIMENTS)}")
         self.design = design
-        self.replications = whole("replications", replications, 1, 1_000_000)
+        self.replications = whole("replications", replications, 1, MOST_ITEMS)
+        design.runs(self.replications)
         folder = None if output is None else Path(path_text("output", output))
         if run_rows and folder is None:
             refuse("run_rows", run_rows, "given with output, the folder that they go to")
@@ -263,8 +266,11 @@ class Sweep:
         """Refuse a folder of another study."""
         folder, mine = self.store.folder / ABOUT, self._about()
         if about.get("format") != _FORMAT:
-            msg = f"{folder}: format = {about.get('format')!r}: must be {_FORMAT}"
-            raise SledsimError(msg)
+            refuse("format", about.get("format"), str(_FORMAT), folder)
+        for name, kind in _KINDS.items():
+            if not isinstance(about.get(name), kind):
+                msg = f"{folder}: is damaged: it has no {name}; give another folder, or remove it"
+                raise placed(SledsimError(msg), file=folder, key=name)
         for name in ("experiment", "parameters"):
             if about[name] != mine[name]:
                 there = ", ".join(about[name]) if name == "parameters" else about[name]

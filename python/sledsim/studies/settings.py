@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import Any
 
 from sledsim._core import SledsimError
 from sledsim.hardware.labels import split_list
+from sledsim.input_files import toml
 
 
 def setting(text: str) -> tuple[str, Any]:
@@ -47,6 +47,6 @@ def _key_and_rest(option: str, text: str, form: str, example: str) -> tuple[str,
 
 def _value(text: str) -> Any:
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return toml(f"value = {text}")["value"]
+    except ValueError:
         return text

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError, StudyTable
+from sledsim.arguments import placed
+from sledsim.input_files import content, json_object, need_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,9 +70,10 @@ class Store:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             there = any(not file.name.startswith(".") for file in folder.iterdir())
-        except OSError as error:
-            msg = f"{folder}: cannot be used as the folder of a study: {error.strerror}"
-            raise SledsimError(msg) from None
+        except (OSError, ValueError) as error:  # ValueError for a zero byte
+            problem = getattr(error, "strerror", error)
+            msg = f"{folder}: cannot be used as the folder of a study: {problem}"
+            raise placed(SledsimError(msg), file=folder) from None
         if there and not self.is_temporary and not (folder / ABOUT).is_file():
             msg = f"{folder}: holds files and no {ABOUT}: it is no folder of a study; give another"
             raise SledsimError(msg)
@@ -85,13 +88,15 @@ class Store:
         """
         file = self.folder / ABOUT
         try:
-            found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            return json_object(content(file))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
-            msg = f"{file}: cannot be read: {error}"
-            raise SledsimError(msg) from None
-        return found
+        except OSError as error:
+            msg = f"{file}: cannot be read: {error.strerror}"
+            raise placed(SledsimError(msg), file=file) from None
+        except ValueError as error:
+            msg = f"{file}: cannot be read: {error}; give another folder, or remove it"
+            raise placed(SledsimError(msg), file=file) from None
 
     def describe(self, about: dict[str, Any]) -> None:
         """Write what is to be known of the study."""
@@ -134,13 +139,14 @@ class Store:
 
     def _is_whole(self, part: Path) -> bool:
         try:
+            need_regular(part)
             with part.open("rb") as opened:
                 found = hashlib.file_digest(opened, "sha256").hexdigest()
         except FileNotFoundError:
             return False  # joined meanwhile
         except OSError as error:
-            msg = f"{part}: cannot be read: {error.strerror}"
-            raise SledsimError(msg) from None
+            msg = f"{part}: cannot be read: {error.strerror}; remove it, and its points run again"
+            raise placed(SledsimError(msg), file=part) from None
         if part.name == _name(found):
             return True
         part.rename(part.with_name(part.name + _DAMAGED))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
-from sledsim.arguments import refuse
+from sledsim.arguments import MOST_ITEMS, placed, refuse
+from sledsim.input_files import content, is_file, toml
 from sledsim.studies.design import Design
 
 if TYPE_CHECKING:
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
 
 KEYS = ("title", "experiment", "replications", "base", "grid", "zip", "rows", "exclude", "plot")
 """What a file of a study may have at its top."""
+_KINDS: dict[str, Any] = dict(
+    zip(KEYS, (str, str, int, dict, dict, dict, list, list, dict), strict=True)
+)
+_MUST = {
+    str: "text",
+    int: "an integer",
+    dict: "a table of keys",
+    list: "a list of tables of keys",
+}
 _PLOT = ("x", "y", "by")
 
 
@@ -30,20 +40,26 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
     """
     file = Path(path)
     try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
+        found = toml(content(file))
     except OSError as error:
         msg = f"{file}: cannot be read: {error.strerror}"
         raise SledsimError(msg) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         msg = f"{file}: is no TOML: {error}"
         raise SledsimError(msg) from None
-    for key in found:
+    for key, value in found.items():
         if key not in KEYS:
             msg = f"{file}: unknown key '{key}'; a study has {', '.join(KEYS)}{_hint(key)}"
-            raise SledsimError(msg)
-    plot = found.get("plot", {})
-    if not isinstance(plot, dict) or not set(plot) <= set(_PLOT):
-        refuse(f"{file}: plot", plot, f"a table with the keys {', '.join(_PLOT)}")
+            raise placed(SledsimError(msg), file=file, key=key)
+        kind = _KINDS[key]
+        if type(value) is not kind or (
+            kind is list and not all(isinstance(each, dict) for each in value)
+        ):
+            refuse(key, value, _MUST[kind], file)
+    for key, value in found.get("plot", {}).items():
+        if key not in _PLOT or not isinstance(value, str):
+            must = f"one of the keys {', '.join(_PLOT)}, with the name of a column"
+            refuse(f"plot.{key}", value, must, file)
     return found
 
 
@@ -86,10 +102,17 @@ def _listed(part: str, key: str, given: object) -> object:
     ):
         refuse(f"{part}: {key}", given, "a list, or a table with the numbers from, to and step")
     first, last, step = given["from"], given["to"], given["step"]
-    if step <= 0 or last < first:
-        refuse(f"{part}: {key}", given, "a range that rises: step above 0, to of at least from")
-    count = int((last - first) / step + 1e-9) + 1
-    return [first + number * step for number in range(count)]
+    try:
+        rises = all(map(math.isfinite, (first, last, step))) and step > 0
+        count = (last - first) / step + 1e-9 if rises else math.nan
+    except OverflowError:  # of integers beyond all floats
+        count = math.nan
+    if not (math.isfinite(count) and count >= 0):
+        must = "a range that rises: finite numbers, step above 0, to of at least from"
+        refuse(f"{part}: {key}", given, must)
+    if count >= MOST_ITEMS:
+        refuse(f"{part}: {key}", given, f"a range of at most {MOST_ITEMS:,} values")
+    return [first + number * step for number in range(int(count) + 1)]
 
 
 _PATHS = ("device", "trace", "workload", "load", "scenario")
@@ -105,7 +128,7 @@ def _located(key: str, value: object, beside: Path | None) -> object:
         return {**value, "base": _located(key, value["base"], beside)}
     if isinstance(value, str):
         name, keys = _core.split_device_name(value) if key == "device" else (value, "")
-        if (beside / name).is_file():
+        if is_file(beside / name):
             return str(beside / name) + keys
     return value
 
