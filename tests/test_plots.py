@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from xml.dom import minidom
+from xml.sax.saxutils import escape
 
 import polars as pl
 import pytest
@@ -186,9 +188,34 @@ def test_logarithmic_axes_are_labelled_by_decades(
         (0, "0"),
         (0.0001, "0.0001"),
         (20_000, "20,000"),
-        (1e6, "$10^{6}$"),
-        (2e-7, "$2\\times10^{-7}$"),
+        (1e6, "10\u2076"),
+        (2e-7, "2\u00d710\u207b\u2077"),
     ],
 )
 def test_numbers_on_axes(value: float, text: str) -> None:
     assert scales.plain(value) == text
+
+
+NAMES = [r"tr$\foo$", "a_b^c$", "$x$ $y", "<b>&'", "esc\x1b[31m\x07"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_shown_as_they_are(name: str, tmp_path: Path) -> None:
+    """Not as formulas, nor as markup, in titles, at axes and in legends."""
+    trace, file = tmp_path / f"{name}.trace", tmp_path / f"{name}.toml"
+    trace.write_text("".join(f"{n} 0 {n * 999} 8 {n % 2}\n" for n in range(60)))
+    file.write_text("base = 'g2'")
+    compared = ss.compare(ss.read_trace(trace), [str(file), "g3"])
+    study = ss.sweep({"requests": 50}, grid={"device": [str(file), "g3"], "rate": [100, 200]})
+    mean = "response_time_ms.mean"
+    for figure in (
+        ss.simulate(ss.read_trace(trace), str(file)).plot(),
+        compared.plot(),
+        ss.plots.causes(compared),
+        ss.plots.trace(ss.trace_info(trace, picture=True)),
+        study.plot("rate", mean, "device", title=name),
+        study.plot("device", mean, title=name),
+    ):
+        shown = minidom.parseString(encoded(figure, "svg")).toxml()
+        assert escape(name.replace("\x1b", r"\u{1b}").replace("\x07", r"\u{7}")) in shown
+        encoded(figure, "png")

@@ -139,6 +139,7 @@ def test_every_kind_of_picture_is_looked_at() -> None:
 @pytest.mark.parametrize(("draw", "size"), CASES)
 def test_a_picture_can_be_read(draw: Callable[..., Figure], size: str) -> None:
     seen = Seen(draw(size))
+    assert [text.get_text() for text in seen.texts if text.get_parse_math()] == []
     assert seen.overlaps() == []
     assert seen.cut_off() == []
     assert seen.pale_texts(like_lines=style.COLOURS) == []

@@ -7,9 +7,9 @@ import textwrap
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sledsim import cautions
+from sledsim import _core, arguments, cautions
 from sledsim._core import SledsimError
-from sledsim.arguments import refuse
+from sledsim.arguments import as_list, refuse
 from sledsim.plots import curves
 from sledsim.plots.scales import inches_of
 from sledsim.plots.style import STYLE
@@ -65,6 +65,7 @@ class Frame:
         more
             Further footnotes.
         """
+        title = _core.brief(" ".join(arguments.text("title", title).split()))
         notes = [*cautions.lines(found or {}), *more]
         if self.own:
             width, height = self.figure.get_size_inches()
@@ -183,8 +184,8 @@ def begin(
 
 def _given(ax: Place, size: Size, panels: int) -> Frame:
     given: Any = [ax] if hasattr(ax, "get_figure") else ax
-    axes: list[Any] = list(getattr(given, "flat", given))  # subplots() returns an array
-    if len(axes) != panels:
+    axes: list[Any] = as_list("ax", getattr(given, "flat", given))  # subplots() returns an array
+    if len(axes) != panels or not all(hasattr(each, "get_figure") for each in axes):
         refuse("ax", ax, f"{panels} axes, one for each panel" if panels > 1 else "one axes")
     if size is not None:
         refuse("size", size, "left out where ax is given: the figure is there")

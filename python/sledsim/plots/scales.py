@@ -19,6 +19,10 @@ LOG_FROM = 10
 """From this ratio of the largest to the smallest on, an axis is logarithmic."""
 _PLAIN = range(-4, 6)
 """Powers of ten that are written out."""
+_RAISED = str.maketrans(
+    "-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
+)
+"""Digits and sign of exponents."""
 _UNIT = 12
 """Most characters of a unit."""
 _LETTERS_PER_INCH, _LETTER_IN = 13.5, 0.07
@@ -180,4 +184,5 @@ def plain(value: float) -> str:
     if power in _PLAIN:
         return f"{value:,.10g}"
     factor = round(value / 10.0**power, 6)
-    return f"$10^{{{power}}}$" if factor == 1 else f"${factor:g}\\times10^{{{power}}}$"
+    ten = f"10{str(power).translate(_RAISED)}"
+    return ten if factor == 1 else f"{factor:g}\u00d7{ten}"

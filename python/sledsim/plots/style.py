@@ -129,6 +129,7 @@ STYLE: Any = {
     "figure.titleweight": "bold",
     "font.size": 9,
     "text.color": INK,
+    "text.parse_math": False,  # names are shown as they are: `a$b$`
     "axes.labelcolor": INK,
     "axes.edgecolor": INK,
     "axes.titlesize": 9,

@@ -10,6 +10,7 @@ from sledsim.arguments import refuse
 from sledsim.comparison import Comparison
 from sledsim.plots.frame import load_title
 from sledsim.simulation import Run
+from sledsim.values import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,7 @@ def runs_of(of: object) -> dict[str, Run]:
         return dict(zip(of.labels, of.runs, strict=True))
     if not isinstance(of, Mapping) or not of or not all(isinstance(r, Run) for r in of.values()):
         refuse("of", of, "a run, a comparison, or runs by their labels")
-    return {str(label): run for label, run in of.items()}
+    return {printable(str(label)): run for label, run in of.items()}
 
 
 def cautions_of(
