@@ -1,4 +1,4 @@
-"""Public shapes of trace files are read as they are meant, or named; units that are wrong are doubted.
+"""Public shapes of trace files are read as they are meant; units that are wrong are doubted.
 
 ``python -m tests.test_trace_shapes`` prints what `sledsim trace info` says of each shape.
 """
@@ -15,18 +15,22 @@ import tarfile
 import zipfile
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 import sledsim as ss
 
-from tests.trace_shapes import KINDS, SHAPES, Shape
+from tests.trace_shapes import KINDS, SHAPES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Request = tuple[int, str, int, int, int]
 """Time in ns, operation, first byte, length, and response in ns."""
 
 
-def requests(file: Path, **options: str) -> list[dict[str, str]]:
+def requests(file: Path, **options: Any) -> list[dict[str, str]]:
     """Return the requests of a trace, as they are written to a CSV."""
     output = file.with_name("read.csv")
     ss.convert_trace([file], output, **options)
@@ -34,7 +38,7 @@ def requests(file: Path, **options: str) -> list[dict[str, str]]:
         return list(csv.DictReader(rows))
 
 
-def said(file: Path, **options: str) -> str:
+def said(file: Path, **options: Any) -> str:
     """Return the cautions or the error about a trace."""
     try:
         info = ss.trace_info(file, quick=True, **options)
@@ -111,7 +115,7 @@ def test_a_file_that_is_no_trace_is_named(tmp_path: Path, kind: str, compressed:
 
 
 def test_archives_of_python_are_named(tmp_path: Path) -> None:
-    for name, expected in [("a.tar", "a tar archive"), ("a.tgz", "a tar archive"), ("a.zip", "zip")]:
+    for name, expected in [("a.tar", "a tar"), ("a.tgz", "a tar"), ("a.zip", "a zip")]:
         file = tmp_path / name
         if name == "a.zip":
             with zipfile.ZipFile(file, "w") as archive:
@@ -161,7 +165,8 @@ def busy_disk() -> list[Request]:
     draw, at, end = random.Random(46), 500_000_000, 0
     found = []
     for _ in range(400):
-        at += int(draw.expovariate(1) * draw.choice([2_000_000, 2_000_000, 26_000_000])) // 100 * 100
+        mean_ns = draw.choice([2_000_000, 2_000_000, 26_000_000])
+        at += int(draw.expovariate(1) * mean_ns) // 100 * 100
         size = draw.choice([4096, 8192, 65536])
         place = end if draw.random() < 0.1 else 4096 * draw.randrange(25_000_000)
         took = int(draw.lognormvariate(0, 0.7) * 5_000_000) // 100 * 100
@@ -176,9 +181,7 @@ def number(value: int, unit: int, *, whole: bool) -> str:
     return str(round(exact)) if whole else f"{exact:f}"
 
 
-def write(
-    file: Path, name: str, units: tuple[str, str, str], *, whole: bool, since_s: int = 0
-) -> None:
+def write(file: Path, name: str, units: Sequence[str], *, whole: bool, since_s: int = 0) -> None:
     """Write the requests of a busy disk in a format, with its numbers in these units."""
     form = FORMATS[name]
     time, place, length = FACTORS[units[0]], SIZES[units[1]], SIZES[units[2]]
@@ -248,17 +251,12 @@ def test_known_traces_are_not_doubted() -> None:
             assert not said(file), file
 
 
-def _show(name: str, shape: Shape) -> None:
-    print(f"## {name}\n{said(Path(_file(shape)))[:400] or '(read)'}")
-
-
-def _file(shape: Shape) -> str:
-    file = Path("out") / "shape.log"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(shape.text)
-    return str(file)
-
-
 if __name__ == "__main__":
-    for one, found in SHAPES.items():
-        _show(one, found)
+    for title, shape in SHAPES.items():
+        if not shape.requests:
+            continue
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "shape.log"
+            file.write_text(shape.text)
+            rows = "\n".join(str(row) for row in requests(file, **shape.options))
+            sys.stdout.write(f"## {title}\n{said(file)[:600]}\n{rows}\n")

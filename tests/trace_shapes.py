@@ -67,7 +67,7 @@ SHAPES = {
     ),
     "one code per operation": Shape(
         "0.1,0,4096,1\n0.2,4096,4096,3\n0.3,8192,512,5\n0.4,65536,4096,6\n",
-        "--columns \"time=?:?, offset=?:?, bytes=?:?, op=?",
+        '--columns "time=?:?, offset=?:?, bytes=?:?, op=?',
         {"columns": "time=1:s, offset=2:B, bytes=3:B, op=4:1|2|5/3|4|6"},
         [
             (100_000_000, _READ, 0, 4096),
@@ -103,7 +103,7 @@ SHAPES = {
         "DiskRead, 1200, app.exe (88), 0x00000c0000, 0x00001000, 0\n"
         "FileIoRead, 1250, app.exe\n"
         "DiskWrite, 2100, app.exe (88), 0x00000d0000, 0x00002000, 0\n",
-        "--columns \"time=?:?, offset=?:?, bytes=?:?, op=?",
+        '--columns "time=?:?, offset=?:?, bytes=?:?, op=?',
         {
             "columns": "time=2:us, offset=4:B, bytes=5:B, op=1:DiskRead/DiskWrite, device=6, "
             "only=1:DiskRead|DiskWrite, skip=4"
@@ -130,6 +130,6 @@ KINDS = {
     "7z": (b"7z\xbc\xaf\x27\x1c\0\x04", "a 7z archive: unpack it"),
     "pcap": (b"\xd4\xc3\xb2\xa1\x02\0\x04\0", "a network capture (pcap)"),
     "pcapng": (b"\n\r\r\n\x1c\0\0\0\x4d\x3c\x2b\x1a", "a network capture (pcap)"),
-    "a page": (b"<!DOCTYPE html><title>404</title>", "a page of HTML: the download may have failed"),
+    "a page": (b"<!DOCTYPE html><title>404</title>", "a page of HTML: the download may have"),
 }
 """First bytes of files that are no traces, and what is said."""

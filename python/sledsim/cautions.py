@@ -205,7 +205,7 @@ def _of_requests(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def of_units(trace: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the doubts about the units of a trace: short name, and sentence."""
     return [
-        (one["key"], f"{one['text']} ({one['key']} \"{one['likelier']}\" reads it so)")
+        (one["key"], f'{one["text"]} ({one["key"]} "{one["likelier"]}" reads it so)')
         for one in trace.get("unit_doubts", [])
     ]
 

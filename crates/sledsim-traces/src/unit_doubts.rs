@@ -6,7 +6,7 @@
 
 use crate::record::Record;
 use crate::units::{GivenUnits, Unit};
-use sledsim_base::units::BLOCK_BYTES;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
 /// A unit that makes more sense than the one read in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,12 +80,7 @@ pub fn doubts(records: &[Record], units: &[Unit; 3], trust: Trust, rounded: u64)
 }
 
 /// The unit in which times make more sense, and why.
-fn of_times(
-    records: &[Record],
-    unit: &Unit,
-    trust: Trust,
-    rounded: u64,
-) -> Option<(&'static str, String)> {
+fn of_times(records: &[Record], unit: &Unit, trust: Trust, rounded: u64) -> Likelier {
     let mut times: Vec<f64> = records.iter().map(|record| record.time.s()).collect();
     times.sort_by(f64::total_cmp);
     let (first, last) = (*times.first()?, *times.last()?);
@@ -162,7 +157,7 @@ fn of_times(
     let mut responses: Vec<f64> = records
         .iter()
         .filter_map(|record| record.response)
-        .map(|response| response.s())
+        .map(Nanos::s)
         .collect();
     responses.retain(|response| *response > 0.0);
     responses.sort_by(f64::total_cmp);
@@ -177,108 +172,130 @@ fn of_times(
     ))
 }
 
+/// A likelier unit, and why.
+type Likelier = Option<(&'static str, String)>;
+
+/// The bytes of this many blocks of 512 bytes are a whole number of blocks themselves.
+const BLOCK_OF_BLOCKS: u64 = BLOCK_BYTES * BLOCK_BYTES;
+
+fn is_block(unit: &Unit) -> bool {
+    unit.factor == BLOCK_BYTES
+}
+
+fn is_byte(unit: &Unit) -> bool {
+    unit.factor == 1
+}
+
 /// The units in which places (1) and lengths (2) make more sense, and why.
 fn of_bytes(
     records: &[Record],
     place: &Unit,
     length: &Unit,
 ) -> Vec<(usize, (&'static str, String))> {
-    let moving = || records.iter().filter(|record| record.bytes > 0);
-    let count = moving().count();
-    let mut found = Vec::new();
-    if count < LEAST_RECORDS {
-        return found;
+    let moving: Vec<&Record> = records.iter().filter(|record| record.bytes > 0).collect();
+    if moving.len() < LEAST_RECORDS {
+        return Vec::new();
     }
-    let is_block = |unit: &Unit| unit.factor == BLOCK_BYTES;
-    let is_byte = |unit: &Unit| unit.factor == 1;
-    let mut lengths: Vec<u64> = moving().map(|record| record.bytes).collect();
+    let mut lengths: Vec<u64> = moving.iter().map(|record| record.bytes).collect();
     lengths.sort_unstable();
-    let (median, longest) = (lengths[count / 2], lengths[count - 1]);
-    let mean = lengths.iter().map(|bytes| *bytes as f64).sum::<f64>() / count as f64;
-    let whole = |of: u64| lengths.iter().all(|bytes| bytes.is_multiple_of(of));
-    let mut of_lengths = None;
-    if is_byte(length) && median < BLOCK_BYTES {
-        of_lengths = Some((
-            "512B",
-            format!("half of the requests are shorter than {BLOCK_BYTES} bytes"),
-        ));
+    let mut places: Vec<u64> = moving.iter().map(|record| record.offset).collect();
+    places.sort_unstable();
+    places.dedup();
+    places.retain(|place| *place > 0);
+    let mut of_lengths = of_lengths(&lengths, length);
+    let mut of_places = of_places(&places, &lengths, place, of_lengths.is_some());
+    if of_lengths.is_none() && of_places.is_none() {
+        (of_places, of_lengths) = of_ends(records, place, length);
     }
-    let squared = BLOCK_BYTES * BLOCK_BYTES;
-    if is_block(length) && whole(squared) && mean >= LONG_BYTES {
+    let found = [of_places, of_lengths];
+    (1..)
+        .zip(found)
+        .filter_map(|(index, found)| Some((index, found?)))
+        .collect()
+}
+
+fn of_lengths(sorted: &[u64], unit: &Unit) -> Likelier {
+    let mean = sorted.iter().map(|bytes| *bytes as f64).sum::<f64>() / sorted.len() as f64;
+    if is_byte(unit) && sorted[sorted.len() / 2] < BLOCK_BYTES {
+        let why = format!("half of the requests are shorter than {BLOCK_BYTES} bytes");
+        return Some(("512B", why));
+    }
+    let whole = sorted
+        .iter()
+        .all(|bytes| bytes.is_multiple_of(BLOCK_OF_BLOCKS));
+    (is_block(unit) && whole && mean >= LONG_BYTES).then(|| {
         let mib = mean / LONG_BYTES;
         let why = format!("all lengths are multiples of 512 blocks, {mib:.1} MiB in the mean");
-        of_lengths = Some(("B", why));
+        ("B", why)
+    })
+}
+
+/// By the distinct `places` above zero, in order, and whether lengths are doubted.
+fn of_places(places: &[u64], lengths: &[u64], unit: &Unit, doubted: bool) -> Likelier {
+    let highest = *places.last()?;
+    if is_block(unit) && highest > LARGEST_DRIVE_BYTES {
+        let tb = highest as f64 / 1e12;
+        return Some((
+            "B",
+            format!("the highest is at {tb:.0} TB, beyond any drive"),
+        ));
     }
-    let places = || {
-        moving()
-            .map(|record| record.offset)
-            .filter(|offset| *offset > 0)
-    };
-    let mut distinct: Vec<u64> = places().collect();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let highest = distinct.last().copied().unwrap_or(0);
     let apart = |of: u64| {
-        distinct
+        places
             .iter()
-            .filter(|offset| !offset.is_multiple_of(of))
+            .filter(|place| !place.is_multiple_of(of))
             .count()
     };
-    let mut of_places = None;
-    if is_block(place) && highest > LARGEST_DRIVE_BYTES {
-        let tb = highest as f64 / 1e12;
-        of_places = Some((
-            "B",
-            format!("the highest place is at {tb:.0} TB, beyond any drive"),
-        ));
-    } else if is_block(place) && distinct.len() >= LEAST_RECORDS && apart(squared) == 0 {
-        if longest < squared || of_lengths.is_some() {
-            let why = "all places are multiples of 256 KiB, and requests are shorter";
-            of_places = Some(("B", why.to_owned()));
-        }
-    } else if is_byte(place) && 2 * apart(BLOCK_BYTES) > distinct.len() {
-        if whole(BLOCK_BYTES) || of_lengths.is_some() {
-            let why = "most places are no multiples of 512 bytes";
-            of_places = Some(("512B", why.to_owned()));
-        }
+    let short = lengths
+        .last()
+        .is_some_and(|longest| *longest < BLOCK_OF_BLOCKS);
+    let many = places.len() >= LEAST_RECORDS;
+    if is_block(unit) && many && apart(BLOCK_OF_BLOCKS) == 0 && (short || doubted) {
+        let why = "all are multiples of 256 KiB, and requests are shorter";
+        return Some(("B", why.to_owned()));
     }
-    // The ends of requests are the starts of the next ones in one ratio of the units alone.
-    let meets = |places: u64, lengths: u64| {
+    let whole = lengths
+        .iter()
+        .all(|bytes| bytes.is_multiple_of(BLOCK_BYTES));
+    let odd = is_byte(unit) && 2 * apart(BLOCK_BYTES) > places.len() && (whole || doubted);
+    odd.then(|| ("512B", "most are no multiples of 512 bytes".to_owned()))
+}
+
+/// By requests that begin where the ones before end: in one ratio of the units alone.
+fn of_ends(records: &[Record], place: &Unit, length: &Unit) -> (Likelier, Likelier) {
+    let meets = |place_factor: u64, length_factor: u64| {
+        let at =
+            |record: &Record| u128::from(record.offset / place.factor) * u128::from(place_factor);
+        let bytes =
+            |record: &Record| u128::from(record.bytes / length.factor) * u128::from(length_factor);
         let pairs = records
             .windows(2)
             .filter(|pair| pair[0].device == pair[1].device);
-        let meets = pairs.filter(|pair| {
-            let end =
-                pair[0].offset / place.factor * places + pair[0].bytes / length.factor * lengths;
-            pair[0].bytes > 0 && end == pair[1].offset / place.factor * places
-        });
-        meets.count()
+        let moving = pairs.filter(|pair| pair[0].bytes > 0);
+        moving
+            .filter(|pair| at(&pair[0]) + bytes(&pair[0]) == at(&pair[1]))
+            .count()
     };
-    let many = (count / 20).max(LEAST_RECORDS);
-    if of_lengths.is_none() && of_places.is_none() && meets(place.factor, length.factor) == 0 {
-        let why = |count: usize| {
-            Some(format!(
-                "{count} requests begin where the one before ends, in this unit alone"
-            ))
-        };
-        let in_other = |unit: &Unit| {
-            if is_byte(unit) {
-                ("512B", BLOCK_BYTES)
-            } else {
-                ("B", 1)
-            }
-        };
-        let (name, factor) = in_other(length);
-        let count = meets(place.factor, factor);
-        if count >= many {
-            of_lengths = why(count).map(|why| (name, why));
-        } else {
-            let (name, factor) = in_other(place);
-            let count = meets(factor, length.factor);
-            of_places = why(count).filter(|_| count >= many).map(|why| (name, why));
-        }
+    if meets(place.factor, length.factor) > 0 {
+        return (None, None);
     }
-    found.extend(of_places.map(|doubt| (1, doubt)));
-    found.extend(of_lengths.map(|doubt| (2, doubt)));
-    found
+    let many = (records.len() / 20).max(LEAST_RECORDS);
+    let in_other = |unit: &Unit| {
+        if is_byte(unit) {
+            ("512B", BLOCK_BYTES)
+        } else {
+            ("B", 1)
+        }
+    };
+    let likelier = |name: &'static str, count: usize| {
+        let why = format!("{count} requests begin where the one before ends in this unit alone");
+        (count >= many).then_some((name, why))
+    };
+    let (name, factor) = in_other(length);
+    let by_length = likelier(name, meets(place.factor, factor));
+    let (name, factor) = in_other(place);
+    match by_length {
+        Some(_) => (None, by_length),
+        None => (likelier(name, meets(factor, length.factor)), None),
+    }
 }

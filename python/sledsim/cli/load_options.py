@@ -169,9 +169,11 @@ def settings(options: argparse.Namespace) -> list[str]:
         settings.append(f"sort_ms={options.sort}")
     if options.columns is not None:
         settings.append(f"columns={json.dumps(options.columns)}")
-    for key in ("time_unit", "place_unit", "length_unit"):
-        if (unit := getattr(options, key)) is not None:
-            settings.append(f"{key}={json.dumps(unit)}")
+    settings += [
+        f"{key}={json.dumps(unit)}"
+        for key in ("time_unit", "place_unit", "length_unit")
+        if (unit := getattr(options, key)) is not None
+    ]
     if options.blk_action is not None:
         settings.append(f"blk_action={json.dumps(options.blk_action)}")
     if options.drop_glitches:
