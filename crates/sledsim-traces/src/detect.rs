@@ -111,7 +111,8 @@ fn without_effect(format: &Format, options: &Options) -> Option<String> {
         .iter()
         .filter(|format| takes(format));
     let takers: Vec<_> = takers.map(|format| format.name).collect();
-    let (name, formats) = (format.name, takers.join(", "));
+    let between = if takers.len() > 2 { ", " } else { " and " };
+    let (name, formats) = (format.name, takers.join(between));
     Some(format!(
         "{key}: has no effect with trace_format = \"{name}\", only with {formats}"
     ))

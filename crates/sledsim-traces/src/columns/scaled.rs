@@ -153,14 +153,17 @@ mod tests {
                 1,
                 Some((10, true)),
             ),
+            ("0x2c1A0e0000", 1, Some((0x2c_1a0e_0000, true))),
+            ("0X10", 512, Some((8192, true))),
+            ("0x10000000000000000", 1, None),
             (".5", 2, Some((1, true))),
             ("5.", 2, Some((10, true))),
         ] {
             assert_eq!(scaled(text.as_bytes(), factor), expected, "{text}");
         }
         for text in [
-            "", ".", "-1", "+1", "1.2.3", "nan", "inf", "e5", "1e", "1e+", "1e-+1", "0x10", "1 2",
-            "\0",
+            "", ".", "-1", "+1", "1.2.3", "nan", "inf", "e5", "1e", "1e+", "1e-+1", "0x", "0x0x1",
+            "0x1.5", "1 2", "\0",
         ] {
             assert_eq!(scaled(text.as_bytes(), 1), None, "{text}");
         }
