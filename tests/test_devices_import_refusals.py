@@ -84,6 +84,11 @@ WRONG = [
     ),
     (files.disk().replace("dm_mech_g1", "dm_mech_g9"), "dm_mech_g9 {", "must be a dm_mech_g1"),
     (files.disk().replace("dm_layout_g1 ", "dm_layout_g4 "), "dm_layout_g4 {", "be a dm_layout_g1"),
+    (
+        files.disk().replace("dm_layout_g1 ", "dm_layout_g4 ").replace("Zones", "TP"),
+        "dm_layout_g4 {",
+        "be a dm_layout_g1",
+    ),
     (files.disk({"Enable caching in buffer": 3}), "Enable caching in buffer = 3", "one of 0, 1, 2"),
     (files.disk({"Buffer continuous read": 5}), "Buffer continuous read = 5", "0, 1, 2, 3, 4"),
     (files.disk({"Fast write level": 3}), "Fast write level = 3", "must be one of 0, 1, 2"),

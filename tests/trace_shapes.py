@@ -103,7 +103,7 @@ SHAPES = {
         "DiskRead, 1200, app.exe (88), 0x00000c0000, 0x00001000, 0\n"
         "FileIoRead, 1250, app.exe\n"
         "DiskWrite, 2100, app.exe (88), 0x00000d0000, 0x00002000, 0\n",
-        '--columns "time=?:?, offset=?:?, bytes=?:?, op=?',
+        '--columns "time=?:?, offset=?:?, bytes=?:?, op=?, skip=4',
         {
             "columns": "time=2:us, offset=4:B, bytes=5:B, op=1:DiskRead/DiskWrite, device=6, "
             "only=1:DiskRead|DiskWrite, skip=4"

@@ -12,6 +12,7 @@
 //! - `shared_file`: one file read at several positions.
 //! - `input`: decompresses and counts the bytes of a trace.
 //! - `zstd`: Zstandard with several frames and checksums.
+//! - `scaled`: exact multiplication of numbers by their unit.
 //! - [`units`]: the units of numbers in text.
 //! - [`lines`]: the lines of a text trace.
 //! - `bytes`: the records of a binary trace.
@@ -50,6 +51,8 @@ mod input;
 
 mod xz;
 mod zstd;
+
+mod scaled;
 
 pub mod units;
 

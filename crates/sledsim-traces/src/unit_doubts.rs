@@ -2,7 +2,7 @@
 //!
 //! A format may fit a file whose numbers are in other units. Times, places and lengths are
 //! judged apart: by the calendar, rates, gaps and responses, by digits that the unit has no
-//! use for, and by the sizes and ends of requests. Nothing is changed: a doubt is a caution.
+//! use for, and by the sizes and multiples of requests. Nothing is changed: a doubt is a caution.
 
 use crate::record::Record;
 use crate::units::{GivenUnits, Unit};
@@ -202,11 +202,8 @@ fn of_bytes(
     places.sort_unstable();
     places.dedup();
     places.retain(|place| *place > 0);
-    let mut of_lengths = of_lengths(&lengths, length);
-    let mut of_places = of_places(&places, &lengths, place, of_lengths.is_some());
-    if of_lengths.is_none() && of_places.is_none() {
-        (of_places, of_lengths) = of_ends(records, place, length);
-    }
+    let of_lengths = of_lengths(&lengths, length);
+    let of_places = of_places(&places, &lengths, place, of_lengths.is_some());
     let found = [of_places, of_lengths];
     (1..)
         .zip(found)
@@ -259,43 +256,4 @@ fn of_places(places: &[u64], lengths: &[u64], unit: &Unit, doubted: bool) -> Lik
         .all(|bytes| bytes.is_multiple_of(BLOCK_BYTES));
     let odd = is_byte(unit) && 2 * apart(BLOCK_BYTES) > places.len() && (whole || doubted);
     odd.then(|| ("512B", "most are no multiples of 512 bytes".to_owned()))
-}
-
-/// By requests that begin where the ones before end: in one ratio of the units alone.
-fn of_ends(records: &[Record], place: &Unit, length: &Unit) -> (Likelier, Likelier) {
-    let meets = |place_factor: u64, length_factor: u64| {
-        let at =
-            |record: &Record| u128::from(record.offset / place.factor) * u128::from(place_factor);
-        let bytes =
-            |record: &Record| u128::from(record.bytes / length.factor) * u128::from(length_factor);
-        let pairs = records
-            .windows(2)
-            .filter(|pair| pair[0].device == pair[1].device);
-        let moving = pairs.filter(|pair| pair[0].bytes > 0);
-        moving
-            .filter(|pair| at(&pair[0]) + bytes(&pair[0]) == at(&pair[1]))
-            .count()
-    };
-    if meets(place.factor, length.factor) > 0 {
-        return (None, None);
-    }
-    let many = (records.len() / 20).max(LEAST_RECORDS);
-    let in_other = |unit: &Unit| {
-        if is_byte(unit) {
-            ("512B", BLOCK_BYTES)
-        } else {
-            ("B", 1)
-        }
-    };
-    let likelier = |name: &'static str, count: usize| {
-        let why = format!("{count} requests begin where the one before ends in this unit alone");
-        (count >= many).then_some((name, why))
-    };
-    let (name, factor) = in_other(length);
-    let by_length = likelier(name, meets(place.factor, factor));
-    let (name, factor) = in_other(place);
-    match by_length {
-        Some(_) => (None, by_length),
-        None => (likelier(name, meets(factor, length.factor)), None),
-    }
 }

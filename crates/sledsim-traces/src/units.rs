@@ -1,12 +1,63 @@
 //! The units of times, places and lengths in text traces.
 
-use crate::columns::{Quantity, factor, scaled};
 use crate::number;
 use crate::record::{END_BYTES, LATEST_NS};
+use crate::scaled::scaled;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
 use std::borrow::Cow;
 use std::cell::Cell;
+
+/// The quantity of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// A time, in nanoseconds.
+    Time,
+    /// A length or an offset, in bytes.
+    Size,
+}
+
+impl Quantity {
+    /// The allowed units, for messages.
+    #[must_use]
+    pub fn units(self) -> &'static str {
+        match self {
+            Self::Time => "s, ms, us, ns, or a number of one such as 100ns",
+            Self::Size => "B, KiB, MiB, GiB, or a number of one such as 512B",
+        }
+    }
+
+    /// The highest value accepted, in nanoseconds or bytes. Times since 1601
+    /// fit; [`crate::LATEST_NS`] limits them after the origin is subtracted.
+    #[must_use]
+    pub fn most(self) -> u64 {
+        match self {
+            Self::Time => u64::MAX - 2,
+            Self::Size => END_BYTES,
+        }
+    }
+}
+
+/// The nanoseconds or bytes of a unit, which may have a number before it.
+pub fn factor(unit: &str, quantity: Quantity) -> Option<u64> {
+    let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
+    let (count, name) = unit.split_at(digits);
+    let count = match count {
+        "" => 1,
+        count => number::integer(count.as_bytes()).filter(|&count| count > 0)?,
+    };
+    let one: u64 = match (quantity, name.trim()) {
+        (Quantity::Time, "ns") | (Quantity::Size, "B") => 1,
+        (Quantity::Time, "us") => 1_000,
+        (Quantity::Time, "ms") => 1_000_000,
+        (Quantity::Time, "s") => 1_000_000_000,
+        (Quantity::Size, "KiB") => 1 << 10,
+        (Quantity::Size, "MiB") => 1 << 20,
+        (Quantity::Size, "GiB") => 1 << 30,
+        _ => return None,
+    };
+    count.checked_mul(one).filter(|&factor| factor <= 1 << 50)
+}
 
 /// A unit as written, and its nanoseconds or bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]

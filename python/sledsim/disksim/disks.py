@@ -74,9 +74,8 @@ def _cylinders(model: Block, account: Account) -> int:
     The published HP C2490A counts one too few for its last zone: that one is added.
     """
     cylinders = model.integer(_CYLINDERS, at_least=1, at_most=1 << 22)
-    ends = [
-        zone.integer("Last cylinder number") for zone in model.block("Layout Model").blocks("Zones")
-    ]
+    zones_of = zones.layout_model(model).blocks("Zones")
+    ends = [zone.integer("Last cylinder number") for zone in zones_of]
     if not ends or ends[-1] != cylinders:
         return cylinders
     place = place_of(model, _CYLINDERS)

@@ -41,6 +41,21 @@ _RESERVED_WIDTH = 1
 more than one. A wider gap is taken as a mistake."""
 
 
+def layout_model(model: Block) -> Block:
+    """Return the layout of a disk.
+
+    Raises
+    ------
+    SledsimError
+        For one of another class.
+    """
+    layout = model.block("Layout Model")
+    if layout.type != "dm_layout_g1":
+        message = f"'Layout Model' is a {layout.type}: must be a dm_layout_g1"
+        raise error(layout.place, message)
+    return layout
+
+
 def write(
     model: Block, surfaces: int, cylinders: int, sheet: Sheet, account: Account
 ) -> list[tuple[float, Place]]:
@@ -56,11 +71,7 @@ def write(
     SledsimError
         For zones with gaps, overlaps or out of order, and lists that do not fit their zone.
     """
-    layout = model.block("Layout Model")
-    if layout.type != "dm_layout_g1":
-        message = f"'Layout Model' is a {layout.type}: must be a dm_layout_g1"
-        raise error(layout.place, message)
-    layout = account.open(layout, unmapped_parameters.LAYOUT)
+    layout = account.open(layout_model(model), unmapped_parameters.LAYOUT)
     name = "LBN-to-PBN mapping scheme"
     mapping = enumerated(layout, name, _MAPPINGS)
     top = sheet.top

@@ -1,8 +1,6 @@
 //! The syntax of the key `columns`: entries, units, the values of operations.
 
 use super::ColumnName;
-use super::roles::Quantity;
-use crate::number;
 use sledsim_base::request::Op;
 
 /// `key=column:unit`.
@@ -78,27 +76,6 @@ pub fn entries(text: &str) -> Result<Vec<Entry>, String> {
         });
     }
     Ok(entries)
-}
-
-/// The nanoseconds or bytes of a unit, which may have a number before it.
-pub fn factor(unit: &str, quantity: Quantity) -> Option<u64> {
-    let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
-    let (count, name) = unit.split_at(digits);
-    let count = match count {
-        "" => 1,
-        count => number::integer(count.as_bytes()).filter(|&count| count > 0)?,
-    };
-    let one: u64 = match (quantity, name.trim()) {
-        (Quantity::Time, "ns") | (Quantity::Size, "B") => 1,
-        (Quantity::Time, "us") => 1_000,
-        (Quantity::Time, "ms") => 1_000_000,
-        (Quantity::Time, "s") => 1_000_000_000,
-        (Quantity::Size, "KiB") => 1 << 10,
-        (Quantity::Size, "MiB") => 1 << 20,
-        (Quantity::Size, "GiB") => 1 << 30,
-        _ => return None,
-    };
-    count.checked_mul(one).filter(|&factor| factor <= 1 << 50)
 }
 
 /// The values of reads, writes and optionally flushes and trims, as in `0/1` or, with several

@@ -1,9 +1,10 @@
 //! A first draft of the key `columns`, from the names of columns and their first values.
 
-use super::roles::{Quantity, Role};
-use super::{DATE, factor, word};
+use super::roles::Role;
+use super::{DATE, word};
 use crate::dates::date_ns;
 use crate::number;
+use crate::units::{Quantity, factor};
 
 /// Words in the names of columns, by role. Of one column the first role counts; of
 /// one role the column that has it with the least weight.

@@ -9,7 +9,6 @@
 //! - `roles`: the roles of columns and their quantities.
 //! - `entries`: the syntax of the key.
 //! - `guess`: a first draft of the key, for messages.
-//! - `scaled`: exact multiplication of numbers by their unit.
 
 mod roles;
 
@@ -17,17 +16,14 @@ mod entries;
 
 mod guess;
 
-mod scaled;
-
+pub use crate::scaled::{scaled, scaled_float};
+pub use crate::units::Quantity;
 pub use guess::{guess, is_value};
-pub use roles::{Quantity, Role};
-pub use scaled::scaled;
-pub use scaled::scaled_float;
+pub use roles::Role;
 
 use crate::format::Options;
 use crate::record::END_BYTES;
-use crate::units::{GivenUnits, Unit};
-pub use entries::factor;
+use crate::units::{GivenUnits, Unit, factor};
 use entries::{Entry, alternatives, entries, operations};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::did_you_mean;

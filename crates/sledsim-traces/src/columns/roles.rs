@@ -1,6 +1,6 @@
 //! The roles of columns, and their quantities.
 
-use crate::record::END_BYTES;
+use crate::units::Quantity;
 
 /// The role of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,36 +72,6 @@ impl Role {
             }
             Self::Offset | Self::Bytes => Some(Quantity::Size),
             Self::Op | Self::Device | Self::DeviceName | Self::Linked => None,
-        }
-    }
-}
-
-/// The quantity of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// A time, in nanoseconds.
-    Time,
-    /// A length or an offset, in bytes.
-    Size,
-}
-
-impl Quantity {
-    /// The allowed units, for messages.
-    #[must_use]
-    pub fn units(self) -> &'static str {
-        match self {
-            Self::Time => "s, ms, us, ns, or a number of one such as 100ns",
-            Self::Size => "B, KiB, MiB, GiB, or a number of one such as 512B",
-        }
-    }
-
-    /// The highest value accepted, in nanoseconds or bytes. Times since 1601
-    /// fit; [`crate::LATEST_NS`] limits them after the origin is subtracted.
-    #[must_use]
-    pub fn most(self) -> u64 {
-        match self {
-            Self::Time => u64::MAX - 2,
-            Self::Size => END_BYTES,
         }
     }
 }

@@ -61,5 +61,12 @@ fn start(lines: &[(u64, Vec<u8>)], separator: Separator, least: usize) -> Option
         count >= least && enough && row.iter().any(|field| is_value(field))
     };
     let at = (0..fields.len()).find(is_table)?;
-    Some((at, fields[at].len()))
+    let count = fields[at].len();
+    let has_value = |line: &[String]| line.iter().any(|field| is_value(field));
+    if !has_value(&fields[at]) {
+        return Some((at, count));
+    }
+    // Rows of other lengths may stand between those of the table.
+    let is_row = |line: &Vec<String>| line.len() == count && has_value(line);
+    Some((fields.iter().position(is_row).unwrap_or(at), count))
 }
