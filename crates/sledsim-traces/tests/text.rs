@@ -88,7 +88,7 @@ fn validation_traces_are_read() {
                 "field 2 (buffer) is '7': must be a word such as",
             ),
             ("R Hit -1 1 1 1", "field 3 (blkno) is '-1': must be"),
-            ("R Hit 9007199254740993 1 1 1", "field 3 (blkno) is"),
+            ("R Hit 18014398509481985 1 1 1", "field 3 (blkno) is"),
             ("R Hit 1 0 1 1", "field 4 (blocks) is '0': must be"),
             (
                 "R Hit 1 1 x 1",
@@ -429,8 +429,8 @@ fn blkparse_text_is_read() {
                 "field 8 (sector) is 'x': must be",
             ),
             (
-                "8,0 0 1 2.0 7 Q R 9007199254740993 + 1 [x]",
-                "field 8 (sector) is '9",
+                "8,0 0 1 2.0 7 Q R 18014398509481985 + 1 [x]",
+                "field 8 (sector) is '1",
             ),
             (
                 "8,0 0 1 2.0 7 Q R 1 / 1 [x]",
@@ -441,8 +441,8 @@ fn blkparse_text_is_read() {
                 "field 10 (blocks) is 'x': must be",
             ),
             (
-                "8,0 0 1 2.0 7 Q R 1 + 4294967296 [x]",
-                "field 10 (blocks) is '4294967296'",
+                "8,0 0 1 2.0 7 Q R 1 + 18014398509481985 [x]",
+                "field 10 (blocks) is '18014398509481985'",
             ),
             ("8,0 0 1 2.0 7 Q", "6 fields ("),
             (" Reads Queued: 1", "field 1 (device) is 'Reads': must be"),
