@@ -73,6 +73,7 @@ fn a_handshake_has_a_time_limit() {
 fn silent_clients_give_way() {
     let admission = Admission {
         max_clients: 4,
+        patience: Duration::from_secs(600), // longer than any busy machine takes
         ..Admission::default()
     };
     let served = Served::with(&[Wanted::quick("d", 1 << 20)], &admitting(admission));
