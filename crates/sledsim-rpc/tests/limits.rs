@@ -41,6 +41,7 @@ fn connections_are_limited() {
 fn silent_clients_give_way() {
     let settings = admitting(Admission {
         max_clients: 2,
+        patience: Duration::from_secs(600), // longer than any busy machine takes
         ..Admission::default()
     });
     let served = Served::with(vec![slow("0")], &settings);

@@ -108,28 +108,8 @@ impl Reader for Arrivals {
         }
     }
 
-    fn device_name(&self, device: u32) -> Option<&str> {
-        self.reader.device_name(device)
-    }
-
-    fn devices_are_streams(&self) -> bool {
-        self.reader.devices_are_streams()
-    }
-
-    fn not_requests(&self) -> u64 {
-        self.reader.not_requests()
-    }
-
-    fn empty(&self) -> u64 {
-        self.reader.empty()
-    }
-
-    fn rounded(&self) -> u64 {
-        self.reader.rounded()
-    }
-
-    fn no_requests_reason(&self) -> Option<String> {
-        self.reader.no_requests_reason()
+    fn inner(&self) -> Option<&dyn Reader> {
+        Some(&*self.reader)
     }
 
     fn bytes_read(&self) -> u64 {

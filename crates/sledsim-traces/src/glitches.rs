@@ -90,28 +90,8 @@ impl Reader for GlitchFilter {
         }
     }
 
-    fn device_name(&self, device: u32) -> Option<&str> {
-        self.reader.device_name(device)
-    }
-
-    fn devices_are_streams(&self) -> bool {
-        self.reader.devices_are_streams()
-    }
-
-    fn not_requests(&self) -> u64 {
-        self.reader.not_requests()
-    }
-
-    fn rounded(&self) -> u64 {
-        self.reader.rounded()
-    }
-
-    fn empty(&self) -> u64 {
-        self.reader.empty()
-    }
-
-    fn no_requests_reason(&self) -> Option<String> {
-        self.reader.no_requests_reason()
+    fn inner(&self) -> Option<&dyn Reader> {
+        Some(&*self.reader)
     }
 
     fn glitches(&self) -> (u64, Option<&str>) {

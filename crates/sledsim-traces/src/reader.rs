@@ -36,32 +36,38 @@ pub trait Reader: Send {
     /// An error about the record read last.
     fn refuse(&self, problem: String) -> Error;
 
-    /// The name of a device, in files with names instead of numbers.
-    fn device_name(&self, _device: u32) -> Option<&str> {
+    /// The reader whose records it changes or orders, if it is not the reader of a format:
+    /// what is said below of a reader is said of that one.
+    fn inner(&self) -> Option<&dyn Reader> {
         None
+    }
+
+    /// The name of a device, in files with names instead of numbers.
+    fn device_name(&self, device: u32) -> Option<&str> {
+        self.inner()?.device_name(device)
     }
 
     /// Whether its devices are streams to one device, with a common address
     /// space.
     fn devices_are_streams(&self) -> bool {
-        false
+        self.inner().is_some_and(<dyn Reader>::devices_are_streams)
     }
 
     /// The number of lines or records so far that are no requests by the rules
     /// of the format: other events, messages, files opened and closed.
     fn not_requests(&self) -> u64 {
-        0
+        self.inner().map_or(0, <dyn Reader>::not_requests)
     }
 
     /// The number of requests of size 0 so far, which were skipped as the
     /// format allows them.
     fn empty(&self) -> u64 {
-        0
+        self.inner().map_or(0, <dyn Reader>::empty)
     }
 
     /// The number of times so far that were no whole number of nanoseconds.
     fn rounded(&self) -> u64 {
-        0
+        self.inner().map_or(0, <dyn Reader>::rounded)
     }
 
     /// [`Reader::not_requests`], [`Reader::empty`] and [`Reader::rounded`], in one call.
@@ -71,13 +77,13 @@ pub trait Reader: Send {
 
     /// The reason why there are no requests, if the reader knows it.
     fn no_requests_reason(&self) -> Option<String> {
-        None
+        self.inner()?.no_requests_reason()
     }
 
     /// The number of requests dropped as glitches so far, and the position of
     /// the first.
     fn glitches(&self) -> (u64, Option<&str>) {
-        (0, None)
+        self.inner().map_or((0, None), <dyn Reader>::glitches)
     }
 
     /// The number of bytes of the (uncompressed) trace read so far.

@@ -5,7 +5,7 @@
 //! use for, and by the sizes and multiples of requests. Nothing is changed: a doubt is a caution.
 
 use crate::record::Record;
-use crate::units::{GivenUnits, Unit};
+use crate::units::{B, BLOCKS, GivenUnits, MS, NS, S, US, Unit};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
 /// A unit that makes more sense than the one read in.
@@ -62,7 +62,7 @@ const LARGEST_DRIVE_BYTES: u64 = 200_000_000_000_000;
 /// Requests as long in the mean are rare.
 const LONG_BYTES: f64 = 1_048_576.0;
 
-const TIMES: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
+const TIMES: [(&str, u64); 4] = [S, MS, US, NS];
 
 /// The doubts about `units` (of times, places and lengths) in which `records` were read,
 /// `rounded` of whose times had digits below a nanosecond.
@@ -85,10 +85,8 @@ fn of_times(records: &[Record], unit: &Unit, trust: Trust, rounded: u64) -> Like
     times.sort_by(f64::total_cmp);
     let (first, last) = (*times.first()?, *times.last()?);
     let others = || {
-        let others = TIMES
-            .into_iter()
-            .filter(|(_, ns)| *ns != unit.factor as f64);
-        others.map(|(name, ns)| (name, ns / unit.factor as f64))
+        let others = TIMES.into_iter().filter(|(_, ns)| *ns != unit.factor);
+        others.map(|(name, ns)| (name, ns as f64 / unit.factor as f64))
     };
     let own = &unit.name;
     if DATES_S.contains(&first) {
@@ -215,7 +213,7 @@ fn of_lengths(sorted: &[u64], unit: &Unit) -> Likelier {
     let mean = sorted.iter().map(|bytes| *bytes as f64).sum::<f64>() / sorted.len() as f64;
     if is_byte(unit) && sorted[sorted.len() / 2] < BLOCK_BYTES {
         let why = format!("half of the requests are shorter than {BLOCK_BYTES} bytes");
-        return Some(("512B", why));
+        return Some((BLOCKS.0, why));
     }
     let whole = sorted
         .iter()
@@ -223,7 +221,7 @@ fn of_lengths(sorted: &[u64], unit: &Unit) -> Likelier {
     (is_block(unit) && whole && mean >= LONG_BYTES).then(|| {
         let mib = mean / LONG_BYTES;
         let why = format!("all lengths are multiples of 512 blocks, {mib:.1} MiB in the mean");
-        ("B", why)
+        (B.0, why)
     })
 }
 
@@ -233,7 +231,7 @@ fn of_places(places: &[u64], lengths: &[u64], unit: &Unit, doubted: bool) -> Lik
     if is_block(unit) && highest > LARGEST_DRIVE_BYTES {
         let tb = highest as f64 / 1e12;
         return Some((
-            "B",
+            B.0,
             format!("the highest is at {tb:.0} TB, beyond any drive"),
         ));
     }
@@ -249,11 +247,11 @@ fn of_places(places: &[u64], lengths: &[u64], unit: &Unit, doubted: bool) -> Lik
     let many = places.len() >= LEAST_RECORDS;
     if is_block(unit) && many && apart(BLOCK_OF_BLOCKS) == 0 && (short || doubted) {
         let why = "all are multiples of 256 KiB, and requests are shorter";
-        return Some(("B", why.to_owned()));
+        return Some((B.0, why.to_owned()));
     }
     let whole = lengths
         .iter()
         .all(|bytes| bytes.is_multiple_of(BLOCK_BYTES));
     let odd = is_byte(unit) && 2 * apart(BLOCK_BYTES) > places.len() && (whole || doubted);
-    odd.then(|| ("512B", "most are no multiples of 512 bytes".to_owned()))
+    odd.then(|| (BLOCKS.0, "most are no multiples of 512 bytes".to_owned()))
 }

@@ -384,6 +384,17 @@ fn blkparse_text_is_read() {
     let events: String = (BLK.lines().take_while(|line| !line.starts_with("CPU")))
         .map(|line| format!("{line}\n"))
         .collect();
+    // Letters behind the kind make no difference: WZ writes zeroes (Linux, blk_fill_rwbs).
+    for (rwbs, op) in [
+        ("WZ", Op::Write),
+        ("FWFSMU", Op::Write),
+        ("RAM", Op::Read),
+        ("DE", Op::Trim),
+        ("FE", Op::Trim),
+    ] {
+        let line = format!("8,0 0 1 2.0 7 Q {rwbs} 1 + 1 [x]\n");
+        assert_eq!(records("blkparse", &line)[0].op, op, "{rwbs}");
+    }
     refused(
         "blkparse",
         &events,

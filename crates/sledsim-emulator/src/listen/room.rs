@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Bytes that each connection may hold, whatever the others do.
+/// Bytes that each connection may always hold, also if others have taken the common part.
 pub const SHARE_BYTES: u64 = 2 << 20;
 
 /// The most bytes that all connections hold beyond their shares.

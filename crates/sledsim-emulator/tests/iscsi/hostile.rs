@@ -146,6 +146,7 @@ fn an_initiator_may_be_silent_between_messages_alone() {
 fn silent_initiators_give_way() {
     let mut settings = Settings::default();
     settings.server.admission.max_clients = 2;
+    settings.server.admission.patience = Duration::from_secs(600); // longer than any busy machine takes
     let served = Served::new(&settings);
     let mut silent = [served.connect(), served.connect()];
     let mut good = served.session();

@@ -493,6 +493,18 @@ impl std::fmt::Display for ColumnName {
 #[inline]
 #[must_use]
 pub fn word(text: &[u8]) -> Option<Op> {
+    // Read ahead, barrier, forced unit access, metadata, none, sync, atomic; of a trim, secure.
+    let known =
+        |op: Op, letter: &u8| b"ABFMNSU".contains(letter) || op == Op::Trim && *letter == b'E';
+    let mut letters = [0; 8];
+    if let Some(letters) = letters.get_mut(..text.len()) {
+        letters.copy_from_slice(text);
+        letters.make_ascii_uppercase();
+        let found = rwbs(letters).filter(|(op, more)| more.iter().all(|letter| known(*op, letter)));
+        if let Some((op, _)) = found {
+            return Some(op);
+        }
+    }
     let words: [(&[&str], Op); 4] = [
         (&["read"], Op::Read),
         (&["write"], Op::Write),
@@ -501,31 +513,29 @@ pub fn word(text: &[u8]) -> Option<Op> {
     ];
     let is = |word: &&str| word.as_bytes().eq_ignore_ascii_case(text);
     let found = words.iter().find(|(words, _)| words.iter().any(is));
-    found.map(|(_, op)| *op).or_else(|| rwbs(text))
+    found.map(|(_, op)| *op)
 }
 
 /// The operation that the letters of blktrace mean (blkparse's manual page, "RWBS
-/// description"; Linux, `blk_fill_rwbs`), in any case.
+/// description"; Linux, `blk_fill_rwbs`), and the letters behind it.
 #[inline]
 #[must_use]
-pub fn rwbs(text: &[u8]) -> Option<Op> {
-    let (kind, more) = match text {
-        [
-            b'F' | b'f',
-            kind @ (b'R' | b'r' | b'W' | b'w' | b'D' | b'd'),
-            more @ ..,
-        ] => (*kind, more),
-        [kind, more @ ..] => (*kind, more),
-        [] => return None,
+pub fn rwbs(text: &[u8]) -> Option<(Op, &[u8])> {
+    let ([b'F', kind @ (b'R' | b'W' | b'D' | b'E'), more @ ..] | [kind, more @ ..]) = text else {
+        return None;
     };
-    let op = match kind.to_ascii_uppercase() {
+    let op = match kind {
         b'R' => Op::Read,
         b'W' => Op::Write,
         b'D' | b'E' => Op::Trim,
         b'F' => Op::Flush,
         _ => return None,
     };
-    // Read ahead, barrier, secure, forced unit access, metadata, none, sync, atomic.
-    let known = |letter: &u8| b"ABEFMNSU".contains(&letter.to_ascii_uppercase());
-    more.iter().all(known).then_some(op)
+    Some((op, more))
+}
+
+/// Why there are no requests, if [`Columns::only`] left out so many rows.
+#[must_use]
+pub fn all_left_out(rows: u64) -> Option<String> {
+    (rows > 0).then(|| format!("no requests: only= leaves out all {rows} rows"))
 }

@@ -173,7 +173,7 @@ impl Blkparse {
         let flush = rwbs.starts_with(b"F");
         let op = match (rwbs, columns::rwbs(rwbs)) {
             ([b'Z' | b'N', ..], _) => return Ok(None),
-            (_, Some(op)) => op,
+            (_, Some((op, _))) => op,
             _ => return bad(6),
         };
         // Without data: `[process]`, or, completed, `sector [error]`. A command

@@ -23,7 +23,7 @@ use shown::shown;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
-use sledsim_traces::columns::{Columns, Quantity, Role};
+use sledsim_traces::columns::{Columns, Quantity, Role, all_left_out};
 use sledsim_traces::devices::DeviceColumn;
 use sledsim_traces::{END_BYTES, LATEST_NS, Reader, Record};
 use std::path::PathBuf;
@@ -384,8 +384,7 @@ impl Reader for Parquet {
     }
 
     fn no_requests_reason(&self) -> Option<String> {
-        let others = self.others;
-        (others > 0).then(|| format!("no requests: only= leaves out all {others} rows"))
+        all_left_out(self.others)
     }
 
     /// Estimated from the share of the rows that was read.

@@ -46,8 +46,11 @@ impl Parquet {
                 used.push(name);
             }
         }
-        for (place, _) in &columns.only {
-            used.push(find(&schema, place, shown)?.0);
+        let mut only = Vec::new();
+        for (place, values) in &columns.only {
+            let (name, _) = find(&schema, place, shown)?;
+            used.push(name.clone());
+            only.push((name, values.clone()));
         }
         let has = |name: &str| of_run && schema.column_with_name(name).is_some();
         let more = ["parent", "device", "id", "completion_ns", "lateness_ns"];
@@ -61,10 +64,12 @@ impl Parquet {
         let batches = file.batches(Some(&names), BATCH_ROWS);
         let batches = batches.map_err(|problem| Error::trace(shown, problem))?;
         let present = arrow_array::RecordBatchReader::schema(&batches);
+        let index_of = |name: &str| {
+            let index = present.index_of(name);
+            index.map_err(|error| Error::trace(shown, error))
+        };
         let cells = |name: &str, decoded| {
-            let index = present
-                .index_of(name)
-                .map_err(|error| Error::trace(shown, error))?;
+            let index = index_of(name)?;
             let array = arrow_array::new_empty_array(present.field(index).data_type());
             Ok::<_, Error>(Some(Cells {
                 index,
@@ -89,15 +94,11 @@ impl Parquet {
         let numbered = device
             .transpose()?
             .is_some_and(|(_, found)| found.is_integer());
-        let mut only = Vec::new();
-        for (place, values) in &columns.only {
-            let (name, _) = find(&schema, place, shown)?;
-            let index = present.index_of(&name);
-            let index = index.map_err(|error| Error::trace(shown, error))?;
-            only.push((index, values.clone()));
-        }
+        let only = only
+            .into_iter()
+            .map(|(name, values)| Ok((index_of(&name)?, values)));
         Ok(Self {
-            only,
+            only: only.collect::<Result<_>>()?,
             left_out: Vec::new(),
             others: 0,
             path: shown.to_owned(),

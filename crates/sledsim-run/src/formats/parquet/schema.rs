@@ -129,7 +129,9 @@ pub fn decoder(
     };
     let stated = columns.get(role).and_then(|column| column.unit.as_ref());
     if stated.is_some_and(|unit| unit.name == DATE) {
-        return refuse("a timestamp, without a unit in columns: dates of text are of csv alone");
+        return refuse(
+            "a timestamp, and columns must give no unit: the unit date is for the text of csv",
+        );
     }
     let time_unit = match data_type {
         DataType::Timestamp(unit, _) | DataType::Duration(unit) => Some(unit),

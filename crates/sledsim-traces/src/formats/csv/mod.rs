@@ -13,7 +13,7 @@ mod fields;
 
 pub use draft::{LEAST_FIELDS, draft, first_lines};
 
-use crate::columns::{ColumnName, Columns, DATE, Quantity, Role, Separator, scaled};
+use crate::columns::{ColumnName, Columns, DATE, Quantity, Role, Separator, all_left_out, scaled};
 use crate::dates::date_ns;
 use crate::devices::DeviceColumn;
 use crate::format::{Clock, Format, Options};
@@ -425,8 +425,7 @@ impl Reader for Csv {
     }
 
     fn no_requests_reason(&self) -> Option<String> {
-        let others = self.others;
-        (others > 0).then(|| format!("no requests: only= leaves out all {others} rows"))
+        all_left_out(self.others)
     }
 
     fn bytes_read(&self) -> u64 {
