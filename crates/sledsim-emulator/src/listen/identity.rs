@@ -1,6 +1,7 @@
 //! A certificate with its private key.
 
 use super::{open_private, pem_items};
+use chrono::DateTime;
 use rustls::RootCertStore;
 use rustls::client::verify_server_cert_signed_by_trust_anchor;
 use rustls::crypto::ring;
@@ -69,30 +70,14 @@ fn is_valid(certificate: &CertificateDer<'_>, now: UnixTime) -> std::result::Res
     ))
 }
 
-/// A time as a date and a time of the day in UTC, by the Gregorian calendar.
+/// A time as a date and a time of the day in UTC.
 fn date(unix_s: u64) -> String {
-    let (mut days, seconds) = (unix_s / 86_400, unix_s % 86_400);
-    let is_leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let mut year = 1970;
-    while days >= 365 + u64::from(is_leap(year)) {
-        days -= 365 + u64::from(is_leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(is_leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    let (hour, minute) = (seconds / 3600, seconds / 60 % 60);
-    format!(
-        "{year}-{month:02}-{:02} {hour:02}:{minute:02} UTC",
-        days + 1
+    let time = i64::try_from(unix_s)
+        .ok()
+        .and_then(|s| DateTime::from_timestamp(s, 0));
+    time.map_or_else(
+        || format!("{unix_s} s after 1970"),
+        |time| time.format("%Y-%m-%d %H:%M UTC").to_string(),
     )
 }
 
