@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 import sledsim as ss
 from sledsim import _core, papers
 from sledsim.cli import whole_parser
-from sledsim.papers import recorded
+from sledsim.papers import nearness, recorded
+from sledsim.papers.claims import HEAD
 from sledsim.papers.judge import MEANINGS
 
 if TYPE_CHECKING:
@@ -55,7 +56,10 @@ def parts() -> dict[str, Callable[[], str]]:
         "interval keys": lambda: _schema_table("interval_ms"),
         "energy keys": lambda: _schema_table("energy_j"),
         "verdicts": _verdicts,
-        "verdicts in short": _verdicts_in_short,
+        "claims": _claims,
+        "how near": _near,
+        "lines of items": _lines,
+        "causes of misses": _causes,
         "meanings of verdicts": _meanings,
         "readings": _readings,
         "summaries of papers": _summaries,
@@ -387,9 +391,56 @@ def _summary_keys() -> str:
 def _recorded() -> dict[str, Counter[str]]:
     """Return the numbers of values by verdict, of a full run, by paper."""
     found: dict[str, Counter[str]] = {}
-    for item, verdicts in recorded.verdicts().items():
-        found.setdefault(item.partition("/")[0], Counter()).update(verdicts.values())
+    for item, known in recorded.items().items():
+        found.setdefault(item.partition("/")[0], Counter()).update(known["verdicts"].values())
     return found
+
+
+def _claims() -> str:
+    """Return the headline claims of the papers, as they were checked last."""
+    rows = [[*map(_prose, cells), f"`{command}`"] for *cells, command in recorded.claims()]
+    return _table([*HEAD, "command"], rows)
+
+
+def _near() -> str:
+    """Return how near a full run comes to each paper."""
+    rows = []
+    for paper in papers.papers():
+        own = [
+            known["nearness"]
+            for item, known in recorded.items().items()
+            if item.startswith(f"{paper.name}/")
+        ]
+        rows.append([paper.published, *nearness.of_documents(own)])
+    return _table(["paper", *nearness.HEAD], rows)
+
+
+def _lines() -> str:
+    """Return the line of each item of which a value could fail."""
+    rows = [
+        [f"`{item}`", known["line"], *nearness.cells(known["nearness"])]
+        for item, known in recorded.items().items()
+        if known["line"]
+    ]
+    return _table(["item", "", *nearness.HEAD], rows)
+
+
+def _causes() -> str:
+    """Return the causes of the misses of a full run."""
+    missed = Counter(
+        (paper.name, value.cause)
+        for paper in papers.papers()
+        for item in paper.items
+        for value in item.values
+        if recorded.items()[item.id]["verdicts"][value.key] == "missed"
+    )
+    rows = [
+        [f"`{paper.name}`", f"`{cause}`" if cause else "no common one", str(count), _prose(what)]
+        for paper in papers.papers()
+        for cause, what in (*paper.causes.items(), ("", ""))
+        if (count := missed[paper.name, cause])
+    ]
+    return _table(["paper", "cause", "misses", "what it is"], rows)
 
 
 def _verdicts() -> str:
@@ -400,18 +451,6 @@ def _verdicts() -> str:
     ]
     head = ["values of", *(verdict.replace("_", " ") for verdict in MEANINGS), "all"]
     return _table(head, rows)
-
-
-def _verdicts_in_short() -> str:
-    total = sum(_recorded().values(), Counter())
-    judged = total.total() - total["input"]
-    told = [f"{total[verdict]} {verdict.replace('_', ' ')}" for verdict in MEANINGS]
-    told = [text for text, verdict in zip(told, MEANINGS, strict=True) if verdict != "input"]
-    text = (
-        f"Of {judged} published values that are not parameters: {', '.join(told)}. A miss is shown"
-        " with what is known of why."
-    )
-    return textwrap.fill(text, WIDTH)
 
 
 def _meanings() -> str:

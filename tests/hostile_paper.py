@@ -57,11 +57,13 @@ what = "range"
 unit = "um"
 published = ["2", "4.5"]
 kind = "between"
+exact = true
 [values.below]
 what = "below"
 unit = "m/s2"
 published = ["-0.5", "-0.25"]
 kind = "between"
+exact = true
 because = '''It is too high {HOSTILE}'''
 [[values.below.history]]
 key = "tolerance"

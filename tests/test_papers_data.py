@@ -40,6 +40,19 @@ def test_a_data_file_is_read_as_it_stands() -> None:
     assert item.data == TABLE
 
 
+EXCLUDED = 'contradiction = { arithmetic = "other - 1", numbers = { other = "more" } }'
+EXCLUDES = f"""{EXCLUDED}
+class = "contradiction"
+because = "More is 3.0."
+[values.more]
+what = "more"
+published = "3.0"
+[values.mean_again]
+what = "again"
+published = "2.0"
+"""
+"""Keys of the mean that the arithmetic does not exclude: 2.0 follows from 3.0."""
+
 WRONG = {
     # text of the file, its replacement, words of the error
     'title = "A table"': [
@@ -49,7 +62,10 @@ WRONG = {
         ("title = ", ["line 2"]),
         ("title = true", ["title = True: must be str"]),
     ],
-    'how = "Somehow."': [("", ["how is missing"])],
+    'how = "Somehow."': [
+        ("", ["how is missing"]),
+        ('how = "Somehow."\ndisksim = true', ["disksim = True", "setup.toml has no table disksim"]),
+    ],
     'readings = ["other"]': [
         ('readings = ["some"]', ["readings = 'some': must be of setup.toml: other"]),
         ('readings = "other"', ["readings = 'other': must be list"]),
@@ -94,6 +110,28 @@ WRONG = {
         ('published = "inf"', ["values.mean.published = 'inf'", "digits as printed"]),
         ('kind = "between"\npublished = ["2"]', ["values.mean.published", "two numbers"]),
         ('kind = "between"\npublished = ["2", "1"]', ["values.mean.published", "smaller one"]),
+        ('kind = "between"\npublished = ["1.5", "2"]', ["values.mean.published", "last digit"]),
+        ('published = "2.0"\npercent = "more"', ["values.mean.percent = 'more'", "in %"]),
+        ('published = "2.0"\npercent = "up"', ["values.mean.percent = 'up'", "more, less"]),
+        ('published = "2.0"\ncause = "luck"', ["values.mean.cause = 'luck'", "it has none"]),
+        ('published = "2.0"\nrepeats = "table1.none"', ["values.mean.repeats", "ITEM.KEY"]),
+        ('published = "2.0"\nrepeats = "table1.mean"', ["values.mean.repeats", "is judged"]),
+        (f'published = "2.0"\n{EXCLUDED}', ["values.mean.class = None", "'contradiction'"]),
+        (
+            f'published = "2.0"\n{EXCLUDES.replace("- 1", "/ (other - other)")}',
+            ["values.mean.contradiction.arithmetic", "finite"],
+        ),
+        (
+            f'published = "2.0"\n{EXCLUDES}',
+            [
+                "values.mean.published = '2.0'",
+                "outside of what its arithmetic allows: 1.95 to 2.05",
+            ],
+        ),
+        (
+            f'published = "2.0"\n{EXCLUDES.replace("more", "curve", 1)}',
+            ["values.mean.contradiction.numbers = 'curve'", "of the numbers: mean, more"],
+        ),
     ],
     "error = 0.05": [
         ("error = -0.1", ["values.mean.error = -0.1", "0.0 or more"]),

@@ -120,10 +120,12 @@ def test_a_document_has_values_verdicts_and_readings(tmp_path: Path, runs: list[
     document = result.document
     mean, fastest, curve = document["values"]
     assert (document["id"], document["verdict"]) == ("paper2001/table1", "reproduced")
-    assert mean["readings"] == {"other": {"simulated": 4.0, "agrees": False}}
+    assert mean["readings"] == {"other": {"simulated": 4.0, "agrees": False, "distance": 1.0}}
     assert (mean["simulated"], mean["published"], mean["tolerance"]) == (2.0, "2.0", 0.1)
     assert (fastest["simulated"], curve["simulated"]) == ({"a": 1.0, "b": 2.0}, [1.0, 2.0, 3.0])
-    assert curve["readings"] == {"other": {"simulated": [1.0, 2.0, 3.0], "agrees": True}}
+    (other,) = curve["readings"].values()
+    assert (other["simulated"], other["agrees"]) == ([1.0, 2.0, 3.0], True)
+    assert document["line"] == "agrees"
     assert document["series"] == {"drawn": [[1.0, 2.0], [3.0, 4.0]]}
 
 
@@ -243,14 +245,20 @@ def test_a_miss_is_a_result_and_a_changed_verdict_an_error(
         assert main(["papers", "run", "paper2001/table1", "-o", str(output)]) == code
         said = capsys.readouterr().out
         assert ("1 missed" in said, "2.25" in said) == (not code, not code)
-        changed = "paper2001/table1 mean: recorded as missed, now reproduced"
-        assert (changed in said) == bool(code)
+        changed = [
+            "paper2001/table1 line: recorded as order and shape only, now agrees",
+            "paper2001/table1 mean: recorded as missed, now reproduced",
+        ]
+        assert all((line in said) == bool(code) for line in changed)
         assert main(["papers", "report", "-o", str(output), "--json"]) == code
-        assert json.loads(capsys.readouterr().out) == {
+        document = json.loads(capsys.readouterr().out)
+        near = document.pop("nearness")["paper2001/table1"]["stated"]
+        assert (near["numbers"], near["within"]["5"]) == (1, code)
+        assert document == {
             "report": str(output / "report.html"),
             "items": 1,
             "values": {"paper2001": {"reproduced": 3} if code else {"missed": 1, "reproduced": 2}},
-            "changed": [changed] if code else [],
+            "changed": changed if code else [],
         }
         assert "A table" in (output / "report.html").read_text("utf-8")
         if not code:

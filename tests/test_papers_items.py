@@ -34,7 +34,9 @@ def test_the_verdicts_are_as_recorded(item: papers.Item) -> None:
     assert (result.document["id"], result.document["quick"]) == (item.id, True)
     assert result.png.startswith(b"\x89PNG")
     for run in (True, False):
-        assert recorded.verdicts(quick=run)[item.id].keys() == {value.key for value in item.values}
+        assert recorded.items(quick=run)[item.id]["verdicts"].keys() == {
+            value.key for value in item.values
+        }
     if missing:
         pytest.skip(f"without {', '.join(missing)} its verdicts are others")
     assert not recorded.changes([result], quick=True)

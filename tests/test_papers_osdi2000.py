@@ -198,9 +198,8 @@ def test_a_second_pass_is_a_turnaround_and_a_row() -> None:
         took = found(name).values[key]
         assert isinstance(took, float)
         assert turns[0] < took < servo_ms + turns[1]
-    longest_ms = found("seek_errors").values["longest_ms"]
-    assert isinstance(longest_ms, float)
-    assert SETTLE_MS < longest_ms < 0.5 * SETTLE_MS + 2 * turns[1] + 2 * servo_ms
+    longest_ms: Any = found("seek_errors").values["longest_ms"]
+    assert SETTLE_MS < longest_ms["MEMS"] < 0.5 * SETTLE_MS + 2 * turns[1] + 2 * servo_ms
 
 
 def test_savings_are_what_the_powers_of_the_sled_allow() -> None:
@@ -209,7 +208,7 @@ def test_savings_are_what_the_powers_of_the_sled_allow() -> None:
     summary = ss.simulate(load, ss.device("g2"), rows=False).summary
     seek_ms, row_ms = (summary[part]["mean"] for part in ("seek_ms", "transfer_ms"))
     saved = 48 * row_ms / (100 * seek_ms + 164 * row_ms)
-    values = found("lin2002").values
+    values = paper_items.simulate("lin2002/savings").values
     assert values["sub_sector"] == pytest.approx(100 * saved, rel=0.03)
     spin_down, together = values["spin_down"], values["together"]
     assert isinstance(spin_down, float)

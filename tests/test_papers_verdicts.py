@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sledsim.papers import Expected, Published, model
+from sledsim.papers import Contradiction, Expected, Published, model
 from sledsim.papers.judge import WORST_LAST, agrees, has_shape, judge, worst
 
 if TYPE_CHECKING:
@@ -52,11 +52,19 @@ def test_the_tolerance_is_half_a_unit_of_the_last_printed_digit(
     assert [agrees(exact, number) for number in numbers] == [False, True, False]
 
 
-def test_the_ends_of_a_range_are_limits() -> None:
-    stated = value(("14", "45"), "between")
+def test_the_ends_of_a_range_are_rounded() -> None:
+    stated = value(("0.36", "0.94"), "between")
+    numbers = (0.354, 0.355, 0.6, 0.945, 0.946)
+    assert [agrees(stated, number) for number in numbers] == [False, True, True, True, False]
+
+
+@pytest.mark.parametrize("kind", ["exact", "words"])
+def test_limits_and_words_are_not_rounded(kind: str) -> None:
+    more: dict[str, Any] = {kind: True}
+    stated = value(("14", "45"), "between", **more)
     numbers = (13.99, 14.0, 30.0, 45.0, 45.01)
     assert [agrees(stated, number) for number in numbers] == [False, True, True, True, False]
-    wider = value(("14", "45"), "between", error=0.5, error_from="figure")
+    wider = value(("14", "45"), "between", error=0.5, error_from="similar", exact=True)
     assert [agrees(wider, number) for number in (13.49, 13.5, 45.5, 45.51)] == [
         False,
         True,
@@ -102,6 +110,54 @@ def test_an_erratum_needs_a_value_as_arithmetic_has_it() -> None:
         "missed",
         "missed",
     ]
+
+
+GAINS = [
+    value(("13", "20"), "between", key="layout"),
+    value(("13", "20"), "between", key="pipe"),
+    value(
+        ("10", "15"),
+        "between",
+        key="over",
+        judged_as="contradiction",
+        contradiction=Contradiction("layout and pipe", {"one": "layout", "other": "pipe"}),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("own", "reading", "verdict"),
+    [
+        # Neither the set-up nor the reading gives all three.
+        ((18, 14, 5), (18, 9, 10), "contradiction"),
+        # One of them does: what arithmetic is said to exclude is possible.
+        ((18, 14, 5), (18, 14, 10), "conditional"),
+        # It comes out by itself: nothing is excluded.
+        ((18, 9, 10), (18, 14, 5), "reproduced"),
+    ],
+)
+def test_a_contradiction_holds_against_every_reading(
+    own: Any, reading: Any, verdict: Verdict
+) -> None:
+    def by_key(numbers: Any) -> Any:
+        return dict(zip(("layout", "pipe", "over"), numbers, strict=True))
+
+    assert judge(GAINS, by_key(own), {"a": by_key(reading)})["over"][0] == verdict
+
+
+def test_what_a_reading_gives_together_is_no_contradiction() -> None:
+    """Another value breaks the reading, so that it explains nothing; the three still come out."""
+    values = [*GAINS, value("1", key="else")]
+    own: dict[str, Any] = {"layout": 18, "pipe": 14, "over": 5, "else": 1}
+    other = own | {"over": 10, "else": 2}
+    assert judge(values, own, {"a": other})["over"][0] == "missed"
+    assert judge(values, own, {"a": other | {"pipe": 9}})["over"][0] == "contradiction"
+
+
+def test_a_repeat_is_judged_elsewhere() -> None:
+    values = [BOTH[0], value("5", key="two", repeats="table1.mean")]
+    judged = judge(values, {"one": 1, "two": 4}, {"a": {"one": 10, "two": 4}})
+    assert judged == {"one": ("conditional", "a"), "two": ("repeat", "")}
 
 
 def test_what_is_not_modelled_needs_no_value() -> None:

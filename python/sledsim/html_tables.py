@@ -255,13 +255,14 @@ def result(result: Result) -> str:
             values.stated(value),
             values.simulated(value, value["simulated"]),
             value["unit"],
+            values.apart(value["distance"]),
             value["verdict"].replace("_", " "),
         ]
         for value in result.document["values"]
     ]
-    head = ["value", "published", "simulated", "unit", "verdict"]
+    head = ["value", "published", "simulated", "unit", "distance", "verdict"]
     return _together(
-        table(head, rows, _title(result.item), (0, 3, 4)), *_notes({"": result.cautions})
+        table(head, rows, _title(result.item), (0, 3, 5)), *_notes({"": result.cautions})
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import textwrap
 from collections import Counter
 from dataclasses import asdict
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,11 +32,16 @@ Redraw every table and figure of the papers and compare with the published value
   sledsim papers run sigmetrics2000/table2
   sledsim papers run msst2005/figure6c --reading lines_sptf
   sledsim papers run sigmetrics2000 --quick
+  sledsim papers search sigmetrics2000/table2
+  sledsim papers claims
   sledsim papers report
 
-Each value has a verdict: "reproduced", "conditional" (under one reading of what the paper leaves
-open, which must hold for all values of the item), "calibrated", "input", "erratum", "not_modelled"
-or "missed". The docs define them. A miss is a result and no error.
+Each number has a distance from the published one, and each item a line: it agrees (at least 80 %
+of its numbers are within 10 %, and its orders are right), it agrees in order and shape only, it
+contradicts itself, or it is open. Each value also has a verdict by the printed digits:
+"reproduced", "conditional" (under one reading of what the paper leaves open, which must hold for
+all values of the item), "calibrated", "input", "repeat", "erratum", "contradiction",
+"not_modelled" or "missed". The docs define them. A miss is a result and no error.
 """
 
 _RUN = """\
@@ -45,6 +52,23 @@ left there is taken from there. Each item that is done is a line of progress; in
 pipe, of stderr.
 """
 
+_CLAIMS = """\
+Check the headline claims of the papers, those of their abstracts and conclusions, in some minutes.
+
+Each claim rests on a value of an item, which is simulated; with fewer requests where the command
+below it says --quick. Items that an earlier run of the same version has left are read, and have no
+seconds.
+"""
+
+_SEARCH = """\
+Simulate an item under each of its readings, and under their pairs and triples; the best first.
+
+It explores, and changes no verdict: a combination that comes near must be declared as a reading of
+the whole item, and says then that it was found by search. Readings that set the same key are not
+combined. Tells whether a combination gives numbers that are said to contradict each other; exits
+with 1 if one does.
+"""
+
 _REPORT = """\
 Simulate what is missing and write one page with all items: FOLDER/report.html.
 
@@ -53,6 +77,11 @@ a verdict is not as recorded.
 """
 
 FOLDER = Path("out/papers")
+_BRACKETS = (
+    "1 %: numbers within 1 % of the published ones; in brackets under the best single reading"
+)
+_CELL = 24
+"""Of what is published and simulated, in the table of claims."""
 _WIDTH = 48
 """Of the descriptions of values."""
 
@@ -74,6 +103,13 @@ def add(commands: Commands) -> None:
     )
     reports.add(run)
     _add_running(run)
+    _add_output(command(actions, "claims", _claims, _CLAIMS))
+    search = command(actions, "search", _search, _SEARCH)
+    search.add_argument("name", metavar="ID", help="an item, as paper/item")
+    search.add_argument(
+        "--full", action="store_true", help="simulate as many requests as a full run does"
+    )
+    _add_output(search)
     _add_running(command(actions, "report", _report, _REPORT))
 
 
@@ -81,6 +117,10 @@ def _add_running(parser: Parser) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="simulate fewer requests; files go to FOLDER/quick"
     )
+    _add_output(parser)
+
+
+def _add_output(parser: Parser) -> None:
     parser.add_argument(
         "-o",
         "--output",
@@ -155,7 +195,7 @@ def _run(options: argparse.Namespace) -> bool:
         ]
         print_json({"quick": options.quick, "changed": changed, "items": documents})
         return not changed
-    print(*_counts(results), sep="\n")
+    print(*_counts(results), *_near(results), sep="\n")
     print(*cautions.lines({r.item.id: r.cautions for r in results}), sep="\n")
     for result in results:
         _values(result, options.reading)
@@ -165,6 +205,69 @@ def _run(options: argparse.Namespace) -> bool:
     if options.report is not None:
         print(f"written: {options.report}")
     return not changed
+
+
+def _claims(options: argparse.Namespace) -> None:
+    from sledsim.papers import claims  # noqa: PLC0415 (no other command needs it)
+
+    found = work(
+        lambda beat: claims.run(options.output, workers=options.workers, progress=beat), "items"
+    )
+    if options.json:
+        print_json({"claims": [one.to_dict() for one in found]})
+        return
+    rows = [[*claims.HEAD, "s"]]
+    for one in found:
+        claim, *cells = one.cells
+        cells.append("" if one.seconds is None else duration(one.seconds))
+        columns = [
+            [*textwrap.wrap(claim, _WIDTH), f"  {one.claim.command}"],
+            *(textwrap.wrap(cell, _CELL) for cell in cells),
+        ]
+        rows += [list(row) for row in zip_longest(*columns, fillvalue="")]
+    print(table(rows, "<>>>><>"))
+
+
+def _search(options: argparse.Namespace) -> bool:
+    from sledsim import papers  # noqa: PLC0415 (no other command needs them)
+    from sledsim.papers import nearness, search  # noqa: PLC0415 (likewise)
+
+    if "/" not in options.name:
+        msg = f"{options.name}: must be an item, as paper/item: sledsim papers list"
+        raise _core.SledsimError(msg)
+    (item,) = papers.find([options.name])
+    rows = work(
+        lambda beat: search.run(
+            item,
+            options.output,
+            quick=not options.full,
+            workers=options.workers or os.cpu_count() or 1,
+            progress=beat,
+        ),
+        "combinations",
+    )
+    given = [row for row in rows if row.given]
+    if options.json:
+        print_json(
+            {"id": item.id, "quick": not options.full, "tried": list(map(search.to_dict, rows))}
+        )
+        return not given
+    lines = [["readings", "settings", *nearness.HEAD]]
+    lines += [
+        [
+            ", ".join(row.readings) or "(as stated)",
+            number(row.settings),
+            *nearness.cells({"stated": row.near, "best": row.near}),
+        ]
+        for row in rows
+    ]
+    print(table(lines, "<>>>>>>>>"))
+    for value in item.values:
+        if value.contradiction:
+            by = next((row for row in given if value.key in row.given), None)
+            told = f"is given by {', '.join(by.readings) or 'the set-up'}" if by else "holds"
+            print(f"\ncontradiction of {value.key}: {told}; {len(rows)} combinations")
+    return not given
 
 
 def _has(item: Item, reading: str) -> bool:
@@ -234,6 +337,22 @@ def _counts(results: list[Result]) -> list[str]:
     return [table(rows, "<<><")]
 
 
+def _near(results: list[Result]) -> list[str]:
+    """Return how near the items come: a row for each with a value that could fail."""
+    from sledsim.papers import nearness  # noqa: PLC0415 (no other command needs it)
+
+    rows = [
+        [result.item.id, *nearness.cells(result.document["nearness"]), result.document["line"]]
+        for result in results
+        if result.document["line"]
+    ]
+    if not rows:
+        return []
+    total = ["all", *nearness.of_results(results), ""]
+    rows += [total] if len(rows) > 1 else []
+    return ["", table([["how near", *nearness.HEAD, ""], *rows], "<>>>>>>><"), _BRACKETS]
+
+
 def _tally(results: list[Result]) -> Counter[str]:
     return Counter(value["verdict"] for result in results for value in result.document["values"])
 
@@ -258,17 +377,24 @@ def _values(result: Result, reading: str) -> None:
     if not shown:
         return
     last = "as published" if reading else "verdict"
-    rows = [[f"\n{result.item.id}", "published", "simulated", "unit", last]]
+    by_disksim = ["DiskSim 4"] if shown[0]["disksim"] else []
+    rows = [
+        [f"\n{result.item.id}", "published", "simulated", "distance", *by_disksim, "unit", last]
+    ]
     for value in shown:
         verdict = value["verdict"].replace("_", " ")
-        verdict += f": {value['reading']}" if value["reading"] else ""
+        about = value["reading"] or (value["cause"] if value["verdict"] == "missed" else "")
+        verdict += f": {about}" if about else ""
         agrees = {True: "yes", False: "no", None: values.NONE}[value["agrees"]]
         simulated = values.simulated(value, value["simulated"])
         first, *others = textwrap.wrap(value["what"], _WIDTH)
-        own = [values.stated(value), simulated, value["unit"], agrees if reading else verdict]
+        own = [values.stated(value), simulated, values.apart(value["distance"])]
+        if by_disksim:
+            own.append(values.simulated(value, value["disksim"]["simulated"]))
+        own += [value["unit"], agrees if reading else verdict]
         rows.append([f"  {first}", *own])
-        rows += [[f"    {line}", "", "", "", ""] for line in others]
-    print(table(rows, "<>><<"))
+        rows += [[f"    {line}", *[""] * len(own)] for line in others]
+    print(table(rows, f"<>>>{'>' * len(by_disksim)}<<"))
 
 
 def _write_page(file: Path | str, results: list[Result], options: argparse.Namespace) -> None:
@@ -291,8 +417,15 @@ def _report(options: argparse.Namespace) -> bool:
         for paper in papers.papers()
     }
     if options.json:
+        near = {result.item.id: result.document["nearness"] for result in results}
         print_json(
-            {"report": str(file), "items": len(results), "values": by_paper, "changed": changed}
+            {
+                "report": str(file),
+                "items": len(results),
+                "values": by_paper,
+                "nearness": near,
+                "changed": changed,
+            }
         )
     else:
         rows = [["paper", "values", "verdicts"]]
@@ -300,7 +433,7 @@ def _report(options: argparse.Namespace) -> bool:
             [name, number(tally.total()), _told(tally)]
             for name, tally in (*by_paper.items(), ("all", _tally(results)))
         ]
-        print(table(rows, "<><"))
+        print(table(rows, "<><"), *_near(results), sep="\n")
         _print_changed(changed)
         print(f"\nwritten: {file}")
     return not changed

@@ -12,6 +12,7 @@ from sledsim.papers.engine import Result, run
 from sledsim.papers.judge import Verdict
 from sledsim.papers.model import (
     Change,
+    Contradiction,
     Expected,
     Found,
     Item,
@@ -31,6 +32,7 @@ from sledsim.papers.simulations import once, run_of, service_times_ms, summary_o
 
 __all__ = [
     "Change",
+    "Contradiction",
     "Expected",
     "Found",
     "Item",

@@ -5,10 +5,14 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+Range: TypeAlias = tuple[float, float]
+"""The least and the greatest of some numbers."""
 
 _OPERATORS: dict[type, Callable[..., float]] = {
     ast.Add: operator.add,
@@ -39,31 +43,63 @@ def evaluate(text: str) -> float:
     ValueError
         For anything else, or if it has no finite value.
     """
+    return between(text, {})[0]
+
+
+def between(text: str, ranges: Mapping[str, Range]) -> Range:
+    """Return the least and the greatest value of an expression in which names stand for ranges.
+
+    Each place of a name takes any number of its range: what an expression with the same name twice
+    can be lies inside.
+
+    >>> between("1 - best / pipe", {"best": (80, 87), "pipe": (80, 100)})
+    (-0.0874999..., 0.19999...)
+
+    Raises
+    ------
+    ValueError
+        For something else than names and :data:`ALLOWED`, or if it has no finite values.
+    """
     try:
-        value = _value(ast.parse(text, mode="eval").body)
+        low, high = _range(ast.parse(text, mode="eval").body, ranges)
     except (SyntaxError, ArithmeticError, ValueError, TypeError):
-        value = math.nan
-    if not math.isfinite(value):
+        low, high = math.nan, math.nan
+    if not (math.isfinite(low) and math.isfinite(high)):
         msg = f"{text}: no arithmetic with a finite value; it may have {ALLOWED}"
         raise ValueError(msg)
-    return value
+    return low, high
 
 
-def _value(node: ast.AST) -> float:
+def _range(node: ast.AST, ranges: Mapping[str, Range]) -> Range:
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-            return float(number)
+            return float(number), float(number)
+        case ast.Name(id=name) if name in ranges:
+            return ranges[name]
         case ast.Name(id="pi"):
-            return math.pi
+            return math.pi, math.pi
         case ast.UnaryOp(op=sign, operand=operand):
-            return _apply(_OPERATORS, type(sign), operand)
+            return _apply(_OPERATORS, type(sign), _range(operand, ranges))
         case ast.BinOp(left=left, op=sign, right=right):
-            return _apply(_OPERATORS, type(sign), left, right)
+            operands = _range(left, ranges), _range(right, ranges)
+            if _turns(sign, *operands):
+                return math.nan, math.nan
+            return _apply(_OPERATORS, type(sign), *operands)
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-            return _apply(_FUNCTIONS, name, *arguments)
-    return math.nan
+            return _apply(_FUNCTIONS, name, *(_range(own, ranges) for own in arguments))
+    return math.nan, math.nan
 
 
-def _apply(known: dict[Any, Callable[..., float]], name: Any, *operands: ast.AST) -> float:
-    function = known.get(name)
-    return math.nan if function is None else float(function(*map(_value, operands)))
+def _turns(sign: ast.operator, left: Range, right: Range) -> bool:
+    """Return whether an operation may have values beyond those at the ends of its operands."""
+    if isinstance(sign, ast.Div):
+        return right[0] <= 0 <= right[1]
+    return isinstance(sign, ast.Pow) and left[0] < left[1] and left[0] <= 0
+
+
+def _apply(known: dict[Any, Callable[..., float]], name: Any, *operands: Range) -> Range:
+    """Apply a function that rises or falls with each operand: its extremes are at their ends."""
+    if name not in known:
+        return math.nan, math.nan
+    corners = [float(known[name](*corner)) for corner in product(*operands)]
+    return min(corners), max(corners)

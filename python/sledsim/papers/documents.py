@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
-from sledsim.papers import judge
+from sledsim.papers import judge, nearness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def document(
-    item: Item, found: Mapping[str, Found], *, quick: bool, reading: str
+    item: Item,
+    found: Mapping[str, Found],
+    *,
+    quick: bool,
+    reading: str,
+    disksim: Found | None = None,
 ) -> dict[str, Any]:
     """Return the document of an item.
 
@@ -30,13 +35,15 @@ def document(
         Whether fewer requests were simulated.
     reading
         The reading that alone was simulated, if one was.
+    disksim
+        What it came to with the set-up of DiskSim, if it has one.
 
     Raises
     ------
     SledsimError
         If the code and the data file of the item do not have the same values.
     """
-    for own in found.values():
+    for own in (*found.values(), *([disksim] if disksim else [])):
         _same(item, own)
     others = {name: own.values for name, own in found.items() if name}
     first = found[reading]
@@ -44,11 +51,15 @@ def document(
     if reading:
         verdicts = {key: _under(reading, *verdict, verdicts) for key, verdict in verdicts.items()}
     shown = {} if reading else others
+    near = nearness.document(item, first.values, shown)
+    words = [verdict for verdict, _ in verdicts.values()]
     return {
         "id": item.id,
         "title": item.title,
         "place": item.place,
-        "verdict": judge.worst(verdict for verdict, _ in verdicts.values()),
+        "verdict": judge.worst(words),
+        "line": nearness.line(item, near, words),
+        "nearness": near,
         "quick": quick,
         "reading": reading,
         "how": "\n\n".join(part for part in (item.how, first.note) if part),
@@ -58,6 +69,7 @@ def document(
             | {"verdict": verdicts[value.key][0], "reading": verdicts[value.key][1]}
             | _compared(value, first.values)
             | {"readings": {name: _compared(value, other) for name, other in shown.items()}}
+            | {"disksim": _compared(value, disksim.values) if disksim else None}
             for value in item.values
         ],
         "series": dict(first.series),
@@ -98,6 +110,11 @@ def _stated(value: Published) -> dict[str, Any]:
         "tolerance_because": value.error_because,
         "class": value.judged_as,
         "because": value.because,
+        "words": value.words,
+        "percent": value.percent,
+        "repeats": value.repeats,
+        "cause": value.cause,
+        "contradiction": value.contradiction and asdict(value.contradiction),
         "expected": None if expected is None else asdict(expected),
         "history": [asdict(change) for change in value.history],
     }
@@ -105,6 +122,10 @@ def _stated(value: Published) -> dict[str, Any]:
 
 def _compared(value: Published, simulated: Mapping[str, Any]) -> dict[str, Any]:
     if value.judged_as == "not_modelled":
-        return {"simulated": None, "agrees": None}
+        return {"simulated": None, "agrees": None, "distance": None}
     own = simulated[value.key]
-    return {"simulated": own, "agrees": judge.agrees(value, own)}
+    return {
+        "simulated": own,
+        "agrees": judge.agrees(value, own),
+        "distance": nearness.distance(value, own),
+    }

@@ -170,8 +170,8 @@ def _simulate_in(outcomes: Path, name: str, *, quick: bool, reading: str) -> tup
 def simulate(name: str, *, quick: bool, reading: str = "") -> Result:
     """Simulate the item of that id, judge its values and draw it.
 
-    It is simulated under the set-up of its paper and under each of its readings, or under one
-    reading alone.
+    It is simulated under the set-up of its paper, under each of its readings and with that of
+    DiskSim, or under one reading alone.
     """
     from sledsim.papers import pictures  # noqa: PLC0415 (needs an extra)
 
@@ -180,18 +180,26 @@ def simulate(name: str, *, quick: bool, reading: str = "") -> Result:
     setups = {own.name: own.setup for own in readings}
     setups = setups if reading else {"": item.setup, **setups}
     with simulations.collecting() as runs:
-        found = {own: _found(item, setup, quick=quick) for own, setup in setups.items()}
-        document = documents.document(item, found, quick=quick, reading=reading)
+        found = {own: found_of(item, setup, quick=quick) for own, setup in setups.items()}
+        other = None if reading else item.disksim
+        disksim = None if other is None else found_of(item, other.setup, quick=quick)
+        document = documents.document(item, found, quick=quick, reading=reading, disksim=disksim)
     document = _plain(item, document | {"caution": simulations.together(runs)})
     png, svg = pictures.draw(item, found[reading], document)
     return Result(item, document, svg, png)
 
 
-def _found(item: Item, setup: Setup, *, quick: bool) -> Found:
-    """Simulate an item under a set-up."""
+def found_of(item: Item, setup: Setup, *, quick: bool) -> Found:
+    """Simulate an item under a set-up.
+
+    Raises
+    ------
+    SledsimError
+        If its code does not take the set-up that its readings need.
+    """
     simulate = item.module.simulate
     takes_setup = "setup" in inspect.signature(simulate).parameters
-    if item.readings and not takes_setup:
+    if (item.readings or item.disksim) and not takes_setup:
         msg = f"{item.id}: it has readings, and its simulate() takes no setup"
         raise SledsimError(msg)
     keys = {"setup": setup} if takes_setup else {}

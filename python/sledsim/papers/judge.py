@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     from sledsim.papers.model import Published, Simulated
 
 Verdict: TypeAlias = Literal[
-    "reproduced", "conditional", "calibrated", "input", "erratum", "not_modelled", "missed"
+    "reproduced",
+    "conditional",
+    "calibrated",
+    "input",
+    "repeat",
+    "erratum",
+    "contradiction",
+    "not_modelled",
+    "missed",
 ]
 """A verdict on a value; :data:`MEANINGS` tells what each means."""
 
@@ -22,18 +30,23 @@ MEANINGS: dict[Verdict, str] = {
     " open, under which all values of that figure, table or passage are as published",
     "calibrated": "as published, by a free parameter that was chosen with this value in view",
     "input": "a parameter that is handed in and read back",
+    "repeat": "the same printed number stands elsewhere in the paper, and is judged there",
     "erratum": "the printed value contradicts other printed values, by arithmetic on those alone;"
     " the simulated one agrees with the arithmetic",
+    "contradiction": "arithmetic on other printed values excludes the printed one, and no reading"
+    " gives all of them",
     "not_modelled": "sledsim does not have what it would take",
     "missed": "none of these; being explained does not make it less missed",
 }
 
 WORST_LAST: tuple[Verdict, ...] = (
     "input",
+    "repeat",
     "erratum",
     "reproduced",
     "calibrated",
     "conditional",
+    "contradiction",
     "not_modelled",
     "missed",
 )
@@ -53,7 +66,7 @@ def judge(
         If a simulated value is not of the type that the kind compares.
     """
     values = list(values)
-    compared = [value for value in values if value.judged_as in {None, "calibrated"}]
+    compared = [value for value in values if is_compared(value)]
     holding = [
         name
         for name, other in readings.items()
@@ -64,16 +77,37 @@ def judge(
     for value in values:
         if value.judged_as == "not_modelled":
             verdicts[value.key] = ("not_modelled", "")
+        elif value.repeats:
+            verdicts[value.key] = ("repeat", "")
         elif value.judged_as == "erratum":
             right = near_expected(value, simulated[value.key])
             verdicts[value.key] = ("erratum" if right else "missed", "")
         elif agrees(value, simulated[value.key]):
-            verdicts[value.key] = (value.judged_as or "reproduced", "")
-        elif reading and value.judged_as is None:
+            given = value.judged_as if value.judged_as in {"input", "calibrated"} else None
+            verdicts[value.key] = (given or "reproduced", "")
+        elif reading and value.judged_as in {None, "contradiction"}:
             verdicts[value.key] = ("conditional", reading)
+        elif value.contradiction and not come_together(
+            value, values, (simulated, *readings.values())
+        ):
+            verdicts[value.key] = ("contradiction", "")
         else:
             verdicts[value.key] = ("missed", "")
     return verdicts
+
+
+def is_compared(value: Published) -> bool:
+    """Return whether a value is compared with the published one: a reading must give it, too."""
+    return value.judged_as in {None, "calibrated", "contradiction"} and not value.repeats
+
+
+def come_together(
+    value: Published, values: Iterable[Published], found: Iterable[Mapping[str, Simulated]]
+) -> bool:
+    """Return whether a value comes out together with those that are said to exclude it."""
+    named = set(value.contradiction.numbers.values()) if value.contradiction else set()
+    all_of_them = [own for own in values if own.key in named | {value.key}]
+    return any(all(agrees(own, one[own.key]) for own in all_of_them) for one in found)
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
@@ -112,9 +146,9 @@ def agrees(value: Published, simulated: Simulated) -> bool:
     if not isinstance(simulated, float | int):
         msg = f"{value.key}: '{value.kind}' compares numbers, not {simulated!r}"
         raise TypeError(msg)
-    low, high = value.numbers[0], value.numbers[-1]
+    low, high = value.limits
     # What rounding in binary adds is no difference. A value that is no number agrees with none.
-    slack = value.tolerance + 1e-9 * max(abs(low), abs(high))
+    slack = 1e-9 * max(abs(low), abs(high))
     return low - slack <= simulated <= high + slack
 
 

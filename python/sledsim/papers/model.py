@@ -33,13 +33,13 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 Kind: TypeAlias = Literal["within", "between", "order", "shape"]
-"""How a value is compared: a number that is equal within a tolerance; a number between two, which
-are limits and not rounded; names in the order of their numbers, smallest first; or the shape of a
-curve, one of :data:`SHAPES`."""
+"""How a value is compared: a number that is equal within a tolerance; a number between two; names
+in the order of their numbers, smallest first; or the shape of a curve, one of :data:`SHAPES`."""
 
-Class: TypeAlias = Literal["input", "calibrated", "erratum", "not_modelled"]
+Class: TypeAlias = Literal["input", "calibrated", "erratum", "contradiction", "not_modelled"]
 """What keeps a value from being reproduced: it is handed in and read back; a free parameter was
-chosen with it in view; other printed values contradict it; sledsim has no such mechanism."""
+chosen with it in view; other printed values say what it should be; other printed values exclude
+it; sledsim has no such mechanism."""
 
 Simulated: TypeAlias = float | Sequence[float] | Mapping[str, float]
 """What is compared: a number, the numbers of a curve for a shape, numbers by name for an order."""
@@ -82,6 +82,16 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Arithmetic on values that an item prints, which excludes another value of it."""
+
+    arithmetic: str
+    """An expression of names, as :func:`sledsim.papers.arithmetic.between` takes it."""
+    numbers: Mapping[str, str]
+    """The keys of the values of the item that the names stand for."""
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """A change of a target, a tolerance, a kind or a class after the first results."""
 
@@ -105,19 +115,30 @@ class Published:
     unit: str = ""
     kind: Kind = "within"
     exact: bool = False
-    """Whether it is a count or a parameter, which has no tolerance."""
+    """Whether it is a count, a parameter or a range of limits, which have no tolerance."""
+    words: bool = False
+    """Whether the paper says it in words or by an equation. The number, or the range, is then ours;
+    it has no tolerance and counts with the orders, not with the numbers."""
+    percent: Literal["", "more", "less"] = ""
+    """What a value in % adds to a time, or takes from it: its distance is that of the times."""
     error: float = 0.0
     """An allowance beyond half a unit of the last digit: see ``error_from``. Of a shape: how far
     the largest and the smallest number of a level curve lie apart, and else how far a curve may go
     the wrong way."""
-    error_from: Literal["", "sampling", "figure"] = ""
-    """``sampling``: two standard errors of a sample; ``figure``: the value is read off a plot."""
+    error_from: Literal["", "sampling", "figure", "similar"] = ""
+    """``sampling``: two standard errors of a sample; ``figure``: the value is read off a plot;
+    ``similar``: the paper says "similar" or "as well as", which are 5 %."""
     error_because: str = ""
     judged_as: Class | None = None
     """The key ``class`` of the data file."""
     because: str = ""
     """Why it has its class; of a value without one, what is known of why it is missed, if it is."""
+    repeats: str = ""
+    """The value of the paper, as ``item.key``, that has this printed number first."""
+    cause: str = ""
+    """The common cause of misses, one of those of the paper, that it has if it is missed."""
     expected: Expected | None = None
+    contradiction: Contradiction | None = None
     history: tuple[Change, ...] = ()
 
     @property
@@ -129,9 +150,16 @@ class Published:
 
     @property
     def tolerance(self) -> float:
-        """Half a unit of the last digit of a number that is not exact, and the allowance."""
-        rounded = self.kind == "within" and not self.exact
-        return self.error + (half_unit(str(self.published)) if rounded else 0.0)
+        """Half a unit of the last digit of what is rounded, and the allowance."""
+        if self.exact or self.words or not self.numbers:
+            return self.error
+        printed = self.published if self.kind == "within" else self.published[0]
+        return self.error + half_unit(str(printed))
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Both ends of a number or a range, with the tolerance."""
+        return self.numbers[0] - self.tolerance, self.numbers[-1] + self.tolerance
 
 
 def half_unit(printed: str) -> float:
@@ -162,6 +190,15 @@ class Reading:
     what: str
     setup: Setup
     """The set-up of the paper with what this reading changes."""
+    changes: Setup
+    """What it changes."""
+    found_by: Literal["", "search"] = ""
+    """``search``: it was found by trying many with the published values in view."""
+
+    @property
+    def settings(self) -> int:
+        """How many keys it changes: its free parameters."""
+        return len(leaves(self.changes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +216,10 @@ class Item:
     """The set-up of the paper."""
     readings: tuple[Reading, ...] = ()
     """Those of the paper that change something here."""
+    disksim: Reading | None = None
+    """The set-up with which DiskSim 4, the authors' later simulator, gives the same times."""
+    open: str = ""
+    """What the paper leaves open or does not publish, on which the values depend."""
     points: tuple[Point, ...] = ()
     external: tuple[str, ...] = ()
     """Names of files that do not come with sledsim and are used where they are: see
@@ -227,6 +268,23 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """A headline claim of an abstract or a conclusion: the value of an item that it rests on."""
+
+    claim: str
+    item: str
+    """The id of the item."""
+    key: str
+    quick: bool = False
+    """Whether ``sledsim papers claims`` simulates fewer requests, as a full run takes minutes."""
+
+    @property
+    def command(self) -> str:
+        """The command that simulates it."""
+        return f"sledsim papers run {self.item}{' --quick' * self.quick}"
+
+
+@dataclass(frozen=True, slots=True)
 class Paper:
     """A paper."""
 
@@ -241,6 +299,28 @@ class Paper:
     items: tuple[Item, ...]
     readings: tuple[Reading, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    causes: Mapping[str, str] = field(default_factory=dict)
+    """Causes that several misses have in common, by name: what each is."""
+    claims: tuple[Claim, ...] = ()
+
+
+def merged(base: Setup, changes: Setup) -> Setup:
+    """Return a set-up with the tables of another laid over its own."""
+    both = dict(base)
+    for key, value in changes.items():
+        own = both.get(key)
+        tables = isinstance(own, Mapping) and isinstance(value, Mapping)
+        both[key] = merged(own, value) if tables and own is not None else value
+    return both
+
+
+def leaves(setup: Setup, at: str = "") -> dict[str, Any]:
+    """Return the keys of a set-up that are no tables, with their places, and their values."""
+    found: dict[str, Any] = {}
+    for key, value in setup.items():
+        own = leaves(value, f"{at}{key}.") if isinstance(value, Mapping) else {f"{at}{key}": value}
+        found |= own
+    return found
 
 
 class Later(Mapping[K, T]):

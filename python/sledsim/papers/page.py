@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 import sledsim
 from sledsim import cautions
-from sledsim.papers import page_text
+from sledsim.papers import nearness, page_text
 from sledsim.papers.judge import MEANINGS
 from sledsim.papers.page_code import highlighted_python, highlighted_toml
 from sledsim.papers.page_notes import Notes
@@ -52,6 +52,7 @@ def page(
     if strange := {result.item.paper for result in results} - by_paper.keys():
         msg = f"results of papers that are not given: {', '.join(sorted(strange))}"
         raise ValueError(msg)
+    near = {name: nearness.of_results(own) for name, own in by_paper.items()}
     tallies = {name: _tally(own) for name, own in by_paper.items()}
     total = sum(tallies.values(), Counter())
     return render(
@@ -64,6 +65,8 @@ def page(
             {
                 "paper": paper,
                 "tally": tallies[paper.name],
+                "near": near[paper.name],
+                "causes": list(_causes(paper, by_paper[paper.name])),
                 "items": [_item(result) for result in by_paper[paper.name]],
                 "readings": list(_readings(paper, by_paper[paper.name])),
                 "left_out": _left_out(paper, by_paper[paper.name]),
@@ -71,6 +74,7 @@ def page(
             for paper in papers
         ],
         total=total,
+        near_head=nearness.HEAD,
         marks=list(MARKS),
         meanings=MEANINGS,
         none_text=NONE,
@@ -88,7 +92,14 @@ def _marked(write: Callable[..., str]) -> Callable[..., Markup]:
 
 
 def _colour(verdict: str) -> str:
-    own = verdict in {"reproduced", "conditional", "calibrated", "erratum", "missed"}
+    own = verdict in {
+        "reproduced",
+        "conditional",
+        "calibrated",
+        "erratum",
+        "contradiction",
+        "missed",
+    }
     return f"var(--{verdict}-text)" if own else "var(--rule)"
 
 
@@ -156,6 +167,22 @@ def _readings(paper: Paper, results: Sequence[Result]) -> Iterable[tuple[Markup,
         )
 
 
+def _causes(paper: Paper, results: Sequence[Result]) -> Iterable[tuple[str, Markup]]:
+    """Yield the causes of misses of a paper, and how many values miss by each."""
+    missed = Counter(
+        value["cause"]
+        for result in results
+        for value in result.document["values"]
+        if value["verdict"] == "missed"
+    )
+    known = {**paper.causes, "": "No common cause is named."}
+    for cause, count in sorted(missed.items(), key=lambda entry: -entry[1]):
+        yield (
+            f"{count}, {cause.replace('_', ' ') or 'other'}:",
+            Markup(page_text.prose(known[cause])),
+        )
+
+
 def _item(result: Result) -> dict[str, Any]:
     """Return what the page shows of an item."""
     item, document = result.item, result.document
@@ -165,6 +192,8 @@ def _item(result: Result) -> dict[str, Any]:
     return {
         "item": item,
         "verdict": result.verdict,
+        "line": document["line"],
+        "near": nearness.cells(document["nearness"]),
         "tally": _tally([result]),
         "cautions": "; ".join(cautions.lines({"": result.cautions})),
         # A table that may have to be scrolled, also by keyboard.

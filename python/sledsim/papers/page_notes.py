@@ -79,7 +79,13 @@ def _why(value: Mapping[str, Any]) -> str:
     """Return why a value has its verdict, and what others than sledsim come to."""
     if value["verdict"] in {"reproduced", "conditional"}:
         return ""
+    if value["repeats"]:
+        return f"As <code>{escape(value['repeats'])}</code>."
     told, expected = prose(value["because"]), value["expected"]
+    if value["contradiction"] and value["verdict"] == "contradiction":
+        told += f" <code>{escape(value['contradiction']['arithmetic'])}</code>, with"
+        named = value["contradiction"]["numbers"].items()
+        told += f" {', '.join(f'{escape(name)} = {words(key)}' for name, key in named)}."
     if expected:
         source = expected["arithmetic"] or f"tests/independent: {expected['computed']}"
         unit = f" {unit_html(value['unit'])}" if value["unit"] else ""
@@ -88,7 +94,9 @@ def _why(value: Mapping[str, Any]) -> str:
             f" <code>{escape(source)}</code>. {prose(expected['because'])}</span>"
         )
     if not told and value["verdict"] == "missed":
-        return "Nothing is known of why."
+        told = "Nothing is known of why."
+    if value["cause"] and value["verdict"] == "missed":
+        told += f" Cause: {words(value['cause'])}."
     return told
 
 

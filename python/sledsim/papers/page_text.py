@@ -14,7 +14,9 @@ MARKS: dict[Verdict, str] = {
     "conditional": "\u2248",
     "calibrated": "\u25ce",
     "input": "=",
+    "repeat": "\u21ba",
     "erratum": "!",
+    "contradiction": "\u21af",
     "not_modelled": "\u25cb",
     "missed": "\u2717",
 }

@@ -15,7 +15,7 @@ from sledsim.papers.page_text import (
     with_unit,
     words,
 )
-from sledsim.papers.values import NONE, minus, text_of
+from sledsim.papers.values import NONE, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +28,8 @@ def table(document: Mapping[str, Any], notes: Notes) -> str:
     names = list(document["values"][0]["readings"])
     heads = [("Value", ""), ("Published", "number"), ("Simulated", "number")]
     heads += [("Difference", "number"), ("Verdict", "")]
+    if document["values"][0]["disksim"] is not None:
+        heads.insert(3, ("DiskSim 4", "number"))
     cells = [f'<th scope="col"{class_of(kind)}>{escape(text)}</th>' for text, kind in heads] + [
         f'<th scope="col" class="number"><small>reading</small>'
         f'<a href="#{notes.item}:reading-{number}">{words(name)}</a></th>'
@@ -61,6 +63,9 @@ def _row(value: Mapping[str, Any], names: Sequence[str], notes: Notes, place: st
         f'<td class="number{none}" data-label="Difference">{apart}</td>',
         f'<td class="verdict-of">{verdict}</td>',
     ]
+    if (disksim := value["disksim"]) is not None:
+        told = _simulated(value, disksim["simulated"])
+        cells.insert(2, f'<td class="{kind}" data-label="DiskSim 4">{told}</td>')
     for name in names:
         other = value["readings"][name]
         text = _simulated(value, other["simulated"])
@@ -136,8 +141,5 @@ def _difference(value: Mapping[str, Any]) -> str:
         return "0"
     text = powers(values.rounded(value, over))
     text = text if text.startswith("\u2212") else f"+{text}"
-    if not published or value["unit"] == "%":
-        return text
-    percent = 100 * over / abs(published)
-    decimals = 0 if abs(percent) >= 100 else 1 if abs(percent) >= 0.95 else 2
-    return f"{text} <small>{minus(f'{percent:+,.{decimals}f}')}\u202f%</small>"
+    share = value["distance"]
+    return text if share is None else f"{text} <small>{values.apart(share)}</small>"

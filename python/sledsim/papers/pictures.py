@@ -38,7 +38,9 @@ _MARKERS: dict[Verdict, str] = {
     "conditional": "D",
     "calibrated": "s",
     "input": "P",
+    "repeat": "p",
     "erratum": "^",
+    "contradiction": "v",
     "not_modelled": ".",
     "missed": "X",
 }
@@ -160,7 +162,7 @@ def _percents(
     late: list[Any] = []  # what is drawn when the ends of the axis are known
     for place, value in zip(places, numbers, strict=True):
         simulated = value["simulated"]
-        apart = _percent(value, simulated)
+        apart = value["distance"]
         if apart is None:  # no percent of nothing
             text = f"{simulated:.3g} {value['unit']}".strip()
         else:
@@ -170,16 +172,14 @@ def _percents(
                 ends = (middle - expected["tolerance"], middle + expected["tolerance"])
                 bars.append((ends, 0.5, _EXPECTED))
             for ends, height, look in bars if _stated(value) else ():
-                left, right = (100 * end / abs(_stated(value)) for end in ends)
+                left, right = (100 * end / _whole(value) for end in ends)
                 reach += [left, right]
                 axes.barh(place, right - left, height, left=left, **look)
             for name, other in value["readings"].items():
-                percent = _percent(value, other["simulated"])
-                assert percent is not None
-                late.append((percent, place, _hollow(readings.index(name))))
-            late.append((apart, place, {**_filled(value["verdict"]), "zorder": 3}))
+                late.append((100 * other["distance"], place, _hollow(readings.index(name))))
+            late.append((100 * apart, place, {**_filled(value["verdict"]), "zorder": 3}))
             inside = value["kind"] == "between" and value["agrees"]
-            text = "met" if inside else _signed(apart)
+            text = "met" if inside else _signed(100 * apart)
         where = (1.02, place)
         axes.annotate(
             text,
@@ -301,13 +301,11 @@ def _stated(value: Mapping[str, Any]) -> float:
     return number
 
 
-def _percent(value: Mapping[str, Any], simulated: float) -> float | None:
-    """Return how many percent a number is off; ``None`` where nothing is published."""
-    apart = over({**value, "simulated": simulated})
-    published = simulated - apart
-    if value["kind"] == "between" and not apart:
-        return 0.0
-    return 100 * apart / abs(published) if published else None
+def _whole(value: Mapping[str, Any]) -> float:
+    """Return what a distance is a share of: the number, or the time that a value in % changes."""
+    stated = _stated(value)
+    whole = {"more": 100 + stated, "less": 100 - stated, "": abs(stated)}
+    return whole[value["percent"]]
 
 
 def _signed(percent: float) -> str:

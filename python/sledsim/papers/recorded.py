@@ -1,7 +1,7 @@
-"""The recorded verdicts: ``verdicts.json`` has those of a full and of a quick run of all items.
+"""The recorded results: ``verdicts.json`` has those of a full and of a quick run of all items.
 
-A run compares its verdicts with them, so that no verdict changes without a word. The tables of the
-docs are made from them.
+A run compares its verdicts and lines with them, so that none changes without a word. The tables of
+the docs are made from them.
 """
 
 from __future__ import annotations
@@ -10,43 +10,73 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim.papers.model import external_file
+from sledsim.papers.model import external_file, find
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sledsim.papers.claims import Checked
     from sledsim.papers.engine import Result
-    from sledsim.papers.judge import Verdict
 
 FILE = Path(__file__).with_name("verdicts.json")
 
 
-def verdicts(*, quick: bool = False) -> dict[str, dict[str, Verdict]]:
-    """Return the recorded verdicts: for each item, by its id, those of its values, by key."""
-    recorded: dict[str, dict[str, Verdict]] = _load().get(_run(quick=quick), {})
+def items(*, quick: bool = False) -> dict[str, dict[str, Any]]:
+    """Return what is recorded of each item, by its id.
+
+    ``verdicts`` has those of its values, by key; ``line`` and ``nearness`` are as in its document.
+    """
+    recorded: dict[str, dict[str, Any]] = _load().get(_run(quick=quick), {})
     return recorded
 
 
 def changes(results: Sequence[Result], *, quick: bool) -> list[str]:
-    """Return a line for each verdict that is not as recorded.
+    """Return a line for each verdict, and for each line of an item, that is not as recorded.
 
     Items that use files which are not here are left out, as are values that are not recorded.
     """
-    recorded = verdicts(quick=quick)
-    return [
-        f"{result.item.id} {key}: recorded as {before}, now {now}"
-        for result in results
-        if None not in map(external_file, result.item.external)
-        for key, now in _of(result).items()
-        if (before := recorded.get(result.item.id, {}).get(key, now)) != now
-    ]
+    recorded = items(quick=quick)
+    found = []
+    for result in results:
+        before = recorded.get(result.item.id)
+        if before is None or None in map(external_file, result.item.external):
+            continue
+        now = _of(result)
+        told = [("line", before["line"], now["line"])]
+        told += [
+            (key, before["verdicts"].get(key, own), own) for key, own in now["verdicts"].items()
+        ]
+        found += [
+            f"{result.item.id} {key}: recorded as {was or 'none'}, now {own or 'none'}"
+            for key, was, own in told
+            if was != own
+        ]
+    return found
 
 
 def write(results: Sequence[Result], *, quick: bool) -> None:
-    """Record the verdicts of all items."""
+    """Record the results of some items, and forget items that are no more."""
     recorded = _load()
-    recorded[_run(quick=quick)] = {result.item.id: _of(result) for result in results}
-    FILE.write_text(json.dumps(recorded, indent=1) + "\n", "utf-8")
+    now = items(quick=quick) | {result.item.id: _of(result) for result in results}
+    known = [item.id for item in find([])]
+    recorded[_run(quick=quick)] = {name: now[name] for name in known if name in now}
+    _write(recorded)
+
+
+def claims() -> list[list[str]]:
+    """Return the claims as they were recorded: their columns, and the command of each."""
+    recorded: list[list[str]] = _load().get("claims", [])
+    return recorded
+
+
+def write_claims(found: Sequence[Checked]) -> None:
+    """Record the claims."""
+    rows = [[*one.cells, one.claim.command] for one in found]
+    _write(_load() | {"claims": rows})
+
+
+def _write(recorded: dict[str, Any]) -> None:
+    FILE.write_text(json.dumps(recorded, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def _load() -> dict[str, Any]:
@@ -58,5 +88,10 @@ def _run(*, quick: bool) -> str:
     return "quick" if quick else "full"
 
 
-def _of(result: Result) -> dict[str, Verdict]:
-    return {value["key"]: value["verdict"] for value in result.document["values"]}
+def _of(result: Result) -> dict[str, Any]:
+    document = result.document
+    return {
+        "line": document["line"],
+        "verdicts": {value["key"]: value["verdict"] for value in document["values"]},
+        "nearness": document["nearness"],
+    }

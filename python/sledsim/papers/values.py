@@ -114,6 +114,17 @@ def over(value: Mapping[str, Any]) -> float:
     return number - float(value["published"])
 
 
+def apart(distance: float | None) -> str:
+    """Write the distance of a value in %, with its sign; a dash for none."""
+    if distance is None:
+        return NONE
+    percent = 100 * distance
+    if not percent:
+        return "0"
+    decimals = 0 if abs(percent) >= 100 else 1 if abs(percent) >= 0.95 else 2
+    return f"{minus(f'{percent:+,.{decimals}f}')}\u202f%"
+
+
 def minus(text: str) -> str:
     """Give a number a minus sign instead of a hyphen."""
     return text.replace("-", "\u2212")

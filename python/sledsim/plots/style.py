@@ -110,6 +110,8 @@ VERDICTS: dict[str, str] = {
     "conditional": "#0e8ca8",
     "calibrated": "#b08800",
     "input": QUIET,
+    "repeat": QUIET,
+    "contradiction": "#8a5a2b",
     "erratum": "#b21fc0",
     "not_modelled": FAINT,
     "missed": "#ee4058",

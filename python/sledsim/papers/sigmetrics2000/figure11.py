@@ -35,7 +35,6 @@ def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (it takes n
             "none_ms": none,
             "change_ms": [ms for place, ms in zip(PLACES_UM, change, strict=True) if place],
             "edges_ms": {"helping": -change[-1], "hurting": change[0]},
-            "largest_ms": max(springs),
         },
         series={"place_um": list(PLACES_UM), "springs_ms": springs, "none_ms": none},
     )

@@ -53,12 +53,9 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         tip_kbit_s(setup, rate, table1_m_s2, cylinders)
         for rate in range(200, best["Table 1"] + 1, 200)
     ]
-    half, one, two = curves.values()
     return Found(
         {
-            "half": half,
-            "one": one,
-            "two": two,
+            "one": curves["Table 1"],
             "diminishing": steps,
             "best_kbit_s": {name: float(rate) for name, rate in best.items()},
         },

@@ -37,5 +37,4 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         found.append(row)
     mean = {key: fmean(row[key] for row in found) for key in found[0]}
     mean["settle_ms"] = device.spec["derived"]["settle_ms"]
-    mean["service_less_seek_ms"] = mean["service_mean_ms"] - mean["seek_mean_ms"]
     return Found(mean)

@@ -12,10 +12,8 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     bursts = ss.workload(
         "sequential", sequential_fraction=0.5, rate=50, on_ms=50, off_ms=950, requests=requests
     )
-    savings = {saving.name: saving for saving in power.lin2002(load, setup["idle_mode"])}
-    merging = {saving.name: saving for saving in power.lin2002(bursts, setup["idle_mode"])}[
-        "merging"
-    ]
+    savings = {saving.name: saving for saving in power.lin2002(load, setup["sled"])}
+    merging = {saving.name: saving for saving in power.lin2002(bursts, setup["sled"])}["merging"]
     return Found(
         {
             "spin_down": 100 * savings["spin_down"].computed,

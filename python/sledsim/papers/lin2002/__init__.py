@@ -1,0 +1,1 @@
+"""MASCOTS 2002: savings of energy."""
