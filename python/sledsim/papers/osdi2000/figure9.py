@@ -12,7 +12,13 @@ from sledsim.plots import maps
 
 SQUARES = 5
 SEED = 1
-CENTRE, CORNERS = (2, 2), [(0, 0), (0, 4), (4, 0), (4, 4)]
+CENTRE = (2, 2)
+PLACES = [(column, row) for row in range(SQUARES) for column in range(SQUARES)]
+ENDS = {0, SQUARES - 1}
+OUTERMOST = {
+    "corners": [place for place in PLACES if {*place} <= ENDS],
+    "border": [place for place in PLACES if {*place} & ENDS],
+}
 SETTLED, UNSETTLED = "settled", "unsettled"
 
 Means = dict[tuple[int, int], float]
@@ -50,9 +56,9 @@ def means_ms(device: ss.Sled, side_bits: int, places: list[tuple[int, int]], n: 
     }
 
 
-def spread_percent(means: Means) -> float:
-    """Return the extra time of requests in the corners against the centre, in %."""
-    return 100 * (fmean(means[corner] for corner in CORNERS) / means[CENTRE] - 1)
+def outer_ms(means: Means, setup: Setup) -> float:
+    """Return the mean time in the outermost squares."""
+    return fmean(means[place] for place in OUTERMOST[setup["outermost"]])
 
 
 def grid(setup: Setup, places: list[tuple[int, int]], requests: int) -> dict[str, Means]:
@@ -71,14 +77,16 @@ def grid(setup: Setup, places: list[tuple[int, int]], requests: int) -> dict[str
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Stay within each square, with settling and without."""
     requests = 500 if quick else 10_000
-    places = [(column, row) for row in range(SQUARES) for column in range(SQUARES)]
-    found = grid(setup, places, requests)
+    found = grid(setup, PLACES, requests)
     return Found(
-        {f"{name}_percent": spread_percent(means) for name, means in found.items()}
+        {
+            f"{name}_percent": 100 * (outer_ms(means, setup) / means[CENTRE] - 1)
+            for name, means in found.items()
+        }
         | {
             "places": {
                 "centre": found[SETTLED][CENTRE],
-                "corners": fmean(found[SETTLED][corner] for corner in CORNERS),
+                "corners": outer_ms(found[SETTLED], setup),
             }
         },
         series={

@@ -11,14 +11,15 @@ from sledsim.papers import Found, Setup, summary_of
 from sledsim.papers.osdi2000 import parts
 
 SIZES_KIB = (4, 8, 16, 64, 256, 1024)
-TIPS = (64, 320, 640, 960, 1280)
+TIPS = (64, 128, 320, 640, 1280)
 LARGE_KIB = 1024
+AWAKE: dict[str, Any] = {"policy": "never"}
 
 
-def large_reads(device: str, requests: int, **keys: Any) -> tuple[float, float]:
+def large_reads(device: ss.Device, requests: int) -> tuple[float, float]:
     """Return the energy of large reads one after the other, and their mean power in W."""
     load = ss.workload(requests=requests, read_fraction=1, size="fixed", mean_size_kib=LARGE_KIB)
-    summary = summary_of(load, ss.device(device, power={"policy": "never", **keys}))
+    summary = summary_of(load, device)
     energy_j = summary["energy_j"]["seek"] + summary["energy_j"]["transfer"]
     service_ms = summary["service_time_ms"]["mean"] + summary["bus_ms"]["mean"]
     service_s = service_ms / 1e3 * requests
@@ -36,7 +37,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         load, name, {policy: {"policy": policy} for policy in ("never", "immediate")}
     )
     few = requests // 20
-    by_tips = [large_reads(name, few, max_active_tips=tips)[1] for tips in TIPS]
+    by_tips = [large_reads(ss.device(name, active_tips=tips, power=AWAKE), few)[1] for tips in TIPS]
     steps = [
         (after[1] - before[1]) / (after[0] - before[0])
         for before, after in pairwise(zip(TIPS, by_tips, strict=True))
@@ -51,8 +52,8 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
             "by_tips_w": by_tips,
             "a_tip": [step / mean for step in steps],
             "compressed_j": {
-                "compressed": large_reads(name, few, compressed_to=0.5)[0],
-                "plain": large_reads(name, few)[0],
+                key: large_reads(ss.device(name, power=AWAKE | own), few)[0]
+                for key, own in {"compressed": {"compressed_to": 0.5}, "plain": {}}.items()
             },
         },
         series={"per_bit_nj": dict(zip(map(str, SIZES_KIB), bit_nj, strict=True))},

@@ -23,17 +23,10 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         start: power.spin_up(disk, DEVICES, start, power.DISK_POWER)
         for start in ("together", "in_turn")
     }
-    sleds_s, _ = power.spin_up(sled, DEVICES, "together", {}, window_ms=1)
-    disk_s = power.start_up_s(disk, power.DISK_POWER)
     return Found(
         {
             "sled_ms": 1e3 * power.start_up_s(sled, command_overhead_ms=0),
-            "disk_s": disk_s,
-            "arrays": {
-                "four sleds": sleds_s,
-                "one disk": disk_s,
-                "four disks": disks["in_turn"][0],
-            },
+            "disk_s": power.start_up_s(disk, power.DISK_POWER),
             "surge": {
                 "together": max(disks["together"][1]),
                 "in turn": max(disks["in_turn"][1]),

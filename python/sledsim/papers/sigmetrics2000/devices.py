@@ -28,8 +28,8 @@ def sled(setup: Setup, **keys: Any) -> ss.Sled:
 
 
 def random_load(setup: Setup, on: ss.Device, **keys: Any) -> ss.Load:
-    """Return the load of section 3.2 with some keys changed; `part` of the set-up is its region."""
-    own: dict[str, Any] = {"size": "exponential", "mean_size_kib": 4, "blocking": 8}
+    """Return the load of the set-up with some keys changed; `part` of the set-up is its region."""
+    own: dict[str, Any] = dict(setup["load"])
     part = float(setup["part"])
     if part < 1:
         own["last_lbn"] = round(part * on.blocks) - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from statistics import fmean, pstdev
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sledsim.papers import Found, service_times_ms, summary_of
 from sledsim.papers.sigmetrics2000.devices import random_load, sled
@@ -26,12 +26,18 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     have one seek each, as the paper counts it, where longer ones have one for each of their passes.
     """
     device = sled(setup)
+    one_pass = {} if setup["requests_have_one_pass"] else ONE_BLOCK
     found: list[dict[str, float]] = []
     for seed in range(1, (3 if quick else 20) + 1):
-        keys = {"requests": REQUESTS, "warm_up_requests": 1, "seed": seed}
-        service = service_times_ms([random_load(setup, device, **keys)], device)
-        seeks = summary_of(random_load(setup, device, **keys, **ONE_BLOCK), device)
-        row = {f"service_{key}_ms": of(service) for key, of in STATISTICS.items()}
+        keys: dict[str, Any] = {"requests": REQUESTS, "warm_up_requests": 1, "seed": seed}
+        load = random_load(setup, device, **keys)
+        seeks = summary_of(random_load(setup, device, **keys | one_pass), device)
+        if setup["service"] == "response":
+            times = summary_of(load, device)["response_time_ms"]
+            row = {f"service_{key}_ms": times[key] for key in STATISTICS}
+        else:
+            service = service_times_ms([load], device)
+            row = {f"service_{key}_ms": of(service) for key, of in STATISTICS.items()}
         for name, column in SEEKS.items():
             row |= {f"{name}_{key}_ms": seeks[column][key] for key in STATISTICS}
         found.append(row)
