@@ -17,6 +17,8 @@ from tests.own_paper import GOOD, TABLE, folder, runs
 
 __all__ = ["folder", "runs"]  # fixtures
 
+IMPORT = "import no_such_library\n"
+
 
 def test_a_second_run_reads_what_the_first_has_left(tmp_path: Path, runs: list[str]) -> None:
     calls: list[tuple[int, int | None]] = []
@@ -227,6 +229,19 @@ def test_the_command_runs_what_has_a_reading(
     assert "as published" in capsys.readouterr().out
     assert main([*words, "others"]) == 2
     assert "--reading others: no item of these has it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "code", [IMPORT + GOOD, GOOD.replace("    mean =", f"    {IMPORT}    mean =")]
+)
+def test_an_item_names_the_library_that_it_needs(
+    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str], code: str
+) -> None:
+    (folder / "table1.py").write_text(code)
+    assert main(["papers", "run", "paper2001", "--workers", "1", "-o", str(tmp_path)]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    needs = "paper2001/table1 needs no_such_library: pip install no_such_library"
+    assert said == f"sledsim: error: {needs}"
 
 
 def test_a_miss_is_a_result_and_a_changed_verdict_an_error(

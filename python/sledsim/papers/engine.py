@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import inspect
@@ -18,7 +19,7 @@ from sledsim.arguments import placed
 from sledsim.papers import documents, model, simulations, versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from sledsim.papers.judge import Verdict
@@ -197,14 +198,25 @@ def found_of(item: Item, setup: Setup, *, quick: bool) -> Found:
     SledsimError
         If its code does not take the set-up that its readings need.
     """
-    simulate = item.module.simulate
-    takes_setup = "setup" in inspect.signature(simulate).parameters
-    if (item.readings or item.disksim) and not takes_setup:
-        msg = f"{item.id}: it has readings, and its simulate() takes no setup"
-        raise SledsimError(msg)
-    keys = {"setup": setup} if takes_setup else {}
-    found: Found = simulate(quick=quick, **keys)
+    with _named(item):
+        simulate = item.module.simulate
+        takes_setup = "setup" in inspect.signature(simulate).parameters
+        if (item.readings or item.disksim) and not takes_setup:
+            msg = f"{item.id}: it has readings, and its simulate() takes no setup"
+            raise SledsimError(msg)
+        keys = {"setup": setup} if takes_setup else {}
+        found: Found = simulate(quick=quick, **keys)
     return found
+
+
+@contextlib.contextmanager
+def _named(item: Item) -> Iterator[None]:
+    """Say which library an item needs, if one is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        msg = f"{item.id} needs {error.name}: pip install {error.name}"
+        raise SledsimError(msg) from None
 
 
 def _plain(item: Item, document: dict[str, Any]) -> dict[str, Any]:

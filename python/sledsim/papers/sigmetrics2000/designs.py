@@ -11,15 +11,21 @@ from sledsim.papers.sigmetrics2000.devices import sled
 if TYPE_CHECKING:
     from sledsim.papers import Setup
 
+BLOCK_BYTES = 512
+
 
 def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is run)
     """Take areas and bits from the device of Table 1."""
     device = sled(setup)
     own = device.parameters
     region_cm2 = own["travel_x_um"] * own["travel_y_um"] * 1e-8
+    addressed = own["tips"] * region_cm2
+    if setup["addressed"] == "data":
+        bits = own["tip_sector_bits"] + own["servo_bits"]
+        addressed *= 8 * BLOCK_BYTES / own["tips_per_lbn"] / bits
     return Found(
         {
             "fixed_mb": 1e3 * setup["fixed_share"] * gigabytes_per_cm2(device),
-            "addressed_percent": 100 * own["tips"] * region_cm2,
+            "addressed_percent": 100 * addressed,
         }
     )
