@@ -159,9 +159,16 @@ def test_up_is_towards_higher_y() -> None:
 
 
 def pass_start(device: ss.Sled, step: ss.Step) -> tuple[float, float, int]:
-    """Where a pass of g2 starts: upwards before its servo bits, downwards past the upper ones."""
+    """Where a pass of g2 starts: upwards before its servo bits, downwards past the upper ones.
+
+    If the sled turns in place, it starts where the other ends.
+    """
     at = device.locate(step.lbn)
-    return at.x_m, at.y_m + (0 if step.direction == 1 else 100 * 40e-9), step.direction
+    return at.x_m, at.y_m + (0 if step.direction == 1 else _above_m(device)), step.direction
+
+
+def _above_m(device: ss.Sled) -> float:
+    return (90 if device.parameters.get("turn") == "in_place" else 100) * 40e-9
 
 
 @given(
@@ -170,13 +177,13 @@ def pass_start(device: ss.Sled, step: ss.Step) -> tuple[float, float, int]:
     x_um=st.integers(-1250, 1249).map(lambda bit: 0.04 * bit),
     y_um=st.floats(-50, 50),
     up=st.booleans(),
-    kinematics=st.sampled_from(["analytic", "piecewise"]),
+    keys=st.sampled_from([{}, {"kinematics": "piecewise"}, {"turn": "in_place"}]),
 )
 @settings(max_examples=60)
 def test_an_access_is_seeks_and_rows(
-    lbn: int, blocks: int, x_um: float, y_um: float, up: bool, kinematics: str
+    lbn: int, blocks: int, x_um: float, y_um: float, up: bool, keys: dict[str, str]
 ) -> None:
-    device = ss.device("g2", kinematics=kinematics)
+    device = ss.device("g2", **keys)
     point = (1e-6 * x_um, 1e-6 * y_um, 1 if up else -1)
     access = device.access(lbn, blocks, start=point)
     at = point
@@ -217,7 +224,7 @@ def test_an_access_is_seeks_and_rows(
 
 def _other_end(device: ss.Sled, step: ss.Step) -> tuple[float, int]:
     at = device.locate(step.lbn)
-    return at.y_m + (0 if step.direction == -1 else 100 * 40e-9), -step.direction
+    return at.y_m + (0 if step.direction == -1 else _above_m(device)), -step.direction
 
 
 # Repeatability

@@ -225,6 +225,9 @@ def test_strokes_and_turnarounds_of_the_papers(
         ("g2", {}, 77.9, 0.005),
         ("cmu2003", {}, 39.15, 0.005),
         ("sigmetrics2000", {}, 42.8, 0.005),
+        ("g2", {"turn": "in_place"}, 77.9, 0.0005),  # without servo fields, as published
+        ("cmu2003", {"turn": "in_place"}, 39.15, 0.0005),
+        ("sigmetrics2000", {"turn": "in_place"}, 42.8, 0.0005),
         ("g2", {"cylinder_switch": "tip"}, 78.7, 0.005),
         ("g1", {}, 12.7, 0.03),  # one-way reads of rows that run both ways
     ],

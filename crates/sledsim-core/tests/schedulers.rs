@@ -29,6 +29,7 @@ fn mechanism(name: &str) -> Box<dyn Mechanism> {
         "coasting" => sled("g2", &[("idle", "\"coast\"")]),
         "settled" => sled("g2", &[("settling_constants", "0")]),
         "tips" => sled("g2", &[("cylinder_switch", "\"tip\"")]),
+        "in_place" => sled("g2", &[("turn", "\"in_place\"")]),
         "disksim" => sled("g2", &[("kinematics", "\"disksim\"")]),
         "piecewise" => sled("g2", &[("kinematics", "\"piecewise\"")]),
         "runs" => sled("g2", &[("direction", "\"best_run\"")]),
@@ -36,7 +37,7 @@ fn mechanism(name: &str) -> Box<dyn Mechanism> {
     }
 }
 
-const MECHANISMS: [&str; 12] = [
+const MECHANISMS: [&str; 13] = [
     "g1",
     "g2",
     "g3",
@@ -44,6 +45,7 @@ const MECHANISMS: [&str; 12] = [
     "coasting",
     "settled",
     "tips",
+    "in_place",
     "disksim",
     "piecewise",
     "runs",

@@ -21,8 +21,9 @@ const STOPS: &[(&str, &str)] = &[
     ("power.starts", "'off'"),
 ];
 
-const CASES: [(&str, &[(&str, &str)]); 15] = [
+const CASES: [(&str, &[(&str, &str)]); 16] = [
     ("g2", &[]),
+    ("g2", &[("turn", "'in_place'")]),
     ("g1", &[]),
     ("g3", &[("direction", "'best_run'")]),
     ("g2", &[("idle", "'coast'")]),

@@ -332,6 +332,7 @@ fn rows_are_the_same_with_and_without_tasks() {
             ("micropositioning_cylinders", "5"),
             ("idle", "'coast'"),
         ],
+        &[("travel_x_um", "1.6"), ("turn", "'in_place'")],
         &[
             ("travel_x_um", "1.6"),
             ("buffer.size_kib", "256"),

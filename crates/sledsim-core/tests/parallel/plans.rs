@@ -5,7 +5,7 @@
 use sledsim_base::random::Stream;
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
-use sledsim_core::devices::mems::geometry::Geometry;
+use sledsim_core::devices::mems::geometry::{Geometry, Turn};
 use sledsim_core::devices::mems::maps::Map;
 use sledsim_core::devices::mems::parallel::{Groups, Micropositioning, Parallel, Planner};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +22,7 @@ fn random_device(random: &mut Stream, cylinders: u32, reach: u32) -> Parallel {
         blocks_per_pass: blocks_per_row,
         row_bits: 90,
         servo_bits: 10,
+        turn: Turn::default(),
         x_offset: cylinders / 2,
         y_offset: (rows * 90 + 10) / 2,
         bit_m: 40e-9,
@@ -201,6 +202,7 @@ fn a_pass_opened_as_far_up_as_possible_is_not_always_best() {
         blocks_per_pass: 2,
         row_bits: 90,
         servo_bits: 10,
+        turn: Turn::default(),
         x_offset: 1,
         y_offset: 50,
         bit_m: 40e-9,

@@ -5,10 +5,21 @@
 //! centre (for 10 servo and 80 sector bits), and ends where row r + 1 starts.
 //! Every row has a servo field at either end, shared with its neighbour, so
 //! going down it starts at `90 r - y_offset + 100` and ends one servo field
-//! short of its lower end.
+//! short of its lower end. With [`Turn::InPlace`] a pass down takes the bits of
+//! the pass up.
 
 use super::maps::Map;
 use sledsim_base::error::{Error, Result};
+
+/// Where the sled turns to pass over a row again the other way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Turn {
+    /// Beyond the servo field behind the row.
+    #[default]
+    AfterServo,
+    /// Where the row ends: only the velocity changes (SIGMETRICS 2000 section 3.1).
+    InPlace,
+}
 
 /// The parameters of media and tips, from the spec.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +38,8 @@ pub struct Media {
     pub tip_sector_bits: u32,
     /// Servo bits before a tip sector.
     pub servo_bits: u32,
+    /// Where the sled turns over a row.
+    pub turn: Turn,
 }
 
 /// The shape derived from [`Media`], with the LBN map over it.
@@ -47,6 +60,8 @@ pub struct Geometry {
     pub row_bits: u32,
     /// Servo bits before a tip sector.
     pub servo_bits: u32,
+    /// Where the sled turns over a row.
+    pub turn: Turn,
     /// Cylinder at the centre of the X travel.
     pub x_offset: u32,
     /// Bits from the start of row 0 (going up) to the centre of the Y travel.
@@ -132,6 +147,7 @@ impl Geometry {
             blocks_per_pass: media.active_tips / media.tips_per_lbn,
             row_bits,
             servo_bits: media.servo_bits,
+            turn: media.turn,
             x_offset: cylinders / 2,
             y_offset: (rows * row_bits + media.servo_bits) / 2,
             bit_m: media.bit_cell_nm * 1e-9,
@@ -214,7 +230,10 @@ impl Geometry {
     #[must_use]
     pub fn edge_y_m(&self, up: bool, edge: u32) -> f64 {
         let bits = f64::from(edge * self.row_bits) - f64::from(self.y_offset);
-        let servo = if up { 0.0 } else { f64::from(self.servo_bits) };
+        let servo = match self.turn {
+            Turn::AfterServo if !up => f64::from(self.servo_bits),
+            Turn::AfterServo | Turn::InPlace => 0.0,
+        };
         (bits + servo) * self.bit_m
     }
 }

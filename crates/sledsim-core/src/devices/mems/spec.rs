@@ -1,7 +1,7 @@
 //! The spec of a MEMS device: all parameters, checked, and derived quantities.
 
 use super::access::DirectionRule;
-use super::geometry::{Geometry, Media};
+use super::geometry::{Geometry, Media, Turn};
 use super::idle::{Idle, Park};
 use super::kinematics::{Analytic, Axis, DiskSim, Kinematics, Piecewise, Turnaround};
 use super::maps::Map;
@@ -74,6 +74,11 @@ impl Mems {
         let mut drive = read_drive(keys, geometry.bit_m, reach_m)?;
         let kinematics = KinematicsSpec::read(keys)?;
         drive.y_waits = kinematics != KinematicsSpec::DiskSim;
+        if kinematics == KinematicsSpec::DiskSim && geometry.turn == Turn::InPlace {
+            let must = "must be \"after_servo\" with kinematics = \"disksim\": DiskSim's sled \
+                        turns beyond the servo field behind a row";
+            return Err(keys.refuse("turn", must));
+        }
         let behaviour = read_behaviour(keys, &mut geometry)?;
         let interface = Interface {
             overhead: Nanos::from_ms(keys.f64("command_overhead_ms", MILLISECONDS)?),
@@ -198,6 +203,12 @@ const fn within(least: f64, most: f64) -> Range {
     Range::at_least(least).at_most(most)
 }
 
+/// Values of `turn`.
+const TURNS: [(&str, Turn); 2] = [
+    ("after_servo", Turn::AfterServo),
+    ("in_place", Turn::InPlace),
+];
+
 /// Reads the shape of the media and their tips.
 fn read_media(keys: &mut Keys) -> Result<Media> {
     Ok(Media {
@@ -211,6 +222,7 @@ fn read_media(keys: &mut Keys) -> Result<Media> {
         tips_per_lbn: keys.u32("tips_per_lbn", 1..=1_000_000)?,
         tip_sector_bits: keys.u32("tip_sector_bits", 1..=1_000_000)?,
         servo_bits: keys.u32("servo_bits", 0..=1_000_000)?,
+        turn: keys.opt_choice("turn", &TURNS)?.unwrap_or_default(),
     })
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use sledsim_base::random::Stream;
 use sledsim_base::request::Extent;
 use sledsim_core::catalog::PRESETS;
-use sledsim_core::devices::mems::geometry::{Geometry, Location, Media};
+use sledsim_core::devices::mems::geometry::{Geometry, Location, Media, Turn};
 use sledsim_core::devices::mems::maps::Map;
 use sledsim_core::devices::mems::passes::Passes;
 use std::collections::BTreeSet;
@@ -91,6 +91,7 @@ fn small() -> impl Strategy<Value = Geometry> {
                 tips_per_lbn: 64,
                 tip_sector_bits: 80,
                 servo_bits,
+                turn: Turn::default(),
             };
             let map = if ascending {
                 Map::Ascending

@@ -230,11 +230,14 @@ fn verification_reads_written_blocks_and_rewrites_failed_ones() {
 
 #[test]
 fn a_seek_error_costs_the_servo_field_and_a_seek_back() {
-    for kinematics in ["analytic", "disksim"] {
+    for changed in [
+        ("kinematics", "'analytic'"),
+        ("kinematics", "'disksim'"),
+        ("turn", "'in_place'"),
+    ] {
         // Never parked: the reference is idle for longer.
-        let kinematics = format!("'{kinematics}'");
         let keys = [
-            ("kinematics", &*kinematics),
+            changed,
             ("inactive_after_ms", "inf"),
             ("faults.seek_error_rate", "1"),
         ];
