@@ -51,12 +51,10 @@ def y_seek_ms(start_m: float, way: int, end_m: float, arrive: int) -> tuple[floa
 
 
 def row_ends_m(row: int) -> dict[int, tuple[float, float]]:
-    """Return where the sled begins and ends to read a row, by its direction."""
+    """Return where the sled begins and ends to read a row, by its direction: turning in place."""
     low = ROW_BITS * row - EDGE_BITS
-    return {
-        1: (low * BIT_M, (low + 90) * BIT_M),
-        -1: ((low + 100) * BIT_M, (low + 10) * BIT_M),
-    }
+    ends = low * BIT_M, (low + ROW_BITS) * BIT_M
+    return {1: ends, -1: ends[::-1]}
 
 
 @cache
@@ -134,7 +132,5 @@ def settle_percent() -> float:
 
 
 def switch() -> float:
-    """Return a track switch over the least turnaround: to seek 10 bits on, and to turn round."""
-    turn_m, begin_m = row_ends_m(ROWS - 1)[1][1], row_ends_m(ROWS - 1)[-1][0]
-    time_ms, _ = y_seek_ms(turn_m, 1, begin_m, -1)
-    return time_ms / turnaround_ms(HALF_M, 1)
+    """Return a track switch over the least turnaround: to turn at the end of the last row."""
+    return turnaround_ms(row_ends_m(ROWS - 1)[1][1], 1) / turnaround_ms(HALF_M, 1)
