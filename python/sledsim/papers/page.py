@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from sledsim.papers.engine import Result
     from sledsim.papers.model import Paper
 
-_NO_RESULTS = ("input",)
-"""Verdicts of parameters."""
+_NO_RESULTS = ("input", "repeat")
+"""Verdicts of parameters, and of what is judged elsewhere."""
 
 
 def page(
@@ -59,7 +59,7 @@ def page(
         "papers.html",
         title="sledsim: published against simulated",
         command=shown(command),
-        lead=_lead(total),
+        lead=_lead(results, total),
         what=_what(results),
         papers=[
             {
@@ -114,15 +114,20 @@ def _tally(results: Iterable[Result]) -> Counter[str]:
     return Counter(value["verdict"] for result in results for value in result.document["values"])
 
 
-def _lead(total: Counter[str]) -> str:
+def _lead(results: Sequence[Result], total: Counter[str]) -> str:
     judged = total.total() - sum(total[verdict] for verdict in _NO_RESULTS)
     if not judged:
         return "No published value was judged."
-    share, missed = 100 * total["reproduced"] / judged, total["missed"]
+    near, best = (
+        nearness.together(result.document["nearness"][under] for result in results)
+        for under in ("stated", "best")
+    )
+    limit = nearness.NEAR
+    within, under = (own["within"][str(limit)] for own in (near, best))
     return (
-        f"Of {judged:,} published values that are not parameters, {total['reproduced']:,} are"
-        f" reproduced ({share:.0f} %) and {missed:,} are missed; the others come out under a"
-        " condition, or cannot be compared."
+        f"Of {near['numbers']:,} published numbers, {within:,} are within {limit} % of what is"
+        f" published, and {under:,} under the best single reading of each item. By the printed"
+        f" digits {total['missed']:,} of {judged:,} values are missed."
     )
 
 
