@@ -24,7 +24,8 @@ FILE = Path(__file__).with_name("verdicts.json")
 def items(*, quick: bool = False) -> dict[str, dict[str, Any]]:
     """Return what is recorded of each item, by its id.
 
-    ``verdicts`` has those of its values, by key; ``line`` and ``nearness`` are as in its document.
+    ``verdicts`` has those of its values, by key; ``line`` is as in its document, as is
+    ``nearness``, which a full run has alone.
     """
     recorded: dict[str, dict[str, Any]] = _load().get(_run(quick=quick), {})
     return recorded
@@ -58,6 +59,9 @@ def write(results: Sequence[Result], *, quick: bool) -> None:
     """Record the results of some items, and forget items that are no more."""
     recorded = _load()
     now = items(quick=quick) | {result.item.id: _of(result) for result in results}
+    if quick:
+        for own in now.values():
+            own.pop("nearness", None)
     known = [item.id for item in find([])]
     recorded[_run(quick=quick)] = {name: now[name] for name in known if name in now}
     _write(recorded)
@@ -76,7 +80,21 @@ def write_claims(found: Sequence[Checked]) -> None:
 
 
 def _write(recorded: dict[str, Any]) -> None:
-    FILE.write_text(json.dumps(recorded, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    """Write a line for each item and each claim, so that a difference is short."""
+    parts = []
+    for name, part in recorded.items():
+        own = part.items() if isinstance(part, dict) else enumerate(part)
+        lines = [
+            (f"{_line(key)}: " if isinstance(part, dict) else "") + _line(value)
+            for key, value in own
+        ]
+        both = "{}" if isinstance(part, dict) else "[]"
+        parts.append(f"{_line(name)}: {both[0]}\n" + ",\n".join(lines) + f"\n{both[1]}")
+    FILE.write_text("{\n" + ",\n".join(parts) + "\n}\n", "utf-8")
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _load() -> dict[str, Any]:
