@@ -6,7 +6,7 @@ const NONE: u32 = u32::MAX;
 /// `N` lists of the numbers below a limit, each number in at most one list. All
 /// operations take constant time and allocate nothing.
 #[derive(Debug)]
-pub(super) struct Lists<const N: usize> {
+pub(crate) struct Lists<const N: usize> {
     /// By number, then by list: the heads, whose `newer` is the oldest of the list.
     links: Vec<Link>,
     heads: u32,

@@ -22,7 +22,7 @@ mod directory;
 
 mod cache;
 
-mod lists;
+pub(crate) mod lists;
 
 mod lru;
 
