@@ -308,6 +308,12 @@ def test_keys_of_generators(names: list[str]) -> None:
     assert documented(section("workloads", heading)) == known - generator_keys("random")
 
 
+def test_keys_of_postmark() -> None:
+    of_every_load = {"max_queue", "warm_up_requests", "warm_up_s"}
+    known = taken(lambda: ss.workload("postmark", **wrong()))
+    assert documented(section("workloads", "`postmark`")) == known - of_every_load
+
+
 def test_keys_of_mixes() -> None:
     known = taken(lambda: ss.workload("mix", **wrong(part={"a": {"kind": "random"}})))
     names = re.findall(

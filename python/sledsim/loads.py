@@ -65,9 +65,10 @@ def workload(name: WorkloadName | str = "random", **keys: object) -> Load:
     name
         ``"random"`` (uniform places), ``"zipf"`` (a few places are asked for most),
         ``"hot_cold"`` (a part of the device gets most requests), ``"sequential"`` (streams),
-        ``"files"``, ``"scan"``, ``"nurand"`` (parts of a working set), or ``"mix"`` of several
-        of these; one of :func:`workload_presets`, or the path of a TOML file, whose keys
-        are overridden by those given.
+        ``"files"``, ``"scan"``, ``"nurand"`` (parts of a working set), ``"mix"`` of several
+        of these, or ``"postmark"`` (PostMark on a file system of about 1999); one of
+        :func:`workload_presets`, or the path of a TOML file, whose keys are overridden by those
+        given.
     **keys
         ``requests``, ``rate`` (open, per s) or ``queue_depth`` and ``think_ms`` (closed),
         ``read_fraction``, ``mean_size_kib``, ``seed``, ...; see the page on workloads. The parts

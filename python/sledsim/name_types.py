@@ -19,6 +19,7 @@ WorkloadName: TypeAlias = Literal[
     "scan",
     "nurand",
     "mix",
+    "postmark",
     "tpcd",
     "tpcc",
     "cello",

@@ -93,5 +93,6 @@ mod power {
 
 mod workloads {
     mod generators;
+    mod postmark;
     mod random;
 }

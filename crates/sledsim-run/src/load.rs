@@ -10,7 +10,7 @@ use sledsim_base::progress::Progress;
 use sledsim_core::catalog::Override;
 use sledsim_core::engine::Limits;
 use sledsim_core::model::source::Source;
-use sledsim_core::workloads::{Generator, Mix, Workload, is_path, resolve};
+use sledsim_core::workloads::{Generator, Mix, PostMark, Workload, is_path, resolve};
 use std::path::Path;
 
 /// The kind of loads that are traces.
@@ -341,6 +341,7 @@ impl Load {
         Ok(match &self.kind {
             LoadKind::Workload(Workload::Generator(spec)) => Box::new(spec.source(device_blocks)?),
             LoadKind::Workload(Workload::Mix(spec)) => Box::new(spec.source(device_blocks)?),
+            LoadKind::Workload(Workload::PostMark(spec)) => Box::new(spec.source(device_blocks)?),
             LoadKind::Trace(spec) => Box::new(spec.source(device_blocks, check)?),
         })
     }
@@ -399,6 +400,20 @@ impl LoadSource for Mix {
 
     fn needs_times(&self) -> bool {
         self.has_closed_parts()
+    }
+}
+
+impl LoadSource for PostMark {
+    fn to_json(&self) -> Value {
+        self.to_json()
+    }
+
+    fn is_open(&self) -> bool {
+        false
+    }
+
+    fn needs_times(&self) -> bool {
+        self.needs_times()
     }
 }
 

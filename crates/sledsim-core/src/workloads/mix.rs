@@ -149,6 +149,9 @@ impl PartSpec {
         if kind == NAME {
             return Err(keys.refuse("kind", "must not be a mix itself"));
         }
+        if kind == super::postmark::NAME {
+            return Err(keys.refuse("kind", "must be a generator, which PostMark is not"));
+        }
         if PLACES.get(kind).is_none() {
             let hint = did_you_mean(kind, PLACES.names());
             return Err(keys.refuse("kind", format_args!("must be a workload{hint}")));

@@ -12,6 +12,7 @@
 //! - `places`: where requests go;
 //! - `generator`: independent arrivals, sizes, operations and places;
 //! - `mix`: generators superposed in time;
+//! - `postmark`: PostMark on a file system of its time, which is no generator;
 //! - `presets`: preset workloads, and files of users.
 
 mod arrivals;
@@ -24,11 +25,14 @@ mod generator;
 
 mod mix;
 
+mod postmark;
+
 mod presets;
 
 pub use arrivals::{Closed, ClosedSpec};
 pub use generator::{Generator, GeneratorSpec};
 pub use mix::{Mix, MixSpec};
+pub use postmark::{PostMark, PostMarkSpec};
 pub use presets::{PRESETS, is_path, resolve};
 
 use sledsim_base::error::{Error, Result};
@@ -41,6 +45,8 @@ pub enum Workload {
     Generator(Box<GeneratorSpec>),
     /// Several generators, superposed in time.
     Mix(MixSpec),
+    /// PostMark.
+    PostMark(Box<PostMarkSpec>),
 }
 
 impl Workload {
@@ -48,7 +54,7 @@ impl Workload {
     #[must_use]
     pub fn names() -> Vec<&'static str> {
         let mut names: Vec<_> = places::PLACES.names().collect();
-        names.push(mix::NAME);
+        names.extend([mix::NAME, postmark::NAME]);
         names
     }
 
@@ -58,6 +64,7 @@ impl Workload {
         match self {
             Self::Generator(spec) => spec.name(),
             Self::Mix(_) => mix::NAME,
+            Self::PostMark(_) => postmark::NAME,
         }
     }
 
@@ -73,6 +80,9 @@ impl Workload {
             if keys.has("part") {
                 return Err(keys.refuse("part", "must come with the workload mix only"));
             }
+            if name == postmark::NAME {
+                return Ok(Self::PostMark(Box::new(PostMarkSpec::read(keys)?)));
+            }
             Ok(Self::Generator(Box::new(GeneratorSpec::read(name, keys)?)))
         } else {
             let hint = did_you_mean(name, names);
@@ -81,11 +91,12 @@ impl Workload {
     }
 
     /// Unless `requests` was given, extends the load to `most` requests or the
-    /// longest time of a load; returns whether it did.
+    /// longest time of a load; returns whether it did. PostMark ends by itself.
     pub fn extend_to(&mut self, most: u64) -> bool {
         match self {
             Self::Generator(spec) => spec.extend_to(most),
             Self::Mix(spec) => spec.extend_to(most),
+            Self::PostMark(_) => false,
         }
     }
 
@@ -95,6 +106,7 @@ impl Workload {
         match self {
             Self::Generator(spec) => spec.seed(),
             Self::Mix(spec) => spec.seed(),
+            Self::PostMark(spec) => spec.seed(),
         }
     }
 
@@ -104,6 +116,7 @@ impl Workload {
         match self {
             Self::Generator(spec) => Self::Generator(Box::new(spec.with_seed_offset(k))),
             Self::Mix(spec) => Self::Mix(spec.with_seed_offset(k)),
+            Self::PostMark(spec) => Self::PostMark(Box::new(spec.with_seed_offset(k))),
         }
     }
 }
