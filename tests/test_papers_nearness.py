@@ -129,6 +129,7 @@ def told(
     return nearness.line(ITEM, found, verdicts), found["reading"]
 
 
+UNDER = "agrees under found (of 2 readings, 3 keys, found by search)"
 THREE = {f"n{number}": 120.0 for number in range(3)}
 SWAPPED = {"order": {"a": 2.0, "b": 1.0}}
 
@@ -139,8 +140,8 @@ SWAPPED = {"order": {"a": 2.0, "b": 1.0}}
         ({}, {}, (), "agrees"),
         ({"n0": 120.0, "n1": 120.0}, {}, (), "agrees"),
         ({"n0": 120.0}, {}, ("contradiction",), "agrees; contradicts itself"),
-        (THREE, {}, (), "agrees under found, found by search"),
-        (SWAPPED, {}, (), "agrees under found, found by search"),
+        (THREE, {}, (), UNDER),
+        (SWAPPED, {}, (), UNDER),
         (THREE, THREE, (), "order and shape only"),
         (THREE, SWAPPED, (), "order and shape only"),
         (THREE, THREE, ("contradiction",), "contradicts itself"),

@@ -153,7 +153,7 @@ def test_layouts_against_an_independent_program() -> None:
     setup = setup_of()
     for constants, savings in other.items():
         device = parts.bare_sled(setup, settling_constants=constants)
-        times = figure11.layouts_ms(device, 2, setup["organ_pipe"])
+        times = figure11.layouts_ms(device, 2, setup)
         for name, percent in savings.items():
             got = figure11.gain(times[name], times["simple"])
             assert got == pytest.approx(percent, abs=1.5), (constants, name)

@@ -192,11 +192,17 @@ def line(item: Item, found: Mapping[str, Any], verdicts: Iterable[str]) -> str:
         return ""
     contradicts = "contradiction" in verdicts
     if agree(stated) or agree(best):
-        under = "" if agree(stated) else f" under {found['reading']}"
-        by_search = ", found by search" if under and found["by_search"] else ""
-        return f"agrees{under}{by_search}{f'; {ITSELF}' if contradicts else ''}"
+        under = "" if agree(stated) else _under(found)
+        return f"agrees{under}{f'; {ITSELF}' if contradicts else ''}"
     if contradicts:
         return ITSELF
     if stated["orders"][1] + stated["shapes"][1] and in_order(stated):
         return ORDER_ONLY
     return f"open: {item.open or 'it is not known what'}"
+
+
+def _under(found: Mapping[str, Any]) -> str:
+    """Name the best reading, how many were tried and how many keys it changes."""
+    by_search = ", found by search" if found["by_search"] else ""
+    keys = "1 key" if found["settings"] == 1 else f"{found['settings']} keys"
+    return f" under {found['reading']} (of {found['tried']} readings, {keys}{by_search})"

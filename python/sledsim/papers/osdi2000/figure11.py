@@ -1,6 +1,5 @@
 """Figure 11: layouts for small and large data, against a simple one."""
 
-from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
@@ -15,8 +14,7 @@ SMALL_SHARE = 89
 """Per cent; the rest are large."""
 UNIT_BLOCKS = 800
 """Size of a large request, and of the unit of the organ pipe."""
-SUBREGIONED: dict[str, Any] = {"name": "bipartite", "span_cylinders": 2000, "span_rows": 22}
-"""The centre square of Figure 9 for small data, whole columns for large ones."""
+ROW_BITS, ACROSS = 90, 5
 SUBREGIONS, COLUMNS, PIPE, SIMPLE = "subregioned", "columnar", "organ pipe", "simple"
 
 Layout = str | dict[str, Any]
@@ -71,13 +69,20 @@ def pipe_ms(device: ss.Device, seeds: int, exponent: float, small_blocks: int) -
     return service_ms(device, pipe, law(small_blocks), large, seeds)
 
 
-def layouts_ms(device: ss.Device, seeds: int, pipe: Mapping[str, Any]) -> dict[str, float]:
+def subregioned(square_bits: int) -> dict[str, Any]:
+    """Return the layout with the centre square of Figure 9 for small data, columns for large."""
+    span = ACROSS * square_bits
+    return {"name": "bipartite", "span_cylinders": span, "span_rows": span // ROW_BITS}
+
+
+def layouts_ms(device: ss.Device, seeds: int, setup: Setup) -> dict[str, float]:
     """Return the mean service time with each layout."""
+    pipe, squares = setup["organ_pipe"], subregioned(setup["square_bits"])
     return {
         SIMPLE: simple_ms(device, seeds),
         PIPE: pipe_ms(device, seeds, **pipe),
         COLUMNS: in_parts_ms(device, {"name": "columnar"}, slice(5, 25), seeds),
-        SUBREGIONS: in_parts_ms(device, SUBREGIONED, slice(3, 7), seeds),
+        SUBREGIONS: in_parts_ms(device, squares, slice(3, 7), seeds),
     }
 
 
@@ -109,7 +114,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     """Lay out the sled with and without settling, and the disk."""
     seeds, pipe = 5 if quick else 20, setup["organ_pipe"]
     settled, unsettled = (
-        layouts_ms(parts.bare_sled(setup, settling_constants=count), seeds, pipe)
+        layouts_ms(parts.bare_sled(setup, settling_constants=count), seeds, setup)
         for count in (1, 0)
     )
     disk = parts.disk(setup)

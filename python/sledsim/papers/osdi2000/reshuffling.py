@@ -41,7 +41,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     without, reshuffled = (
         busy_ms(popular, device, pipe | keys) for keys in ({}, {"reshuffle_s": EVERY_S})
     )
-    regions = ss.layout(device, **figure11.SUBREGIONED).parts
+    regions = ss.layout(device, **figure11.subregioned(setup["square_bits"])).parts
     apart = mix(
         requests,
         {"last_lbn": regions[0].last_lbn},
@@ -51,7 +51,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         {
             "moving": {"without": without, "reshuffling": reshuffled},
             "against": {
-                "subregioned": busy_ms(apart, device, figure11.SUBREGIONED),
+                "subregioned": busy_ms(apart, device, figure11.subregioned(setup["square_bits"])),
                 "reshuffling": reshuffled,
             },
         }
