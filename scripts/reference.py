@@ -58,6 +58,7 @@ def parts() -> dict[str, Callable[[], str]]:
         "verdicts": _verdicts,
         "claims": _claims,
         "how near": _near,
+        "how near in short": _near,
         "lines of items": _lines,
         "causes of misses": _causes,
         "meanings of verdicts": _meanings,

@@ -52,12 +52,12 @@ def test_schedulers_are_in_the_order_of_the_paper_and_a_second_run_reads_them(
 def test_the_load_of_the_schedulers_is_that_of_the_item(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The device and the load of Figure 6(a), as the item of the paper has them."""
+    """The device and the load of Figure 6(a), as the item of the paper has them but for turns."""
     (item,) = find(["osdi2000/figure6a"])
     requests = 3000
     few = ("--set", f"requests={requests}", "--set", f"warm_up_requests={requests // 20}")
     found = rows_of(capsys, *few, "--replications", "1", "--vary", "rate=500,1200")
-    device = parts.sled(item.setup)
+    device = parts.sled(item.setup, turn="after_servo")
     for row in found["rows"]:
         load = curves.random_load(row["rate"], requests)
         run = ss.simulate(load, device, row["scheduler"])

@@ -175,7 +175,7 @@ def test_items_of_papers(tmp_path: Path) -> None:
     (result,) = papers.run([item], tmp_path, quick=True, workers=1)
     assert repr(result).startswith("<sledsim result of sigmetrics2000/table1: ")
     rows = cells(parsed(result))
-    assert rows["number of tips"] == ["6,400", "6,400", "", "input"]
+    assert rows["number of tips"] == ["6,400", "6,400", "", "0", "input"]
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ VERDICTS: dict[str, str] = {
     "calibrated": "#b08800",
     "input": QUIET,
     "repeat": QUIET,
-    "contradiction": "#8a5a2b",
+    "contradiction": "#7818d8",
     "erratum": "#b21fc0",
     "not_modelled": FAINT,
     "missed": "#ee4058",
