@@ -114,8 +114,8 @@ impl HitsSpec {
         let mut caches = self.caches(blocks)?;
         let mut source = load.source(blocks, check)?;
         if source.needs_times() {
-            let problem = "the order of requests depends on how long they take: of a mix with \
-                           closed parts make all open (rate), for postmark set update_s = 0";
+            let problem = "a mix with closed parts: its order depends on how long requests \
+                           take; make all parts open (rate)";
             return Err(refuse(problem));
         }
         let (mut count, mut warm) = (0, !load.warm_up.is_some());

@@ -411,10 +411,6 @@ impl LoadSource for PostMark {
     fn is_open(&self) -> bool {
         false
     }
-
-    fn needs_times(&self) -> bool {
-        self.needs_times()
-    }
 }
 
 impl LoadSource for TraceSource {

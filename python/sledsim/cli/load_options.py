@@ -255,10 +255,8 @@ def _arrivals(workload: dict[str, Any]) -> str:
 def _generator(workload: dict[str, Any]) -> str:
     kind = workload["workload"]
     if kind == "postmark":
-        files, transactions = number(workload["files"]), number(workload["transactions"])
-        space = f"{given(workload['file_system_mib'])} MiB with a cache of"
-        where = f"in {space} {given(workload['cache_mib'])} MiB"
-        return f"{kind} with {files} files and {transactions} transactions {where}"
+        counts = (f"{number(workload[key])} {key}" for key in ("files", "transactions"))
+        return f"{kind} with {' and '.join(counts)}"
     if kind == "zipf":
         kind += f" with exponent {given(workload['zipf_exponent'])}"
     elif kind == "hot_cold":

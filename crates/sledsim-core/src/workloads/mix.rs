@@ -146,11 +146,8 @@ impl PartSpec {
     fn read(name: String, mut keys: Keys, mix_seed: u64) -> Result<Self> {
         let kind = keys.opt_text("kind")?;
         let kind = kind.as_deref().unwrap_or("random");
-        if kind == NAME {
-            return Err(keys.refuse("kind", "must not be a mix itself"));
-        }
-        if kind == super::postmark::NAME {
-            return Err(keys.refuse("kind", "must be a generator, which PostMark is not"));
+        if [NAME, super::postmark::NAME].contains(&kind) {
+            return Err(keys.refuse("kind", "must be a single generator"));
         }
         if PLACES.get(kind).is_none() {
             let hint = did_you_mean(kind, PLACES.names());

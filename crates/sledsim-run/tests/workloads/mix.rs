@@ -233,7 +233,7 @@ fn bad_keys_are_refused_with_what_is_allowed() {
         ),
         (
             "[part.a]\nkind = \"mix\"",
-            "load.toml:2: part.a.kind = \"mix\": must not be a mix itself",
+            "load.toml:2: part.a.kind = \"mix\": must be a single generator",
         ),
         (
             "[part.a]\nkind = \"zip\"",

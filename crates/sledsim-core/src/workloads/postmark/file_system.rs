@@ -1,394 +1,188 @@
 //! The file system: what creating, reading, appending and deleting do to blocks.
 
-use super::buffers::{Buffers, FRAGMENT_BLOCKS};
-use super::groups::{FRAGMENTS, Groups, ROOT};
+use super::buffers::{Buffers, Run};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use smallvec::SmallVec;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::mem::take;
 
-/// Bytes of a block and of a fragment.
+/// Bytes of a block and of a fragment, and fragments of a block.
 pub(super) const BLOCK: u32 = 8192;
-pub(super) const FRAGMENT: u32 = BLOCK / FRAGMENTS;
+pub(super) const FRAGMENT: u32 = 1024;
+const FRAGMENTS: u32 = BLOCK / FRAGMENT;
 
-/// Blocks that an inode names; further ones are named by an indirect block.
-pub(super) const DIRECT: u32 = 12;
+/// The 12 blocks that an inode names: the longest file. Only there are parts of a block.
+pub(super) const LONGEST: u32 = 12 * BLOCK;
 
-/// Bytes by which a directory grows, and of an entry: a name of 4 to 7 letters.
+/// Fragments of a group, 16 MiB, and its inodes, one for 4 KiB.
+pub(super) const GROUP: u32 = 16 * 1024;
+pub(super) const GROUP_INODES: u32 = 4096;
+
+/// The first block of a group with inodes, and the first with data. Those before are for the
+/// boot program, the superblock, its copy and the maps; nothing accesses them.
+const INODES: u32 = 4;
+const DATA: u32 = INODES + GROUP_INODES / INODES_IN_BLOCK;
+pub(super) const GROUP_DATA: u32 = GROUP / FRAGMENTS - DATA;
+
+/// Inodes of 128 bytes in a block, bytes of an entry of a directory, and by how many a
+/// directory grows.
+const INODES_IN_BLOCK: u32 = 64;
+pub(super) const ENTRY: u32 = 16;
 const CHUNK: u32 = 512;
-const ENTRY: u32 = 16;
 
-/// Where the superblock lies.
-const SUPERBLOCK: u32 = FRAGMENTS;
+/// The inode of the root directory; those of files follow. The number of an inode is also
+/// the place of its entry.
+pub(super) const ROOT: u32 = 2;
 
-/// When data of files are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DataWrites {
-    /// A block at once when it is full, a part of one later.
-    FullBlocks,
-    /// When the file is closed.
-    Close,
-    /// Later.
-    Delayed,
-}
-
-/// An inode with the addresses of its blocks. All but the last block are whole.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Inode {
-    number: u32,
-    pub(super) bytes: u32,
-    pub(super) blocks: SmallVec<[u32; 3]>,
-}
-
-impl Inode {
-    /// The blocks of the device: the first of each part, and how many.
-    pub(super) fn extents(&self) -> Vec<(u64, u32)> {
-        let extent = |(index, at): (u32, &u32)| {
-            let blocks = fragments_in(self.bytes, index) * FRAGMENT_BLOCKS;
-            (u64::from(*at) * u64::from(FRAGMENT_BLOCKS), blocks)
-        };
-        (0..).zip(&self.blocks).map(extent).collect()
-    }
-}
-
-/// A file: its inode, its directory, and the place of its entry there.
+/// A file, with 0 bytes if there is none. All parts but the last are blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct File {
-    pub(super) inode: Inode,
-    directory: u32,
-    entry: u32,
+    pub(super) inode: u32,
+    pub(super) bytes: u32,
+    pub(super) parts: SmallVec<[Run; 3]>,
 }
 
-#[derive(Debug, Default)]
-struct Directory {
-    inode: Inode,
-    indirect: u32,
-    /// Entries that were ever used, and those of them that are free.
-    end: u32,
-    free: BinaryHeap<Reverse<u32>>,
-}
-
-/// A file system with an empty root directory.
+/// Cylinder groups, with all files in the root directory.
 #[derive(Debug)]
 pub(super) struct FileSystem {
-    pub(super) groups: Groups,
+    /// Whether each fragment is free for data.
+    free: Box<[bool]>,
+    /// By group, then by length: no such run of the group begins before this fragment.
+    first: Box<[[u32; FRAGMENTS as usize + 1]]>,
     pub(super) buffers: Buffers,
-    /// The root is the first.
-    directories: Vec<Directory>,
-    data: DataWrites,
-    /// Metadata are written at once where their order matters.
-    is_synchronous: bool,
-    /// The superblock was changed.
-    is_changed: bool,
+    /// The root directory.
+    directory: File,
 }
 
 impl FileSystem {
-    pub(super) fn new(
-        groups: Groups,
-        cache_fragments: u32,
-        data: DataWrites,
-        is_synchronous: bool,
-    ) -> Result<Self> {
-        let mut file_system = Self {
-            groups,
-            buffers: Buffers::new(cache_fragments),
-            directories: Vec::new(),
-            data,
-            is_synchronous,
-            is_changed: false,
-        };
-        let near = file_system.groups.start_of(0);
-        let root = file_system.groups.allocate(near, 1).ok_or_else(full)?;
-        let mut directory = Directory::new(ROOT);
-        directory.inode.bytes = CHUNK;
-        directory.inode.blocks.push(root);
-        file_system.directories.push(directory);
-        Ok(file_system)
-    }
-
-    /// Makes a directory in the root.
-    pub(super) fn make_directory(&mut self) -> Result<()> {
-        let mut root = std::mem::take(&mut self.directories[0]);
-        self.scan(&root, root.end);
-        let number = self.new_inode(self.groups.for_directory(), true)?;
-        self.metadata(self.groups.inode_at(number), FRAGMENTS);
-        self.metadata(self.groups.inode_at(ROOT), FRAGMENTS);
-        let mut directory = Directory::new(number);
-        self.grow_directory(&mut directory)?;
-        self.enter(&mut root)?;
-        self.directories[0] = root;
-        self.directories.push(directory);
-        Ok(())
-    }
-
-    /// Creates a file in a directory; without any, in the root.
-    pub(super) fn create(&mut self, file: &mut File, directory: u32, bytes: u32) -> Result<()> {
-        let mut parent = std::mem::take(&mut self.directories[directory as usize]);
-        self.scan(&parent, parent.end);
-        let number = self.new_inode(self.groups.of_inode(parent.inode.number), false)?;
-        // The inode before the entry that names it.
-        self.metadata(self.groups.inode_at(number), FRAGMENTS);
-        file.entry = self.enter(&mut parent)?;
-        self.directories[directory as usize] = parent;
-        file.directory = directory;
-        file.inode.number = number;
-        file.inode.bytes = 0;
-        file.inode.blocks.clear();
-        self.write(file, bytes)
-    }
-
-    /// Opens a file and appends to it.
-    pub(super) fn append(&mut self, file: &mut File, bytes: u32) -> Result<()> {
-        self.open(file);
-        let bytes = file.inode.bytes + bytes;
-        self.write(file, bytes)
-    }
-
-    /// Opens a file and reads it.
-    pub(super) fn read(&mut self, file: &File) {
-        self.open(file);
-        for (index, at) in (0..).zip(&file.inode.blocks) {
-            self.buffers
-                .read(*at, fragments_in(file.inode.bytes, index));
+    /// `groups` empty groups, and a cache for so many fragments.
+    pub(super) fn new(groups: u32, cache: u32) -> Self {
+        let is_data = |at| at % GROUP >= DATA * FRAGMENTS;
+        Self {
+            free: (0..groups * GROUP).map(is_data).collect(),
+            first: (0..groups).map(|group| [group * GROUP; _]).collect(),
+            buffers: Buffers::new(cache),
+            directory: File {
+                inode: ROOT,
+                ..File::default()
+            },
         }
-        self.inode_later(file.inode.number);
+    }
+
+    /// Creates a file of so many bytes; see [`FileSystem::write`].
+    pub(super) fn create(&mut self, file: &mut File, bytes: u32, at_once: bool) -> Result<()> {
+        let mut directory = take(&mut self.directory);
+        self.read(&directory);
+        // The inode before the entry that names it.
+        self.change(inode_at(file.inode), true);
+        if file.inode * ENTRY < directory.bytes {
+            self.change(directory.parts[entry_part(file.inode)], true);
+        } else {
+            let bytes = directory.bytes
+                + if directory.bytes < LONGEST {
+                    CHUNK
+                } else {
+                    BLOCK
+                };
+            self.write(&mut directory, bytes, true)?;
+            self.change(inode_at(ROOT), true);
+        }
+        self.directory = directory;
+        self.write(file, bytes, at_once)
+    }
+
+    /// Finds a file by its name, and reads its inode; returns where its entry is.
+    pub(super) fn open(&mut self, file: &File) -> Run {
+        let parts = &self.directory.parts[..=entry_part(file.inode)];
+        parts.iter().for_each(|run| self.buffers.read(*run));
+        self.buffers.read(inode_at(file.inode));
+        self.directory.parts[entry_part(file.inode)]
+    }
+
+    /// Reads an open file.
+    pub(super) fn read(&mut self, file: &File) {
+        file.parts.iter().for_each(|run| self.buffers.read(*run));
     }
 
     /// Deletes a file.
-    pub(super) fn delete(&mut self, file: &File) {
-        let parent = std::mem::take(&mut self.directories[file.directory as usize]);
-        self.scan(&parent, file.entry);
+    pub(super) fn delete(&mut self, file: &mut File) {
         // The entry before the inode that it names, the inode before its blocks are free.
-        let (at, fragments) = parent.block_of(file.entry);
-        self.metadata(at, fragments);
-        self.inode_later(parent.inode.number);
-        self.directories[file.directory as usize] = parent;
-        self.directories[file.directory as usize]
-            .free
-            .push(Reverse(file.entry));
-        self.metadata(self.groups.inode_at(file.inode.number), FRAGMENTS);
-        for (index, at) in (0..).zip(&file.inode.blocks) {
-            self.free(*at, fragments_in(file.inode.bytes, index));
-        }
-        self.groups.free_inode(file.inode.number);
-        self.maps_later(self.groups.of_inode(file.inode.number));
-        self.inode_later(file.inode.number);
+        let entry = self.open(file);
+        self.change(entry, true);
+        self.change(inode_at(file.inode), true);
+        file.parts.drain(..).for_each(|run| self.release(run));
+        file.bytes = 0;
     }
 
-    /// Writes all that was delayed.
-    pub(super) fn update(&mut self) {
-        self.buffers.write_all();
-        if std::mem::take(&mut self.is_changed) {
-            self.buffers.request(Op::Write, SUPERBLOCK, FRAGMENTS);
-        }
-    }
-
-    /// Finds a file by its name, and holds its inode.
-    fn open(&mut self, file: &File) {
-        let parent = std::mem::take(&mut self.directories[file.directory as usize]);
-        self.scan(&parent, file.entry);
-        self.directories[file.directory as usize] = parent;
-        self.buffers
-            .read(self.groups.inode_at(file.inode.number), FRAGMENTS);
-    }
-
-    /// Reads a directory from its start to an entry.
-    fn scan(&mut self, directory: &Directory, entry: u32) {
-        let last = (entry * ENTRY).min(directory.inode.bytes - 1) / BLOCK;
-        for (index, at) in (0..=last).zip(&directory.inode.blocks) {
-            if index == DIRECT {
-                self.buffers.read(directory.indirect, FRAGMENTS);
-            }
+    /// Makes a file `bytes` long, and writes all its new data now, or full blocks alone.
+    pub(super) fn write(&mut self, file: &mut File, bytes: u32, at_once: bool) -> Result<()> {
+        for index in file.bytes / BLOCK..bytes.div_ceil(BLOCK) {
+            let fragments = (bytes - index * BLOCK).div_ceil(FRAGMENT).min(FRAGMENTS);
+            let old = file.parts.get(index as usize).copied();
+            old.into_iter().for_each(|old| self.buffers.read(old));
+            let run = match old {
+                Some(old) if old.1 == fragments => old,
+                _ => (self.allocate(file.inode, fragments)?, fragments),
+            };
+            old.filter(|old| *old != run)
+                .into_iter()
+                .for_each(|old| self.release(old));
+            file.parts.truncate(index as usize);
+            file.parts.push(run);
+            let is_full = (index + 1) * BLOCK <= bytes;
             self.buffers
-                .read(*at, fragments_in(directory.inode.bytes, index));
+                .hold(run, (is_full || at_once).then_some(Op::Write));
         }
-    }
-
-    /// Takes the first free entry of a directory, and writes its block.
-    fn enter(&mut self, directory: &mut Directory) -> Result<u32> {
-        let entry = directory
-            .free
-            .pop()
-            .map_or(directory.end, |Reverse(entry)| entry);
-        directory.end = directory.end.max(entry + 1);
-        if entry * ENTRY < directory.inode.bytes {
-            let (at, fragments) = directory.block_of(entry);
-            self.metadata(at, fragments);
-            self.inode_later(directory.inode.number);
-        } else {
-            self.grow_directory(directory)?;
-        }
-        Ok(entry)
-    }
-
-    /// Adds a chunk to a directory; its data and its inode are written in this order.
-    fn grow_directory(&mut self, directory: &mut Directory) -> Result<()> {
-        let bytes = directory.inode.bytes + CHUNK;
-        let index = directory.inode.bytes / BLOCK;
-        if index == DIRECT && directory.indirect == 0 {
-            let near = self.near(&directory.inode, index);
-            directory.indirect = self.allocate(near, FRAGMENTS)?;
-            self.buffers.fill(directory.indirect, FRAGMENTS);
-            self.metadata(directory.indirect, FRAGMENTS);
-        }
-        let is_new_block = directory.inode.bytes.is_multiple_of(BLOCK);
-        self.grow(&mut directory.inode, index, bytes)?;
-        if index >= DIRECT && is_new_block {
-            self.metadata(directory.indirect, FRAGMENTS);
-        }
-        let at = directory.inode.blocks[index as usize];
-        directory.inode.bytes = bytes;
-        self.metadata(at, fragments_in(bytes, index));
-        self.metadata(self.groups.inode_at(directory.inode.number), FRAGMENTS);
+        file.bytes = bytes;
+        self.change(inode_at(file.inode), false);
         Ok(())
     }
 
-    /// Makes a file `bytes` long and closes it.
-    fn write(&mut self, file: &mut File, bytes: u32) -> Result<()> {
-        let inode = &mut file.inode;
-        let touched = inode.bytes / BLOCK..bytes.div_ceil(BLOCK);
-        for index in touched.clone() {
-            let end = bytes.min((index + 1) * BLOCK);
-            self.grow(inode, index, end)?;
-            inode.bytes = end;
-            if self.data == DataWrites::FullBlocks && end.is_multiple_of(BLOCK) {
-                self.buffers.write(inode.blocks[index as usize]);
+    /// Changes a part of a buffer, which is written now or later.
+    fn change(&mut self, run: Run, now: bool) {
+        self.buffers.read(run);
+        self.buffers.hold(run, now.then_some(Op::Write));
+    }
+
+    /// Allocates the first run of so many free fragments in one block, in the group of an
+    /// inode or the next group that has one.
+    fn allocate(&mut self, inode: u32, fragments: u32) -> Result<u32> {
+        let (home, groups) = (inode / GROUP_INODES, self.first.len() as u32);
+        for group in (home..groups).chain(0..home) {
+            let (first, end) = (&mut self.first[group as usize], (group + 1) * GROUP);
+            let fits = |at: &u32| {
+                let run = &self.free[*at as usize..][..fragments as usize];
+                at % FRAGMENTS + fragments <= FRAGMENTS && !run.contains(&false)
+            };
+            let found = (first[fragments as usize]..=end - fragments).find(fits);
+            first[fragments as usize] = found.unwrap_or(end);
+            if let Some(at) = found {
+                self.free[at as usize..][..fragments as usize].fill(false);
+                return Ok(at);
             }
         }
-        if self.data == DataWrites::Close {
-            for index in touched {
-                self.buffers.write(inode.blocks[index as usize]);
-            }
-        }
-        self.inode_later(inode.number);
-        Ok(())
+        // The capacity is checked before a run.
+        Err(Error::Request("the file system is full".to_owned()))
     }
 
-    /// Makes room for the bytes of block `index` up to `end`, which are then in a changed
-    /// buffer.
-    fn grow(&mut self, inode: &mut Inode, index: u32, end: u32) -> Result<()> {
-        let (old, new) = (fragments_in(inode.bytes, index), fragments_in(end, index));
-        let near = self.near(inode, index);
-        if old == 0 {
-            let at = self.allocate(near, new)?;
-            inode.blocks.push(at);
-        } else {
-            let at = inode.blocks[index as usize];
-            self.buffers.read(at, old);
-            if new > old {
-                inode.blocks[index as usize] = self.extend(at, old, new, near)?;
-            }
-        }
-        self.buffers.fill(inode.blocks[index as usize], new);
-        Ok(())
-    }
-
-    /// Makes `old` fragments `new` ones, in their place or in a free block; returns where.
-    fn extend(&mut self, at: u32, old: u32, new: u32, near: u32) -> Result<u32> {
-        if self.groups.extend(at, old, new) {
-            self.maps_later(self.groups.of(at));
-            return Ok(at);
-        }
-        // A whole block, so that the file can go on growing; the rest is free again.
-        let to = self.allocate(near, FRAGMENTS)?;
-        if new < FRAGMENTS {
-            self.groups.free(to + new, FRAGMENTS - new);
-        }
-        self.free(at, old);
-        Ok(to)
-    }
-
-    /// Where block `index` of a file should be: behind the one before it, the first in the
-    /// group of the inode, and the first that the inode does not name elsewhere.
-    fn near(&self, inode: &Inode, index: u32) -> u32 {
-        let home = self.groups.of_inode(inode.number);
-        if index == DIRECT {
-            return self.groups.start_of(self.groups.for_more(home));
-        }
-        let before = index
-            .checked_sub(1)
-            .map(|before| inode.blocks[before as usize]);
-        let next = before
-            .map(|before| before + FRAGMENTS)
-            .filter(|at| self.groups.has(*at));
-        next.unwrap_or(self.groups.start_of(home))
-    }
-
-    fn allocate(&mut self, near: u32, fragments: u32) -> Result<u32> {
-        let at = self.groups.allocate(near, fragments).ok_or_else(full)?;
-        self.maps_later(self.groups.of(at));
-        Ok(at)
-    }
-
-    fn free(&mut self, at: u32, fragments: u32) {
+    /// Makes a run free.
+    fn release(&mut self, (at, fragments): Run) {
         self.buffers.forget(at);
-        self.groups.free(at, fragments);
-        self.maps_later(self.groups.of(at));
-    }
-
-    /// Allocates an inode.
-    fn new_inode(&mut self, group: u32, is_directory: bool) -> Result<u32> {
-        let inode = self
-            .groups
-            .allocate_inode(group, is_directory)
-            .ok_or_else(full)?;
-        self.maps_later(self.groups.of_inode(inode));
-        Ok(inode)
-    }
-
-    fn maps_later(&mut self, group: u32) {
-        self.is_changed = true;
-        self.later(self.groups.maps_at(group), FRAGMENTS);
-    }
-
-    fn inode_later(&mut self, inode: u32) {
-        self.later(self.groups.inode_at(inode), FRAGMENTS);
-    }
-
-    fn later(&mut self, at: u32, fragments: u32) {
-        self.buffers.read(at, fragments);
-        self.buffers.change(at);
-    }
-
-    /// Changes metadata whose order on the device matters.
-    fn metadata(&mut self, at: u32, fragments: u32) {
-        self.later(at, fragments);
-        if self.is_synchronous {
-            self.buffers.write(at);
-        }
+        self.free[at as usize..][..fragments as usize].fill(true);
+        let first = &mut self.first[(at / GROUP) as usize];
+        first
+            .iter_mut()
+            .for_each(|first| *first = (at / FRAGMENTS * FRAGMENTS).min(*first));
     }
 }
 
-impl Directory {
-    /// Two entries name itself and its parent.
-    fn new(number: u32) -> Self {
-        let inode = Inode {
-            number,
-            ..Inode::default()
-        };
-        Self {
-            inode,
-            end: 2,
-            ..Self::default()
-        }
-    }
-
-    /// The block of an entry, and its fragments.
-    fn block_of(&self, entry: u32) -> (u32, u32) {
-        let index = entry * ENTRY / BLOCK;
-        let fragments = fragments_in(self.inode.bytes, index);
-        (self.inode.blocks[index as usize], fragments)
-    }
+/// The block of an inode.
+fn inode_at(inode: u32) -> Run {
+    let inside = INODES + inode % GROUP_INODES / INODES_IN_BLOCK;
+    (inode / GROUP_INODES * GROUP + inside * FRAGMENTS, FRAGMENTS)
 }
 
-/// How many fragments block `index` has in a file of so many bytes.
-fn fragments_in(bytes: u32, index: u32) -> u32 {
-    let inside = bytes.saturating_sub(index * BLOCK);
-    inside.div_ceil(FRAGMENT).min(FRAGMENTS)
-}
-
-/// The capacity is checked before a run.
-fn full() -> Error {
-    Error::Request("the file system is full".to_owned())
+/// The part of the directory that has the entry of an inode.
+fn entry_part(inode: u32) -> usize {
+    (inode * ENTRY / BLOCK) as usize
 }

@@ -1,67 +1,49 @@
 //! The `postmark` workload: PostMark on a file system of its time.
 //!
-//! Modules in reading order:
-//! - `groups`: cylinder groups, where inodes and blocks are allocated;
 //! - `buffers`: the buffer cache, which turns accesses into requests;
 //! - `file_system`: what creating, reading, appending and deleting access;
-//! - `run`: the benchmark, as a source of requests.
-
-mod groups;
+//! - here: the keys, and the program as a source of requests.
 
 mod buffers;
 
 mod file_system;
 
-mod run;
-
-pub use run::PostMark;
-
 use super::generator::read_seed;
-use super::{ENDLESS, bounded};
-use file_system::{BLOCK, DIRECT, DataWrites, FRAGMENT, FileSystem};
-use groups::{FRAGMENTS, Groups, INODES_IN_BLOCK};
+use super::nothing_due;
+use crate::model::Source;
+use file_system::{BLOCK, ENTRY, FRAGMENT, File, FileSystem};
+use file_system::{GROUP, GROUP_DATA, GROUP_INODES, LONGEST, ROOT};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
-use sledsim_base::units::BLOCK_BYTES;
+use sledsim_base::random::Stream;
+use sledsim_base::request::Request;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// The name of the workload.
 pub(super) const NAME: &str = "postmark";
 
-/// Bytes of a MiB, and of the file system for each inode.
-const MIB: u64 = 1 << 20;
-const BYTES_PER_INODE: u32 = 4096;
+/// Blocks of the device in a fragment.
+const FRAGMENT_BLOCKS: u32 = FRAGMENT / BLOCK_BYTES as u32;
 
-/// The largest file system if none is given, in MiB: larger ones differ in nothing.
-const LARGEST_MIB: u64 = 16_384;
+/// The largest file system, in groups: 16 GiB.
+const MOST_GROUPS: u64 = 1024;
 
-const DATA_WRITES: [(&str, DataWrites); 3] = [
-    ("full_blocks", DataWrites::FullBlocks),
-    ("close", DataWrites::Close),
-    ("delayed", DataWrites::Delayed),
-];
-
-/// Whether metadata are written at once where their order matters.
-const METADATA_WRITES: [(&str, bool); 2] = [("synchronous", true), ("delayed", false)];
+/// Whether data are written at the close of a file, or full blocks alone.
+const DATA_WRITES: [(&str, bool); 2] = [("full_blocks", false), ("close", true)];
 
 /// The keys of the workload.
 #[derive(Clone, Debug)]
 pub struct PostMarkSpec {
-    /// [`ENDLESS`] without a bound.
-    requests: u64,
     seed: u64,
     files: u32,
     transactions: u32,
-    subdirectories: u32,
     min_bytes: u32,
     max_bytes: u32,
-    compute_ms: f64,
-    file_system_mib: Option<u64>,
-    group_mib: u32,
     cache_mib: f64,
-    data: DataWrites,
-    is_synchronous: bool,
-    update_s: f64,
+    writes_at_close: bool,
     /// The keys with the origin of each value, for messages.
     keys: Keys,
 }
@@ -72,41 +54,23 @@ impl PostMarkSpec {
     /// # Errors
     /// A key out of range, or sizes that contradict each other.
     pub fn read(keys: &mut Keys) -> Result<Self> {
-        let requests = keys.opt_u64("requests", 1..=i64::MAX as u64)?;
-        let subdirectories = keys.opt_u32("subdirectories", 0..=10_000)?.unwrap_or(0);
-        if subdirectories == 1 {
-            let problem = "must be 0, or at least 2: PostMark makes no single one";
-            return Err(keys.refuse("subdirectories", problem));
-        }
-        let min_bytes = keys
-            .opt_u32("min_bytes", 1..=DIRECT * BLOCK)?
-            .unwrap_or(500);
-        let max_bytes = keys
-            .opt_u32("max_bytes", 1..=DIRECT * BLOCK)?
-            .unwrap_or(10_000);
+        let min_bytes = keys.opt_u32("min_bytes", 1..=LONGEST)?.unwrap_or(500);
+        let max_bytes = keys.opt_u32("max_bytes", 1..=LONGEST)?.unwrap_or(10_000);
         if min_bytes > max_bytes {
-            let problem = format!("must be at most the {max_bytes} of max_bytes");
+            let problem = format!("must be at most max_bytes, {max_bytes}");
             return Err(keys.refuse("min_bytes", problem));
         }
-        let time = |most| Range::at_least(0.0).at_most(most);
-        let synchronous = keys.opt_choice("metadata_writes", &METADATA_WRITES)?;
-        let cache = keys.opt_f64("cache_mib", Range::at_least(0.25).at_most(4096.0))?;
-        let data = keys.opt_choice("data_writes", &DATA_WRITES)?;
+        let cache = Range::at_least(0.25).at_most(4096.0);
         Ok(Self {
-            requests: requests.unwrap_or(ENDLESS),
             seed: read_seed(keys)?.unwrap_or(1),
             files: keys.opt_u32("files", 1..=500_000)?.unwrap_or(500),
             transactions: keys.opt_u32("transactions", 0..=u32::MAX)?.unwrap_or(500),
-            subdirectories,
             min_bytes,
             max_bytes,
-            compute_ms: keys.opt_f64("compute_ms", time(1e9))?.unwrap_or(0.0),
-            file_system_mib: keys.opt_u64("file_system_mib", 1..=131_072)?,
-            group_mib: keys.opt_u32("group_mib", 1..=32)?.unwrap_or(16),
-            cache_mib: cache.unwrap_or(32.0),
-            data: data.unwrap_or(DataWrites::FullBlocks),
-            is_synchronous: synchronous.unwrap_or(true),
-            update_s: keys.opt_f64("update_s", time(1e6))?.unwrap_or(30.0),
+            cache_mib: keys.opt_f64("cache_mib", cache)?.unwrap_or(32.0),
+            writes_at_close: keys
+                .opt_choice("data_writes", &DATA_WRITES)?
+                .unwrap_or(false),
             keys: keys.clone(),
         })
     }
@@ -120,9 +84,8 @@ impl PostMarkSpec {
     /// The same load with its seed increased by `k`, modulo 2^64.
     #[must_use]
     pub fn with_seed_offset(&self, k: u64) -> Self {
-        let seed = self.seed.wrapping_add(k);
         Self {
-            seed,
+            seed: self.seed.wrapping_add(k),
             ..self.clone()
         }
     }
@@ -130,81 +93,256 @@ impl PostMarkSpec {
     /// The workload on a device of `device_blocks` blocks.
     ///
     /// # Errors
-    /// A file system outside the device, or too small for the files.
+    /// A device too small for the files.
     pub fn source(&self, device_blocks: u64) -> Result<PostMark> {
-        let device_mib = device_blocks * BLOCK_BYTES / MIB;
-        let mib = self.file_system_mib.unwrap_or(device_mib.min(LARGEST_MIB));
-        if mib > device_mib {
-            let problem = format!("must be at most the {device_mib} MiB of the device");
-            return Err(self.keys.refuse("file_system_mib", problem));
-        }
-        let count = (mib / u64::from(self.group_mib)) as u32;
-        let blocks = self.group_mib * (MIB as u32 / BLOCK);
-        let per_block = BYTES_PER_INODE * INODES_IN_BLOCK;
-        let inodes = (self.group_mib * MIB as u32).div_ceil(per_block) * INODES_IN_BLOCK;
-        // With so many blocks, each file and directory finds one even if no two share one.
-        let in_file = u64::from(self.max_bytes.div_ceil(BLOCK));
-        let entries = self.most_files() + 2 * u64::from(self.subdirectories) + 4;
-        let needed = self.most_files() * in_file + entries;
-        let data = u64::from(count) * u64::from(blocks - Groups::data_from(inodes));
-        let most_inodes = u64::from(count) * u64::from(inodes);
-        if needed * 10 > data * 9 || entries > most_inodes {
+        let groups = (device_blocks / u64::from(GROUP * FRAGMENT_BLOCKS)).min(MOST_GROUPS) as u32;
+        // The program's table has room for twice as many files as it begins with.
+        let most = self.files + self.transactions.min(self.files);
+        // With so many blocks, each part finds one even if no two share one.
+        let in_file = self.max_bytes.div_ceil(BLOCK);
+        let needed = most * in_file + most * ENTRY / BLOCK + 2;
+        let (data, inodes) = (groups * GROUP_DATA, groups * GROUP_INODES);
+        if needed > data / 10 * 9 || ROOT + most >= inodes {
             let problem = format!(
-                "must fit in 90 % of the file system: up to {} files of {in_file} blocks of 8 KiB, \
-                 in {data} blocks and {most_inodes} inodes in {count} groups of {} MiB; raise \
-                 file_system_mib",
-                self.most_files(),
-                self.group_mib
+                "must fit in 90 % of the file system: up to {most} files of {in_file} blocks of 8 \
+                 KiB, in {data} blocks and {inodes} inodes in {groups} groups of 16 MiB"
             );
             return Err(self.keys.refuse("files", problem));
         }
-        let cache = (self.cache_mib * f64::from(MIB as u32 / FRAGMENT)) as u32;
-        let file_system = FileSystem::new(
-            Groups::new(count, blocks, inodes),
-            cache.min(count * blocks * FRAGMENTS),
-            self.data,
-            self.is_synchronous,
-        )?;
-        let mut facts = self.to_json();
-        facts["file_system_mib"] = json!(u64::from(count) * u64::from(self.group_mib));
-        Ok(PostMark::new(self, file_system, facts))
+        let cache = (self.cache_mib * f64::from((1 << 20) / FRAGMENT)) as u32;
+        let table = (ROOT + 1..).map(|inode| File {
+            inode,
+            ..File::default()
+        });
+        Ok(PostMark {
+            spec: self.clone(),
+            file_system: FileSystem::new(groups, cache),
+            table: table.take(most as usize).collect(),
+            free: (0..most).map(Reverse).collect(),
+            step: 0,
+            created: 0,
+            now: Some(Nanos::ZERO),
+            taken: 0,
+            draws: Stream::new(self.seed, NAME),
+        })
     }
+}
 
-    /// The most files at a time: the program's table has room for twice as many as it
-    /// begins with.
-    fn most_files(&self) -> u64 {
-        let (files, transactions) = (u64::from(self.files), u64::from(self.transactions));
-        files + transactions.min(files)
-    }
+/// A running PostMark: one process with one request outstanding.
+///
+/// An operation of the program becomes the requests of the file system, in their order;
+/// the next operation begins when they are complete.
+#[derive(Debug)]
+pub struct PostMark {
+    spec: PostMarkSpec,
+    file_system: FileSystem,
+    /// The program's table of files, and its free places.
+    table: Vec<File>,
+    free: BinaryHeap<Reverse<u32>>,
+    /// Files created first, transactions, and places of the table deleted from.
+    step: u64,
+    /// Files created.
+    created: u64,
+    /// The time of the process, while no request is outstanding.
+    now: Option<Nanos>,
+    taken: u64,
+    draws: Stream,
+}
 
-    /// Whether the requests depend on how long others take.
+impl PostMark {
+    /// Every key with its value in effect, and the operations so far.
     #[must_use]
-    pub fn needs_times(&self) -> bool {
-        self.update_s > 0.0
-    }
-
-    /// Every key with its value in effect.
-    fn to_json(&self) -> Value {
-        let data = DATA_WRITES.iter().find(|(_, data)| *data == self.data);
-        let metadata = METADATA_WRITES
-            .iter()
-            .find(|(_, at_once)| *at_once == self.is_synchronous);
+    pub fn to_json(&self) -> Value {
+        let spec = &self.spec;
         json!({
             "workload": NAME,
-            "requests": bounded(self.requests),
-            "seed": self.seed,
-            "files": self.files,
-            "transactions": self.transactions,
-            "subdirectories": self.subdirectories,
-            "min_bytes": self.min_bytes,
-            "max_bytes": self.max_bytes,
-            "compute_ms": self.compute_ms,
-            "file_system_mib": self.file_system_mib,
-            "group_mib": self.group_mib,
-            "cache_mib": self.cache_mib,
-            "data_writes": data.map(|(name, _)| *name),
-            "metadata_writes": metadata.map(|(name, _)| *name),
-            "update_s": self.update_s,
+            "seed": spec.seed,
+            "files": spec.files,
+            "transactions": spec.transactions,
+            "min_bytes": spec.min_bytes,
+            "max_bytes": spec.max_bytes,
+            "cache_mib": spec.cache_mib,
+            "data_writes": DATA_WRITES[usize::from(spec.writes_at_close)].0,
+            "queue_depth": 1,
+            "think_ms": 0.0,
+            "files_created": self.created,
+            "files_deleted": self.created - self.left(),
         })
+    }
+
+    /// Does the next step of the program; returns whether there was one.
+    fn advance(&mut self) -> Result<bool> {
+        let files = u64::from(self.spec.files);
+        let end = files + u64::from(self.spec.transactions);
+        if self.step < files {
+            self.create()?;
+        } else if self.step < end && self.left() > 0 {
+            self.transact()?;
+        } else if self.left() > 0 {
+            self.delete((self.step - end) as u32);
+        } else {
+            return Ok(false);
+        }
+        self.step += 1;
+        Ok(true)
+    }
+
+    /// How many files there are.
+    fn left(&self) -> u64 {
+        (self.table.len() - self.free.len()) as u64
+    }
+
+    /// Reads a file or appends to one, then creates one or deletes one.
+    fn transact(&mut self) -> Result<()> {
+        let number = self.any_file();
+        let file = &mut self.table[number as usize];
+        if self.draws.chance(0.5) {
+            self.file_system.open(file);
+            self.file_system.read(file);
+        } else if file.bytes < self.spec.max_bytes {
+            let left = self.spec.max_bytes - file.bytes;
+            let bytes = file.bytes + 1 + self.draws.below(u64::from(left)) as u32;
+            self.file_system.open(file);
+            self.file_system
+                .write(file, bytes, self.spec.writes_at_close)?;
+        }
+        if self.draws.chance(0.5) {
+            return self.create();
+        }
+        let number = self.any_file();
+        self.delete(number);
+        Ok(())
+    }
+
+    /// The place of a file, all equally likely.
+    fn any_file(&mut self) -> u32 {
+        loop {
+            let number = self.draws.below(self.table.len() as u64) as u32;
+            if self.table[number as usize].bytes > 0 {
+                return number;
+            }
+        }
+    }
+
+    /// Creates a file, if the table has a place for it.
+    fn create(&mut self) -> Result<()> {
+        let Some(Reverse(number)) = self.free.pop() else {
+            return Ok(());
+        };
+        let spread = (self.spec.max_bytes - self.spec.min_bytes).max(1);
+        let bytes = self.spec.min_bytes + self.draws.below(u64::from(spread)) as u32;
+        self.created += 1;
+        let file = &mut self.table[number as usize];
+        self.file_system
+            .create(file, bytes, self.spec.writes_at_close)
+    }
+
+    /// Deletes the file at a place, if there is one.
+    fn delete(&mut self, number: u32) {
+        let file = &mut self.table[number as usize];
+        if file.bytes > 0 {
+            self.file_system.delete(file);
+            self.free.push(Reverse(number));
+        }
+    }
+}
+
+impl Source for PostMark {
+    fn next_arrival(&mut self) -> Result<Option<Nanos>> {
+        while self.now.is_some() && self.file_system.buffers.due.is_empty() && self.advance()? {}
+        Ok(self
+            .now
+            .filter(|_| !self.file_system.buffers.due.is_empty()))
+    }
+
+    fn take(&mut self) -> Result<Request> {
+        let due = &mut self.file_system.buffers.due;
+        let (op, (at, fragments)) = due.pop_front().ok_or_else(nothing_due)?;
+        let now = self.now.take().ok_or_else(nothing_due)?;
+        self.taken += 1;
+        let [lbn, blocks] = [at, fragments].map(|count| count * FRAGMENT_BLOCKS);
+        Ok(Request::new(self.taken - 1, now, op, lbn.into(), blocks))
+    }
+
+    fn completed(&mut self, _id: u64, at: Nanos) {
+        self.now = Some(at);
+    }
+
+    fn requests(&self) -> Option<u64> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PostMark, PostMarkSpec};
+    use crate::model::Source;
+    use sledsim_base::keys::Keys;
+    use sledsim_base::request::Op;
+    use std::collections::BTreeSet;
+
+    fn source(text: &str) -> PostMark {
+        let mut keys = Keys::parse(text, "load.toml").unwrap();
+        PostMarkSpec::read(&mut keys)
+            .unwrap()
+            .source(524_288)
+            .unwrap()
+    }
+
+    /// No fragment has two owners or belongs to metadata; a file has the fragments of its
+    /// size, all parts in one block each; what is read of a file was written before.
+    #[test]
+    fn blocks_have_one_owner_and_files_their_size() {
+        let small = "files = 30\ntransactions = 300\ncache_mib = 0.25\nmax_bytes = 98304\n";
+        for text in [small.to_owned(), format!("{small}data_writes = \"close\"")] {
+            let mut source = source(&text);
+            let (mut written, mut before) = (BTreeSet::new(), BTreeSet::new());
+            let (mut reads, mut now) = (0, source.next_arrival().unwrap());
+            while now.is_some() {
+                let request = source.take().unwrap();
+                source.completed(request.id, request.arrival);
+                let first = request.lbn() as u32 / 2;
+                let run: Vec<_> = (first..first + request.blocks() / 2).collect();
+                if request.op == Op::Write {
+                    written.extend(run.iter().copied());
+                }
+                let mut owned = BTreeSet::new();
+                for file in source.table.iter().filter(|file| file.bytes > 0) {
+                    assert!((500..=98_304).contains(&file.bytes), "{}", file.bytes);
+                    let sum: u32 = file.parts.iter().map(|run| run.1).sum();
+                    assert_eq!(sum, file.bytes.div_ceil(1024));
+                    for (at, fragments) in &file.parts {
+                        // By hand: the inodes end with block 67 of a group of 2048.
+                        assert!(at % 16_384 >= 544, "{at} belongs to inodes");
+                        assert_eq!(at / 8, (at + fragments - 1) / 8, "one block");
+                        for at in *at..at + fragments {
+                            assert!(owned.insert(at), "{at} has two owners");
+                        }
+                    }
+                }
+                before
+                    .difference(&owned)
+                    .for_each(|at| _ = written.remove(at));
+                if request.op == Op::Read && run.iter().all(|at| owned.contains(at)) {
+                    reads += 1;
+                    assert!(run.iter().all(|at| written.contains(at)), "{request:?}");
+                }
+                before = owned;
+                now = source.next_arrival().unwrap();
+            }
+            assert!(reads > 100 && source.left() == 0, "{reads}");
+        }
+    }
+
+    /// Sizes are uniform: the mean is that of 500 to 9999 bytes within five standard errors.
+    #[test]
+    fn sizes_have_their_mean() {
+        let mut source = source("files = 6000\ntransactions = 0");
+        for _ in 0..6000 {
+            assert!(source.advance().unwrap());
+        }
+        let sum: u32 = source.table.iter().map(|file| file.bytes).sum();
+        let (mean, error) = (f64::from(sum) / 6000.0, 9500.0 / (12.0_f64 * 6000.0).sqrt());
+        assert!((mean - 5249.5).abs() < 5.0 * error, "{mean}");
     }
 }
