@@ -81,6 +81,7 @@ def test_the_mix_of_the_guide_has_the_shares_it_claims(tmp_path: Path) -> None:
         (("zipf", "zipf_exponent=0.9"), ["zipf with exponent 0.9, sizes geometric", "seed 1"]),
         (("hot_cold", "hot_share=0.7"), ["hot_cold with 70.0% of the requests in 20.0%"]),
         (("sequential", "streams=3"), ["sequential to 100.0%, streams 3"]),
+        (("postmark", "files=400"), ["postmark with 400 files and 500 transactions"]),
         (("random", "rate=90", "on_ms=5", "off_ms=9"), ["90 per s in bursts of 5 ms, 9 ms apart"]),
         (("random", "rate=90", "arrivals=constant"), ["90 per s at constant gaps"]),
         (("random", "think_ms=3", "think=exponential"), ["each 3 ms on average after"]),
@@ -102,9 +103,13 @@ def test_the_report_states_the_settings(words: tuple[str, ...], told: list[str])
         assert part in done.stdout
 
 
-def test_the_report_states_the_files_of_postmark() -> None:
-    done = run("--workload", "postmark", *settings("files=400"))
-    assert "postmark with 400 files and 500 transactions" in done.stdout
+def test_postmark_ends_with_its_requests_or_its_program() -> None:
+    counts = [
+        ss.simulate(ss.workload("postmark", **keys), "g2", rows=False).summary["requests"]
+        for keys in ({"requests": 7}, {}, {"requests": 10**9})
+    ]
+    assert counts[0] == 7
+    assert counts[1] == counts[2] > 3000
 
 
 def test_mistakes_are_named() -> None:

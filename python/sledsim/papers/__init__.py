@@ -2,7 +2,7 @@
 
 >>> from sledsim import papers
 >>> [paper.name for paper in papers.papers()]
-['sigmetrics2000', 'osdi2000', 'cmu-cs-03-125', 'msst2005']
+['sigmetrics2000', 'osdi2000', 'lin2002', 'cmu-cs-03-125', 'msst2005']
 >>> (table1,) = papers.find(["sigmetrics2000/table1"])
 >>> table1.values[0].what
 'sled mobility in X and Y'

@@ -9,7 +9,7 @@ mod buffers;
 mod file_system;
 
 use super::generator::read_seed;
-use super::nothing_due;
+use super::{ENDLESS, bounded, nothing_due};
 use crate::model::Source;
 use file_system::{BLOCK, ENTRY, FRAGMENT, File, FileSystem};
 use file_system::{GROUP, GROUP_DATA, GROUP_INODES, LONGEST, ROOT};
@@ -37,6 +37,8 @@ const DATA_WRITES: [(&str, bool); 2] = [("full_blocks", false), ("close", true)]
 /// The keys of the workload.
 #[derive(Clone, Debug)]
 pub struct PostMarkSpec {
+    /// [`ENDLESS`] without a bound.
+    requests: u64,
     seed: u64,
     files: u32,
     transactions: u32,
@@ -61,7 +63,9 @@ impl PostMarkSpec {
             return Err(keys.refuse("min_bytes", problem));
         }
         let cache = Range::at_least(0.25).at_most(4096.0);
+        let requests = keys.opt_u64("requests", 1..=i64::MAX as u64)?;
         Ok(Self {
+            requests: requests.unwrap_or(ENDLESS),
             seed: read_seed(keys)?.unwrap_or(1),
             files: keys.opt_u32("files", 1..=500_000)?.unwrap_or(500),
             transactions: keys.opt_u32("transactions", 0..=u32::MAX)?.unwrap_or(500),
@@ -156,6 +160,7 @@ impl PostMark {
         let spec = &self.spec;
         json!({
             "workload": NAME,
+            "requests": bounded(spec.requests),
             "seed": spec.seed,
             "files": spec.files,
             "transactions": spec.transactions,
@@ -250,9 +255,8 @@ impl PostMark {
 impl Source for PostMark {
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
         while self.now.is_some() && self.file_system.buffers.due.is_empty() && self.advance()? {}
-        Ok(self
-            .now
-            .filter(|_| !self.file_system.buffers.due.is_empty()))
+        let is_due = self.taken < self.spec.requests && !self.file_system.buffers.due.is_empty();
+        Ok(self.now.filter(|_| is_due))
     }
 
     fn take(&mut self) -> Result<Request> {
