@@ -399,20 +399,23 @@ def _recorded() -> dict[str, Counter[str]]:
 
 def _claims() -> str:
     """Return the headline claims of the papers, as they were checked last."""
-    rows = [[*map(_prose, cells), f"`{command}`"] for *cells, command in recorded.claims()]
+    rows = [
+        [*map(_prose, (claim, *cells)), f"`{command}`"]
+        for claim, (*cells, command) in recorded.claims().items()
+    ]
     return _table([*HEAD, "command"], rows)
 
 
 def _near() -> str:
     """Return how near a full run comes to each paper."""
-    rows = []
-    for paper in papers.papers():
-        own = [
-            known["nearness"]
-            for item, known in recorded.items().items()
-            if item.startswith(f"{paper.name}/")
+    known = recorded.items()
+    rows = [
+        [
+            paper.published,
+            *nearness.together_cells(known[item.id]["nearness"] for item in paper.items),
         ]
-        rows.append([paper.published, *nearness.of_documents(own)])
+        for paper in papers.papers()
+    ]
     return _table(["paper", *nearness.HEAD], rows)
 
 
@@ -428,12 +431,13 @@ def _lines() -> str:
 
 def _causes() -> str:
     """Return the causes of the misses of a full run."""
+    known = recorded.items()
     missed = Counter(
         (paper.name, value.cause)
         for paper in papers.papers()
         for item in paper.items
         for value in item.values
-        if recorded.items()[item.id]["verdicts"][value.key] == "missed"
+        if known[item.id]["verdicts"][value.key] == "missed"
     )
     rows = [
         [f"`{paper.name}`", f"`{cause}`" if cause else "no common one", str(count), _prose(what)]

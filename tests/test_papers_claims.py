@@ -67,5 +67,5 @@ def test_the_claims_of_the_docs_are_those_of_the_papers() -> None:
     stated = [claim for paper in papers.papers() for claim in paper.claims]
     assert 25 <= len(stated) <= 35
     rows = recorded.claims()
-    assert [row[0] for row in rows] == [claim.claim for claim in stated]
-    assert [row[-1] for row in rows] == [claim.command for claim in stated]
+    assert list(rows) == [claim.claim for claim in stated]
+    assert [row[-1] for row in rows.values()] == [claim.command for claim in stated]

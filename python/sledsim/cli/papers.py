@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import textwrap
 from collections import Counter
@@ -241,7 +240,7 @@ def _search(options: argparse.Namespace) -> bool:
             item,
             options.output,
             quick=not options.full,
-            workers=options.workers or os.cpu_count() or 1,
+            workers=options.workers,
             progress=beat,
         ),
         "combinations",
@@ -249,7 +248,7 @@ def _search(options: argparse.Namespace) -> bool:
     given = [row for row in rows if row.given]
     if options.json:
         print_json(
-            {"id": item.id, "quick": not options.full, "tried": list(map(search.to_dict, rows))}
+            {"id": item.id, "quick": not options.full, "tried": [asdict(row) for row in rows]}
         )
         return not given
     lines = [["readings", "settings", *nearness.HEAD]]
@@ -257,7 +256,7 @@ def _search(options: argparse.Namespace) -> bool:
         [
             ", ".join(row.readings) or "(as stated)",
             number(row.settings),
-            *nearness.cells({"stated": row.near, "best": row.near}),
+            *nearness.columns(row.nearness),
         ]
         for row in rows
     ]
@@ -348,7 +347,7 @@ def _near(results: list[Result]) -> list[str]:
     ]
     if not rows:
         return []
-    total = ["all", *nearness.of_results(results), ""]
+    total = ["all", *nearness.together_cells(result.document["nearness"] for result in results), ""]
     rows += [total] if len(rows) > 1 else []
     return ["", table([["how near", *nearness.HEAD, ""], *rows], "<>>>>>>><"), _BRACKETS]
 

@@ -11,7 +11,7 @@ import os
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sledsim import _core, cautions, executors
 from sledsim._core import OutputError, SledsimError, SpecError
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from sledsim.papers.judge import Verdict
     from sledsim.papers.model import Found, Item, Reading, Setup
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +130,30 @@ def run(
 
     tell()
     each = partial(_simulate_in, outcomes, quick=quick, reading=reading)
-    workers = min(workers or os.cpu_count() or 1, len(missing))
+    for _, (result, seconds) in spread(each, missing, workers, tell):
+        keep(result, seconds)
+    return [done[item.id] for item in items]
+
+
+def spread(
+    function: Callable[[T], R], tasks: Sequence[T], workers: int | None, beat: Callable[[], object]
+) -> Iterator[tuple[T, R]]:
+    """Yield tasks with their results as they complete, of several processes or in this one.
+
+    Parameters
+    ----------
+    function, tasks, beat
+        As for :func:`sledsim.executors.completed`.
+    workers
+        How many processes, as for :func:`run`.
+    """
+    workers = min(workers or os.cpu_count() or 1, len(tasks))
     if workers > 1:
         with executors.workers(f"processes:{workers}") as pool:
-            for _, (result, seconds) in executors.completed(pool, each, missing, tell):
-                keep(result, seconds)
+            yield from executors.completed(pool, function, tasks, beat)
     else:
-        for name in missing:
-            keep(*each(name))
-    return [done[item.id] for item in items]
+        for task in tasks:
+            yield task, function(task)
 
 
 def _longest_first(items: Sequence[Item]) -> list[str]:

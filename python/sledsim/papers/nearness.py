@@ -15,7 +15,6 @@ from sledsim.papers.values import NONE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sledsim.papers.engine import Result
     from sledsim.papers.model import Item, Published, Simulated
 
 PERCENT = (1, 5, 10, 25)
@@ -40,17 +39,21 @@ def distance(value: Published, simulated: Simulated | None) -> float | None:
     """
     if not value.numbers or not isinstance(simulated, float | int):
         return None
-    low, high = (value.numbers[0], value.numbers[-1])
     if value.kind == "between" and value.limits[0] <= simulated <= value.limits[1]:
         return 0.0
-    printed = low if abs(simulated - low) <= abs(simulated - high) else high
+    printed = min(max(simulated, value.numbers[0]), value.numbers[-1])
     apart = simulated - printed
     if abs(apart) <= 1e-9 * abs(printed):
         return 0.0
-    if value.percent:
-        whole = 100 + printed if value.percent == "more" else printed - 100
-        return apart / whole if whole else None
-    return apart / abs(printed) if printed else None
+    whole = whole_of(printed, value.percent)
+    if not whole:
+        return None
+    return (-apart if value.percent == "less" else apart) / whole
+
+
+def whole_of(printed: float, percent: str) -> float:
+    """Return what a distance is a share of: the number, or the time that a value in % changes."""
+    return {"more": 100 + printed, "less": 100 - printed, "": abs(printed)}[percent]
 
 
 def counts(value: Published) -> bool:
@@ -129,14 +132,13 @@ def document(item: Item, stated: Mapping[str, Simulated], readings: Readings) ->
     found = {"": of(item.values, stated)}
     found |= {name: of(item.values, simulated) for name, simulated in readings.items()}
     best = max(found, key=lambda name: rank(found[name]))
-    settings = {reading.name: reading.settings for reading in item.readings}
-    by_search = [reading.name for reading in item.readings if reading.found_by]
+    reading = next((own for own in item.readings if own.name == best), None)
     return {
         "stated": found[""],
         "best": found[best],
         "reading": best,
-        "settings": settings.get(best, 0),
-        "by_search": best in by_search,
+        "settings": 0 if reading is None else reading.settings,
+        "by_search": reading is not None and reading.found_by == "search",
         "tried": len(readings),
     }
 
@@ -155,28 +157,24 @@ def rank(near: Nearness) -> tuple[int, ...]:
 
 
 HEAD = ("numbers", *(f"{percent} %" for percent in PERCENT), "orders", "shapes")
-"""The columns of :func:`cells`."""
+"""The columns of a table."""
 
 
 def cells(found: Mapping[str, Any]) -> list[str]:
     """Return the columns of a table: counts, and behind them those of the best reading if other."""
-    both = [_columns(found[name]) for name in ("stated", "best")]
+    both = [columns(found[name]) for name in ("stated", "best")]
     return [one if one == other else f"{one} ({other})" for one, other in zip(*both, strict=True)]
 
 
-def _columns(near: Nearness) -> list[str]:
+def columns(near: Nearness) -> list[str]:
+    """Return the columns :data:`HEAD` of one set-up."""
     ordered = [f"{right} of {of}" if of else NONE for right, of in (near["orders"], near["shapes"])]
     within = list(near["within"].values()) if near["numbers"] else [NONE] * len(PERCENT)
     return [str(near["numbers"] or NONE), *map(str, within), *ordered]
 
 
-def of_results(results: Iterable[Result]) -> list[str]:
+def together_cells(found: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the columns of several items together, of each under its own best reading."""
-    return of_documents(result.document["nearness"] for result in results)
-
-
-def of_documents(found: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the columns of the nearness of several items together."""
     found = list(found)
     return cells({name: together(one[name] for one in found) for name in ("stated", "best")})
 

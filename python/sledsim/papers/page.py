@@ -52,7 +52,10 @@ def page(
     if strange := {result.item.paper for result in results} - by_paper.keys():
         msg = f"results of papers that are not given: {', '.join(sorted(strange))}"
         raise ValueError(msg)
-    near = {name: nearness.of_results(own) for name, own in by_paper.items()}
+    near = {
+        name: nearness.together_cells(result.document["nearness"] for result in own)
+        for name, own in by_paper.items()
+    }
     tallies = {name: _tally(own) for name, own in by_paper.items()}
     total = sum(tallies.values(), Counter())
     return render(

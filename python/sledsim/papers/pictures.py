@@ -17,6 +17,7 @@ from matplotlib.ticker import NullLocator
 
 from sledsim import cautions
 from sledsim._core import SledsimError
+from sledsim.papers.nearness import whole_of
 from sledsim.papers.values import over
 from sledsim.plots import curves
 from sledsim.plots.frame import footnotes
@@ -172,7 +173,8 @@ def _percents(
                 ends = (middle - expected["tolerance"], middle + expected["tolerance"])
                 bars.append((ends, 0.5, _EXPECTED))
             for ends, height, look in bars if _stated(value) else ():
-                left, right = (100 * end / _whole(value) for end in ends)
+                whole = whole_of(_stated(value), value["percent"])
+                left, right = (100 * end / whole for end in ends)
                 reach += [left, right]
                 axes.barh(place, right - left, height, left=left, **look)
             for name, other in value["readings"].items():
@@ -299,13 +301,6 @@ def _stated(value: Mapping[str, Any]) -> float:
     """Return what a number is compared with: the published one, or the nearer limit."""
     number: float = value["simulated"] - over(value)
     return number
-
-
-def _whole(value: Mapping[str, Any]) -> float:
-    """Return what a distance is a share of: the number, or the time that a value in % changes."""
-    stated = _stated(value)
-    whole = {"more": 100 + stated, "less": 100 - stated, "": abs(stated)}
-    return whole[value["percent"]]
 
 
 def _signed(percent: float) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim.papers.model import external_file, find
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sledsim.papers.claims import Checked
     from sledsim.papers.engine import Result
@@ -57,44 +57,35 @@ def changes(results: Sequence[Result], *, quick: bool) -> list[str]:
 
 def write(results: Sequence[Result], *, quick: bool) -> None:
     """Record the results of some items, and forget items that are no more."""
-    recorded = _load()
     now = items(quick=quick) | {result.item.id: _of(result) for result in results}
-    if quick:
-        for own in now.values():
-            own.pop("nearness", None)
     known = [item.id for item in find([])]
-    recorded[_run(quick=quick)] = {name: now[name] for name in known if name in now}
-    _write(recorded)
+    _write(_run(quick=quick), {name: now[name] for name in known if name in now})
 
 
-def claims() -> list[list[str]]:
-    """Return the claims as they were recorded: their columns, and the command of each."""
-    recorded: list[list[str]] = _load().get("claims", [])
+def claims() -> dict[str, list[str]]:
+    """Return the claims as they were recorded: of each its other columns, and its command."""
+    recorded: dict[str, list[str]] = _load().get("claims", {})
     return recorded
 
 
 def write_claims(found: Sequence[Checked]) -> None:
     """Record the claims."""
-    rows = [[*one.cells, one.claim.command] for one in found]
-    _write(_load() | {"claims": rows})
+    _write("claims", {one.claim.claim: [*one.cells[1:], one.claim.command] for one in found})
 
 
-def _write(recorded: dict[str, Any]) -> None:
-    """Write a line for each item and each claim, so that a difference is short."""
-    parts = []
-    for name, part in recorded.items():
-        own = part.items() if isinstance(part, dict) else enumerate(part)
-        lines = [
-            (f"{_line(key)}: " if isinstance(part, dict) else "") + _line(value)
-            for key, value in own
-        ]
-        both = "{}" if isinstance(part, dict) else "[]"
-        parts.append(f"{_line(name)}: {both[0]}\n" + ",\n".join(lines) + f"\n{both[1]}")
+def _write(name: str, part: Mapping[str, Any]) -> None:
+    """Record a part: a line for each item or claim, so that a difference is short."""
+
+    def line(value: object) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    parts = [
+        f"{line(own)}: {{\n"
+        + ",\n".join(f"{line(key)}: {line(value)}" for key, value in entries.items())
+        + "\n}"
+        for own, entries in (_load() | {name: part}).items()
+    ]
     FILE.write_text("{\n" + ",\n".join(parts) + "\n}\n", "utf-8")
-
-
-def _line(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _load() -> dict[str, Any]:
@@ -108,8 +99,8 @@ def _run(*, quick: bool) -> str:
 
 def _of(result: Result) -> dict[str, Any]:
     document = result.document
-    return {
+    found = {
         "line": document["line"],
         "verdicts": {value["key"]: value["verdict"] for value in document["values"]},
-        "nearness": document["nearness"],
     }
+    return found if document["quick"] else found | {"nearness": document["nearness"]}

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sledsim import executors
 from sledsim.papers import engine, judge, model, nearness, simulations
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class Tried:
     """Their names; none for the stated set-up."""
     settings: int
     """How many keys they change."""
-    near: nearness.Nearness
+    nearness: nearness.Nearness
     given: tuple[str, ...]
     """Values said to contradict others that come out here together with these."""
 
@@ -42,7 +41,7 @@ def run(
     folder: Path,
     *,
     quick: bool = True,
-    workers: int = 1,
+    workers: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> list[Tried]:
     """Simulate an item under its readings, and under their pairs and triples; best first.
@@ -51,31 +50,28 @@ def run(
 
     Parameters
     ----------
-    item, folder, quick, progress
+    item, folder, quick, workers, progress
         As for :func:`sledsim.papers.run`; only outcomes of simulations are written.
-    workers
-        How many processes.
     """
-    beat = progress or (lambda _done, _of: None)
-    tried = together(item)
-    names = [tuple(reading.name for reading in own) for own in tried]
-    outcomes = simulations.folder_of(folder)
-    each = partial(_values, item.id, outcomes, quick=quick)
-    found: dict[tuple[str, ...], Mapping[str, Simulated]] = {}
+    tried = {tuple(reading.name for reading in own): own for own in together(item)}
+    each = partial(_values, item.id, simulations.folder_of(folder), quick=quick)
+    rows: list[Tried] = []
 
     def tell() -> None:
-        beat(len(found), len(names))
+        if progress is not None:
+            progress(len(rows), len(tried))
 
-    if workers > 1:
-        with executors.workers(f"processes:{workers}") as pool:
-            found |= executors.completed(pool, each, names, tell)
-    else:
-        for own in names:
-            found[own] = each(own)
-            tell()
-    rows = [_tried(item, own, found[name]) for own, name in zip(tried, names, strict=True)]
+    for names, values in engine.spread(each, list(tried), workers, tell):
+        rows.append(_tried(item, tried[names], values))
+        tell()
+    places = {names: place for place, names in enumerate(tried)}
     return sorted(
-        rows, key=lambda row: (*(-count for count in nearness.rank(row.near)), row.settings)
+        rows,
+        key=lambda row: (
+            *(-count for count in nearness.rank(row.nearness)),
+            row.settings,
+            places[row.readings],
+        ),
     )
 
 
@@ -121,13 +117,3 @@ def _tried(item: Item, readings: tuple[Reading, ...], values: Mapping[str, Simul
         nearness.of(item.values, values),
         given,
     )
-
-
-def to_dict(row: Tried) -> dict[str, Any]:
-    """Return a row for a document."""
-    return {
-        "readings": list(row.readings),
-        "settings": row.settings,
-        "nearness": row.near,
-        "given": list(row.given),
-    }

@@ -7,14 +7,13 @@ from matplotlib.figure import Figure
 
 import sledsim as ss
 from sledsim.papers import Found, Setup, Simulated, service_times_ms
-from sledsim.papers.osdi2000 import parts
+from sledsim.papers.osdi2000 import figure9, parts
 from sledsim.plots import bars
 
 SMALL_SHARE = 89
 """Per cent; the rest are large."""
 UNIT_BLOCKS = 800
 """Size of a large request, and of the unit of the organ pipe."""
-ROW_BITS, ACROSS = 90, 5
 SUBREGIONS, COLUMNS, PIPE, SIMPLE = "subregioned", "columnar", "organ pipe", "simple"
 
 Layout = str | dict[str, Any]
@@ -71,8 +70,8 @@ def pipe_ms(device: ss.Device, seeds: int, exponent: float, small_blocks: int) -
 
 def subregioned(square_bits: int) -> dict[str, Any]:
     """Return the layout with the centre square of Figure 9 for small data, columns for large."""
-    span = ACROSS * square_bits
-    return {"name": "bipartite", "span_cylinders": span, "span_rows": span // ROW_BITS}
+    span = figure9.SQUARES * square_bits
+    return {"name": "bipartite", "span_cylinders": span, "span_rows": span // figure9.ROW_BITS}
 
 
 def layouts_ms(device: ss.Device, seeds: int, setup: Setup) -> dict[str, float]:

@@ -10,7 +10,7 @@ from sledsim.papers import Found, Setup
 from sledsim.papers.osdi2000 import parts
 from sledsim.plots import maps
 
-SQUARES = 5
+SQUARES, ROW_BITS = 5, 90
 SEED = 1
 CENTRE = (2, 2)
 PLACES = [(column, row) for row in range(SQUARES) for column in range(SQUARES)]
@@ -29,8 +29,8 @@ def square(device: ss.Sled, side_bits: int, column: int, row: int) -> tuple[rang
     shape = device.spec["derived"]
     first = shape["cylinders"] // 2 + side_bits * column - side_bits * SQUARES // 2
     low = side_bits * row - side_bits * SQUARES // 2
-    row_bits, rows = 90, shape["rows_per_track"]
-    middles = [row_bits * (place - (rows - 1) / 2) for place in range(rows)]
+    rows = shape["rows_per_track"]
+    middles = [ROW_BITS * (place - (rows - 1) / 2) for place in range(rows)]
     inside = [place for place, bits in enumerate(middles) if low <= bits < low + side_bits]
     return range(first, first + side_bits), inside
 

@@ -41,7 +41,8 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     without, reshuffled = (
         busy_ms(popular, device, pipe | keys) for keys in ({}, {"reshuffle_s": EVERY_S})
     )
-    regions = ss.layout(device, **figure11.subregioned(setup["square_bits"])).parts
+    subregions = figure11.subregioned(setup["square_bits"])
+    regions = ss.layout(device, **subregions).parts
     apart = mix(
         requests,
         {"last_lbn": regions[0].last_lbn},
@@ -51,7 +52,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         {
             "moving": {"without": without, "reshuffling": reshuffled},
             "against": {
-                "subregioned": busy_ms(apart, device, figure11.subregioned(setup["square_bits"])),
+                "subregioned": busy_ms(apart, device, subregions),
                 "reshuffling": reshuffled,
             },
         }

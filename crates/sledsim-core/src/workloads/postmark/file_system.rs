@@ -34,7 +34,8 @@ const CHUNK: u32 = 512;
 /// the place of its entry.
 pub(super) const ROOT: u32 = 2;
 
-/// A file, with 0 bytes if there is none. All parts but the last are blocks.
+/// A file, or a free place for one, which has 0 bytes. Each part is a whole block, except
+/// the last, which may have fewer fragments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct File {
     pub(super) inode: u32,
