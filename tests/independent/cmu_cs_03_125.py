@@ -13,7 +13,7 @@ PUSH_M_S2, HALF_M, SPRINGS, SPEED_M_S, BIT_M = 803.6, 50e-6, 0.75, 0.028, 40e-9
 """G2: acceleration, half of the travel, spring factor, speed of access, size of a bit."""
 ROWS, SQUARES, COLUMNS = 27, 100, 2500
 ROW_BITS, SERVO_BITS = 90, 10
-INTERVAL_MS = 103
+INTERVAL_MS = 101.6
 """From one request to the next, inferred from Table 4."""
 REQUEST = 8
 """Blocks of 4 KB."""

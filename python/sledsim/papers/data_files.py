@@ -169,8 +169,10 @@ def _check_contradiction(table: Table, value: Published, values: Sequence[Publis
         table.refuse("class", value.judged_as, "'contradiction', with a table of that name")
     if own is None:
         return
+    if not value.numbers:
+        table.refuse("class", value.judged_as, "that of a number or a range")
     numbers = {other.key: other for other in values if other.numbers and not other.words}
-    for key in (value.key, *own.numbers.values()):
+    for key in own.numbers.values():
         if key not in numbers:
             table.refuse("contradiction.numbers", key, f"of the numbers: {', '.join(numbers)}")
     try:

@@ -57,7 +57,12 @@ def whole_of(printed: float, percent: str) -> float:
 
 
 def counts(value: Published) -> bool:
-    """Return whether a value counts: it could fail, and is printed here."""
+    """Return whether a value counts: it could fail, and is printed here.
+
+    What a paper says in words against its own numbers has no right answer.
+    """
+    if value.words and value.contradiction:
+        return False
     return value.judged_as in {None, "contradiction"} and not value.repeats
 
 

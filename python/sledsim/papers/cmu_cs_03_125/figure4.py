@@ -25,16 +25,11 @@ def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (one scan o
         f"{name}_steps": [after - before for before, after in pairwise(scan.minutes[::STEP])]
         for name, scan in found.items()
     }
-    tails = {
-        f"{name}_tail_percent": 100 * (1 - scan.minutes[MOST] / scan.minutes[-1])
-        for name, scan in found.items()
-    }
     return Found(
         {
             **rates,
             "most_order": {LABELS[name]: scan.minutes[MOST] for name, scan in found.items()},
             "all_order": {LABELS[name]: scan.minutes[-1] for name, scan in found.items()},
-            **tails,
         },
         series={name: [round(time, 3) for time in scan.minutes] for name, scan in found.items()},
     )

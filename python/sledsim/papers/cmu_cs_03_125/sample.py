@@ -89,19 +89,20 @@ def scans(table: ss.Table, columns: Mapping[str, Sequence[str]]) -> dict[str, fl
 
 
 @cache
-def small_records(groups: int) -> Any:
+def small_records(groups: int, *, narrow: bool) -> Any:
     """Return the records of a small table: the capsules of some groups of nine tracks."""
-    return records(HELD * 270 * groups)
+    return records(HELD * 270 * groups, dict.fromkeys(WIDTHS, 8) if narrow else None)
 
 
 def spread(setup: Setup, layout: str) -> Iterator[ss.Table]:
     """Yield small tables in the middle of every part of the device."""
     device, own = memstore(setup), setup["records"]
-    keys: dict[str, Any] = {"split": own["split"]} if layout == "capsule" else {}
+    narrow = layout == "capsule" and own["narrow"]
+    keys: dict[str, Any] = {"split": own["split"] and not narrow} if layout == "capsule" else {}
     part = device.parallelism.S_x // PLACES
     for place in range(PLACES):
         first = (place * part + part // 2) * device.parallelism.S_C
-        data = small_records(own["groups"])
+        data = small_records(own["groups"], narrow=narrow)
         yield ss.table(data, device, layout, first_lbn=first, **keys)
 
 

@@ -35,8 +35,8 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         rate_mb_s = stream_mb_s(device, 20 if quick else 200)
     return Found(
         {
-            "capacity_gb": derived["capacity_bytes"] / units["thousand"] ** 3,
+            "capacity_gb": derived["capacity_bytes"] / 1e9,
             "seek_ms": seek_ms(device, 50_000 if quick else 1_000_000),
-            "stream_mb_s": rate_mb_s * 1e6 / units["thousand"] ** 2,
+            "stream_mb_s": rate_mb_s * 1e6 / units["rate_mb"],
         }
     )

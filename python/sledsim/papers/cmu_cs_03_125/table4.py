@@ -44,8 +44,12 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         key: means[f"{one}_most"] / means[f"{other}_most"]
         for key, (one, other) in QUOTIENTS.items()
     }
+    tails = {
+        f"{name}_tail_percent": 100 * (1 - means[f"{name}_most"] / means[f"{name}_all"])
+        for name in CONFIGURATIONS
+    }
     series = {key: [round(time, 3) for time in each] for key, each in times.items()}
-    return Found(means | quotients, series=series)
+    return Found(means | quotients | tails, series=series)
 
 
 def draw(figure: Figure, found: Found) -> None:

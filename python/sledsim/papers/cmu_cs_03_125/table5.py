@@ -77,8 +77,6 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         {
             **values,
             "ninth": full / values["capsule_a1_s"],
-            "a1_of_all": values["capsule_a1_s"] / full,
-            "a1_a2_of_all": values["capsule_a1_a2_s"] / full,
             "capsule_of_normal": full / values["normal_all_s"],
             **{f"{layout}_mb": moved[layout] for layout in LAYOUTS},
             **{f"{layout}_mb_s": rates[layout] for layout in LAYOUTS},

@@ -29,7 +29,6 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     return Found(
         {
             "similar": ratios,
-            "equal": [1.0, *ratios],
             "first_order": latencies_ms(setup, quick=quick),
         },
         series={"capsule_s": capsule, "vertical_s": vertical},
