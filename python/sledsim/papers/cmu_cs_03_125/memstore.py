@@ -25,14 +25,16 @@ def memstore(setup: Setup, **keys: object) -> ss.Sled:
     return device
 
 
-def run(reads: Iterable[Read], device: ss.Sled, *, closed: bool = False) -> ss.Run:
-    """Serve reads as they arrive; if closed, each when the one before is complete."""
+def run(
+    reads: Iterable[Read], device: ss.Device, *, closed: bool = False, depth: int = 1
+) -> ss.Run:
+    """Serve reads as they arrive; if closed, each when there are fewer than ``depth``."""
     lines = ["us,host,lbn,blocks,linked"]
     lines += [
         f"{at:.3f},{host},{lbn},{blocks},{int(more)}" for at, host, lbn, blocks, more in reads
     ]
     columns = "time=us:us, device=host, offset=lbn:512B, bytes=blocks:512B, op=:read, linked=linked"
-    keys = {"queue_depth": 1} if closed else {"time_origin": "file"}
+    keys = {"queue_depth": depth} if closed else {"time_origin": "file"}
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "reads.csv"
         trace.write_text("\n".join(lines) + "\n", encoding="ascii")
@@ -48,7 +50,9 @@ def times_ns(run: ss.Run) -> list[tuple[int, int]]:
     return list(zip(rows["start_ns"].to_pylist(), rows["completion_ns"].to_pylist(), strict=True))
 
 
-def replay(blocks: Iterable[tuple[int, int, bool]], device: ss.Sled) -> ss.Summary:
-    """Return the summary of a closed replay of reads: LBN, blocks, linked."""
+def replay(
+    blocks: Iterable[tuple[int, int, bool]], device: ss.Device, depth: int = 1
+) -> ss.Summary:
+    """Return the summary of a closed replay of reads (LBN, blocks, linked), so many at a time."""
     reads = ((at, 0, lbn, count, more) for at, (lbn, count, more) in enumerate(blocks))
-    return run(reads, device, closed=True).summary
+    return run(reads, device, closed=True, depth=depth).summary

@@ -46,7 +46,7 @@ def records(count: int, widths: Mapping[str, int] | None = None) -> Any:
 
 
 def _drawn(count: int, widths: tuple[tuple[str, int], ...]) -> Any:
-    arrow = _arrow()
+    arrow = arrow_library()
     chance = np.random.default_rng(SEED)
     types = {name: arrow.binary(width) for name, width in widths}
 
@@ -67,7 +67,14 @@ def _drawn(count: int, widths: tuple[tuple[str, int], ...]) -> Any:
 _kept = lru_cache(maxsize=2)(_drawn)
 
 
-def _arrow() -> Any:
+def arrow_library() -> Any:
+    """Return pyarrow.
+
+    Raises
+    ------
+    SledsimError
+        If it is missing.
+    """
     try:
         import pyarrow as pa  # noqa: PLC0415 (an extra)
     except ImportError:

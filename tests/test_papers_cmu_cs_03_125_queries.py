@@ -1,0 +1,53 @@
+"""Matrices, free lists, pipelined reads and joins of CMU-CS-03-125, by independent means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from sledsim import papers
+from sledsim.papers.cmu_cs_03_125 import dense_matrices
+from sledsim.papers.cmu_cs_03_125.memstore import memstore
+
+from tests import paper_items
+
+if TYPE_CHECKING:
+    from sledsim.papers import Found, Setup
+
+PAPER = "cmu-cs-03-125"
+TRACK, ROWS, ROW_S, TURN_S = 270, 27, 90 * 40e-9 / 0.028, 0.07e-3
+
+
+def found(name: str) -> Found:
+    return paper_items.simulate(f"{PAPER}/{name}")
+
+
+def setup() -> Setup:
+    (item,) = papers.find([f"{PAPER}/table5"])
+    return item.setup
+
+
+# Dense matrices
+
+
+def test_a_matrix_comes_back_by_rows_and_by_columns() -> None:
+    values = dense_matrices.matrix(1000, 10)
+    table = dense_matrices.capsules(values, memstore(setup()))
+    column = pa.table(table.scan(["c7"]).data)["c7"].to_numpy()
+    assert np.array_equal(column, values[7])
+    (row,) = pa.table(table.record(123).data).to_pylist()
+    assert list(row.values()) == values[:, 123].tolist()
+
+
+def test_a_matrix_takes_as_long_as_the_tips_pass_its_rows() -> None:
+    """From capsules two tracks of a column, else all 345,600 blocks, or one in each of the rows."""
+    own = found("dense_matrices").values["column_order"]
+    assert isinstance(own, dict)
+    rows = 2 * TRACK * 64
+    assert 2 * ROWS * ROW_S < own["capsules"] < 2 * ROWS * ROW_S + 3e-3
+    tracks = rows * 10 / TRACK
+    assert tracks * ROWS * ROW_S < own["all"] < tracks * (ROWS * ROW_S + 1e-3)
+    places = [(row * 640 + 333) * 8 // 512 for row in range(100)]
+    assert dense_matrices.column_lbns(100, 333) == places
+    assert own["a block a row"] > rows * (ROW_S + 0.2e-3), "a row under the tips, and a command"
