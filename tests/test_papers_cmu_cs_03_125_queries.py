@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from sledsim import papers
-from sledsim.papers.cmu_cs_03_125 import dense_matrices
+from sledsim.papers.cmu_cs_03_125 import dense_matrices, figure6, pipelined_reads
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
 
 from tests import paper_items
+from tests.independent import cmu_cs_03_125 as independent
 
 if TYPE_CHECKING:
     from sledsim.papers import Found, Setup
@@ -51,3 +53,32 @@ def test_a_matrix_takes_as_long_as_the_tips_pass_its_rows() -> None:
     places = [(row * 640 + 333) * 8 // 512 for row in range(100)]
     assert dense_matrices.column_lbns(100, 333) == places
     assert own["a block a row"] > rows * (ROW_S + 0.2e-3), "a row under the tips, and a command"
+
+
+# Pipelined reads
+
+
+def test_each_block_goes_to_its_capsule() -> None:
+    """Pages of a capsule are at one place under the tips, in tracks that follow each other."""
+    device = memstore(setup())
+    table = figure6.table(device, 5, split=True)
+    own = pipelined_reads.tracks(table, device, 5)[3]
+    assert own == [(track * TRACK, track * TRACK + TRACK - 1) for track in (9, 10, 11)]
+    lists = list(pipelined_reads.scattered(device, own))
+    assert [lbn for lbn, _, _ in lists] == list(range(9 * TRACK, 12 * TRACK))
+    first = {capsule: device.locate(lbn) for lbn, capsule, page in lists if page == 0}
+    assert sorted(first) == list(range(TRACK))
+    for lbn, capsule, _ in lists:
+        place, other = device.locate(lbn), first[capsule]
+        assert (place.row, place.cell) == (other.row, other.cell)
+
+
+def test_reads_ahead_stream_and_reads_in_turn_wait_for_the_host() -> None:
+    series = found("pipelined_reads").series
+    rates = series["mb_s"]["a1 + a2"]
+    assert rates["8"] == pytest.approx(independent.streaming_mb_s(), rel=0.005)
+    track_ms = TRACK * 512 / 1e3 / rates["8"]
+    waits_ms = TRACK * 512 / 1e3 / rates["1"] - track_ms
+    assert 0.2 < waits_ms < 1.0, "a command overhead, and a sled that coasts and comes back"
+    for residue in series["residue_ms"]:
+        assert residue["reads ahead"] < residue["batch"] < residue["reads"]
