@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
+import sledsim as ss
 from sledsim import papers
-from sledsim.papers.cmu_cs_03_125 import dense_matrices, figure6, pipelined_reads
+from sledsim.papers.cmu_cs_03_125 import dense_matrices, figure6, joins, pipelined_reads
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
 
 from tests import paper_items
@@ -82,3 +85,40 @@ def test_reads_ahead_stream_and_reads_in_turn_wait_for_the_host() -> None:
     assert 0.2 < waits_ms < 1.0, "a command overhead, and a sled that coasts and comes back"
     for residue in series["residue_ms"]:
         assert residue["reads ahead"] < residue["batch"] < residue["reads"]
+
+
+# Joins
+
+
+def test_joins_are_those_of_a_dictionary() -> None:
+    data = joins.two_tables(1)
+    tables = [ss.table(part, memstore(setup()), "capsule") for part in data]
+    own = joins.joined(tables[0].lazy(), tables[1].lazy(), "one each")
+    partner = {row["a1"]: row["a4"] for row in data[1].select(["a1", "a4"]).to_pylist()}
+    rows = data[0].select(["a1", "a3"]).to_pylist()
+    right = [(row["a1"], row["a3"], partner[row["a1"]]) for row in rows if row["a1"] in partner]
+    assert own.rows() == right
+    assert 0.45 < len(right) / len(rows) < 0.55, "half of the keys are in neither"
+    looked_up = joins.expected([pl.DataFrame(part) for part in data], "one each")
+    assert joins.wrong_rows(own, looked_up) == 0
+    assert joins.wrong_rows(own.with_columns(pl.col("a3").reverse()), own) > 0
+    assert joins.wrong_rows(own[1:], own) > 0
+
+
+def test_a_join_takes_the_time_of_the_tracks_of_its_attributes() -> None:
+    """Twenty groups of capsules in both tables, or pages of 115 records."""
+    seconds = found("joins").series["seconds"]
+    records = 20 * TRACK * 60
+    tracks = {"keys": 20, "one each": 16 * (1 + 2) + 4 * (1 + 2), "all": 180}
+    for name, count in tracks.items():
+        own = seconds["capsule"][name]
+        assert count * (ROWS * ROW_S + 0.2e-3) < own < count * (ROWS * ROW_S + 1e-3), name
+        pages = records / 115 * 16 / TRACK
+        own = seconds["normal"][name]
+        assert pages * (ROWS * ROW_S + 0.2e-3) < own < (pages + 2) * (ROWS * ROW_S + 1e-3), name
+
+
+def test_missing_polars_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ss.SledsimError, match=r"need polars: pip install 'sledsim\[papers\]'"):
+        joins.simulate(quick=True, setup=setup())
