@@ -10,6 +10,7 @@ import numpy as np
 import sledsim as ss
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
+from sledsim.papers.cmu_cs_03_125.figure5 import passes
 from sledsim.papers.cmu_cs_03_125.memstore import memstore, replay
 from sledsim.plots import bars, scales
 
@@ -36,12 +37,6 @@ def capsules(values: Any, device: ss.Sled) -> ss.Table:
     """Store a matrix in capsules, each of which has a block of every column."""
     columns = {f"c{number}": column for number, column in enumerate(values)}
     return ss.table(sample.arrow_library().table(columns), device, "capsule", page_header_bytes=0)
-
-
-def passes(table: ss.Table, device: ss.Sled) -> int:
-    """Return the passes that read the first row of a matrix in capsules."""
-    lbns = sorted(table.place(0, name)[0] for name in table.schema_names)
-    return len(device.batch([("read", lbn, 1) for lbn in lbns]).passes)
 
 
 def column_lbns(rows: int, column: int) -> list[int]:
@@ -72,39 +67,31 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     up, down = (sum(table.scan([one]).simulated_s for one in own) for own in (names, names[::-1]))
     column = table.scan([names[MIDDLE]]).simulated_s
     flat, on_disk = linear(device, rows, track), linear(disk, rows, DISK_READ_BLOCKS)
-    megabytes = rows * VALUE_BYTES / 1e6
+    times = {
+        "disk, row by row": (on_disk["all"], COLUMNS * min(on_disk.values())),
+        "MEMStore, row by row": (flat["all"], COLUMNS * min(flat.values())),
+        "MEMStore, capsules": (by_rows, up),
+    }
+    megabytes = COLUMNS * rows * VALUE_BYTES / 1e6
     rates = {
-        "disk, row by row": {
-            "rows": COLUMNS * megabytes / on_disk["all"],
-            "columns": megabytes / min(on_disk.values()),
-        },
-        "MEMStore, row by row": {
-            "rows": COLUMNS * megabytes / flat["all"],
-            "columns": megabytes / min(flat.values()),
-        },
-        "MEMStore, capsules": {
-            "rows": COLUMNS * megabytes / by_rows,
-            "columns": COLUMNS * megabytes / up,
-        },
+        name: {"rows": megabytes / one, "columns": megabytes / other}
+        for name, (one, other) in times.items()
     }
     narrow = capsules(matrix(band, device.parallelism.p), device)
+    one_row, wide_row = (
+        [own.place(0, name)[0] for name in own.schema_names] for own in (narrow, table)
+    )
     some = random.Random(sample.SEED).choices(range(rows), k=1000)
-    some_rows = replay([(row * ROW_BLOCKS, ROW_BLOCKS, False) for row in some], device)
+    some_s = replay([(row * ROW_BLOCKS, ROW_BLOCKS, False) for row in some], device)["simulated_s"]
     return Found(
         {
             "both_orders": [each / flat["all"] for each in (flat["all"], by_rows, up, down)],
             "column_order": {"capsules": column} | flat,
             "disk_order": rates["disk, row by row"],
-            "row_passes": passes(narrow, device),
-            "wide_row_passes": passes(table, device),
+            "row_passes": passes(device, one_row),
+            "wide_row_passes": passes(device, wide_row),
         },
-        series={
-            "mb_s": rates,
-            "row_ms": {
-                "row by row": some_rows["simulated_s"] / len(some) * 1e3,
-                "capsules": table.read(some).simulated_s / len(some) * 1e3,
-            },
-        },
+        series={"mb_s": rates, "thousand_rows_s": [some_s, table.read(some).simulated_s]},
     )
 
 
@@ -113,8 +100,6 @@ def draw(figure: Figure, found: Found) -> None:
     axes = figure.add_subplot()
     rates = found.series["mb_s"]
     series = {f"by {way}": [own[way] for own in rates.values()] for way in ("rows", "columns")}
-    every = scales.ends(rate for own in series.values() for rate in own)
-    scales.logarithmic(axes, "y", every[0] / 2, every[1] * 2)
-    names = [name.replace(", ", ",\n") for name in rates]
-    bars.grouped(axes, names, series, "{:.3g}".format)
+    scales.logarithmic(axes, "y", 0.02, 100)
+    bars.grouped(axes, [name.replace(", ", ",\n") for name in rates], series, "{:.3g}".format)
     axes.set(ylabel="wanted values (MB/s)")
