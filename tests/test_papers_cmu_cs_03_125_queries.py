@@ -18,6 +18,7 @@ from sledsim.papers.cmu_cs_03_125 import (
     pipelined_reads,
     sample,
 )
+from sledsim.papers.cmu_cs_03_125.example import example
 from sledsim.papers.cmu_cs_03_125.figure5 import blocks
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
 
@@ -157,6 +158,13 @@ def test_capsules_take_free_blocks_of_a_class_alone() -> None:
     end = 2700 * device.locate(split[-1][-1]).cylinder
     taken_before = {lbn for own in split for lbn in own if lbn < end}
     assert taken_before == set(range(end)) - used["capsules"], "nothing is left free"
+
+
+def test_no_room_is_an_error() -> None:
+    """Nine classes of nine blocks hold a capsule each."""
+    assert len(free_list.allocated(example(), set(), 9)) == 9
+    with pytest.raises(ss.SledsimError, match="hold 9 capsules"):
+        free_list.allocated(example(), set(), 10)
 
 
 def test_a_scan_of_scattered_capsules_passes_as_many_rows_as_classes() -> None:

@@ -7,6 +7,7 @@ from itertools import chain, islice
 from random import Random
 from typing import TYPE_CHECKING
 
+import sledsim as ss
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 from sledsim.papers.cmu_cs_03_125.figure5 import passes
@@ -18,15 +19,14 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    import sledsim as ss
     from sledsim.papers import Setup
 
 PAGES, OTHER_PAGES = sum(sample.PAGES.values()), 5
 """Blocks of a capsule of the new table, and of the others."""
 FILLS = (0, 25, 50, 75)
 """Percent of the blocks that other tables hold."""
-HALF, AT_ONCE = 50, 270
-"""A fill, and the capsules that a scan reads in a batch."""
+HALF, AT_ONCE = FILLS.index(50), 270
+"""The place of a fill, and the capsules that a scan reads in a batch."""
 
 
 def classes(device: ss.Sled, used: set[int]) -> Iterator[list[int]]:
@@ -38,14 +38,21 @@ def classes(device: ss.Sled, used: set[int]) -> Iterator[list[int]]:
 
 
 def allocated(device: ss.Sled, used: set[int], count: int) -> list[list[int]]:
-    """Return the blocks of capsules that are each in one class, of which it begins at most p."""
+    """Return the blocks of capsules that are each in one class, of which it begins at most p.
+
+    Raises
+    ------
+    SledsimError
+        If the device has no room for them.
+    """
     found: list[list[int]] = []
     for free in classes(device, used):
         several = min(device.parallelism.p, len(free) // PAGES)
         found += [free[first::several][:PAGES] for first in range(several)]
         if len(found) >= count:
-            break
-    return found[:count]
+            return found[:count]
+    msg = f"count = {count}: the free blocks of the device hold {len(found)} capsules"
+    raise ss.SledsimError(msg)
 
 
 def spilt(device: ss.Sled, used: set[int], count: int, pages: int = PAGES) -> list[list[int]]:
@@ -109,16 +116,15 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         for dropped, each in whole.items()
     }
     taken = [Counter(passes(device, own) for own in each) for each in split]
-    half = FILLS.index(HALF)
     return Found(
         {
-            "whole_passes": max(passes(device, own) for own in whole["capsules"][half]),
+            "whole_passes": max(passes(device, own) for own in whole["capsules"][HALF]),
             "split_passes": max(map(max, taken)),
-            "access_order": access_ms(device, split[half]),
+            "access_order": access_ms(device, split[HALF]),
             "a1_order": {
                 "one piece": seconds["a1, tables dropped"][0],
-                "tables": seconds["a1, tables dropped"][half],
-                "capsules": seconds["a1, capsules dropped"][half],
+                "tables": seconds["a1, tables dropped"][HALF],
+                "capsules": seconds["a1, capsules dropped"][HALF],
             },
         },
         series={"seconds": seconds, "capsules_by_passes": [dict(each) for each in taken]},
