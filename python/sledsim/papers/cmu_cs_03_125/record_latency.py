@@ -78,6 +78,7 @@ def latencies_ms(setup: Setup, *, quick: bool) -> dict[str, float]:
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Read records of every layout."""
-    accesses = sum(sample.PAGES.values())
+    pages = sample.PAGES
+    accesses = sum(pages.values()) if setup["records"]["blocks"] == "unit" else len(pages)
     seek = seek_ms(memstore(setup), 50_000)
     return Found({**latencies_ms(setup, quick=quick), "accesses": accesses, "seek_ms": seek})
