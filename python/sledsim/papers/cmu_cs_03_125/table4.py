@@ -38,7 +38,7 @@ def minutes(found: Mapping[str, Sequence[Scan]]) -> dict[str, list[float]]:
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Scan the device with several seeds."""
-    times = minutes(scans(setup, list(CONFIGURATIONS), [1] if quick else range(1, 6)))
+    times = minutes(scans(setup, list(CONFIGURATIONS), [1] if quick else range(1, 4)))
     means = {key: fmean(each) for key, each in times.items()}
     quotients = {
         key: means[f"{one}_most"] / means[f"{other}_most"]

@@ -22,9 +22,10 @@ def scanned(key: str, layout: str, count: int) -> dict[str, float]:
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Scan each attribute in both layouts, and read records."""
-    count = sample.QUICK_RECORDS if quick else sample.RECORDS
     key = sample.table_key(setup)
-    capsule, vertical = (scanned(key, layout, count) for layout in ("capsule", "vertical"))
+    capsule, vertical = (
+        scanned(key, layout, sample.QUICK_RECORDS) for layout in ("capsule", "vertical")
+    )
     ratios = [vertical[name] / capsule[name] for name in sample.WIDTHS]
     return Found(
         {

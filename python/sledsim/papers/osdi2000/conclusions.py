@@ -45,7 +45,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     near_ms, far_ms, any_ms = (
         large_ms(device, setup, columns, samples) for columns in (centre, far, [range(last)])
     )
-    squares = figure9.grid(setup, AROUND, 500 if quick else 10_000)[figure9.SETTLED]
+    squares = figure9.grid(setup, AROUND, 500 if quick else 2_500)[figure9.SETTLED]
     centremost = squares.pop(figure9.CENTRE)
     layouts = figure11.layouts_ms(parts.bare_sled(setup), 5 if quick else 20, setup)
     best = min(layouts[name] for name in (figure11.COLUMNS, figure11.SUBREGIONS))

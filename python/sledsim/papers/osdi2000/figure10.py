@@ -86,7 +86,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     sled, disk = parts.sled(setup), parts.disk(setup, buffer={"keep": "nothing"})
     cylinders, tracks = sled.spec["derived"]["cylinders"], disk.spec["derived"]["cylinders"]
     moves = [*range(0, cylinders - 1, STEP), cylinders - 2]
-    times = sled_times_ms(json.dumps(setup["sled"]), tuple(moves), 2000 if quick else 20_000)
+    times = sled_times_ms(json.dumps(setup["sled"]), tuple(moves), 2000 if quick else 5000)
     arms = [*range(0, tracks, 4 * STEP), tracks - 1]
     disk_times = disk_ms(disk, arms, 2000 if quick else 50_000)
     before_ms = disk_times[0]

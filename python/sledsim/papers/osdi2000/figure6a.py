@@ -13,7 +13,7 @@ HIGH, ODD = 1500, (1500, 2000)
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Raise the rate of arrivals for each scheduler."""
     device = parts.sled(setup)
-    requests, seeds = (20_000, 3) if quick else (100_000, 5)
+    requests, seeds = (20_000, 3) if quick else (40_000, 5)
     found = curves.sweep(
         lambda rate: curves.random_load(rate, requests), device, RATES, seeds=seeds, end_ms=END_MS
     )

@@ -76,7 +76,7 @@ def grid(setup: Setup, places: list[tuple[int, int]], requests: int) -> dict[str
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Stay within each square, with settling and without."""
-    requests = 500 if quick else 10_000
+    requests = 500 if quick else 2_500
     found = grid(setup, PLACES, requests)
     return Found(
         {

@@ -69,7 +69,7 @@ def device_gaps(device: ss.Device, requests: int, seeds: int) -> dict[str, float
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Compare both devices."""
-    requests, seeds = (30_000, 4) if quick else (150_000, 5)
+    requests, seeds = (30_000, 4) if quick else (60_000, 5)
     disk, sled = parts.disk(setup), parts.sled(setup)
     gaps = {
         name: device_gaps(device, requests, seeds)
