@@ -214,11 +214,6 @@ def test_the_disk_moves_what_is_not_found() -> None:
     assert kib["MCD ALL"] > 1.5 * mean_kib  # whole segments of 256 KB for pieces of 146 KB
 
 
-def test_reads_alone_make_the_mean_of_a_load_of_reads() -> None:
-    alone = runs.read_ms(runs.setup_of(), "tpcd", "DISK", quick=True)
-    assert alone == pytest.approx(quick("tpcd", "DISK").mean_ms, rel=2e-3)
-
-
 def test_a_saturated_run_counts_for_no_less_than_the_one_before() -> None:
     def run(mean_ms: float, saturated: bool) -> runs.Outcome:
         return runs.Outcome(mean_ms, saturated=saturated, back_busy=0.5, disk_kib=8.0)
@@ -229,7 +224,7 @@ def test_a_saturated_run_counts_for_no_less_than_the_one_before() -> None:
 
 def test_immediate_report_does_less_with_fewer_places_in_the_buffer() -> None:
     """Section 6.3, of cello, as far as it helps: 2 MB hold 256 segments of 8 KB, and 16 of 128."""
-    found = buffer.savings(runs.setup_of("read_priority"), "cello", quick=True)["IREPORT"]
+    found = buffer.savings(runs.setup_of("read_priority"), quick=True)["IREPORT"]
     assert found[8] > found[128]
 
 

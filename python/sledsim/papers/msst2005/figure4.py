@@ -48,8 +48,6 @@ def compare(found: Mapping[str, runs.Outcome], keys: Collection[str]) -> dict[st
         "shortcut": lambda: single("SHORTCUT"),
         "ireport": lambda: single("IREPORT"),
         "pwrite": lambda: single("PWRITE"),
-        "shortcut_all": lambda: ms("SHORTCUT") - ms("ALL"),
-        "others_ms": lambda: max(abs(ms("NONE") - ms(label)) for label in ("IREPORT", "PWRITE")),
         "fetched": lambda: {
             label: float(found[label].counts["fetched_blocks"]) for label in ("PWRITE", "NONE")
         },

@@ -4,7 +4,7 @@ from sledsim.papers import Found, Setup
 from sledsim.papers.msst2005 import figure4
 
 draw = figure4.draw
-KEYS = ("gain", "shortcut", "shortcut_all", "others_ms")
+KEYS = ("gain", "shortcut")
 
 
 def simulate(*, quick: bool, setup: Setup) -> Found:

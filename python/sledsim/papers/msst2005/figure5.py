@@ -60,7 +60,6 @@ def larger_segments(setup: Setup, curves: Curves) -> dict[str, Simulated]:
     return {
         "best_kib": best(curve),
         "larger": times(own for segment, own in curve.items() if segment >= 8),
-        "penalty": curve[16].mean_ms / curve[8].mean_ms,
         "sizes": [own[8].mean_ms for own in curves.values()],
     }
 

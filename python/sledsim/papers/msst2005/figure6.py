@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sledsim.cautions import UNRELIABLE
 from sledsim.papers import Found, Later
-from sledsim.papers.msst2005 import runs
+from sledsim.papers.msst2005 import loads, runs
 from sledsim.plots.style import UNRELIABLE_HATCH, in_order
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def simulate(name: str, keys: Collection[str], *, quick: bool, setup: Setup) -> 
             }
             for label, outcome in found.items()
         },
+        note=loads.note() if name == "hplajw" else "",
     )
 
 

@@ -34,16 +34,7 @@ def trace(setup: Setup, name: str) -> Path | None:
     return external_file(named) if named else None
 
 
-def load(
-    setup: Setup,
-    name: str,
-    *,
-    quick: bool,
-    shift: Mapping[str, float] | None = None,
-    each: Mapping[str, Any] | None = None,
-    times: int = 1,
-    **keys: Any,
-) -> ss.Load:
+def load(setup: Setup, name: str, *, quick: bool) -> ss.Load:
     """Return a generated workload of Table 2.
 
     Parameters
@@ -54,14 +45,6 @@ def load(
         As in :data:`LOADS`.
     quick
         Whether to take the part that :data:`PARTS` says.
-    shift
-        What is added to keys of the workload, in each part that has them.
-    each
-        What takes the place of keys of the workload, in each part that has them.
-    times
-        Number of users, which multiplies the rate and the working set.
-    **keys
-        Keys of the workload.
     """
     own = {key: entry["value"] for key, entry in ss.workload_spec(name)["parameters"].items()}
     given: dict[str, Any] = {"max_queue": setup["max_queue"]}
@@ -69,18 +52,12 @@ def load(
     for key, value in own.items():
         last = key.rpartition(".")[2]
         if last == "set_mib":
-            _put(given, key, value * times / part)
-        if last == "rate":
-            _put(given, key, value * times)
+            _put(given, key, value / part)
         if last == "requests":
             _put(given, key, value // part)
-        if shift and last in shift:
-            _put(given, key, round(value + shift[last], 6))
-        if each and last in each:
-            _put(given, key, each[last])
     for path, value in _flat(setup["loads"][name]):
         _put(given, path, value)
-    return ss.workload(name, **(given | keys))
+    return ss.workload(name, **given)
 
 
 def _flat(tables: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:

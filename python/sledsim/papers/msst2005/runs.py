@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
-from sledsim.papers import model, once, run_of, summary_of
+from sledsim.papers import model, once, summary_of
 from sledsim.papers.msst2005.loads import PARTS, load, trace
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ ARCHITECTURES = ("DISK", "MEMS", "DISK-RAM", "MWB", "MCD NONE", "MCD ALL")
 """As Figure 6 labels them."""
 QUICK_CACHE_MIB = 1.0
 """Of a controller in a quick run: a part of the set would ask for less, whole bursts for all."""
-STRIPE = Path(__file__).parent / "devices" / "stripe.toml"
 _PRESETS = {"DISK": "disk", "MEMS": "mems", "DISK-RAM": "disk_ram", "MWB": "mwb", "MCD": "mcd"}
 
 
@@ -118,41 +116,23 @@ def outcome(
     kind: str,
     *,
     quick: bool,
-    load_keys: Mapping[str, Any] | None = None,
     **keys: Any,
 ) -> Outcome:
-    """Run a workload on an architecture, once in a process.
-
-    ``load_keys`` are those of :func:`load`, ``keys`` those of the device.
-    """
+    """Run a workload on an architecture with keys of the device, once in a process."""
     preset, keys = keys_of(setup, name, kind, quick=quick, **keys)
     file = trace(setup, name)
-    source = [str(file or ""), {key: setup[key] for key in ("max_queue", "loads")}]
-    own = json.dumps([*source, dict(load_keys or {}), keys])
+    own = json.dumps([str(file or ""), {key: setup[key] for key in ("max_queue", "loads")}, keys])
     return _outcome(name, preset, quick, setup["scheduler"], own)
 
 
 @once
 def _outcome(name: str, preset: str, quick: bool, scheduler: str, keys: str) -> Outcome:
-    file, setup, load_keys, device_keys = json.loads(keys)
-    requests = _requests(setup, name, file, quick=quick, **load_keys)
-    return measure(requests, ss.device(preset, **device_keys), scheduler)
-
-
-def _requests(setup: Setup, name: str, file: str, *, quick: bool, **load_keys: Any) -> ss.Load:
+    file, setup, device_keys = json.loads(keys)
     if file:
-        return ss.read_trace(file, trace_device="separate", max_queue=setup["max_queue"])
-    return load(setup, name, quick=quick, **load_keys)
-
-
-def read_ms(setup: Setup, name: str, kind: str, *, quick: bool) -> float:
-    """Return the mean response time of reads alone, at most 1/1024 too high."""
-    preset, keys = keys_of(setup, name, kind, quick=quick)
-    requests = _requests(setup, name, str(trace(setup, name) or ""), quick=quick)
-    run = run_of(requests, ss.device(preset, **keys), setup["scheduler"], rows=False)
-    curve = run.cdf("response_time", op="read")
-    below = [0.0, *(share for _, share in curve)]
-    return sum(ms * (share - less) for (ms, share), less in zip(curve, below, strict=False))
+        requests = ss.read_trace(file, trace_device="separate", max_queue=setup["max_queue"])
+    else:
+        requests = load(setup, name, quick=quick)
+    return measure(requests, ss.device(preset, **device_keys), scheduler)
 
 
 def measure(requests: ss.Load, on: ss.Device, scheduler: str = "fcfs") -> Outcome:
