@@ -73,7 +73,7 @@ def characteristics(
     """Return the characteristics of an open load or a trace; nothing is simulated.
 
     A request is sequential if it starts where the request before of its stream ended, be that a
-    read or a write: a part of a mix, a scan, or a device of a trace is a stream. With
+    read or a write: a part of a mix, or a device of a trace, is a stream. With
     ``recent_sequentiality`` any of the last 16 of its stream will do. The working set is what was
     accessed, in blocks of 512 bytes. Reuse counts units of 4 KiB.
 

@@ -15,7 +15,7 @@ const CHECK_EVERY: u64 = 4096;
 /// [`InfoSpec::read`] returns for a trace; the key `streams` replaces `devices`.
 /// A request is sequential if it starts where the request before of its stream
 /// ended, or after it by the `interleave_kib` of the load unless `spec` gives
-/// another gap; the parts of a mix, and the scans of a scan, are streams.
+/// another gap; the parts of a mix are streams.
 ///
 /// # Errors
 /// An error in the load, a load that is closed, or `check`'s.

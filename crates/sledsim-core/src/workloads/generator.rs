@@ -3,6 +3,7 @@
 use super::arrivals::{ArrivalSpec, Arrivals};
 use super::places::{PLACES, PlaceKind, Places, Region};
 use super::sizes::{SizeSpec, Sizes};
+use super::writes::{Changed, Writes};
 use super::{ENDLESS, LONGEST_S, bounded, nothing_due};
 use crate::model::Source;
 use crate::model::plain_requests::{Plain, PlainSource};
@@ -29,6 +30,7 @@ pub struct GeneratorSpec {
     requests_given: bool,
     seed: u64,
     read_fraction: f64,
+    writes: Writes,
     sizes: SizeSpec,
     first_lbn: u64,
     last_lbn: Option<u64>,
@@ -89,13 +91,15 @@ impl GeneratorSpec {
         let first_lbn = keys.opt_u64("first_lbn", 0..=i64::MAX as u64)?.unwrap_or(0);
         let sizes = SizeSpec::read(keys)?;
         let blocking = sizes.blocking;
+        let share = Range::at_least(0.0).at_most(1.0);
+        let read_fraction = keys.opt_f64("read_fraction", share)?.unwrap_or(0.67);
         Ok(Self {
             kind: entry.name,
             requests,
             requests_given,
             seed: read_seed(keys)?.unwrap_or(default_seed),
-            read_fraction: (keys.opt_f64("read_fraction", Range::at_least(0.0).at_most(1.0))?)
-                .unwrap_or(0.67),
+            read_fraction,
+            writes: Writes::read(keys, read_fraction)?,
             sizes,
             first_lbn,
             last_lbn: keys.opt_u64("last_lbn", first_lbn..=i64::MAX as u64)?,
@@ -191,6 +195,8 @@ impl GeneratorSpec {
             shortened: 0,
             sizes: self.sizes.start(slots, stream("size"), &self.keys)?,
             ops: stream("op"),
+            changed: (self.writes == Writes::ReadEarlier)
+                .then(|| Changed::new(self.read_fraction, stream("change"))),
             places: self.places.start(&Region {
                 slots,
                 blocking,
@@ -210,6 +216,9 @@ impl GeneratorSpec {
             "seed": self.seed,
             "read_fraction": self.read_fraction,
         });
+        if self.writes != Writes::Independent {
+            facts["writes"] = json!(self.writes.name());
+        }
         self.sizes.add_to(&mut facts);
         facts["first_lbn"] = json!(self.first_lbn);
         facts["last_lbn"] = json!(self.last_lbn);
@@ -239,6 +248,8 @@ pub struct Generator {
     arrivals: Arrivals,
     sizes: Sizes,
     ops: Stream,
+    /// What was read, if writes go there.
+    changed: Option<Changed>,
     places: Box<dyn Places>,
     /// The requests drawn last, and how often each was shortened.
     drawn: Vec<Plain>,
@@ -285,12 +296,19 @@ impl Generator {
         self.next = 0;
         for wanted in units {
             let units = wanted.min(longest);
-            let place = self.places.next(units);
-            self.cuts
-                .push(u8::from(units < wanted) + u8::from(place.units < units));
+            // By a table, not by a branch that cannot be foreseen.
+            let op = [Op::Write, Op::Read][usize::from(self.ops.chance(self.read_fraction))];
+            let again = self.changed.as_mut().and_then(|changed| changed.again(op));
+            let place = again.unwrap_or_else(|| self.places.next(units));
+            let cut = u8::from(units < wanted) + u8::from(place.units < units);
+            self.cuts.push(if again.is_some() { 0 } else { cut });
+            if let Some(changed) = &mut self.changed
+                && op == Op::Read
+            {
+                changed.read(place);
+            }
             self.drawn.push(Plain {
-                // By a table, not by a branch that cannot be foreseen.
-                op: [Op::Write, Op::Read][usize::from(self.ops.chance(self.read_fraction))],
+                op,
                 lbn: self.base + place.slot * self.blocking,
                 blocks: (place.units * self.blocking) as u32,
                 stream: place.stream,

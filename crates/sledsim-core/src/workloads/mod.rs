@@ -10,6 +10,7 @@
 //! - `arrivals`: when requests arrive;
 //! - `sizes`: sizes of requests;
 //! - `places`: where requests go;
+//! - `writes`: writes to places that were read before;
 //! - `generator`: independent arrivals, sizes, operations and places;
 //! - `mix`: generators superposed in time;
 //! - `postmark`: PostMark on a file system of its time, which is no generator;
@@ -20,6 +21,8 @@ mod arrivals;
 mod sizes;
 
 mod places;
+
+mod writes;
 
 mod generator;
 

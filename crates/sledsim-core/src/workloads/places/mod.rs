@@ -16,7 +16,7 @@
 //! - `recency`: a stack of units, the last one used on top;
 //! - `reuse`: popularity that moves, by the measured distances between uses;
 //! - `files`: blocks of a working set by their popularity, with sequential runs;
-//! - `scan`: a working set read from start to end repeatedly;
+//! - `scan`: a working set read in long runs, by one reader or several;
 //! - `nurand`: pages of a database with rows chosen as in TPC-C.
 
 mod uniform;

@@ -1,11 +1,12 @@
-//! Scans: a working set read from start to end repeatedly.
+//! Scans: a working set read in long runs, by one reader or several.
 
 use super::extents::{ExtentSpec, Extents};
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
-use sledsim_base::keys::Keys;
+use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::Stream;
+use sledsim_base::units::BLOCK_BYTES;
 use std::sync::Arc;
 
 /// Its registration.
@@ -14,31 +15,54 @@ pub(super) const ENTRY: PlaceEntry = PlaceEntry {
     read: |keys, _| Ok(Arc::new(ScanSpec::read(keys)?)),
 };
 
-/// `set_mib`, `extent_kib` and `scans`.
+/// `set_mib`, `extent_kib`, `scans`, `turn_kib` and `order`.
 ///
 /// A scan reads extent after extent; a request that would cross the end of an
-/// extent is cut there, and the next one begins the next extent. Scan i of n
-/// begins at i/n of the set. The scans take turns to read an extent, in a new
-/// random order each round.
+/// extent is cut there, and the next one begins the next extent, or one chosen
+/// uniformly. Scan i of n begins at i/n of the set. The scans take turns: after
+/// `turn_kib`, where the request is cut, too, or at the end of an extent, another
+/// of them, chosen uniformly, goes on where it was.
+///
+/// All requests are one stream: a disk is not told which scan asks.
 #[derive(Clone, Copy, Debug)]
 struct ScanSpec {
     extents: ExtentSpec,
     scans: u32,
+    turn_kib: f64,
+    order: Order,
 }
+
+/// Which extent follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// The next one of the set.
+    InOrder,
+    /// Any.
+    Random,
+}
+
+const ORDERS: [(&str, Order); 2] = [("in_order", Order::InOrder), ("random", Order::Random)];
 
 impl ScanSpec {
     fn read(keys: &mut Keys) -> Result<Self> {
+        let extents = ExtentSpec::read(keys, 128.0)?;
+        let turn_kib = keys.opt_f64("turn_kib", Range::above(0.0).at_most(extents.extent_kib))?;
         Ok(Self {
-            extents: ExtentSpec::read(keys, 128.0)?,
+            extents,
             scans: keys.opt_u32("scans", 1..=100_000)?.unwrap_or(1),
+            turn_kib: turn_kib.unwrap_or(extents.extent_kib),
+            order: (keys.opt_choice("order", &ORDERS)?).unwrap_or(Order::InOrder),
         })
     }
 }
 
 impl PlaceKind for ScanSpec {
     fn add_to(&self, facts: &mut Value) {
+        let order = ORDERS.iter().find(|(_, order)| *order == self.order);
         self.extents.add_to(facts);
         facts["scans"] = json!(self.scans);
+        facts["turn_kib"] = json!(self.turn_kib);
+        facts["order"] = json!(order.map(|(name, _)| *name));
     }
 
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
@@ -54,13 +78,18 @@ impl PlaceKind for ScanSpec {
             let problem = format!("must be at most the {} extents of the set", extents.count);
             return Err(keys.refuse("scans", problem));
         }
-        let start = |i: u64| extents.count * i / n;
+        let turn = self.turn_kib * 1024.0 / (blocking * BLOCK_BYTES) as f64;
+        if libm::floor(turn) != turn {
+            return Err(keys.refuse("turn_kib", "must be a multiple of blocking"));
+        }
         Ok(Box::new(Scan {
             extents,
-            at: (0..n).map(|i| (start(i), i as u32)).collect(),
+            at: (0..n).map(|i| (extents.count * i / n, 0)).collect(),
             turn: 0,
-            done: 0,
+            longest: turn as u64,
+            left: turn as u64,
             turns: stream("turn"),
+            jumps: (self.order == Order::Random).then(|| stream("extent")),
         }))
     }
 }
@@ -68,45 +97,42 @@ impl PlaceKind for ScanSpec {
 #[derive(Clone, Debug)]
 struct Scan {
     extents: Extents,
-    /// The current extent and number of each scan, in the order of this round.
-    at: Vec<(u64, u32)>,
+    /// The extent of each scan, and how many slots of it are read.
+    at: Vec<(u64, u64)>,
     turn: usize,
-    /// Slots of the extent already read.
-    done: u64,
+    /// Slots of a turn, and those left of this one.
+    longest: u64,
+    left: u64,
     turns: Stream,
+    /// Draws extents; without it they come in order.
+    jumps: Option<Stream>,
 }
 
 impl Places for Scan {
-    /// Returns the slot, how many slots fit, and the scan.
+    /// Returns the slot, and how many slots fit.
     #[inline]
     fn next(&mut self, units: u64) -> Slots {
-        let (extent, scan) = self.at[self.turn];
-        let slot = self.extents.first(extent) + self.done;
-        let units = units.min(self.extents.length - self.done);
-        self.done += units;
-        if self.done == self.extents.length {
-            self.done = 0;
-            self.at[self.turn].0 = (extent + 1) % self.extents.count;
-            self.turn += 1;
-            if self.turn == self.at.len() {
-                self.turn = 0;
-                self.shuffle();
+        let (extent, done) = self.at[self.turn];
+        let slot = self.extents.first(extent) + done;
+        let units = units.min(self.left).min(self.extents.length - done);
+        self.left -= units;
+        self.at[self.turn].1 += units;
+        let ended = done + units == self.extents.length;
+        if ended {
+            let next = match &mut self.jumps {
+                Some(jumps) => jumps.below(self.extents.count),
+                None => (extent + 1) % self.extents.count,
+            };
+            self.at[self.turn] = (next, 0);
+        }
+        if ended || self.left == 0 {
+            self.left = self.longest;
+            let others = self.at.len() - 1;
+            if others > 0 {
+                let step = 1 + self.turns.below(others as u64) as usize;
+                self.turn = (self.turn + step) % self.at.len();
             }
         }
-        Slots {
-            slot,
-            units,
-            stream: scan,
-        }
-    }
-}
-
-impl Scan {
-    /// Shuffles the scans (Fisher and Yates).
-    fn shuffle(&mut self) {
-        for last in (1..self.at.len()).rev() {
-            let other = self.turns.below(last as u64 + 1) as usize;
-            self.at.swap(last, other);
-        }
+        Slots::whole(slot, units)
     }
 }

@@ -183,6 +183,21 @@ fn mistakes_are_refused() {
             ":2: scans = 9: must be at most the 8 extents",
         ),
         (
+            "scan",
+            "set_mib = 1\nturn_kib = 129",
+            ":2: turn_kib = 129: must be above 0 and at most 128",
+        ),
+        (
+            "scan",
+            "set_mib = 1\nturn_kib = 3\nblocking = 4",
+            ":2: turn_kib = 3: must be a multiple of blocking",
+        ),
+        (
+            "random",
+            "writes = \"read_earlier\"\nread_fraction = 1",
+            ":1: writes = \"read_earlier\": needs a read_fraction above 0 and below 1",
+        ),
+        (
             "nurand",
             "set_mib = 1\nrows = 0",
             ":2: rows = 0: must be an integer from 1",

@@ -7,6 +7,7 @@ mod likeness;
 mod reuse;
 mod sets;
 mod speed;
+mod writes;
 
 use serde_json::Value;
 use sledsim_base::error::Result;

@@ -220,26 +220,60 @@ fn a_scan_reads_all_of_the_set_in_turn_again_and_again() {
 }
 
 #[test]
-fn scans_side_by_side_each_read_it_all() {
-    let text =
-        "rate = 9\nset_mib = 16\nextent_kib = 128\nblocking = 16\nmean_size_kib = 32\nscans = 3";
-    let requests = open("scan", 6_000, text);
-    let mut by_scan: BTreeMap<u32, Vec<&Request>> = BTreeMap::new();
-    for request in &requests {
-        by_scan.entry(request.stream).or_default().push(request);
-    }
-    assert_eq!(by_scan.len(), 3);
-    for (scan, requests) in by_scan {
-        let place = |request: &Request| {
-            let (extent, inside) = extent_of(request.lbn(), 128, 256, 16).expect("in the set");
-            extent * 256 + inside
-        };
-        assert_eq!(place(requests[0]), u64::from(scan) * 128 / 3 * 256);
-        for pair in requests.windows(2) {
-            let expected = (place(pair[0]) + u64::from(pair[0].blocks())) % (128 * 256);
-            assert_eq!(place(pair[1]), expected);
+fn scans_take_turns_and_each_goes_on_where_it_was() {
+    // 64 MiB in extents of 256 blocks. A reader is known by where it has to go on; its turn
+    // is 96 blocks, and the rest of 64 at the end of an extent.
+    let text = "rate = 9\nset_mib = 64\nextent_kib = 128\nblocking = 16\nmean_size_kib = 8\n\
+                turn_kib = 48";
+    let place = |request: &Request| {
+        let (extent, inside) = extent_of(request.lbn(), 512, 256, 16).expect("in the set");
+        extent * 256 + inside
+    };
+    for scans in [2_u64, 3, 12] {
+        let requests = open("scan", 20_000, &format!("{text}\nscans = {scans}"));
+        let mut next: Vec<u64> = (0..scans).map(|i| 512 * i / scans * 256).collect();
+        let (mut reader, mut read, mut turns) = (0, 0, vec![0.0; scans as usize]);
+        for request in &requests {
+            let at = place(request);
+            if next[reader] != at || read == 0 || at.is_multiple_of(256) {
+                let inside = next[reader] % 256;
+                assert!(
+                    [0, 96, 192].contains(&inside),
+                    "a turn of {read} ended at {inside}"
+                );
+                reader = next.iter().position(|place| *place == at).expect("goes on");
+                turns[reader] += 1.0;
+                read = 0;
+            }
+            read += u64::from(request.blocks());
+            assert!(read <= 96, "{read}");
+            next[reader] = (at + u64::from(request.blocks())) % (512 * 256);
+            assert_eq!(request.stream, 0);
         }
+        let shares = vec![1.0 / scans as f64; scans as usize];
+        assert!(chi_square(&turns, &shares) < 5.0, "{turns:?}");
     }
+}
+
+#[test]
+fn a_scan_in_random_order_reads_whole_extents_each_as_often() {
+    let text = "rate = 9\nset_mib = 2\nextent_kib = 128\nblocking = 16\nmean_size_kib = 32\n\
+                order = \"random\"";
+    let mut counts = vec![0.0; 16];
+    let mut pairs = vec![0.0; 256];
+    let (mut last, mut at) = (0, 0);
+    for request in open("scan", 120_000, text) {
+        let (extent, inside) = extent_of(request.lbn(), 16, 256, 16).expect("in the set");
+        assert_eq!(inside, at, "a run is whole");
+        if at == 0 {
+            counts[extent as usize] += 1.0;
+            pairs[(last * 16 + extent) as usize] += 1.0;
+        }
+        assert!(at == 0 || extent == last);
+        (last, at) = (extent, (inside + u64::from(request.blocks())) % 256);
+    }
+    assert!(chi_square(&counts, &[1.0 / 16.0; 16]) < 5.0, "{counts:?}");
+    assert!(chi_square(&pairs, &[1.0 / 256.0; 256]) < 5.0);
 }
 
 /// Shares of pages by every pair of numbers that NURand may draw.
