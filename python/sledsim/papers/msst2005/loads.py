@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
@@ -9,7 +10,6 @@ from sledsim.papers import external_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from sledsim.papers import Setup
 
@@ -18,6 +18,10 @@ LOADS = {"tpcd": "TPCD", "tpcc": "TPCC", "cello": "cello", "hplajw": "hplajw"}
 PARTS = {"tpcd": 24, "tpcc": 24, "cello": 8, "hplajw": 4}
 """A quick run has such a part of the requests, of the set and of the MEMS, so that as much is found
 as in the whole. Rates, bursts, buffers and the disk are whole."""
+FILES = Path(__file__).parent / "workloads"
+"""Workloads in the place of those that come with sledsim."""
+KEYS = ("max_queue", "loads", "workloads")
+"""The keys of a set-up that generators depend on."""
 WEEK = "hplajw-1992-week.srt"
 """The public trace of hplajw of 1992; :func:`sledsim.papers.external_file` finds it."""
 
@@ -46,7 +50,8 @@ def load(setup: Setup, name: str, *, quick: bool) -> ss.Load:
     quick
         Whether to take the part that :data:`PARTS` says.
     """
-    own = {key: entry["value"] for key, entry in ss.workload_spec(name)["parameters"].items()}
+    source = str(FILES / setup["workloads"][name]) if name in setup["workloads"] else name
+    own = {key: entry["value"] for key, entry in ss.workload_spec(source)["parameters"].items()}
     given: dict[str, Any] = {"max_queue": setup["max_queue"]}
     part = PARTS[name] if quick else 1
     for key, value in own.items():
@@ -57,7 +62,7 @@ def load(setup: Setup, name: str, *, quick: bool) -> ss.Load:
             _put(given, key, value // part)
     for path, value in _flat(setup["loads"][name]):
         _put(given, path, value)
-    return ss.workload(name, **given)
+    return ss.workload(source, **given)
 
 
 def _flat(tables: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:

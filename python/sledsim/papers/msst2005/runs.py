@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
 from sledsim.papers import model, once, summary_of
-from sledsim.papers.msst2005.loads import PARTS, load, trace
+from sledsim.papers.msst2005.loads import KEYS, PARTS, load, trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,7 +121,7 @@ def outcome(
     """Run a workload on an architecture with keys of the device, once in a process."""
     preset, keys = keys_of(setup, name, kind, quick=quick, **keys)
     file = trace(setup, name)
-    own = json.dumps([str(file or ""), {key: setup[key] for key in ("max_queue", "loads")}, keys])
+    own = json.dumps([str(file or ""), {key: setup[key] for key in KEYS}, keys])
     return _outcome(name, preset, quick, setup["scheduler"], own)
 
 

@@ -10,7 +10,7 @@ from sledsim.papers.msst2005 import loads
 
 def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (it is about the whole loads)
     """Draw all requests of each load; nothing is simulated."""
-    own = json.dumps({key: setup[key] for key in ("max_queue", "loads")})
+    own = json.dumps({key: setup[key] for key in loads.KEYS})
     found = {name: drawn(name, str(loads.trace(setup, name) or ""), own) for name in loads.LOADS}
     return Found(
         {f"{name}_{column}": found[name][column] for name in loads.LOADS for column in COLUMNS}
