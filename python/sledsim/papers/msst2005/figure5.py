@@ -11,7 +11,7 @@ from sledsim.papers.msst2005 import loads, runs
 from sledsim.plots import curves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from matplotlib.figure import Figure
 
@@ -45,21 +45,10 @@ def best(curve: Mapping[int, runs.Outcome]) -> int:
     return min(curve, key=lambda segment: curve[segment].mean_ms)
 
 
-def times(outcomes: Iterable[runs.Outcome]) -> list[float]:
-    """Return mean times, a saturated run counting for no less than the one before it."""
-    found: list[float] = []
-    for own in outcomes:
-        least = found[-1] if found and own.saturated else 0.0
-        found.append(max(own.mean_ms, least))
-    return found
-
-
-def larger_segments(setup: Setup, curves: Curves) -> dict[str, Simulated]:
-    """Return the effect of larger segments."""
-    curve = curves[setup["mems_mib"]]
+def small_requests(setup: Setup, curves: Curves) -> dict[str, Simulated]:
+    """Return the best segment, and the effect of more MEMS."""
     return {
-        "best_kib": best(curve),
-        "larger": times(own for segment, own in curve.items() if segment >= 8),
+        "best_kib": best(curves[setup["mems_mib"]]),
         "sizes": [own[8].mean_ms for own in curves.values()],
     }
 

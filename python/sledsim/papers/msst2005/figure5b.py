@@ -8,4 +8,4 @@ draw = figure5.draw
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Run with all sizes."""
-    return figure5.simulate("tpcc", figure5.larger_segments, quick=quick, setup=setup)
+    return figure5.simulate("tpcc", figure5.small_requests, quick=quick, setup=setup)
