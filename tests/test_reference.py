@@ -246,6 +246,7 @@ def test_keys_of_read_caches(file_keys: Callable[[str], set[str]]) -> None:
 
 def test_keys_of_the_cache_of_a_controller() -> None:
     known = device_keys("g2", controller_cache=wrong(cache_mib=4, line_kib=8))
+    known |= device_keys("g2", controller_cache=wrong(controller="disksim", cache_mib=4))
     assert documented(section("composites", "Cache of a controller")) == known
 
 
@@ -271,7 +272,7 @@ def test_keys_of_faults() -> None:
 
 def test_every_device_file_of_the_pages_is_one(tmp_path: Path) -> None:
     path = tmp_path / "device.toml"
-    for name, count in (("devices", 2), ("disks", 1), ("composites", 4)):
+    for name, count in (("devices", 2), ("disks", 1), ("composites", 5)):
         files = re.findall(r"```toml\n(.*?)```", page(name), re.DOTALL)
         assert len(files) == count
         for text in files:

@@ -64,6 +64,13 @@ mod parallel {
 mod hybrids {
     mod mwb;
 
+    mod controllers {
+        mod disks;
+        mod keys;
+        mod reference;
+        mod rules;
+    }
+
     mod mcd {
         mod fetches;
         mod power;

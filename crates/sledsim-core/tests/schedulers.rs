@@ -175,9 +175,8 @@ proptest! {
 
     #[test]
     fn sstf_lbn_and_c_look_follow_their_definitions(doings in doings()) {
-        for look in [false, true] {
-            let mut scheduler: Box<dyn Scheduler> =
-                if look { Box::<CLook>::default() } else { Box::<SstfLbn>::default() };
+        for (look, label) in [(false, "sstf_lbn"), (true, "c_look"), (true, "c_look(from=start)")] {
+            let mut scheduler = SchedulerSpec::named(label).expect("a scheduler").make();
             let mut here = 0;
             agree(mechanism("g2"), &mut *scheduler, &doings, |_, _, all| {
                 let picked = if look {
@@ -185,7 +184,8 @@ proptest! {
                 } else {
                     least(all, |one| one.request.lbn().abs_diff(here))
                 };
-                here = all[picked].request.extents[0].end();
+                let last = all[picked].request.extents[0];
+                here = if label.contains("start") { last.lbn } else { last.end() };
                 picked
             });
         }
@@ -384,6 +384,7 @@ fn labels_and_keys() {
         ("sstf", "unknown scheduler 'sstf'"),
         ("sptf(", "must be NAME or NAME(key=value; key=value)"),
         ("sptf(age_weight=1)", "age_weight"),
+        ("c_look(from=middle)", "from"),
         ("aged_sptf(age_weight=-1)", "age_weight"),
         ("zone_sptf(zones=0)", "zones"),
         ("fcfs(device_depth=0; host=sptf)", "device_depth"),

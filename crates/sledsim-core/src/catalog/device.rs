@@ -5,12 +5,10 @@ use super::presets::{load, short_name, with_base};
 use super::values::Values;
 use crate::compose::HostQueue;
 use crate::compose::content_tracker::ContentTracker;
-use crate::compose::hybrids::mcd::McdSpec;
-use crate::compose::hybrids::mcd::kind::McdKind;
+use crate::compose::hybrids::controllers::{self, Controller};
 use crate::compose::media_record::PowerFailure;
 use crate::devices::disk::spec::DiskSpec;
 use crate::devices::kind::{Child, Children, DeviceKind};
-use crate::devices::memory::Memory;
 use crate::devices::mems::faults::TipFeed;
 use crate::devices::mems::kind::SledKind;
 use crate::devices::mems::parallel::free::TaskSpec;
@@ -150,14 +148,8 @@ impl Device {
     /// Puts the controller cache of the keys `cache` in front of this device; the
     /// result is called `name`.
     fn behind_cache(self, name: &str, mut cache: Keys) -> Result<Self> {
-        let (spec, blocks) = McdSpec::read_controller(&mut cache, self.blocks())?;
-        let memory = Memory {
-            blocks,
-            latency: spec.buffer_latency,
-            block_time: spec.buffer_block_time,
-            battery: cache.opt_bool("battery")?.unwrap_or(true),
-        };
-        let front = Self {
+        let Controller { kind, memory } = controllers::read(&mut cache, self.blocks())?;
+        let front = memory.map(|memory| Self {
             name: format!("{name}.controller_cache"),
             kind: Arc::new(memory),
             children: Vec::new(),
@@ -165,17 +157,16 @@ impl Device {
             keys: cache.clone(),
             layout: None,
             background: Vec::new(),
-        };
+        });
         cache.finish()?;
-        let blocks = self.blocks();
         Ok(Self {
             name: name.to_owned(),
-            kind: Arc::new(McdKind { spec, blocks }),
+            kind,
             keys: self.keys.clone(),
             values: Arc::clone(&self.values),
             layout: None,
             background: Vec::new(),
-            children: vec![front, self],
+            children: front.into_iter().chain([self]).collect(),
         })
     }
 

@@ -540,3 +540,30 @@ fn hybrids_behind_a_controller_keep_what_they_acknowledged() {
         both.crash(6, &points(1000));
     }
 }
+
+/// Devices behind the cached controller of DiskSim, one with a volatile buffer of its own.
+#[test]
+fn controllers_of_disksim_keep_what_they_acknowledged() {
+    for base in ["g2", "atlas10k"] {
+        let cached = Configurations {
+            device: &format!("title = \"Behind a controller\"\nbase = \"{base}\""),
+            device_keys: &[
+                ("controller_cache.controller", &["disksim"]),
+                ("controller_cache.cache_mib", &["0.015625", "0.0625"]),
+                ("controller_cache.line_kib", &["2", "4"]),
+                ("controller_cache.bit_blocks", &["1", "2"]),
+                ("controller_cache.prefetch", &["none", "rest"]),
+                ("controller_cache.exchange_kib", &["", "4"]),
+                (
+                    "controller_cache.scheme",
+                    &["back", "back", "through", "sync"],
+                ),
+                ("controller_cache.fua", &["true", "false"]),
+            ],
+            workload: "random",
+            load_keys: SMALL_LOADS,
+            schedulers: &["fcfs", "c_look"],
+        };
+        cached.crash(8, &points(1000));
+    }
+}

@@ -7,13 +7,16 @@
 //! Modules in reading order:
 //! - `placement`: the placement of a hybrid's units on the front;
 //! - `mcd`: MEMS caching disk: the front as a cache of the back;
-//! - `mwb`: MEMS write buffer: logs on the front absorb writes to the back.
+//! - `mwb`: MEMS write buffer: logs on the front absorb writes to the back;
+//! - `controllers`: what the memory of a controller does in front of any device.
 
 pub mod placement;
 
 pub mod mcd;
 
 pub mod mwb;
+
+pub mod controllers;
 
 /// Index of the fast child.
 pub const FRONT: usize = 0;

@@ -3,6 +3,7 @@
 
 use super::Waiting;
 use super::queue::Queue;
+use sledsim_base::request::Extent;
 
 /// The longest chunk.
 const CHUNK: usize = 64;
@@ -22,8 +23,10 @@ pub(super) struct ByLbn {
     lasts: Vec<u64>,
     /// The chunk emptied last, kept for reuse.
     spare: Vec<Entry>,
-    /// One past the last block of the request that was taken last.
+    /// One past the last block of the request that was taken last, or its first block.
     position: u64,
+    /// Whether it is the first block.
+    pub from_start: bool,
     /// The first request at or after `position`, or one past the last request: chunk
     /// and index.
     here: (usize, usize),
@@ -95,7 +98,7 @@ impl ByLbn {
         chunk
     }
 
-    /// One past the last block of the request that was taken last; 0 at first.
+    /// Where the request that was taken last ended, or began; 0 at first.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -170,11 +173,27 @@ impl ByLbn {
         }
         match waiting.request.extents.as_slice() {
             [extent] if extent.blocks > 0 => {
-                self.position = extent.end();
+                self.position = if self.from_start {
+                    extent.lbn
+                } else {
+                    extent.end()
+                };
                 self.here = self.step((at, index));
             }
             extents => {
-                self.position = extents.last().map_or(self.position, |last| last.end());
+                let last = if self.from_start {
+                    extents.first()
+                } else {
+                    extents.last()
+                };
+                let end = |last: &Extent| {
+                    if self.from_start {
+                        last.lbn
+                    } else {
+                        last.end()
+                    }
+                };
+                self.position = last.map_or(self.position, end);
                 self.here = self.search(self.position);
             }
         }

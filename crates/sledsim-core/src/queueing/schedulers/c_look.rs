@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// Serves requests in the order of their first LBNs, and returns to the lowest
 /// when none is at or after the end of the last one (CMU-CS-00-136, section
 /// 4.1). Requests at one LBN are served in the order of pushing.
+///
+/// With `from = "start"` it goes on at the first block of the last one, as DiskSim 4.0
+/// does: another request for the same blocks comes next, not a cycle later.
 #[derive(Debug, Default)]
 pub struct CLook {
     waiting: ByLbn,
@@ -18,7 +21,16 @@ pub struct CLook {
 pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "c_look",
     needs_positions: false,
-    read: |_| Ok(Arc::new(|| Box::<CLook>::default())),
+    read: |keys| {
+        let from_start = keys
+            .opt_choice("from", &[("end", false), ("start", true)])?
+            .unwrap_or(false);
+        Ok(Arc::new(move || {
+            let mut scheduler = Box::<CLook>::default();
+            scheduler.waiting.from_start = from_start;
+            scheduler
+        }))
+    },
 };
 
 impl Scheduler for CLook {

@@ -209,6 +209,20 @@ fn tier_behind_a_cache() -> Box<dyn Model> {
     )
 }
 
+/// A sled behind the controller of DiskSim, with few lines, which it cleans.
+fn sled_behind_a_controller() -> Box<dyn Model> {
+    let overrides = [
+        ("controller_cache.controller", "'disksim'"),
+        ("controller_cache.cache_mib", "0.25"),
+        ("controller_cache.line_kib", "8"),
+        ("controller_cache.bit_blocks", "4"),
+        ("controller_cache.prefetch", "'rest'"),
+        ("controller_cache.clean_after_idle_ms", "3"),
+        ("controller_cache.clean_every_ms", "50"),
+    ];
+    device("g2", &overrides).build(&fcfs).0
+}
+
 /// A memory before a stripe of sleds, without any technique.
 fn plain_tier() -> Box<dyn Model> {
     tier(
@@ -320,7 +334,7 @@ fn stripe_of_write_buffers() -> Box<dyn Model> {
     )
 }
 
-pub(super) const MODELS: [(&str, Make); 27] = [
+pub(super) const MODELS: [(&str, Make); 28] = [
     ("sled by positioning time", sled_by_positioning_time),
     (
         "buffered disk by positioning time",
@@ -350,6 +364,7 @@ pub(super) const MODELS: [(&str, Make); 27] = [
     ),
     ("write buffer on memory", write_buffer_on_memory),
     ("tier behind a cache", tier_behind_a_cache),
+    ("sled behind a controller", sled_behind_a_controller),
     ("plain tier", plain_tier),
     ("mirrored sleds", mirrored_sleds),
     ("degraded sleds", degraded_sleds),
