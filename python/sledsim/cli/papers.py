@@ -29,7 +29,7 @@ Redraw every table and figure of the papers and compare with the published value
 
   sledsim papers list
   sledsim papers run sigmetrics2000/table2
-  sledsim papers run msst2005/figure6c --reading lines_sptf
+  sledsim papers run msst2005/figure6c --reading cleaning
   sledsim papers run sigmetrics2000 --quick
   sledsim papers search sigmetrics2000/table2
   sledsim papers claims

@@ -94,8 +94,8 @@ def keys_of(
 
 
 def _whole(mib: float) -> float:
-    """Return a size in whole lines of 4 KiB."""
-    return int(mib * 256) / 256
+    """Return a size in whole lines of 32 KiB."""
+    return int(mib * 32) / 32
 
 
 def _choice(setup: Setup, name: str, *, quick: bool) -> dict[str, Any]:

@@ -18,6 +18,7 @@ fn what_makes_no_sense_is_refused() {
         ("", ["cache_mib", "missing"]),
         ("cache_mib = 0.001953125", ["cache_mib", "must hold 1 to"]),
         ("cache_mib = 100", ["cache_mib", "as the device"]),
+        ("cache_mib = 4.015625", ["cache_mib", "whole lines"]),
         (
             "cache_mib = 4\nline_kib = 2048",
             ["line_kib", "at most 1024"],

@@ -46,7 +46,8 @@ impl Spec {
     /// A key that is missing or not allowed, or that has no effect.
     pub(super) fn read(keys: &mut Keys, blocks: u64) -> Result<Self> {
         let line_blocks = blocks_of(keys, "line_kib", 1024)?.unwrap_or(64);
-        let lines = need_blocks_of(keys, "cache_mib", 1 << 20)? / line_blocks;
+        let cache = need_blocks_of(keys, "cache_mib", 1 << 20)?;
+        let lines = cache / line_blocks;
         let exchange = blocks_of(keys, "exchange_kib", 1024)?.unwrap_or(8 * line_blocks);
         let prefetch = choice(keys, "prefetch", ["none", "rest", "front", "all"])?;
         let spec = Self {
@@ -73,6 +74,11 @@ impl Spec {
         let rules = [
             ("line_kib", line_blocks <= 2048, "must be at most 1024"),
             ("cache_mib", few, held),
+            (
+                "cache_mib",
+                cache % line_blocks == 0,
+                "must be whole lines (line_kib)",
+            ),
             (
                 "bit_blocks",
                 line_blocks % spec.bit_blocks == 0,
