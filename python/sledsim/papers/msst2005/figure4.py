@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim.papers import Found, Later
-from sledsim.papers.msst2005 import loads, runs
+from sledsim.papers.msst2005 import runs
 from sledsim.plots import bars
 
 if TYPE_CHECKING:
@@ -65,7 +65,6 @@ def simulate(name: str, keys: Collection[str], *, quick: bool, setup: Setup) -> 
     return Found(
         compare(found, keys),
         series=Later(series, lambda key: series[key]()),
-        note=loads.note() if name == "hplajw" else "",
     )
 
 

@@ -48,7 +48,6 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
             }
             for name, curve in curves.items()
         },
-        note=loads.note(),
     )
 
 
