@@ -86,7 +86,8 @@ def arrow_library() -> Any:
 def sample(setup: Setup, layout: str, count: int, **keys: Any) -> ss.Table:
     """Return the sample table in a layout, from LBN 0 on."""
     if layout == "capsule":
-        keys["split"] = setup["records"]["split"]
+        own = setup["records"]
+        keys["split"] = own["split"] or own["narrow"]  # whose classes have no room for nine pages
     return ss.table(records(count), memstore(setup), layout, **keys)
 
 
@@ -125,7 +126,8 @@ def starts(
 
 def table_key(setup: Setup) -> str:
     """Return what of a set-up the sample table depends on as text, to remember results by."""
-    own = {"device": setup["device"], "records": {"split": setup["records"]["split"]}}
+    records = {key: setup["records"][key] for key in ("split", "narrow")}
+    own = {"device": setup["device"], "records": records}
     return json.dumps(own, sort_keys=True)
 
 
