@@ -25,16 +25,14 @@ def memstore(setup: Setup, **keys: object) -> ss.Sled:
     return device
 
 
-def run(
-    reads: Iterable[Read], device: ss.Device, *, closed: bool = False, depth: int = 1
-) -> ss.Run:
-    """Serve reads as they arrive; if closed, each when there are fewer than ``depth``."""
+def run(reads: Iterable[Read], device: ss.Device, depth: int | None = None) -> ss.Run:
+    """Serve reads as they arrive; with a depth, each when fewer than that are outstanding."""
     lines = ["us,host,lbn,blocks,linked"]
     lines += [
         f"{at:.3f},{host},{lbn},{blocks},{int(more)}" for at, host, lbn, blocks, more in reads
     ]
     columns = "time=us:us, device=host, offset=lbn:512B, bytes=blocks:512B, op=:read, linked=linked"
-    keys = {"queue_depth": depth} if closed else {"time_origin": "file"}
+    keys = {"time_origin": "file"} if depth is None else {"queue_depth": depth}
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "reads.csv"
         trace.write_text("\n".join(lines) + "\n", encoding="ascii")
@@ -55,4 +53,4 @@ def replay(
 ) -> ss.Summary:
     """Return the summary of a closed replay of reads (LBN, blocks, linked), so many at a time."""
     reads = ((at, 0, lbn, count, more) for at, (lbn, count, more) in enumerate(blocks))
-    return run(reads, device, closed=True, depth=depth).summary
+    return run(reads, device, depth).summary

@@ -65,7 +65,7 @@ fn requests(hosts: &[Line]) -> Vec<Request> {
 
 /// How long each request of the disk took: until a host request was complete that did not
 /// complete on arrival, or until the disk got the next one, at a time when no host request
-/// arrived. `None` if neither tells: nobody waited for it.
+/// arrived. `None` if neither tells: no host request waited for it.
 fn disk_times(load: &Load, hosts: &[Line], disk: &[Line]) -> Vec<Option<Nanos>> {
     const IDLE_NS: u64 = 20_000_000;
     let arrivals: BTreeSet<u64> = hosts.iter().map(|line| line.0).collect();
@@ -94,7 +94,7 @@ fn every_request_matches_with_the_times_of_the_disk() {
             return;
         };
         let times = disk_times(load, &hosts, &disk);
-        // The buffer of the disk takes a write that nobody waits for in its bus time.
+        // The disk's buffer takes a write in its bus time if no host request waits for it.
         let bus = |blocks: u32| Nanos::from_ms(0.189 + 0.01024 * f64::from(blocks));
         let time = move |number: usize, request: &Request| {
             let known = times.get(number).copied().flatten();

@@ -154,7 +154,7 @@ fn a_request_waits_for_the_dirty_line_that_it_takes() {
 #[test]
 fn a_clean_line_may_be_taken_first() {
     let keys = format!("{TWO}allocate = 'clean_first'\n");
-    // The older line is dirty: it is written, and nobody waits for that.
+    // The older line is dirty: it is written, and no request waits for that.
     let steps = [(0.0, 'w', 0, 1), (0.1, 'r', 16, 1), (2.0, 'w', 32, 1)];
     expect(&keys, &steps, &["r16+1", "w0+1"], &[0.0, 1.1, 2.0]);
     expect(TWO, &steps, &["r16+1", "w0+1"], &[0.0, 1.1, 3.0]);

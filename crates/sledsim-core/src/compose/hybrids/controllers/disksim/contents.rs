@@ -26,11 +26,14 @@ impl ContentState {
 }
 
 impl Cached {
-    /// Forgets the contents of a clean line.
+    /// Forgets the contents of a clean line; of one that was not used yet there are none.
     pub(super) fn forget(&mut self, slot: usize) {
-        let (line, number) = (self.spec.line_blocks, self.lines.all[slot].number);
+        let blocks = self.spec.line_blocks;
+        let first = self.lines.all[slot].number.saturating_mul(blocks);
         if let Some(content) = &mut self.content {
-            content.cached.retain(|lbn, _| lbn / line != number);
+            for lbn in first..first.saturating_add(blocks) {
+                content.cached.remove(&lbn);
+            }
         }
     }
 }

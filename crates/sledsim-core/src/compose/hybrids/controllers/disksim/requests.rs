@@ -69,10 +69,11 @@ impl Cached {
         request.at = request.covered.start;
         request.is_placed = false;
         request.span = (end - 1) / line - lbn / line + 1;
-        self.parts.push_back(host);
         if request.span == 1 {
             request.span = 0;
-            self.ready.extend(self.parts.pop_back());
+            self.ready.push_back(host);
+        } else {
+            self.parts.push_back(host);
         }
         self.admit();
     }
