@@ -29,7 +29,6 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     return Found(
         {"bypass_tpcd": {"bypass": bypass["tpcd"], "MCD ALL": plain["tpcd"]}},
         series=Later(series, lambda key: series[key]()),
-        note=loads.note(),
     )
 
 
