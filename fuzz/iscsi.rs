@@ -9,11 +9,7 @@ use std::time::Duration;
 /// A memory and a sled of 5,400 blocks, in no time. The seed `parallel` writes a batch up to
 /// LBN 5005.
 static SUBJECT: LazyLock<Mutex<Subject>> = LazyLock::new(|| {
-    let keys = [
-        ("travel_x_um", "1.1"),
-        ("travel_y_um", "8.0"),
-        ("batching.kind", "\"explicit\""),
-    ];
+    let keys = [("travel_x_um", "1.1"), ("travel_y_um", "8.0"), ("batching.kind", "\"explicit\"")];
     let mut sled = ExportSpec::of("s", session::device("cmu2003", &keys));
     sled.speed = 1e6;
     Mutex::new(Subject::start(vec![session::memory(), sled]))

@@ -25,11 +25,7 @@ pub fn device(preset: &str, keys: &[(&str, &str)]) -> Device {
 
 /// A memory of 128 KiB that takes no time.
 pub fn memory() -> ExportSpec {
-    let keys = [
-        ("blocks", "256"),
-        ("latency_ms", "0.0"),
-        ("ms_per_block", "0.0"),
-    ];
+    let keys = [("blocks", "256"), ("latency_ms", "0.0"), ("ms_per_block", "0.0")];
     ExportSpec::of("d", device("memory", &keys))
 }
 
@@ -55,11 +51,7 @@ impl Subject {
             }
         });
         let server = Server::start(exports).unwrap();
-        Self {
-            server,
-            clients,
-            heard,
-        }
+        Self { server, clients, heard }
     }
 
     pub fn exports(&self) -> &Arc<Exports> {

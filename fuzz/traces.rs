@@ -32,10 +32,7 @@ fn read_all(reader: &mut dyn Reader) -> u64 {
                 break;
             }
         }
-        assert!(
-            count <= reader.bytes_read(),
-            "a record takes a byte at least"
-        );
+        assert!(count <= reader.bytes_read(), "a record takes a byte at least");
     }
     count
 }
@@ -49,10 +46,8 @@ pub fn trace_reader(data: &[u8]) {
     let Some(format) = FORMATS.iter().nth(pick as usize % count) else {
         return;
     };
-    let options = Options {
-        columns: (pick & 0x80 != 0).then(|| COLUMNS.to_owned()),
-        ..Options::default()
-    };
+    let options =
+        Options { columns: (pick & 0x80 != 0).then(|| COLUMNS.to_owned()), ..Options::default() };
     let input = Input::new("fuzz.trace", Box::new(Cursor::new(file.to_vec())));
     if let Ok(mut reader) = input.and_then(|input| format.open(input, &options)) {
         read_all(&mut *reader);
@@ -134,9 +129,8 @@ fn same_however_read(data: &[u8]) {
                 Ok(0) => return (input.bytes_read(), true, sum),
                 Ok(count) => {
                     let bytes = buffer[..count].iter();
-                    sum = bytes.fold(sum, |sum, byte| {
-                        sum.wrapping_mul(31).wrapping_add(u64::from(*byte))
-                    });
+                    sum = bytes
+                        .fold(sum, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)));
                 }
                 Err(problem) => {
                     assert!(!problem.is_empty());

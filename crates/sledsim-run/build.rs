@@ -42,10 +42,7 @@ fn main() -> io::Result<()> {
         }
     }
     let version = env::var("CARGO_PKG_VERSION").expect("cargo sets it");
-    println!(
-        "cargo::rustc-env=SLEDSIM_NUMBERS={version}+{:016x}",
-        digest.0
-    );
+    println!("cargo::rustc-env=SLEDSIM_NUMBERS={version}+{:016x}", digest.0);
     Ok(())
 }
 

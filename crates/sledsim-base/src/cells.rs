@@ -50,10 +50,7 @@ fn empty() -> Block {
 impl Cells {
     /// No value yet, and no block.
     pub fn new() -> Self {
-        Self {
-            blocks: [const { None }; BLOCKS],
-            values: 0,
-        }
+        Self { blocks: [const { None }; BLOCKS], values: 0 }
     }
 
     /// Counts a value. Allocates if it is the first of its block.

@@ -35,12 +35,7 @@ impl Distribution {
     /// Nothing recorded, and nothing allocated.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            sum: 0,
-            squares: 0,
-            max: 0,
-            above_zero: Cells::new(),
-        }
+        Self { sum: 0, squares: 0, max: 0, above_zero: Cells::new() }
     }
 
     /// Records one value. Allocates 8 KiB if it is the first above zero from its

@@ -55,28 +55,8 @@ mod tests {
 
     #[test]
     fn quotients_around_every_multiple_of_extreme_divisors_are_exact() {
-        for by in [
-            1,
-            2,
-            3,
-            7,
-            20,
-            27,
-            641,
-            65_535,
-            65_536,
-            65_537,
-            u32::MAX - 1,
-            u32::MAX,
-        ] {
-            for quotient in [
-                0,
-                1,
-                2,
-                u64::from(u32::MAX / by),
-                u64::from(u32::MAX),
-                1 << 40,
-            ] {
+        for by in [1, 2, 3, 7, 20, 27, 641, 65_535, 65_536, 65_537, u32::MAX - 1, u32::MAX] {
+            for quotient in [0, 1, 2, u64::from(u32::MAX / by), u64::from(u32::MAX), 1 << 40] {
                 let multiple = quotient * u64::from(by);
                 for value in [multiple.saturating_sub(1), multiple, multiple + 1] {
                     check(value, by);

@@ -8,23 +8,9 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 /// arctangent with its rounding error, by FDLIBM's s_atan.c (Sun Microsystems, 1993).
 const REDUCED: [[f64; 6]; 5] = [
     [1.0, 0.0, 0.0, 1.0, 0.0, 0.0],
-    [
-        2.0,
-        -1.0,
-        1.0,
-        2.0,
-        4.636_476_090_008_061e-1,
-        2.269_877_745_296_168_7e-17,
-    ],
+    [2.0, -1.0, 1.0, 2.0, 4.636_476_090_008_061e-1, 2.269_877_745_296_168_7e-17],
     [1.0, -1.0, 1.0, 1.0, FRAC_PI_4, 3.061_616_997_868_383e-17],
-    [
-        1.0,
-        -1.5,
-        1.5,
-        1.0,
-        9.827_937_232_473_29e-1,
-        1.390_331_103_123_099_8e-17,
-    ],
+    [1.0, -1.5, 1.5, 1.0, 9.827_937_232_473_29e-1, 1.390_331_103_123_099_8e-17],
     [0.0, -1.0, 1.0, 0.0, FRAC_PI_2, 6.123_233_995_736_766e-17],
 ];
 /// Where the second to the fifth of them begin.
@@ -88,15 +74,7 @@ mod tests {
 
     #[test]
     fn the_arctangent_is_that_of_libm_around_each_bound() {
-        for bound in [
-            0.0,
-            2.0_f64.powi(-28),
-            0.4375,
-            0.6875,
-            1.1875,
-            2.4375,
-            2.0_f64.powi(66),
-        ] {
+        for bound in [0.0, 2.0_f64.powi(-28), 0.4375, 0.6875, 1.1875, 2.4375, 2.0_f64.powi(66)] {
             let first = bound.to_bits().saturating_sub(1000);
             for bits in first..first + 2000 {
                 let x = f64::from_bits(bits);

@@ -35,10 +35,7 @@ impl Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File {
-                file,
-                line: Some(line),
-            } => write!(f, "{file}:{line}"),
+            Self::File { file, line: Some(line) } => write!(f, "{file}:{line}"),
             other => f.write_str(other.name()),
         }
     }
@@ -134,11 +131,7 @@ impl Error {
     /// An [`Error::Value`] about a key.
     #[must_use]
     pub fn value(origin: Origin, key: &str, message: String) -> Self {
-        Self::Value {
-            origin,
-            key: Some(key.to_owned()),
-            message,
-        }
+        Self::Value { origin, key: Some(key.to_owned()), message }
     }
 
     /// An [`Error::File`] of [`FileRole::Other`].
@@ -166,11 +159,7 @@ impl Error {
     }
 
     fn of_file(role: FileRole, path: &Path, problem: impl fmt::Display) -> Self {
-        Self::File {
-            path: path.to_owned(),
-            role,
-            problem: problem.to_string(),
-        }
+        Self::File { path: path.to_owned(), role, problem: problem.to_string() }
     }
 }
 
@@ -194,11 +183,7 @@ pub fn brief(message: &str) -> String {
     }
     shown = cut(&shown, LONGEST_MESSAGE, 600, 300);
     // A cut may take one of two quotes.
-    if shown == message {
-        shown
-    } else {
-        brief(&shown)
-    }
+    if shown == message { shown } else { brief(&shown) }
 }
 
 /// A text with escapes in place of control characters, as a name is shown.
@@ -263,26 +248,10 @@ mod tests {
         let spaced = "a b".repeat(10_000);
         for (message, begin, end) in [
             (format!("{long}.toml:2: x"), "kkk", "k.toml:2: x"),
-            (
-                format!("unknown key '{long}'; known are a"),
-                "unknown key 'kk",
-                "k'; known are a",
-            ),
-            (
-                format!("no '{spaced}' or 'it's {spaced}'"),
-                "no 'a ba b",
-                " ba b'",
-            ),
-            (
-                format!("--set {spaced}: must be x"),
-                "--set a b",
-                "a b: must be x",
-            ),
-            (
-                format!("{}: x", "\u{1b}\n\u{e9}".repeat(999)),
-                r"\u{1b}\né",
-                ": x",
-            ),
+            (format!("unknown key '{long}'; known are a"), "unknown key 'kk", "k'; known are a"),
+            (format!("no '{spaced}' or 'it's {spaced}'"), "no 'a ba b", " ba b'"),
+            (format!("--set {spaced}: must be x"), "--set a b", "a b: must be x"),
+            (format!("{}: x", "\u{1b}\n\u{e9}".repeat(999)), r"\u{1b}\né", ": x"),
         ] {
             let said = brief(&message);
             assert!(said.starts_with(begin) && said.ends_with(end), "{said}");
@@ -296,12 +265,7 @@ mod tests {
         // The cut takes the end of one quotation and the beginning of another.
         let quotations = format!("'{}c' ", "a b".repeat(52)).repeat(20);
         assert_eq!(brief(&brief(&quotations)), brief(&quotations));
-        for message in [
-            "",
-            "a 'b' \"c\" d'e",
-            &"word ".repeat(150),
-            &"k".repeat(200),
-        ] {
+        for message in ["", "a 'b' \"c\" d'e", &"word ".repeat(150), &"k".repeat(200)] {
             assert_eq!(brief(message), message);
         }
     }
@@ -309,11 +273,7 @@ mod tests {
     #[test]
     fn no_quotation_and_no_word_is_longer_than_200_characters() {
         let long = "k l'".repeat(5000);
-        for message in [
-            format!("x '{long}' y"),
-            format!("x \"{long}\" y"),
-            "z".repeat(300),
-        ] {
+        for message in [format!("x '{long}' y"), format!("x \"{long}\" y"), "z".repeat(300)] {
             let said = brief(&message);
             assert!(said.chars().count() <= 204, "{}: {said}", said.len());
         }

@@ -30,9 +30,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     if about.is_file() || about.is_dir() {
         return File::open(path); // of a folder, reading says what it is
     }
-    Err(io::Error::other(
-        "must be a regular file, not a pipe, a socket or a device",
-    ))
+    Err(io::Error::other("must be a regular file, not a pipe, a socket or a device"))
 }
 
 /// The text of a file that [`open_regular`] opens.
@@ -121,10 +119,7 @@ impl PendingFile {
     /// thousands of temporary files.
     #[must_use]
     pub fn unsynced(self) -> Self {
-        Self {
-            synced: false,
-            ..self
-        }
+        Self { synced: false, ..self }
     }
 
     /// The file, to read and to change what was written; `None` of a pipe or device.
@@ -143,11 +138,7 @@ impl PendingFile {
     /// [`Error::File`] with the system's error; the temporary file is deleted.
     pub fn commit(self) -> Result<()> {
         let sync = |file: &File| {
-            if self.synced {
-                file.sync_data()
-            } else {
-                Ok(())
-            }
+            if self.synced { file.sync_data() } else { Ok(()) }
         };
         let done = match self.sink {
             Sink::Temporary(file, target) => sync(file.as_file())
@@ -227,9 +218,8 @@ mod tests {
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<String> =
+            entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -284,11 +274,8 @@ mod tests {
             ("..", "is a folder"),
         ] {
             let path = folder.path().join(name);
-            let Err(Error::File {
-                path: named,
-                role: FileRole::Output,
-                problem: found,
-            }) = PendingFile::create(&path).map(drop)
+            let Err(Error::File { path: named, role: FileRole::Output, problem: found }) =
+                PendingFile::create(&path).map(drop)
             else {
                 panic!("{name} was not refused as a file");
             };

@@ -75,9 +75,7 @@ pub fn settings_of_label<'a>(
 ) -> Result<Vec<(&'a str, Value)>> {
     let mut keys = Vec::new();
     for setting in split(settings) {
-        let parts = setting
-            .split_once('=')
-            .filter(|(key, _)| !key.trim().is_empty());
+        let parts = setting.split_once('=').filter(|(key, _)| !key.trim().is_empty());
         let Some((key, value)) = parts else {
             let problem = format!("'{setting}' must be of the form key=value");
             return Err(Error::Key(format!("{what} '{label}': {problem}")));

@@ -74,8 +74,6 @@ impl<T: Named> Registry<T> {
     where
         T: Clone,
     {
-        self.iter()
-            .map(|entry| (entry.name(), entry.clone()))
-            .collect()
+        self.iter().map(|entry| (entry.name(), entry.clone())).collect()
     }
 }

@@ -61,11 +61,7 @@ fn waiting(id: u64, op: Op, lbn: u64, blocks: u32, arrival: Nanos) -> Waiting {
         extents: [Extent { lbn, blocks }].into_iter().collect(),
         ..Request::default()
     };
-    Waiting {
-        request,
-        ready: arrival,
-        ..Waiting::default()
-    }
+    Waiting { request, ready: arrival, ..Waiting::default() }
 }
 
 /// One thing to do with a queue: take a request that begins at this share of
@@ -132,13 +128,7 @@ fn agree(
 /// The index of the least key, the first of equals.
 fn least<K: PartialOrd>(all: &[Waiting], key: impl Fn(&Waiting) -> K) -> usize {
     let keys: Vec<K> = all.iter().map(key).collect();
-    (1..keys.len()).fold(0, |best, other| {
-        if keys[other] < keys[best] {
-            other
-        } else {
-            best
-        }
-    })
+    (1..keys.len()).fold(0, |best, other| if keys[other] < keys[best] { other } else { best })
 }
 
 /// The pick of aged SPTF, by its definition.
@@ -196,9 +186,7 @@ proptest! {
 fn long_queues_are_served_as_short_ones() {
     let mut state = 7u64;
     let mut random = move |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         ((u128::from(state) * u128::from(below)) >> 64) as u64
     };
     let mut doings: Vec<Do> = Vec::new();
@@ -206,11 +194,7 @@ fn long_queues_are_served_as_short_ones() {
     for grow in [7, 3, 8, 0] {
         for _ in 0..4000 {
             doings.push(if random(10) < grow {
-                let place = if random(2) == 0 {
-                    random(10) * 1000
-                } else {
-                    random(10_000)
-                };
+                let place = if random(2) == 0 { random(10) * 1000 } else { random(10_000) };
                 Do::Push(place as f64 / 10_000.0, 8, true, 0)
             } else {
                 Do::Pop(0)
@@ -218,41 +202,23 @@ fn long_queues_are_served_as_short_ones() {
         }
     }
     let mut here = 0;
-    agree(
-        mechanism("memory"),
-        &mut CLook::default(),
-        &doings,
-        |_, _, all| {
-            let picked = least(all, |one| (one.request.lbn() < here, one.request.lbn()));
-            here = all[picked].request.extents[0].end();
-            picked
-        },
-    );
+    agree(mechanism("memory"), &mut CLook::default(), &doings, |_, _, all| {
+        let picked = least(all, |one| (one.request.lbn() < here, one.request.lbn()));
+        here = all[picked].request.extents[0].end();
+        picked
+    });
     here = 0;
-    agree(
-        mechanism("memory"),
-        &mut SstfLbn::default(),
-        &doings,
-        |_, _, all| {
-            let picked = least(all, |one| one.request.lbn().abs_diff(here));
-            here = all[picked].request.extents[0].end();
-            picked
-        },
-    );
-    agree(
-        mechanism("g3"),
-        &mut Sptf::default(),
-        &doings,
-        |mechanism, at, all| least(all, |one| mechanism.estimate(at, &one.request)),
-    );
+    agree(mechanism("memory"), &mut SstfLbn::default(), &doings, |_, _, all| {
+        let picked = least(all, |one| one.request.lbn().abs_diff(here));
+        here = all[picked].request.extents[0].end();
+        picked
+    });
+    agree(mechanism("g3"), &mut Sptf::default(), &doings, |mechanism, at, all| {
+        least(all, |one| mechanism.estimate(at, &one.request))
+    });
     for name in ["g2", "atlas10k"] {
         let mut aged = AgedSptf::new(0.006);
-        agree(
-            mechanism(name),
-            &mut aged,
-            &doings,
-            oldest_and_nearest(0.006),
-        );
+        agree(mechanism(name), &mut aged, &doings, oldest_and_nearest(0.006));
     }
 }
 
@@ -263,26 +229,13 @@ fn aged_sptf_lies_between_sptf_and_first_come_first_served() {
         .flat_map(|push| [push, Do::Push(0.5, 8, true, 0)])
         .chain((0..80).map(|_| Do::Pop(1000)))
         .collect();
-    agree(
-        mechanism("g2"),
-        &mut AgedSptf::new(0.0),
-        &doings,
-        |mechanism, at, all| least(all, |one| mechanism.estimate(at, &one.request)),
-    );
+    agree(mechanism("g2"), &mut AgedSptf::new(0.0), &doings, |mechanism, at, all| {
+        least(all, |one| mechanism.estimate(at, &one.request))
+    });
     let spaced: Vec<Do> = (0..40)
-        .flat_map(|n| {
-            [
-                Do::Push(f64::from(n * 7 % 40) / 40.0, 8, true, 0),
-                Do::Pop(0),
-            ]
-        })
+        .flat_map(|n| [Do::Push(f64::from(n * 7 % 40) / 40.0, 8, true, 0), Do::Pop(0)])
         .collect();
-    agree(
-        mechanism("g2"),
-        &mut AgedSptf::new(1e6),
-        &spaced,
-        |_, _, _| 0,
-    );
+    agree(mechanism("g2"), &mut AgedSptf::new(1e6), &spaced, |_, _, _| 0);
 }
 
 #[test]
@@ -298,10 +251,7 @@ fn zone_sptf_empties_a_zone_before_it_goes_on() {
     let (mut now, mut zones) = (Nanos::ZERO, Vec::new());
     while let Some(picked) = scheduler.pop(now, &*sled) {
         zones.push(picked.request.lbn() * 4 / blocks);
-        now += sled
-            .serve(now, &picked.request, &mut Vec::new())
-            .parts
-            .total();
+        now += sled.serve(now, &picked.request, &mut Vec::new()).parts.total();
     }
     assert_eq!(zones.len(), 200);
     assert!(zones.is_sorted(), "{zones:?}");
@@ -314,9 +264,7 @@ fn questions(scheduler: &mut dyn Scheduler, name: &str, depth: u64, picks: u64) 
     let mut place = 1u64;
     let mut next = |id, now| {
         // Knuth's multiplicative generator; the high bits are good enough.
-        place = place
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        place = place.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let lbn = ((u128::from(place) * u128::from(blocks)) >> 64) as u64;
         waiting(id, Op::Read, lbn, 8, now)
     };
@@ -326,10 +274,7 @@ fn questions(scheduler: &mut dyn Scheduler, name: &str, depth: u64, picks: u64) 
     }
     for id in depth..depth + picks {
         let picked = scheduler.pop(now, &sled).expect("a full queue");
-        now += sled
-            .serve(now, &picked.request, &mut Vec::new())
-            .parts
-            .total();
+        now += sled.serve(now, &picked.request, &mut Vec::new()).parts.total();
         scheduler.push(next(id, now), &sled);
     }
     sled.estimates.get() as f64 / picks as f64
@@ -365,16 +310,9 @@ fn aged_sptf_asks_for_few_positioning_times() {
 
 #[test]
 fn labels_and_keys() {
-    for label in [
-        "fcfs",
-        "sptf",
-        "aged_sptf(age_weight=0.5)",
-        "fcfs(host=c_look; device_depth=4)",
-    ] {
-        assert_eq!(
-            SchedulerSpec::named(label).expect("a scheduler").label(),
-            label
-        );
+    for label in ["fcfs", "sptf", "aged_sptf(age_weight=0.5)", "fcfs(host=c_look; device_depth=4)"]
+    {
+        assert_eq!(SchedulerSpec::named(label).expect("a scheduler").label(), label);
     }
     let nested = SchedulerSpec::named("fcfs(host=aged_sptf(age_weight=2); device_depth=3)");
     let nested = nested.expect("a scheduler");

@@ -72,10 +72,7 @@ impl Command<'_> {
         let op = self.op();
         Request {
             op,
-            flags: Flags {
-                fua: self.fua,
-                ..Flags::default()
-            },
+            flags: Flags { fua: self.fua, ..Flags::default() },
             stream: self.stream,
             extents: match op {
                 Op::Flush => Extents::new(),
@@ -88,10 +85,7 @@ impl Command<'_> {
 
 /// Blocks as extents.
 fn extents(blocks: Range<u64>) -> Extents {
-    let Range {
-        start: mut lbn,
-        end,
-    } = blocks;
+    let Range { start: mut lbn, end } = blocks;
     let mut extents = Extents::new();
     while lbn < end {
         let blocks = u32::try_from(end - lbn).unwrap_or(u32::MAX);

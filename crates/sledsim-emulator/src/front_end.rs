@@ -16,10 +16,7 @@ pub struct Exports {
 impl Exports {
     /// Creates the list, in this order.
     pub(crate) fn new(all: Vec<Arc<Export>>) -> Self {
-        Self {
-            all,
-            streams: Arc::default(),
-        }
+        Self { all, streams: Arc::default() }
     }
 
     /// Finds the export called `name`.

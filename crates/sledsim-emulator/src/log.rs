@@ -69,13 +69,9 @@ impl Log {
     /// A recording that cannot be written, or no thread.
     pub fn start(speed: f64, recording: Option<Recording>) -> Result<(Arc<Self>, RecordingWriter)> {
         let recording = recording
-            .map(
-                |Recording {
-                     path,
-                     devices,
-                     about,
-                 }| { RowsFile::create_recording(&path, &devices, about) },
-            )
+            .map(|Recording { path, devices, about }| {
+                RowsFile::create_recording(&path, &devices, about)
+            })
             .transpose()?;
         let log = Arc::new(Self {
             inbox: Mutex::default(),
@@ -100,10 +96,7 @@ impl Log {
                 }
             })
             .map_err(|error| Error::System(format!("cannot start a thread: {error}")))?;
-        let writer = RecordingWriter {
-            log: Arc::clone(&log),
-            thread: Some(thread),
-        };
+        let writer = RecordingWriter { log: Arc::clone(&log), thread: Some(thread) };
         Ok((log, writer))
     }
 

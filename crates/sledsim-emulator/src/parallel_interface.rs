@@ -120,9 +120,8 @@ impl<'a> Interface<'a> {
         let before = (1..=(block - low).min(lbn))
             .take_while(|back| self.logical(block - back) == lbn - back)
             .count();
-        let after = (1..=high - block)
-            .take_while(|on| self.logical(block + on) == lbn + on)
-            .count();
+        let after =
+            (1..=high - block).take_while(|on| self.logical(block + on) == lbn + on).count();
         Ok((lbn - before as u64, lbn + after as u64))
     }
 
@@ -149,10 +148,7 @@ impl<'a> Interface<'a> {
                 }
             }
         }
-        let placed = all.iter().map(|lbn| Extent {
-            lbn: self.placed(*lbn),
-            blocks: 1,
-        });
+        let placed = all.iter().map(|lbn| Extent { lbn: self.placed(*lbn), blocks: 1 });
         let placed: Vec<_> = placed.collect();
         let reach = self.parallel.micropositioning.at(at);
         let passes = Planner::default().count(self.parallel, &placed, reach);

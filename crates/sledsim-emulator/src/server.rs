@@ -253,16 +253,11 @@ impl Server {
                 problems.push(format!("export '{}': {failed}", export.name()));
             }
             if let Some(Err(error)) = export.power().map(|power| power.finish()) {
-                problems.push(format!(
-                    "export '{}': the recording of data: {error}",
-                    export.name()
-                ));
+                problems
+                    .push(format!("export '{}': the recording of data: {error}", export.name()));
             }
             if let Err(error) = export.log().finish() {
-                problems.push(format!(
-                    "export '{}': the recording: {error}",
-                    export.name()
-                ));
+                problems.push(format!("export '{}': the recording: {error}", export.name()));
             }
         }
         match problems.is_empty() {
@@ -338,10 +333,7 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
     if !may_fail {
         return Ok((export, writer));
     }
-    let cuts = spec.power_cut.unwrap_or(CutSpec {
-        when: CutWhen::Commanded,
-        back_after: None,
-    });
+    let cuts = spec.power_cut.unwrap_or(CutSpec { when: CutWhen::Commanded, back_after: None });
     let export = export
         .with_power(|timeline, store| Power::start(device, timeline, store, torn, cuts, folder))?;
     Ok((export, writer))

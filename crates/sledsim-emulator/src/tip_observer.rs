@@ -23,10 +23,7 @@ impl CompletionObserver for TipObserver {
 
     fn decided(&self, row: &Row) {
         if row.op == Op::Write {
-            self.feed.push(TipEvent::Written {
-                lbn: row.lbn,
-                blocks: row.blocks,
-            });
+            self.feed.push(TipEvent::Written { lbn: row.lbn, blocks: row.blocks });
         }
     }
 }

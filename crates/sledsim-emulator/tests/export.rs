@@ -117,23 +117,12 @@ impl Bench {
         };
         let export = Arc::new(Export::new(about, timeline, Box::new(store), log).unwrap());
         let (told, answers) = channel();
-        Self {
-            export,
-            medium,
-            told,
-            answers,
-            _writer: writer,
-        }
+        Self { export, medium, told, answers, _writer: writer }
     }
 
     fn submit(&self, what: CommandKind<'_>, offset: u64, fua: bool) {
         let reply = Box::new(Told(self.told.clone(), Arc::clone(&self.medium)));
-        let command = Command {
-            what,
-            offset,
-            fua,
-            stream: 0,
-        };
+        let command = Command { what, offset, fua, stream: 0 };
         self.export.submit(command, reply);
     }
 
@@ -151,28 +140,13 @@ impl Bench {
 fn durable_commands_are_flushed_before_the_answer() {
     let bench = Bench::new(false);
     let data = [7; 4096];
-    assert_eq!(
-        bench.ask(CommandKind::Write(&data), 0, false),
-        (Ok(vec![]), 0)
-    );
-    assert_eq!(
-        bench.ask(CommandKind::Read(4096), 0, true),
-        (Ok(data.to_vec()), 0)
-    );
-    assert_eq!(
-        bench.ask(CommandKind::Write(&data), 4096, true),
-        (Ok(vec![]), 1)
-    );
+    assert_eq!(bench.ask(CommandKind::Write(&data), 0, false), (Ok(vec![]), 0));
+    assert_eq!(bench.ask(CommandKind::Read(4096), 0, true), (Ok(data.to_vec()), 0));
+    assert_eq!(bench.ask(CommandKind::Write(&data), 4096, true), (Ok(vec![]), 1));
     assert_eq!(bench.ask(CommandKind::Flush, 0, false), (Ok(vec![]), 2));
-    assert_eq!(
-        bench.ask(CommandKind::Trim(4096), 0, false),
-        (Ok(vec![]), 2)
-    );
+    assert_eq!(bench.ask(CommandKind::Trim(4096), 0, false), (Ok(vec![]), 2));
     assert_eq!(bench.ask(CommandKind::Trim(4096), 0, true), (Ok(vec![]), 3));
-    let zero = CommandKind::Zero {
-        bytes: 512,
-        unmap: false,
-    };
+    let zero = CommandKind::Zero { bytes: 512, unmap: false };
     assert_eq!(bench.ask(zero, 4096, true), (Ok(vec![]), 4));
     let (answer, _) = bench.ask(CommandKind::Read(8192), 0, false);
     let mut expected = vec![0; 8192];
@@ -204,30 +178,15 @@ fn waiting_flushes_share_one_and_block_no_other_command() {
 fn errors_of_the_store_are_reported() {
     let bench = Bench::new(false);
     let all = bench.export.bytes();
-    assert_eq!(
-        bench.ask(CommandKind::Read(513), all - 512, false).0,
-        Err(Errno::INVAL)
-    );
-    assert_eq!(
-        bench.ask(CommandKind::Read(512), u64::MAX, false).0,
-        Err(Errno::INVAL)
-    );
+    assert_eq!(bench.ask(CommandKind::Read(513), all - 512, false).0, Err(Errno::INVAL));
+    assert_eq!(bench.ask(CommandKind::Read(512), u64::MAX, false).0, Err(Errno::INVAL));
     assert_eq!(bench.ask(CommandKind::Read(0), all, false).0, Ok(vec![]));
     bench.medium.broken.store(true, SeqCst);
-    assert_eq!(
-        bench.ask(CommandKind::Write(&[1; 512]), 0, false).0,
-        Err(Errno::NOSPC)
-    );
-    assert_eq!(
-        bench.ask(CommandKind::Read(512), 0, false).0,
-        Err(Errno::IO)
-    );
+    assert_eq!(bench.ask(CommandKind::Write(&[1; 512]), 0, false).0, Err(Errno::NOSPC));
+    assert_eq!(bench.ask(CommandKind::Read(512), 0, false).0, Err(Errno::IO));
     assert_eq!(bench.ask(CommandKind::Flush, 0, false).0, Err(Errno::IO));
     bench.medium.broken.store(false, SeqCst);
-    assert_eq!(
-        bench.ask(CommandKind::Read(512), 0, false).0,
-        Ok(vec![0; 512])
-    );
+    assert_eq!(bench.ask(CommandKind::Read(512), 0, false).0, Ok(vec![0; 512]));
     assert_eq!(bench.export.timeline().outstanding(), 0);
 }
 
@@ -245,31 +204,17 @@ fn all_flushes_after_a_failed_one_fail() {
     assert!(said.contains("os error 122"), "{said}"); // EDQUOT of Linux
     for _ in 0..3 {
         assert_eq!(bench.ask(CommandKind::Flush, 0, false), (Err(Errno::IO), 1));
-        assert_eq!(
-            bench.ask(CommandKind::Write(&data), 512, true),
-            (Err(Errno::IO), 1)
-        );
-        assert_eq!(
-            bench.ask(CommandKind::Trim(512), 1024, true),
-            (Err(Errno::IO), 1)
-        );
+        assert_eq!(bench.ask(CommandKind::Write(&data), 512, true), (Err(Errno::IO), 1));
+        assert_eq!(bench.ask(CommandKind::Trim(512), 1024, true), (Err(Errno::IO), 1));
     }
-    let done = bench.batch(&[
-        (CommandKind::Write(&data), 3, true),
-        (CommandKind::Write(&data), 9, false),
-    ]);
+    let done =
+        bench.batch(&[(CommandKind::Write(&data), 3, true), (CommandKind::Write(&data), 9, false)]);
     let answers: Vec<_> = done.unwrap().into_iter().map(|done| done.answer).collect();
     assert_eq!(answers, [Err(Errno::IO), Ok(vec![])]);
     assert_eq!(bench.export.flushes().flush(), Err(Errno::IO));
     // As with a disk, reads and plain writes continue.
-    assert_eq!(
-        bench.ask(CommandKind::Write(&[6; 512]), 0, false).0,
-        Ok(vec![])
-    );
-    assert_eq!(
-        bench.ask(CommandKind::Read(512), 0, true).0,
-        Ok(vec![6; 512])
-    );
+    assert_eq!(bench.ask(CommandKind::Write(&[6; 512]), 0, false).0, Ok(vec![]));
+    assert_eq!(bench.ask(CommandKind::Read(512), 0, true).0, Ok(vec![6; 512]));
     let facts = (bench.export.log()).to_json(Nanos::ZERO, Vec::new(), Vec::new());
     assert_eq!(facts["summary"]["requests"], 15);
     assert_eq!(facts["summary"]["errors"], 11);
@@ -284,9 +229,8 @@ fn flushes_concurrent_with_a_failing_one_fail() {
     let busy = bench.medium.busy.lock().unwrap();
     bench.medium.fails_once.store(true, SeqCst);
     thread::scope(|scope| {
-        let beside: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| bench.export.flushes().flush()))
-            .collect();
+        let beside: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| bench.export.flushes().flush())).collect();
         for _ in 0..50 {
             bench.submit(CommandKind::Flush, 0, false);
             bench.submit(CommandKind::Write(&[1; 512]), 0, true);
@@ -305,19 +249,10 @@ fn flushes_concurrent_with_a_failing_one_fail() {
 #[test]
 fn a_read_only_export_refuses_writes() {
     let bench = Bench::new(true);
-    assert_eq!(
-        bench.ask(CommandKind::Write(&[1; 512]), 0, false).0,
-        Err(Errno::ROFS)
-    );
-    assert_eq!(
-        bench.ask(CommandKind::Trim(512), 0, false).0,
-        Err(Errno::ROFS)
-    );
+    assert_eq!(bench.ask(CommandKind::Write(&[1; 512]), 0, false).0, Err(Errno::ROFS));
+    assert_eq!(bench.ask(CommandKind::Trim(512), 0, false).0, Err(Errno::ROFS));
     assert_eq!(bench.ask(CommandKind::Flush, 0, false).0, Ok(vec![]));
-    assert_eq!(
-        bench.ask(CommandKind::Read(512), 0, false).0,
-        Ok(vec![0; 512])
-    );
+    assert_eq!(bench.ask(CommandKind::Read(512), 0, false).0, Ok(vec![0; 512]));
 }
 
 /// Forwards the results of a batch.
@@ -337,12 +272,7 @@ impl Bench {
         let (told, done) = channel();
         let commands: Vec<_> = commands
             .iter()
-            .map(|&(what, lbn, fua)| Command {
-                what,
-                offset: lbn * 512,
-                fua,
-                stream: 3,
-            })
+            .map(|&(what, lbn, fua)| Command { what, offset: lbn * 512, fua, stream: 3 })
             .collect();
         self.export.submit_batch(&commands, Box::new(Batch(told)))?;
         Ok(done.recv_timeout(Duration::from_secs(120)).unwrap())
@@ -364,10 +294,7 @@ fn each_command_of_a_batch_has_its_own_answer() {
     assert_eq!(bench.medium.flushes.load(SeqCst), 1);
     assert_eq!(done[1].answer, Ok(vec![0; 512]));
     for (done, (lbn, blocks)) in done.iter().zip([(10, 2), (700, 1), (20, 2)]) {
-        assert_eq!(
-            (done.row.lbn, done.row.blocks, done.row.stream),
-            (lbn, blocks, 3)
-        );
+        assert_eq!((done.row.lbn, done.row.blocks, done.row.stream), (lbn, blocks, 3));
     }
     bench.medium.broken.store(true, SeqCst);
     let done = bench.batch(&[
@@ -379,9 +306,7 @@ fn each_command_of_a_batch_has_its_own_answer() {
     let [read, write, durable] = [Errno::IO, Errno::NOSPC, Errno::NOSPC].map(Err);
     assert_eq!(errors, [read, write, durable]);
     bench.medium.broken.store(false, SeqCst);
-    let done = bench
-        .batch(&[(CommandKind::Read(1024), 10, false)])
-        .unwrap();
+    let done = bench.batch(&[(CommandKind::Read(1024), 10, false)]).unwrap();
     assert_eq!(done[0].answer, Ok(data.to_vec()));
     assert_eq!(bench.export.timeline().outstanding(), 0);
 }
@@ -389,12 +314,7 @@ fn each_command_of_a_batch_has_its_own_answer() {
 #[test]
 fn invalid_batches_are_refused() {
     let bench = Bench::of("cmu2003", false);
-    let byte = Command {
-        what: CommandKind::Write(&[1; 512]),
-        offset: 1,
-        fua: false,
-        stream: 0,
-    };
+    let byte = Command { what: CommandKind::Write(&[1; 512]), offset: 1, fua: false, stream: 0 };
     let (told, done) = channel();
     let refused = bench.export.submit_batch(&[byte], Box::new(Batch(told)));
     assert!(matches!(refused, Err(Refusal::Invalid(_))));
@@ -403,10 +323,7 @@ fn invalid_batches_are_refused() {
         let Err(Refusal::Invalid(why)) = bench.batch(&[(what, 0, false)]) else {
             panic!("{what:?}");
         };
-        assert!(
-            why.contains("commands[0]") && why.contains("read or a write"),
-            "{why}"
-        );
+        assert!(why.contains("commands[0]") && why.contains("read or a write"), "{why}");
     }
     assert_eq!(bench.export.store().allocated(), 0);
 }

@@ -14,9 +14,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 fn count(what: &str) -> usize {
-    std::fs::read_dir(format!("/proc/self/{what}"))
-        .unwrap()
-        .count()
+    std::fs::read_dir(format!("/proc/self/{what}")).unwrap().count()
 }
 
 #[test]
@@ -27,10 +25,7 @@ fn a_thousand_clients_leave_no_thread_and_no_open_file() {
         ..Admission::default()
     };
     let before = (count("task"), count("fd"));
-    let wanted = [
-        Wanted::quick("quick", 64 << 20),
-        Wanted::slow("slow", 1 << 20, 2.0),
-    ];
+    let wanted = [Wanted::quick("quick", 64 << 20), Wanted::slow("slow", 1 << 20, 2.0)];
     let served = Served::with(&wanted, &admitting(admission));
     let here = (count("task"), count("fd"));
     for at in 0..1000u64 {

@@ -112,12 +112,7 @@ impl Host {
             let blocks = 1 + self.draw.below(most);
             let lbn = self.draw.below(BLOCKS - blocks);
             let data = [id.to_le_bytes(); 64].concat().repeat(blocks as usize);
-            let command = |what, offset| Command {
-                what,
-                offset,
-                fua: false,
-                stream: 0,
-            };
+            let command = |what, offset| Command { what, offset, fua: false, stream: 0 };
             if flush {
                 let told: Vec<u64> = self.acknowledged.keys().copied().collect();
                 self.flushes.insert(id, told);
@@ -163,12 +158,8 @@ impl Host {
 /// Reads a block of the export; `None` if it cannot be read.
 fn read(server: &Server, lbn: u64) -> Option<Vec<u8>> {
     let (sender, answers) = channel();
-    let command = Command {
-        what: CommandKind::Read(512),
-        offset: lbn * 512,
-        fua: false,
-        stream: 0,
-    };
+    let command =
+        Command { what: CommandKind::Read(512), offset: lbn * 512, fua: false, stream: 0 };
     let export = server.exports().named("d").unwrap();
     export.submit(command, Box::new(Says(0, sender)));
     match answers.recv_timeout(Duration::from_secs(120)).unwrap().1 {
@@ -264,18 +255,10 @@ fn tip_sectors_without_a_code_begin_new_and_end_old() {
     let (sender, answers) = channel();
     let export = server.exports().named("d").unwrap();
     let ones = [0xff; 8 * 512];
-    let command = Command {
-        what: CommandKind::Write(&ones),
-        offset: 40 * 512,
-        fua: false,
-        stream: 0,
-    };
+    let command =
+        Command { what: CommandKind::Write(&ones), offset: 40 * 512, fua: false, stream: 0 };
     export.submit(command, Box::new(Says(0, sender)));
-    answers
-        .recv_timeout(Duration::from_secs(120))
-        .unwrap()
-        .1
-        .unwrap();
+    answers.recv_timeout(Duration::from_secs(120)).unwrap().1.unwrap();
     server.stop(Duration::from_secs(120)).unwrap();
     let recording = DataRecording::load(&record).unwrap();
     let write = recording.history().epochs[0].requests[0];
@@ -286,9 +269,7 @@ fn tip_sectors_without_a_code_begin_new_and_end_old() {
         assert_eq!(cut.facts()["unreadable"], 0);
         let mut blocks = vec![1; 8 * 512];
         cut.store().unwrap().read(40 * 512, &mut blocks).unwrap();
-        let sectors = blocks
-            .chunks(8)
-            .map(|sector| u64::from_be_bytes(sector.try_into().unwrap()));
+        let sectors = blocks.chunks(8).map(|sector| u64::from_be_bytes(sector.try_into().unwrap()));
         let bits: Vec<u32> = sectors
             .map(|sector| {
                 assert_eq!(sector.leading_ones(), sector.count_ones());
@@ -302,16 +283,10 @@ fn tip_sectors_without_a_code_begin_new_and_end_old() {
     assert!(torn.is_sorted_by_key(|(_, bits)| *bits));
     assert_eq!((torn[0].1, torn.last().unwrap().1), (0, 64));
     // 80 of the 90 bits of a row are written.
-    let part: Vec<u64> = torn
-        .iter()
-        .filter(|one| (1..64).contains(&one.1))
-        .map(|one| one.0)
-        .collect();
+    let part: Vec<u64> =
+        torn.iter().filter(|one| (1..64).contains(&one.1)).map(|one| one.0).collect();
     let took_ns = (part[part.len() - 1] - part[0]) as f64;
-    assert!(
-        (took_ns / (row_ns * 80.0 / 90.0) - 0.98).abs() < 0.05,
-        "{took_ns} {row_ns}"
-    );
+    assert!((took_ns / (row_ns * 80.0 / 90.0) - 0.98).abs() < 0.05, "{took_ns} {row_ns}");
 }
 
 /// A memory without its battery loses what a controller has acknowledged.
@@ -339,10 +314,7 @@ fn connections_end_and_clients_find_the_device_off_then_starting() {
     assert!(client.is_closed());
     let mut late = Client::connect(&served.socket);
     let replies = late.replies(GO, &info("d", &[]));
-    assert!(
-        replies.iter().any(|(kind, _)| *kind == SHUTDOWN),
-        "{replies:?}"
-    );
+    assert!(replies.iter().any(|(kind, _)| *kind == SHUTDOWN), "{replies:?}");
     let again = power.cut().unwrap_err().to_string();
     assert!(again.contains("off already"), "{again}");
     power.on().unwrap();
@@ -444,11 +416,7 @@ fn damaged_recordings_are_refused() {
     for (from, to, expected) in [
         ("recording 2", "recording 3", "format"),
         ("recording 2", "recording 1", "format"),
-        (
-            "\"scheduler\": \"fcfs\"",
-            "\"scheduler\": \"fcf\"",
-            "scheduler",
-        ),
+        ("\"scheduler\": \"fcfs\"", "\"scheduler\": \"fcf\"", "scheduler"),
         ("\"requests\": 50", "\"requests\": 51", "has 50 requests"),
         ("\"bytes\": ", "\"bytes\": 1", "the device has"),
         ("\"sha256\": \"", "\"sha256\": \"0", "base.img: is damaged"),
@@ -481,12 +449,7 @@ impl HangUp for Line {
 /// Serves a command; returns the answer.
 fn answer(server: &Server, stream: u32, what: CommandKind<'_>) -> Answer {
     let (sender, answers) = channel();
-    let command = Command {
-        what,
-        offset: 0,
-        fua: false,
-        stream,
-    };
+    let command = Command { what, offset: 0, fua: false, stream };
     let export = server.exports().named("d").unwrap();
     export.submit(command, Box::new(Says(0, sender)));
     let wait = Duration::from_secs(120);
@@ -532,21 +495,11 @@ fn a_batch_tears_no_block_that_it_reads() {
     let mut server = serve(device("g2", &[]), "manual", Some(&record));
     let (old, new) = ([1; 8 * 512], [2; 8 * 512]);
     assert_eq!(answer(&server, 0, CommandKind::Write(&old)), Ok(vec![]));
-    let command = |what, lbn: u64| Command {
-        what,
-        offset: lbn * 512,
-        fua: false,
-        stream: 0,
-    };
-    let batch = [
-        command(CommandKind::Write(&new), 10),
-        command(CommandKind::Read(8 * 512), 0),
-    ];
+    let command = |what, lbn: u64| Command { what, offset: lbn * 512, fua: false, stream: 0 };
+    let batch = [command(CommandKind::Write(&new), 10), command(CommandKind::Read(8 * 512), 0)];
     let (sender, done) = channel();
     let export = server.exports().named("d").unwrap();
-    export
-        .submit_batch(&batch, Box::new(Batched(sender)))
-        .unwrap();
+    export.submit_batch(&batch, Box::new(Batched(sender))).unwrap();
     done.recv_timeout(Duration::from_secs(120)).unwrap();
     server.stop(Duration::from_secs(120)).unwrap();
     let recording = DataRecording::load(&record).unwrap();

@@ -5,18 +5,11 @@ use std::path::Path;
 
 /// The seeds of a target, in the order of their names.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../fuzz/seeds")
-        .join(target);
-    let mut seeds: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|file| file.unwrap().path())
-        .collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
+    let mut seeds: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     seeds.sort();
-    seeds
-        .iter()
-        .map(|path| std::fs::read(path).unwrap())
-        .collect()
+    seeds.iter().map(|path| std::fs::read(path).unwrap()).collect()
 }
 
 /// Seeds of a target with changed bytes, perhaps with another end.

@@ -97,13 +97,9 @@ impl Observer for Rows {
 /// the same arrivals.
 #[test]
 fn simulation_of_the_same_arrivals_gives_the_same_rows() {
-    for (name, scheduler) in [
-        ("g2", "sptf"),
-        ("g3", "c_look"),
-        ("atlas10k", "sptf"),
-        ("mcd", "fcfs"),
-        ("mwb", "sptf"),
-    ] {
+    for (name, scheduler) in
+        [("g2", "sptf"), ("g3", "c_look"), ("atlas10k", "sptf"), ("mcd", "fcfs"), ("mwb", "sptf")]
+    {
         let device = device(name, &[]);
         let scheduler = SchedulerSpec::named(scheduler).unwrap();
         let (timeline, seen) = start(&device, &scheduler, 20.0);
@@ -229,12 +225,7 @@ fn the_model_is_called_in_the_order_of_the_engine() {
         });
         drop(timeline);
         let wrong = wrong.lock().unwrap();
-        assert!(
-            wrong.is_empty(),
-            "{speed}: {} times, {}",
-            wrong.len(),
-            wrong[0]
-        );
+        assert!(wrong.is_empty(), "{speed}: {} times, {}", wrong.len(), wrong[0]);
     }
 }
 
@@ -347,16 +338,10 @@ impl CompletionObserver for Slow {
 #[test]
 fn a_request_is_in_flight_until_it_is_recorded() {
     for latency_ms in ["0", "5"] {
-        let device = device(
-            "memory",
-            &[("latency_ms", latency_ms), ("ms_per_block", "0")],
-        );
+        let device = device("memory", &[("latency_ms", latency_ms), ("ms_per_block", "0")]);
         let (model, _) = device.build_with(&SchedulerSpec::default()).unwrap();
         let (go, may) = channel();
-        let slow = Arc::new(Slow {
-            seen: Seen::default(),
-            may: Mutex::new(may),
-        });
+        let slow = Arc::new(Slow { seen: Seen::default(), may: Mutex::new(may) });
         let timeline = Timeline::start(model, 1.0, slow.clone()).unwrap();
         let (told, answers) = channel();
         std::thread::scope(|scope| {

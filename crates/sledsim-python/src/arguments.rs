@@ -20,10 +20,7 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
             // Python writes none of more than 4,300 digits.
             let shown = given.str().map(|text| format!(" = {text}"));
             let shown = shown.unwrap_or_default();
-            refused(
-                name,
-                format!("argument {name}{shown}: does not fit 64 bits"),
-            )
+            refused(name, format!("argument {name}{shown}: does not fit 64 bits"))
         })?;
         Ok(number.into())
     } else if given.is_instance_of::<PyFloat>() {
@@ -37,10 +34,7 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<toml_edit::Value> {
         let mut keys = toml_edit::InlineTable::new();
         for (key, given) in table {
             let key = key.extract::<String>().map_err(|_| {
-                refused(
-                    name,
-                    format!("argument {name}: key {key}: must be a string"),
-                )
+                refused(name, format!("argument {name}: key {key}: must be a string"))
             })?;
             let value = inside(&format!("{name}.{key}"), &given)?;
             keys.insert(key, value);

@@ -19,11 +19,7 @@ pub(crate) struct Check<'a> {
 
 impl<'a> Check<'a> {
     pub(crate) fn new(progress: Option<&'a Py<PyAny>>) -> Self {
-        Self {
-            progress,
-            last: Instant::now(),
-            raised: None,
-        }
+        Self { progress, last: Instant::now(), raised: None }
     }
 
     pub(crate) fn check(&mut self, progress: Progress) -> Result<()> {

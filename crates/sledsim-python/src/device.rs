@@ -38,9 +38,7 @@ impl Device {
     #[new]
     fn resolve(name: &str, arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Self> {
         let overrides = overrides(arguments)?;
-        Ok(Self::new(
-            catalog::Device::resolve(name, &overrides).map_err(to_python)?,
-        ))
+        Ok(Self::new(catalog::Device::resolve(name, &overrides).map_err(to_python)?))
     }
 
     #[getter]
@@ -121,9 +119,7 @@ impl Device {
     /// The device of such TOML; the caller compares the content of the trace.
     #[staticmethod]
     fn from_toml(py: Python<'_>, text: &str, name: &str, samples: PathBuf) -> PyResult<Self> {
-        reading(py, &samples, |traces, check| {
-            device_from_toml(name, text, traces, check)
-        })
+        reading(py, &samples, |traces, check| device_from_toml(name, text, traces, check))
     }
 
     /// The same device with overrides; its layout is read again.
@@ -134,9 +130,7 @@ impl Device {
         samples: PathBuf,
     ) -> PyResult<Self> {
         let overrides = overrides(arguments)?;
-        reading(py, &samples, |traces, check| {
-            device_with(&self.device, &overrides, traces, check)
-        })
+        reading(py, &samples, |traces, check| device_with(&self.device, &overrides, traces, check))
     }
 
     /// The resolved spec as JSON.
@@ -156,15 +150,10 @@ fn reading(
     + Send,
 ) -> PyResult<Device> {
     let mut check = Check::new(None);
-    let traces = TraceFiles {
-        beside: None,
-        samples: Some(samples),
-    };
-    let made = detached(py, None, || {
-        read(&traces, &mut |at| check.report(at.completed, at.expected()))
-    });
-    made.map(Device::new)
-        .map_err(|error| check.exception(error))
+    let traces = TraceFiles { beside: None, samples: Some(samples) };
+    let made =
+        detached(py, None, || read(&traces, &mut |at| check.report(at.completed, at.expected())));
+    made.map(Device::new).map_err(|error| check.exception(error))
 }
 
 /// The non-decreasing times in ms with the least absolute deviations from `times_ms`.

@@ -37,9 +37,7 @@ fn op(write: bool) -> Op {
 
 impl Disk {
     pub(crate) fn new(spec: &DiskSpec) -> Self {
-        Self {
-            calculator: Calculator::new(spec),
-        }
+        Self { calculator: Calculator::new(spec) }
     }
 }
 
@@ -53,11 +51,7 @@ impl Disk {
 
     /// The block in a sector, if any.
     fn lbn(&self, cylinder: u32, head: u32, sector: u32) -> PyResult<Option<u64>> {
-        let at = Sector {
-            cylinder,
-            head,
-            sector,
-        };
+        let at = Sector { cylinder, head, sector };
         self.calculator.lbn(at).map_err(to_python)
     }
 

@@ -46,9 +46,7 @@ pub(crate) struct Server {
 impl Server {
     /// A running server.
     pub(crate) fn of(server: server::Server) -> Self {
-        Self {
-            state: Mutex::new(State::Running(Box::new(server))),
-        }
+        Self { state: Mutex::new(State::Running(Box::new(server))) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -109,11 +107,7 @@ impl Server {
                 read_only: export.read_only,
                 speed: export.speed,
                 record: export.record,
-                power_cut: export
-                    .power_cut
-                    .as_deref()
-                    .map(CutSpec::parse)
-                    .transpose()?,
+                power_cut: export.power_cut.as_deref().map(CutSpec::parse).transpose()?,
                 record_data: export.record_data,
             })
         };

@@ -31,12 +31,7 @@ create_exception!(
      message has the byte or the row, and `line` is `None`."
 );
 
-create_exception!(
-    sledsim,
-    OutputError,
-    SledsimError,
-    "A file that cannot be written."
-);
+create_exception!(sledsim, OutputError, SledsimError, "A file that cannot be written.");
 
 create_exception!(
     sledsim,

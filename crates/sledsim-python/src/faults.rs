@@ -26,11 +26,7 @@ fn plan(given: &TipFailureArguments) -> Result<TipFailures, Error> {
     Ok(TipFailures {
         tips: given.tips,
         spares: given.spare_tips,
-        code: Code {
-            data: given.data_tips,
-            ecc: given.ecc_tips,
-            vertical: true,
-        },
+        code: Code { data: given.data_tips, ecc: given.ecc_tips, vertical: true },
         out_of_spares: match given.out_of_spares.as_str() {
             "tolerance" => OutOfSpares::Tolerance,
             "capacity" => OutOfSpares::Capacity,

@@ -34,16 +34,13 @@ pub(crate) fn partition(
 ) -> PyResult<String> {
     let by = match windows {
         None => By::Volume,
-        Some((length_s, warm_up_s)) => By::Window {
-            length: Nanos::from_s(length_s),
-            warm_up: Nanos::from_s(warm_up_s),
-        },
+        Some((length_s, warm_up_s)) => {
+            By::Window { length: Nanos::from_s(length_s), warm_up: Nanos::from_s(warm_up_s) }
+        }
     };
     let mut check = Check::new(progress.as_ref());
     let list = detached(py, load.load.file(), || {
-        (load.load).partition(by, &folder, &mut |at| {
-            check.report(at.completed, at.expected())
-        })
+        (load.load).partition(by, &folder, &mut |at| check.report(at.completed, at.expected()))
     });
     match list {
         Ok(list) => Ok(list.to_string()),
@@ -117,9 +114,8 @@ impl Parts {
         facts: &str,
     ) -> PyResult<()> {
         let (parts, stats) = (self.parts()?, &statistics.stats);
-        let added = detached(py, None, || {
-            parsed(facts).and_then(|facts| parts.add(index, stats, facts))
-        });
+        let added =
+            detached(py, None, || parsed(facts).and_then(|facts| parts.add(index, stats, facts)));
         added.map_err(to_python)
     }
 
@@ -135,9 +131,7 @@ impl Parts {
         Ok(MergedOutput {
             document: merged.document.to_string(),
             table: Rows::new(vec![merged.table]),
-            statistics: Statistics {
-                stats: merged.stats,
-            },
+            statistics: Statistics { stats: merged.stats },
         })
     }
 }

@@ -39,13 +39,9 @@ pub(crate) fn perfetto_of_rows(
     series: Option<&Rows>,
     path: PathBuf,
 ) -> PyResult<u64> {
-    let source = Source::Memory {
-        rows: rows.batches(),
-        series: series.map_or(&[][..], Rows::batches),
-    };
+    let source =
+        Source::Memory { rows: rows.batches(), series: series.map_or(&[][..], Rows::batches) };
     let mut check = Check::new(None);
-    let written = detached(py, None, || {
-        convert(source, &path, &mut |at| check.check(at))
-    });
+    let written = detached(py, None, || convert(source, &path, &mut |at| check.check(at)));
     written.map_err(|error| check.exception(error))
 }

@@ -31,9 +31,7 @@ impl DataRecording {
     #[new]
     fn new(py: Python<'_>, folder: PathBuf) -> PyResult<Self> {
         let loaded = detached(py, Some(&folder), || power::DataRecording::load(&folder));
-        Ok(Self {
-            recording: loaded.map_err(to_python)?,
-        })
+        Ok(Self { recording: loaded.map_err(to_python)? })
     }
 
     /// Its description as JSON.
@@ -49,9 +47,7 @@ impl DataRecording {
     /// The device after power has failed at an instant, in ns.
     fn cut(&self, py: Python<'_>, at_ns: u64) -> PyResult<Cut> {
         let cut = detached(py, None, || self.recording.cut(Nanos(at_ns)));
-        Ok(Cut {
-            cut: Mutex::new(Some(cut.map_err(to_python)?)),
-        })
+        Ok(Cut { cut: Mutex::new(Some(cut.map_err(to_python)?)) })
     }
 }
 
@@ -94,9 +90,7 @@ impl Cut {
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<String> {
         let saved = detached(py, Some(&path), || match &*self.lock() {
             Some(cut) => cut.save(&path),
-            None => Err(Error::Key(
-                "the device of this cut is served already".to_owned(),
-            )),
+            None => Err(Error::Key("the device of this cut is served already".to_owned())),
         });
         saved.map_err(to_python)
     }
@@ -105,9 +99,7 @@ impl Cut {
     fn serve(&self, py: Python<'_>, name: &str, speed: f64) -> PyResult<Server> {
         let served = detached(py, None, || match self.lock().take() {
             Some(cut) => sledsim_emulator::server::Server::start_after(cut, name, speed),
-            None => Err(Error::Key(
-                "the device of this cut is served already".to_owned(),
-            )),
+            None => Err(Error::Key("the device of this cut is served already".to_owned())),
         });
         Ok(Server::of(served.map_err(to_python)?))
     }

@@ -102,11 +102,7 @@ fn commands(given: &Bound<'_, PyAny>) -> PyResult<Vec<Command>> {
                     Ok(fua) => fua.extract().map_err(|_| refuse("fua is no bool"))?,
                     Err(_) => false,
                 };
-                Ok(Command::Write {
-                    lbn: lbn(number(1, "lbn")?)?,
-                    data: data.to_vec().into(),
-                    fua,
-                })
+                Ok(Command::Write { lbn: lbn(number(1, "lbn")?)?, data: data.to_vec().into(), fua })
             }
             _ => Err(refuse("is neither a read nor a write")),
         }
@@ -196,11 +192,7 @@ impl RpcClient {
         })?;
         // Ctrl-C, which Python reports in the main thread.
         let interrupted = || Python::attach(|py| py.check_signals().is_err());
-        let options = Options {
-            tls,
-            patience,
-            give_up: Some(Arc::new(interrupted)),
-        };
+        let options = Options { tls, patience, give_up: Some(Arc::new(interrupted)) };
         let client = wait(py, || Client::connect(&address, &options))?;
         Ok(Self { client })
     }
@@ -333,9 +325,7 @@ impl Remote {
     /// Starts a pipeline of up to `under_way` batches in flight.
     fn pipeline(&self, py: Python<'_>, under_way: usize) -> PyResult<Pipeline> {
         let pipeline = wait(py, || self.remote.pipeline(under_way))?;
-        Ok(Pipeline {
-            pipeline: Mutex::new(pipeline),
-        })
+        Ok(Pipeline { pipeline: Mutex::new(pipeline) })
     }
 }
 
@@ -351,9 +341,7 @@ impl Pipeline {
         py: Python<'_>,
         act: impl FnOnce(&mut client::Pipeline) -> client::Result<T> + Send,
     ) -> PyResult<T> {
-        wait(py, || {
-            act(&mut self.pipeline.lock().unwrap_or_else(PoisonError::into_inner))
-        })
+        wait(py, || act(&mut self.pipeline.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 

@@ -70,21 +70,13 @@ impl Rows {
     }
 
     fn __repr__(&self) -> String {
-        format!(
-            "<sledsim rows: {} x {}>",
-            self.__len__(),
-            self.schema.fields().len()
-        )
+        format!("<sledsim rows: {} x {}>", self.__len__(), self.schema.fields().len())
     }
 
     /// Names of the columns, in order.
     #[getter]
     fn column_names(&self) -> Vec<String> {
-        self.schema
-            .fields()
-            .iter()
-            .map(|field| field.name().clone())
-            .collect()
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

@@ -88,9 +88,7 @@ impl Load {
     /// The same load with overrides.
     fn with_overrides(&self, arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Self> {
         let load = self.load.with_overrides(&overrides(arguments)?);
-        Ok(Self {
-            load: load.map_err(to_python)?,
-        })
+        Ok(Self { load: load.map_err(to_python)? })
     }
 
     /// The seed; `None` for a trace.
@@ -101,16 +99,12 @@ impl Load {
 
     /// The same load with `k` added to its seed.
     fn with_seed_offset(&self, k: u64) -> Self {
-        Self {
-            load: self.load.clone().with_seed_offset(k),
-        }
+        Self { load: self.load.clone().with_seed_offset(k) }
     }
 
     /// The same load for a device, as if it had `blocks` blocks.
     fn within(&self, blocks: u64) -> Self {
-        Self {
-            load: self.load.clone().within(blocks),
-        }
+        Self { load: self.load.clone().within(blocks) }
     }
 }
 
@@ -136,10 +130,7 @@ impl Statistics {
     }
 
     fn __reduce__(slf: &Bound<'_, Self>) -> Reduced {
-        (
-            slf.get_type().unbind(),
-            (slf.get().stats.to_bytes().into(),),
-        )
+        (slf.get_type().unbind(), (slf.get().stats.to_bytes().into(),))
     }
 
     /// Whether the others are the same.
@@ -220,10 +211,7 @@ pub(crate) fn run(
     let mut check = Check::new(progress.as_ref());
     let (mut device, load) = (device.device.clone(), &load.load);
     if !background.is_empty() {
-        let tasks = background
-            .into_iter()
-            .map(task)
-            .collect::<PyResult<Vec<_>>>()?;
+        let tasks = background.into_iter().map(task).collect::<PyResult<Vec<_>>>()?;
         device = device.with_background(&tasks).map_err(to_python)?;
     }
     let result = detached(py, load.file(), || {
@@ -277,9 +265,7 @@ pub(crate) fn scenario(
         Scenario::resolve_with(file.as_deref(), &additions, &mut |at| check.check(at))
     });
     let scenario = scenario.map_err(|error| check.exception(error))?;
-    let load = Load {
-        load: scenario.load,
-    };
+    let load = Load { load: scenario.load };
     let scheduler = scenario.scheduler.label().to_owned();
     Ok((Device::new(scenario.device), load, scheduler))
 }

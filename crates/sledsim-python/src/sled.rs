@@ -39,11 +39,7 @@ fn point((x_m, y_m, direction): PyPoint) -> PyResult<calculator::Point> {
             return Err(refused("direction", message));
         }
     };
-    Ok(calculator::Point {
-        x_m,
-        y_m,
-        direction,
-    })
+    Ok(calculator::Point { x_m, y_m, direction })
 }
 
 fn py_point(point: calculator::Point) -> PyPoint {
@@ -61,10 +57,7 @@ pub(crate) struct Sled {
 
 impl Sled {
     pub(crate) fn new(mems: &Mems) -> Self {
-        Self {
-            mems: mems.clone(),
-            calculator: OnceLock::new(),
-        }
+        Self { mems: mems.clone(), calculator: OnceLock::new() }
     }
 
     fn calculator(&self) -> &dyn Calculator {
@@ -124,9 +117,7 @@ impl Sled {
         let start = start.map(point).transpose()?;
         let extents = extents.iter().map(|&(lbn, blocks)| Extent { lbn, blocks });
         let extents: Vec<Extent> = extents.collect();
-        let found = self
-            .calculator()
-            .batch(&extents, Nanos::from_s(at_s), start);
+        let found = self.calculator().batch(&extents, Nanos::from_s(at_s), start);
         let (passes, end) = found.map_err(to_python)?;
         let passes: PyResult<_> = passes
             .iter()
@@ -176,12 +167,7 @@ impl Sled {
     /// The block at a location.
     fn lbn(&self, cylinder: u32, track: u32, row: u32, cell: u32) -> PyResult<u64> {
         let geometry = &self.mems.geometry;
-        let place = Location {
-            cylinder,
-            track,
-            row,
-            cell,
-        };
+        let place = Location { cylinder, track, row, cell };
         geometry.lbn(&place).ok_or_else(|| {
             SpecError::new_err(format!(
                 "cylinder {cylinder}, track {track}, row {row}, cell {cell}: must be below {}, {}, {}, {}",

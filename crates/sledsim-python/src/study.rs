@@ -49,18 +49,14 @@ impl StudyTable {
             }
             Ok(all)
         });
-        Ok(Self {
-            table: together.map_err(to_python)?,
-        })
+        Ok(Self { table: together.map_err(to_python)? })
     }
 
     /// From the bytes of an Arrow IPC stream.
     #[staticmethod]
     fn from_ipc(py: Python<'_>, content: &[u8]) -> PyResult<Self> {
         let table = py.detach(|| attempted(None, || Table::of_ipc(content)));
-        Ok(Self {
-            table: table.map_err(to_python)?,
-        })
+        Ok(Self { table: table.map_err(to_python)? })
     }
 
     /// Reads a Parquet file: all columns, or those named.
@@ -69,9 +65,7 @@ impl StudyTable {
     fn read(py: Python<'_>, path: PathBuf, columns: Option<Vec<String>>) -> PyResult<Self> {
         let read = || Table::read_parquet(&path, columns.as_deref());
         let table = py.detach(|| attempted(None, read));
-        Ok(Self {
-            table: table.map_err(to_python)?,
-        })
+        Ok(Self { table: table.map_err(to_python)? })
     }
 
     /// As an Arrow IPC stream.
@@ -115,16 +109,12 @@ impl StudyTable {
     /// The rows with these keys, in this order, the first of each.
     fn select(&self, py: Python<'_>, key: &str, wanted: Vec<String>) -> PyResult<Self> {
         let table = py.detach(|| self.table.select(key, &wanted));
-        Ok(Self {
-            table: table.map_err(to_python)?,
-        })
+        Ok(Self { table: table.map_err(to_python)? })
     }
 
     /// The columns of these names that it has, in this order.
     fn arranged(&self, py: Python<'_>, names: Vec<String>) -> Self {
-        Self {
-            table: py.detach(|| self.table.arranged(&names)),
-        }
+        Self { table: py.detach(|| self.table.arranged(&names)) }
     }
 
     /// Means over consecutive rows with equal parameters.
@@ -135,8 +125,6 @@ impl StudyTable {
         left_out: Vec<String>,
     ) -> PyResult<Self> {
         let table = py.detach(|| self.table.means(&parameters, &left_out));
-        Ok(Self {
-            table: table.map_err(to_python)?,
-        })
+        Ok(Self { table: table.map_err(to_python)? })
     }
 }

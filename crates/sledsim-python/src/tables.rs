@@ -61,10 +61,7 @@ impl FromPyObject<'_, '_> for Data {
         }
         let batch = RecordBatch::from_pyarrow_bound(&object)?;
         let schema = batch.schema();
-        Ok(Self(Box::new(RecordBatchIterator::new(
-            [Ok(batch)],
-            schema,
-        ))))
+        Ok(Self(Box::new(RecordBatchIterator::new([Ok(batch)], schema))))
     }
 }
 
@@ -136,9 +133,7 @@ impl Table {
             (None, Some(path)) => CoreTable::load_parquet(&path, medium, settings),
             (None, None) => Err(Error::Key("there are no data".to_owned())),
         });
-        Ok(Self {
-            table: Mutex::new(table.map_err(to_python)?),
-        })
+        Ok(Self { table: Mutex::new(table.map_err(to_python)?) })
     }
 
     /// Names of the columns.

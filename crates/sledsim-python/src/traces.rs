@@ -84,10 +84,7 @@ fn time(name: &str, seconds: Option<f64>) -> Result<Option<Nanos>> {
     if (0.0..=LONGEST_S).contains(&seconds) {
         return Ok(Some(Nanos::from_s(seconds)));
     }
-    Err(Error::argument(
-        name,
-        format!("{name} = {seconds} s: must be from 0 to {LONGEST_S:e} s"),
-    ))
+    Err(Error::argument(name, format!("{name} = {seconds} s: must be from 0 to {LONGEST_S:e} s")))
 }
 
 /// The level of detail of trace information, as in the Python functions.
@@ -124,16 +121,10 @@ pub(crate) fn trace_info(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let (format, options, sort) = reading(given).map_err(to_python)?;
-    let spec = InfoSpec {
-        format,
-        options,
-        sort,
-        ..look.at(&path)
-    };
+    let spec = InfoSpec { format, options, sort, ..look.at(&path) };
     let mut check = Check::new(progress.as_ref());
-    let info = detached(py, Some(&path), || {
-        spec.read(&mut |at: Reading| check.report(at.bytes, at.of))
-    });
+    let info =
+        detached(py, Some(&path), || spec.read(&mut |at: Reading| check.report(at.bytes, at.of)));
     match info {
         Ok(info) => Ok(info.to_string()),
         Err(error) => Err(check.exception(error)),
@@ -199,9 +190,8 @@ pub(crate) fn trace_convert(
         [one] => Some(one.as_path()),
         _ => None,
     };
-    let report = detached(py, file, || {
-        spec.convert(&mut |at: Reading| check.report(at.bytes, at.of))
-    });
+    let report =
+        detached(py, file, || spec.convert(&mut |at: Reading| check.report(at.bytes, at.of)));
     match report {
         Ok(report) => Ok(report.to_string()),
         Err(error) => Err(check.exception(error)),
@@ -221,10 +211,7 @@ fn convert_spec(
             return Err(Error::Key("every and sample: give one of them".to_owned()));
         }
         (Some(step), None) => Sample::Every(step),
-        (None, Some(share)) => Sample::Places {
-            share,
-            seed: choices.seed,
-        },
+        (None, Some(share)) => Sample::Places { share, seed: choices.seed },
         (None, None) => Sample::All,
     };
     Ok(ConvertSpec {
@@ -269,9 +256,7 @@ pub(crate) fn trace_generate(
     let (load, to) = (&load.load, to.as_deref());
     let mut check = Check::new(progress.as_ref());
     let report = detached(py, Some(&output), || {
-        generate(load, place, &output, to, &mut |at| {
-            check.report(at.completed, at.requests)
-        })
+        generate(load, place, &output, to, &mut |at| check.report(at.completed, at.requests))
     });
     match report {
         Ok(report) => Ok(report.to_string()),

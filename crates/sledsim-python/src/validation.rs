@@ -53,10 +53,7 @@ fn index(what: &str, name: &str, names: &[&str]) -> PyResult<usize> {
     let index = names.iter().position(|known| *known == name);
     index.ok_or_else(|| {
         let known = names.join(", ");
-        to_python(Error::argument(
-            what,
-            format!("{what} = '{name}': must be one of {known}"),
-        ))
+        to_python(Error::argument(what, format!("{what} = '{name}': must be one of {known}")))
     })
 }
 

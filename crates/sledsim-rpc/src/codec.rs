@@ -57,8 +57,7 @@ impl<T: Message> Encoder for ProtoEncoder<T> {
     type Error = Status;
 
     fn encode(&mut self, item: T, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        item.encode(buffer)
-            .map_err(|error| Status::internal(error.to_string()))
+        item.encode(buffer).map_err(|error| Status::internal(error.to_string()))
     }
 }
 

@@ -16,9 +16,7 @@ fn ten_blocks_of_a_class_take_one_pass() {
     let there = served.open("m");
     let class = there.equivalent(123_456, None).unwrap();
     let ten: Vec<_> = class.iter().step_by(10).copied().collect();
-    let writes: Vec<_> = (ten.iter())
-        .map(|&lbn| write(lbn, vec![lbn as u8; 512]))
-        .collect();
+    let writes: Vec<_> = (ten.iter()).map(|&lbn| write(lbn, vec![lbn as u8; 512])).collect();
     let answer = there.batch(&writes, true).unwrap();
     assert_eq!(answer.failure(), None);
     let reads: Vec<_> = ten.iter().map(|&lbn| read(lbn, 1)).collect();
@@ -48,21 +46,12 @@ fn a_pipeline_has_many_batches_in_flight() {
     for number in 0..40u64 {
         if pipeline.is_full() {
             let full = pipeline.send(vec![read(0, 1)], false).unwrap_err();
-            assert!(matches!(
-                full,
-                Error::Refused {
-                    code: Code::ResourceExhausted,
-                    ..
-                }
-            ));
+            assert!(matches!(full, Error::Refused { code: Code::ResourceExhausted, .. }));
             let (tag, answer) = pipeline.receive().unwrap().unwrap();
             assert_eq!(answer.unwrap().outcomes.len(), 2);
             assert!(!std::mem::replace(&mut seen[tag as usize], true));
         }
-        let commands = vec![
-            read(number * 1000, 1),
-            write(number * 1000 + 1, vec![7; 512]),
-        ];
+        let commands = vec![read(number * 1000, 1), write(number * 1000 + 1, vec![7; 512])];
         assert_eq!(pipeline.send(commands, false).unwrap(), number);
     }
     while let Some((tag, answer)) = pipeline.receive().unwrap() {
@@ -132,11 +121,9 @@ fn simulation_of_the_same_batches_gives_the_same_rows() {
     let conflicts = ("conflicts", "{ kind = \"channel\", channels = 10 }");
     let moved = ("micropositioning_cylinders", "5");
     let plain = ("batching", "{ kind = \"none\" }");
-    for (scheduler, keys) in [
-        ("fcfs", &[][..]),
-        ("sptf", &[conflicts, moved]),
-        ("c_look", &[plain]),
-    ] {
+    for (scheduler, keys) in
+        [("fcfs", &[][..]), ("sptf", &[conflicts, moved]), ("c_look", &[plain])]
+    {
         let device = device("cmu2003", keys);
         let choice = SchedulerSpec::named(scheduler).unwrap();
         let mut spec = export("m", device.clone());
@@ -188,16 +175,11 @@ fn simulation_of_the_same_batches_gives_the_same_rows() {
         assert!(batches.iter().any(|batch| batch.len() > 10));
         let linked = |batch: &Vec<Row>| {
             let last = batch.len() - 1;
-            (batch.iter().enumerate())
-                .map(|(index, row)| (*row, index < last))
-                .collect::<Vec<_>>()
+            (batch.iter().enumerate()).map(|(index, row)| (*row, index < last)).collect::<Vec<_>>()
         };
         let all: Vec<_> = batches.iter().flat_map(linked).collect();
         let ids: Vec<_> = all.iter().map(|(row, _)| row.id).collect();
-        assert!(
-            ids.iter().copied().eq(0..all.len() as u64),
-            "nothing comes in between"
-        );
+        assert!(ids.iter().copied().eq(0..all.len() as u64), "nothing comes in between");
         let (mut model, _) = device.build_with(&choice).unwrap();
         let mut rows = Rows::default();
         let emulated: Vec<_> = all.iter().map(|(row, _)| *row).collect();
@@ -226,8 +208,6 @@ fn a_batch_takes_the_time_of_the_calculator() {
     let end = answer.completion();
     // From the park position; no bus time is left after the last write is on the media.
     let took = end - start.min().unwrap();
-    let said: f64 = (passes.iter())
-        .map(|pass| pass.step.seek_s + pass.step.transfer_s)
-        .sum();
+    let said: f64 = (passes.iter()).map(|pass| pass.step.seek_s + pass.step.transfer_s).sum();
     assert!((took.0 as f64 - 1e9 * said).abs() <= 1.0, "{took} {said}");
 }

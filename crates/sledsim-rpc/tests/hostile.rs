@@ -10,19 +10,13 @@ use std::time::Duration;
 
 fn served() -> Served {
     let slow = device("memory", &[("latency_ms", "20")]);
-    Served::new(vec![
-        export("m", device("cmu2003", &[])),
-        export("slow", slow),
-    ])
+    Served::new(vec![export("m", device("cmu2003", &[])), export("slow", slow)])
 }
 
 /// The server continues, and no resources are left behind.
 fn is_well(served: &Served) {
     let there = served.open("m");
-    assert_eq!(
-        there.batch(&[read(0, 1)], true).unwrap().outcomes[0].data,
-        [0; 512][..]
-    );
+    assert_eq!(there.batch(&[read(0, 1)], true).unwrap().outcomes[0].data, [0; 512][..]);
     drop(there);
     served.until("gone", |served| served.rpc.clients() == 0);
     served.until("done", |served| outstanding(served, "slow") == 0);
@@ -37,9 +31,7 @@ fn other_protocols_are_reported() {
     assert!(answer.contains("gRPC"), "{answer}");
     // A connection may close before its error is recorded.
     let noted = |count| {
-        served.until("noted", |served| {
-            served.trouble("protocol_errors").0 == count
-        });
+        served.until("noted", |served| served.trouble("protocol_errors").0 == count);
     };
     noted(1);
     assert!(said_to(&served, b"NBDMAGICIHAVEOPT").is_empty());
@@ -53,10 +45,8 @@ fn other_protocols_are_reported() {
 
 #[test]
 fn a_silent_client_times_out() {
-    let settings = admitting(Admission {
-        patience: Duration::from_millis(100),
-        ..Admission::default()
-    });
+    let settings =
+        admitting(Admission { patience: Duration::from_millis(100), ..Admission::default() });
     let served = Served::with(vec![export("m", device("cmu2003", &[]))], &settings);
     assert!(said_to(&served, b"").is_empty());
     assert!(said_to(&served, &PREFACE[..20]).is_empty());
@@ -68,10 +58,7 @@ fn a_silent_client_times_out() {
     let idle = served.client();
     let half = framed(&[0; 1000]).slice(..100);
     let (status, message) = called_with(&served, "Batch", &[half], true);
-    assert!(
-        status == 4 && message.contains("middle of a message"),
-        "{message}"
-    );
+    assert!(status == 4 && message.contains("middle of a message"), "{message}");
     drop(idle.open("m").unwrap());
 }
 
@@ -79,11 +66,8 @@ fn a_silent_client_times_out() {
 fn invalid_frames_end_the_connection() {
     let served = served();
     // A frame of 16 MiB; a headers frame of stream 0; random bytes after the preface.
-    let frames: [&[u8]; 3] = [
-        b"\xff\xff\xff\0\0\0\0\0\x01",
-        b"\0\0\x01\x01\x04\0\0\0\0\x82",
-        &[0xff; 200],
-    ];
+    let frames: [&[u8]; 3] =
+        [b"\xff\xff\xff\0\0\0\0\0\x01", b"\0\0\x01\x01\x04\0\0\0\0\x82", &[0xff; 200]];
     for frame in frames {
         let bytes = [PREFACE, frame].concat();
         let answer = said_to(&served, &bytes);
@@ -118,10 +102,7 @@ fn invalid_messages_are_refused() {
     let whole = framed(b"\x0a\x01m");
     for bytes in [&whole[..3], &whole[..6], &b"\x01\0\0\0\x02ab"[..], b""] {
         let (status, message) = called(&served, "Describe", &[bytes.to_vec().into()]);
-        assert!(
-            [3, 12, 13].contains(&status),
-            "{bytes:?}: {status} {message}"
-        );
+        assert!([3, 12, 13].contains(&status), "{bytes:?}: {status} {message}");
     }
     is_well(&served);
 }
@@ -153,9 +134,7 @@ fn disconnected_clients_leave_no_resources() {
         let there = served.open("slow");
         let mut pipeline = there.pipeline(4).unwrap();
         for lbn in 0..4 {
-            pipeline
-                .send(vec![write(lbn, vec![1; 512])], false)
-                .unwrap();
+            pipeline.send(vec![write(lbn, vec![1; 512])], false).unwrap();
         }
         served.until("some under way", |served| {
             pipeline.flush();
@@ -173,10 +152,7 @@ fn disconnected_clients_leave_no_resources() {
     is_well(&served);
     let facts = served.rpc.to_json();
     assert!(
-        facts["troubles"]["disconnects_mid_request"]["count"]
-            .as_u64()
-            .unwrap()
-            >= 1,
+        facts["troubles"]["disconnects_mid_request"]["count"].as_u64().unwrap() >= 1,
         "{facts}"
     );
 }

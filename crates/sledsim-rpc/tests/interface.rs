@@ -6,9 +6,8 @@ use sledsim_rpc::client::{Code, Error};
 
 #[test]
 fn the_device_of_a_client_is_that_of_the_server() {
-    let exports = sledsim_core::catalog::PRESETS
-        .iter()
-        .map(|(name, _)| export(name, device(name, &[])));
+    let exports =
+        sledsim_core::catalog::PRESETS.iter().map(|(name, _)| export(name, device(name, &[])));
     let served = Served::new(exports.collect());
     let client = served.client();
     assert_eq!(client.exports().len(), sledsim_core::catalog::PRESETS.len());
@@ -43,26 +42,14 @@ fn parallelism_classes_conflicts_and_boundaries() {
     let there = served.open("m");
     let parallel = &here.mems().unwrap().parallel;
     let said = there.parallelism().unwrap();
-    let values = [
-        said.p,
-        said.squares,
-        said.s_x,
-        said.s_y,
-        said.m,
-        said.n_x,
-        said.n_y,
-        said.s_t,
-        said.s_c,
-    ];
+    let values =
+        [said.p, said.squares, said.s_x, said.s_y, said.m, said.n_x, said.n_y, said.s_t, said.s_c];
     assert_eq!(values, [10, 100, 2500, 27, 3, 10, 10, 270, 2700]);
     let now = Nanos::ZERO;
     for lbn in [0, 33, 123_456, here.blocks() - 1] {
         let class = parallel.equivalent(lbn, now).unwrap();
         assert_eq!(there.equivalent(lbn, None).unwrap(), class);
-        assert_eq!(
-            there.boundaries(lbn).unwrap(),
-            parallel.boundaries(lbn).unwrap()
-        );
+        assert_eq!(there.boundaries(lbn).unwrap(), parallel.boundaries(lbn).unwrap());
         for other in class.into_iter().chain(0..40) {
             let conflict = parallel.conflicting(lbn, other, now).unwrap();
             assert_eq!(there.conflicting(lbn, other, None).unwrap(), conflict);
@@ -80,9 +67,6 @@ fn parallelism_classes_conflicts_and_boundaries() {
             panic!("{error:?}");
         };
         assert_eq!(code, Code::InvalidArgument);
-        assert!(
-            message.contains(&format!("must be from 0 to {}", blocks - 1)),
-            "{message}"
-        );
+        assert!(message.contains(&format!("must be from 0 to {}", blocks - 1)), "{message}");
     }
 }

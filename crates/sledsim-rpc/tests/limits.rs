@@ -16,10 +16,7 @@ fn slow(ms: &str) -> sledsim_emulator::server::ExportSpec {
 
 #[test]
 fn connections_are_limited() {
-    let settings = admitting(Admission {
-        max_clients: 2,
-        ..Admission::default()
-    });
+    let settings = admitting(Admission { max_clients: 2, ..Admission::default() });
     let served = Served::with(vec![slow("0.1")], &settings);
     let here = [served.client(), served.client()];
     let third = Client::connect(&Address::Unix(served.socket.clone()), &Options::default());
@@ -63,10 +60,7 @@ fn commands_of_a_batch_are_limited() {
     let (status, message) = said(1 << 16);
     assert_eq!((status, &message[..16]), (3, "commands[0].what"));
     let (status, message) = said((1 << 16) + 65);
-    assert!(
-        status == 8 && message.contains("more than 65536"),
-        "{message}"
-    );
+    assert!(status == 8 && message.contains("more than 65536"), "{message}");
 }
 
 #[test]
@@ -76,19 +70,13 @@ fn names_of_clients_are_cut() {
     let Err(Error::Refused { message, .. }) = served.client().open(&name).map(drop) else {
         panic!();
     };
-    assert!(
-        message.contains(&name[..200]) && message.len() < 400,
-        "{message}"
-    );
+    assert!(message.contains(&name[..200]) && message.len() < 400, "{message}");
 }
 
 /// No more batches are begun than allowed; the others wait.
 #[test]
 fn batches_in_flight_are_limited() {
-    let settings = Settings {
-        max_outstanding: 3,
-        ..Settings::default()
-    };
+    let settings = Settings { max_outstanding: 3, ..Settings::default() };
     let served = Served::with(vec![slow("5")], &settings);
     let there = served.open("slow");
     let mut pipeline = there.pipeline(30).unwrap();
@@ -162,9 +150,7 @@ fn streams_of_a_connection_are_limited() {
 fn the_largest_batch_is_served() {
     let served = Served::new(vec![export("m", device("memory", &[("latency_ms", "0")]))]);
     let there = served.open("m");
-    let data: Vec<u8> = (0..32u32 << 20)
-        .map(|at| (at / 512 * 7 + at) as u8)
-        .collect();
+    let data: Vec<u8> = (0..32u32 << 20).map(|at| (at / 512 * 7 + at) as u8).collect();
     let data = Bytes::from(data);
     thread::scope(|scope| {
         for client in 0..3u64 {
@@ -172,11 +158,8 @@ fn the_largest_batch_is_served() {
             scope.spawn(move || {
                 let there = served.open("m");
                 let lbn = client << 16;
-                let command = sledsim_rpc::client::Command::Write {
-                    lbn,
-                    data: data.clone(),
-                    fua: false,
-                };
+                let command =
+                    sledsim_rpc::client::Command::Write { lbn, data: data.clone(), fua: false };
                 there.batch(&[command], false).unwrap();
                 let answer = there.batch(&[read(lbn, 1 << 16)], false).unwrap();
                 assert!(answer.outcomes[0].data == data);
@@ -206,10 +189,7 @@ fn the_largest_batch_is_served() {
 /// A client that sends refused batches without reading the answers is not read.
 #[test]
 fn a_client_that_reads_no_answers_is_not_read() {
-    let settings = Settings {
-        max_outstanding: 4,
-        ..Settings::default()
-    };
+    let settings = Settings { max_outstanding: 4, ..Settings::default() };
     let served = Served::with(vec![slow("0")], &settings);
     let there = served.open("slow");
     let mut pipeline = there.pipeline(2000).unwrap();

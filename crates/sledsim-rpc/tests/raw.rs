@@ -27,9 +27,7 @@ pub fn said_to(served: &Served, bytes: &[u8]) -> Vec<u8> {
 
 pub fn connected(served: &Served) -> UnixStream {
     let socket = UnixStream::connect(&served.socket).unwrap();
-    socket
-        .set_read_timeout(Some(Duration::from_secs(120)))
-        .unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
     socket
 }
 
@@ -69,22 +67,13 @@ pub fn called(served: &Served, method: &str, frames: &[Bytes]) -> (u32, String) 
 
 /// As [`called`]; if it `hangs`, without an end of the stream.
 pub fn called_with(served: &Served, method: &str, frames: &[Bytes], hangs: bool) -> (u32, String) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let work = async {
-        let stream = tokio::net::UnixStream::connect(&served.socket)
-            .await
-            .unwrap();
-        let (mut link, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
-            .await
-            .unwrap();
+        let stream = tokio::net::UnixStream::connect(&served.socket).await.unwrap();
+        let (mut link, connection) =
+            http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
         tokio::spawn(async move { drop(connection.await) });
-        let body = Frames {
-            frames: frames.iter().cloned().collect(),
-            hangs,
-        };
+        let body = Frames { frames: frames.iter().cloned().collect(), hangs };
         let request = http::Request::post(format!("http://x/sledsim.v1.MemStore/{method}"))
             .header("content-type", "application/grpc")
             .header("te", "trailers")
@@ -104,20 +93,13 @@ pub fn called_with(served: &Served, method: &str, frames: &[Bytes], hangs: bool)
         }
         (status.expect("a status"), message)
     };
-    runtime.block_on(async {
-        tokio::time::timeout(Duration::from_secs(120), work)
-            .await
-            .unwrap()
-    })
+    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(120), work).await.unwrap() })
 }
 
 fn in_headers(headers: &http::HeaderMap) -> (Option<u32>, String) {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap());
     (
         text("grpc-status").map(|status| status.parse().unwrap()),
-        text("grpc-message")
-            .unwrap_or_default()
-            .replace("%20", " ")
-            .replace("%27", "'"),
+        text("grpc-message").unwrap_or_default().replace("%20", " ").replace("%27", "'"),
     )
 }

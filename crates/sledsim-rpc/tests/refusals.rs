@@ -34,29 +34,17 @@ fn a_refused_batch_is_not_executed() {
         export("m", device("cmu2003", &keys)),
         read_only,
         export("d", device("memory", &[])),
-        export(
-            "n",
-            device("cmu2003", &[("batching", "{ kind = \"none\" }")]),
-        ),
+        export("n", device("cmu2003", &[("batching", "{ kind = \"none\" }")])),
         export("b", device("cmu2003", &[("conflicts", bus)])),
     ]);
     let ones = || vec![1; 512];
     let blocks = 6_750_000;
-    let big = Command::Read {
-        lbn: 0,
-        blocks: 65_537,
-    };
+    let big = Command::Read { lbn: 0, blocks: 65_537 };
     let class = served.open("m").equivalent(33, None).unwrap();
     let two = [class[3].to_string(), class[13].to_string()];
     let two = ["must_be_parallel", &two[0], &two[1], "conflict"];
     let cases: Vec<Case<'_>> = vec![
-        (
-            "m",
-            vec![],
-            false,
-            Code::InvalidArgument,
-            &["a command at least"],
-        ),
+        ("m", vec![], false, Code::InvalidArgument, &["a command at least"]),
         (
             "m",
             vec![write(0, ones()), read(1, 0)],
@@ -181,10 +169,7 @@ fn a_refused_batch_is_not_executed() {
         assert_eq!(export.store().allocated(), 0, "{name}: bytes were written");
     }
     served.until("gone", |served| served.rpc.clients() == 0);
-    assert_eq!(
-        served.rpc.to_json()["troubles"]["protocol_errors"]["count"],
-        0
-    );
+    assert_eq!(served.rpc.to_json()["troubles"]["protocol_errors"]["count"], 0);
 }
 
 #[test]
@@ -193,10 +178,7 @@ fn batches_depend_on_export_and_scheduler() {
     hosted.scheduler = SchedulerSpec::named("sptf").unwrap();
     let served = Served::new(vec![
         hosted,
-        export(
-            "n",
-            device("cmu2003", &[("batching", "{ kind = \"none\" }")]),
-        ),
+        export("n", device("cmu2003", &[("batching", "{ kind = \"none\" }")])),
         export("a", device("atlas10k", &[])),
     ]);
     let client = served.client();
@@ -204,10 +186,7 @@ fn batches_depend_on_export_and_scheduler() {
         panic!();
     };
     assert_eq!(code, Code::NotFound);
-    assert!(
-        message.contains("'x'") && message.contains("h, n, a"),
-        "{message}"
-    );
+    assert!(message.contains("'x'") && message.contains("h, n, a"), "{message}");
     assert_eq!(client.open("").unwrap().name(), "h");
     // Without batching, the commands of a pass are separate requests.
     for (name, is_one) in [("h", true), ("n", false)] {
@@ -220,10 +199,7 @@ fn batches_depend_on_export_and_scheduler() {
         assert_eq!(a.start == b.start, is_one, "{name}");
     }
     let disk = client.open("a").unwrap();
-    assert_eq!(
-        disk.batch(&[read(5, 3)], false).unwrap().outcomes[0].data,
-        vec![0; 1536]
-    );
+    assert_eq!(disk.batch(&[read(5, 3)], false).unwrap().outcomes[0].data, vec![0; 1536]);
     for error in [
         disk.parallelism().unwrap_err(),
         disk.equivalent(0, None).unwrap_err(),
@@ -234,10 +210,7 @@ fn batches_depend_on_export_and_scheduler() {
             panic!("{error:?}");
         };
         assert_eq!(code, Code::FailedPrecondition);
-        assert!(
-            message.contains("'atlas10k' is of kind 'disk'"),
-            "{message}"
-        );
+        assert!(message.contains("'atlas10k' is of kind 'disk'"), "{message}");
     }
 }
 

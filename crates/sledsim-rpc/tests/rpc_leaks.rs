@@ -13,9 +13,7 @@ use std::io::Write;
 use std::time::Duration;
 
 fn count(what: &str) -> usize {
-    std::fs::read_dir(format!("/proc/self/{what}"))
-        .unwrap()
-        .count()
+    std::fs::read_dir(format!("/proc/self/{what}")).unwrap().count()
 }
 
 #[test]
@@ -39,9 +37,7 @@ fn a_thousand_clients_leave_no_thread_and_no_open_file() {
             4 => drop(connected(&served).write_all(&[0xee; 500])),
             5 => {
                 let there = served.open("m");
-                there
-                    .batch(&[write(at, vec![1; 512]), read(at + 1, 1)], false)
-                    .unwrap();
+                there.batch(&[write(at, vec![1; 512]), read(at + 1, 1)], false).unwrap();
             }
             // Batches in flight: being received, in the device, being sent.
             6 | 7 => {
@@ -66,9 +62,7 @@ fn a_thousand_clients_leave_no_thread_and_no_open_file() {
     }
     served.until("gone", |served| served.rpc.clients() == 0);
     // The last ones are still ending.
-    served.until("no more", |_| {
-        count("task") <= here.0 && count("fd") <= here.1
-    });
+    served.until("no more", |_| count("task") <= here.0 && count("fd") <= here.1);
     served.until("done", |served| outstanding(served, "slow") == 0);
     assert_eq!(served.trouble("too_many_clients").0, 0);
     drop(served);

@@ -34,10 +34,7 @@ pub struct Served {
 
 /// Settings with this admission.
 pub fn admitting(admission: Admission) -> Settings {
-    Settings {
-        admission,
-        ..Settings::default()
-    }
+    Settings { admission, ..Settings::default() }
 }
 
 impl Served {
@@ -51,12 +48,7 @@ impl Served {
         let server = Server::start(specs).unwrap();
         let address = Address::Unix(socket.clone());
         let rpc = RpcServer::start(&address, server.exports().clone(), settings).unwrap();
-        Self {
-            rpc,
-            server,
-            socket,
-            _folder: folder,
-        }
+        Self { rpc, server, socket, _folder: folder }
     }
 
     pub fn client(&self) -> Client {
@@ -92,11 +84,7 @@ pub fn read(lbn: u64, blocks: u32) -> Command {
 }
 
 pub fn write(lbn: u64, data: Vec<u8>) -> Command {
-    Command::Write {
-        lbn,
-        data: data.into(),
-        fua: false,
-    }
+    Command::Write { lbn, data: data.into(), fua: false }
 }
 
 /// Requests in flight in the device of an export.

@@ -33,10 +33,7 @@ fn a_stop_answers_two_batches(latency_ms: &str) -> bool {
     }
     let start = Instant::now();
     served.rpc.stop(Duration::from_secs(200));
-    assert!(
-        start.elapsed() < Duration::from_secs(100),
-        "not all of the grace"
-    );
+    assert!(start.elapsed() < Duration::from_secs(100), "not all of the grace");
     assert_eq!(waits.join().unwrap().unwrap().outcomes.len(), 1);
     let (_, answer) = pipeline.receive().unwrap().unwrap();
     answer.unwrap();
@@ -54,10 +51,7 @@ fn a_stop_answers_two_batches(latency_ms: &str) -> bool {
     let Err(Error::Ended(why)) = idle.batch(&[write(2, vec![3; 512])], false) else {
         panic!();
     };
-    assert!(
-        why.contains("s.sock") && why.contains("ended the connection"),
-        "{why}"
-    );
+    assert!(why.contains("s.sock") && why.contains("ended the connection"), "{why}");
     assert!(!served.socket.exists());
     assert_eq!(served.rpc.clients(), 0);
     let export = served.server.exports().named("slow").unwrap();
@@ -96,10 +90,7 @@ fn absent_and_foreign_servers_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("n.sock");
     let address = Address::Unix(path.clone());
-    let options = Options {
-        patience: Duration::from_millis(300),
-        ..Options::default()
-    };
+    let options = Options { patience: Duration::from_millis(300), ..Options::default() };
     let refused = |address: &Address| match Client::connect(address, &options) {
         Err(Error::Connect(why)) => why,
         other => panic!("{:?}", other.err()),
@@ -121,10 +112,7 @@ fn absent_and_foreign_servers_are_reported() {
     let uri = nbd.uri();
     let address = uri.strip_prefix("nbd://").unwrap().parse().unwrap();
     let why = refused(&address);
-    assert!(
-        why.contains("no sledsim server for RPC") || why.contains("within"),
-        "{why}"
-    );
+    assert!(why.contains("no sledsim server for RPC") || why.contains("within"), "{why}");
     let why = refused(&Address::Tcp("127.0.0.1".into(), 1));
     assert!(why.contains("refused"), "{why}");
 }
@@ -136,10 +124,7 @@ fn a_waiting_call_can_be_given_up() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     let slow = device("memory", &[("latency_ms", "60000")]);
-    let served = Served::new(vec![
-        export("slow", slow),
-        export("m", device("cmu2003", &[])),
-    ]);
+    let served = Served::new(vec![export("slow", slow), export("m", device("cmu2003", &[]))]);
     let wanted = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&wanted);
     let options = Options {
@@ -155,11 +140,7 @@ fn a_waiting_call_can_be_given_up() {
     wanted.store(false, Ordering::SeqCst);
     let there = client.open("m").unwrap();
     there.batch(&[read(0, 1)], false).unwrap();
-    assert_eq!(
-        outstanding(&served, "slow"),
-        1,
-        "the server goes on with it"
-    );
+    assert_eq!(outstanding(&served, "slow"), 1, "the server goes on with it");
 }
 
 /// Clients that connect during a stop are refused, or find the connection ended; none

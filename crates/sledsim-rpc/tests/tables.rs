@@ -17,17 +17,11 @@ const WIDTHS: [usize; 4] = [8, 32, 15, 16];
 
 /// So fast that tests do not wait for the sled.
 fn fast(device: Device) -> ExportSpec {
-    ExportSpec {
-        speed: 1000.0,
-        ..export("m", device)
-    }
+    ExportSpec { speed: 1000.0, ..export("m", device) }
 }
 
 fn settings(kind: TableLayoutKind) -> Settings {
-    Settings {
-        kind,
-        ..Settings::default()
-    }
+    Settings { kind, ..Settings::default() }
 }
 
 /// Records of bytes from the seed, no two values of a column alike.
@@ -56,9 +50,7 @@ fn column(batch: &RecordBatch, index: usize) -> Vec<Vec<u8>> {
     let column = batch.column(index).as_any();
     let column = column.downcast_ref::<FixedSizeBinaryArray>();
     let column = column.expect("binaries");
-    (0..column.len())
-        .map(|n| column.value(n).to_vec())
-        .collect()
+    (0..column.len()).map(|n| column.value(n).to_vec()).collect()
 }
 
 fn whole(table: &mut Table) -> RecordBatch {
@@ -70,11 +62,7 @@ fn whole(table: &mut Table) -> RecordBatch {
 
 #[test]
 fn a_remote_table_equals_a_local_one() {
-    for kind in [
-        TableLayoutKind::Normal,
-        TableLayoutKind::Vertical,
-        TableLayoutKind::Capsule,
-    ] {
+    for kind in [TableLayoutKind::Normal, TableLayoutKind::Vertical, TableLayoutKind::Capsule] {
         let sled = device("cmu2003", &[]);
         let served = Served::new(vec![fast(sled.clone())]);
         let source = data(40_000, 1);
@@ -82,26 +70,18 @@ fn a_remote_table_equals_a_local_one() {
         let mut reader = RecordBatchIterator::new([Ok(source.clone())], source.schema());
         let drive = Box::new(Drive::new(&sled).unwrap());
         let mut near = Table::load(&mut reader, drive, settings(kind)).unwrap();
-        assert_eq!(
-            (far.clock(), far.to_json().unwrap()),
-            (Nanos::ZERO, near.to_json().unwrap())
-        );
+        assert_eq!((far.clock(), far.to_json().unwrap()), (Nanos::ZERO, near.to_json().unwrap()));
         assert!(whole(&mut far) == source);
         let mut last = far.clock();
         assert!(last > Nanos::ZERO);
 
-        for (columns, first, count) in [
-            (vec![0], 0, 40_000),
-            (vec![3, 1], 7, 20_000),
-            (vec![2], 39_999, 1),
-        ] {
+        for (columns, first, count) in
+            [(vec![0], 0, 40_000), (vec![3, 1], 7, 20_000), (vec![2], 39_999, 1)]
+        {
             let (one, cost) = far.scan(&columns, first, count).unwrap();
             let (two, simulated) = near.scan(&columns, first, count).unwrap();
             assert!(one == two, "{columns:?}");
-            assert_eq!(
-                (cost.blocks, cost.requests),
-                (simulated.blocks, simulated.requests)
-            );
+            assert_eq!((cost.blocks, cost.requests), (simulated.blocks, simulated.requests));
             assert!(cost.time > Nanos::ZERO && far.clock() >= last + cost.time);
             last = far.clock();
         }
@@ -113,11 +93,8 @@ fn a_remote_table_equals_a_local_one() {
         for (at, count) in [(5, 1), (31, 20_000), (16_200, 16_200)] {
             let change = data(count, 100 + at as u64);
             let some = change.project(&[3, 1]).unwrap();
-            let costs = [&mut far, &mut near].map(|table| {
-                table
-                    .update(at as u64, std::slice::from_ref(&some))
-                    .unwrap()
-            });
+            let costs = [&mut far, &mut near]
+                .map(|table| table.update(at as u64, std::slice::from_ref(&some)).unwrap());
             assert_eq!(costs[0].blocks, costs[1].blocks);
             let costs = [&mut far, &mut near]
                 .map(|table| table.append(std::slice::from_ref(&change)).unwrap());
@@ -136,10 +113,7 @@ fn two_tables_on_one_sled_do_not_overlap() {
     let table = |(source, first_lbn): (&RecordBatch, u64)| {
         let medium = RemoteMedium::new(&there).unwrap();
         let mut reader = RecordBatchIterator::new([Ok(source.clone())], source.schema());
-        let settings = Settings {
-            first_lbn,
-            ..settings(TableLayoutKind::Capsule)
-        };
+        let settings = Settings { first_lbn, ..settings(TableLayoutKind::Capsule) };
         Table::load(&mut reader, Box::new(medium), settings).unwrap()
     };
     let mut tables: Vec<_> = sources.iter().zip([0, 27_000]).map(table).collect();
@@ -168,14 +142,8 @@ fn the_end_of_the_server_is_reported_and_remembered() {
     let socket = served.socket.display().to_string();
     assert!(error.contains(&socket), "{error}");
     for _ in 0..2 {
-        let again = table
-            .scan(&[0], 0, 1)
-            .expect_err("there is no server")
-            .to_string();
-        assert!(
-            again.contains("unusable") && again.contains(&socket),
-            "{again}"
-        );
+        let again = table.scan(&[0], 0, 1).expect_err("there is no server").to_string();
+        assert!(again.contains("unusable") && again.contains(&socket), "{again}");
     }
     assert_eq!(table.records(), 20_000);
 }
@@ -186,23 +154,12 @@ fn unsuitable_devices_are_refused() {
     let exports = [
         ("disk", device("atlas10k", &[]), "must be on a single sled"),
         ("memory", device("memory", &[]), "must be on a single sled"),
-        (
-            "buffered",
-            device("cmu2003", &[("buffer", buffer)]),
-            "must be on a single sled",
-        ),
-        (
-            "still",
-            device("cmu2003", &[]),
-            "export 'still' of server at 'unix:",
-        ),
+        ("buffered", device("cmu2003", &[("buffer", buffer)]), "must be on a single sled"),
+        ("still", device("cmu2003", &[]), "export 'still' of server at 'unix:"),
         ("still", device("cmu2003", &[]), "is read-only"),
     ];
     for (name, device, says) in exports {
-        let spec = ExportSpec {
-            read_only: name == "still",
-            ..export(name, device)
-        };
+        let spec = ExportSpec { read_only: name == "still", ..export(name, device) };
         let served = Served::new(vec![spec]);
         match RemoteMedium::new(&served.open(name)) {
             Ok(_) => panic!("{name} should be refused"),

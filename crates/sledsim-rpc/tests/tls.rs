@@ -49,10 +49,7 @@ fn certificates() -> Option<TempDir> {
 
 fn connect(rpc: &RpcServer, tls: Option<PathBuf>) -> Result<Client, String> {
     let address = rpc.uri().strip_prefix("dns:").unwrap().parse().unwrap();
-    let options = Options {
-        tls,
-        ..Options::default()
-    };
+    let options = Options { tls, ..Options::default() };
     match Client::connect(&address, &options) {
         Ok(client) => Ok(client),
         Err(Error::Connect(why)) => Err(why),
@@ -79,10 +76,7 @@ fn only_clients_with_a_certificate_are_served() {
         let client = connect(&rpc, Some(folder.path().join("ours"))).unwrap();
         let there = client.open("m").unwrap();
         there.batch(&[write(5, vec![9; 4096])], false).unwrap();
-        assert_eq!(
-            there.batch(&[read(5, 8)], false).unwrap().outcomes[0].data,
-            [9; 4096][..]
-        );
+        assert_eq!(there.batch(&[read(5, 8)], false).unwrap().outcomes[0].data, [9; 4096][..]);
         for name in ["others", "anonymous"] {
             let why = connect(&rpc, Some(folder.path().join(name))).err().unwrap();
             assert!(why.contains("TLS"), "{name}: {why}");
@@ -103,15 +97,9 @@ fn remote_addresses_need_tls() {
     };
     let why = start(&Settings::default()).err().unwrap().to_string();
     assert!(why.contains("other machines"), "{why}");
-    let open = admitting(Admission {
-        allow_unauthenticated: true,
-        ..Admission::default()
-    });
+    let open = admitting(Admission { allow_unauthenticated: true, ..Admission::default() });
     start(&open).unwrap();
     use std::os::unix::fs::PermissionsExt;
-    let mode = std::fs::metadata(&served.socket)
-        .unwrap()
-        .permissions()
-        .mode();
+    let mode = std::fs::metadata(&served.socket).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }

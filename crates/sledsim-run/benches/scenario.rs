@@ -47,11 +47,7 @@ fn main() -> Result<()> {
     if let Some(hits) = hits {
         return count_hits(&scenario, &hits);
     }
-    let Scenario {
-        device,
-        scheduler,
-        load,
-    } = scenario;
+    let Scenario { device, scheduler, load } = scenario;
     let run = run(&device, &load, scheduler, &rows, &mut |_| Ok(()))?;
     println!("{}", run.document);
     Ok(())
@@ -86,11 +82,8 @@ fn fixed_arithmetic(rounds: u64) -> f64 {
     for _ in 0..rounds {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
         let place = ((state >> 53) ^ (sum.to_bits() & 1)) as usize;
-        sum = if state >> 63 == 1 {
-            (sum + table[place]).sqrt()
-        } else {
-            table[place] / (sum + 1.0)
-        };
+        sum =
+            if state >> 63 == 1 { (sum + table[place]).sqrt() } else { table[place] / (sum + 1.0) };
     }
     sum
 }

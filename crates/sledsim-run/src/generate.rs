@@ -51,10 +51,7 @@ pub fn generate(
         Target::Device(device, _) => device.blocks(),
     };
     if blocks == 0 {
-        return Err(Error::argument(
-            "blocks",
-            "blocks = 0: must be at least 1".to_owned(),
-        ));
+        return Err(Error::argument("blocks", "blocks = 0: must be at least 1".to_owned()));
     }
     let (mut format, writer) = output::create(path, to, formats::all().writers)?;
     load.keep(check)?;
@@ -120,11 +117,7 @@ fn draw(source: &mut Recorder, check: &mut dyn FnMut(Progress) -> Result<()>) ->
         source.take()?;
         completed += 1;
         if completed % CHECK_EVERY == 0 {
-            check(Progress {
-                completed,
-                requests,
-                share: None,
-            })?;
+            check(Progress { completed, requests, share: None })?;
         }
     }
     // A source of unknown length may be waiting for completions.
@@ -142,13 +135,7 @@ struct Recorder {
 
 impl Recorder {
     fn new(source: Box<dyn LoadSource>, writer: Box<dyn Writer>) -> Self {
-        Self {
-            source,
-            writer,
-            records: 0,
-            first: None,
-            last: Nanos::ZERO,
-        }
+        Self { source, writer, records: 0, first: None, last: Nanos::ZERO }
     }
 
     fn write(&mut self, request: &Request) -> Result<()> {

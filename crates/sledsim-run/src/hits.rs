@@ -181,9 +181,7 @@ impl HitsSpec {
             return Err(refuse("segment_kib: must be at least 0.5, one block"));
         }
         if self.policies.is_empty() || self.sizes_blocks.is_empty() {
-            return Err(refuse(
-                "policies and sizes_mib: must have at least one each",
-            ));
+            return Err(refuse("policies and sizes_mib: must have at least one each"));
         }
         let mib = |blocks: u64| blocks as f64 / 2048.0;
         for &size in &self.sizes_blocks {

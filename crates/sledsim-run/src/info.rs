@@ -55,11 +55,7 @@ fn take_all(
     let mut completed = 0;
     while source.next_arrival()?.is_some() {
         let request = source.take()?;
-        let mut record = Record {
-            time: request.arrival,
-            op: request.op,
-            ..Record::default()
-        };
+        let mut record = Record { time: request.arrival, op: request.op, ..Record::default() };
         if request.extents.is_empty() {
             take(&record, request.stream);
         }
@@ -70,11 +66,7 @@ fn take_all(
         }
         completed += 1;
         if completed % CHECK_EVERY == 0 {
-            check(Progress {
-                completed,
-                requests,
-                share: None,
-            })?;
+            check(Progress { completed, requests, share: None })?;
         }
     }
     if requests.is_some_and(|requests| requests > completed) || completed == 0 {

@@ -49,14 +49,7 @@ impl Load {
         let warm_up = WarmUp::read(&mut keys)?;
         let kind = LoadKind::Workload(Workload::read(&name, &mut keys)?);
         keys.finish()?;
-        Ok(Self {
-            kind,
-            limits,
-            warm_up,
-            within: None,
-            preset,
-            given: settings(given),
-        })
+        Ok(Self { kind, limits, warm_up, within: None, preset, given: settings(given) })
     }
 
     /// Reads how to replay the trace at `path` from `keys` and finishes them.
@@ -69,14 +62,7 @@ impl Load {
         let warm_up = WarmUp::read(&mut keys)?;
         let kind = LoadKind::Trace(Box::new(TraceSpec::read(path, &mut keys)?));
         keys.finish()?;
-        Ok(Self {
-            kind,
-            limits,
-            warm_up,
-            within: None,
-            preset: None,
-            given: settings(given),
-        })
+        Ok(Self { kind, limits, warm_up, within: None, preset: None, given: settings(given) })
     }
 
     /// Reads the load of the table `[workload]` of a scenario: its `kind` is a
@@ -124,11 +110,7 @@ impl Load {
                 changed
             }
         };
-        Ok(Self {
-            within: self.within,
-            preset: self.preset.clone(),
-            ..changed
-        })
+        Ok(Self { within: self.within, preset: self.preset.clone(), ..changed })
     }
 
     /// Its workload, or `trace`.
@@ -196,11 +178,7 @@ impl Load {
             keys.forget(key);
         }
         let load = Self::read(keys, None, samples)?;
-        Ok(Self {
-            within,
-            preset: preset.or(load.preset),
-            ..load
-        })
+        Ok(Self { within, preset: preset.or(load.preset), ..load })
     }
 
     /// The seed; `None` for a trace, which has none.

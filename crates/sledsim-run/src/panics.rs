@@ -65,10 +65,7 @@ mod tests {
         let inner = || catch_panic(|| panic!("the {} is gone", "floor"));
         let message: Result<(), String> = catch_panic(inner).unwrap();
         let message = message.unwrap_err();
-        assert!(
-            message.starts_with("the floor is gone; panics.rs:"),
-            "{message}"
-        );
+        assert!(message.starts_with("the floor is gone; panics.rs:"), "{message}");
         let values: Vec<u8> = Vec::new();
         let message = catch_panic(|| values[3]).unwrap_err();
         assert!(message.contains("index is 3"), "{message}");

@@ -70,26 +70,11 @@ pub struct Additions {
 
 /// The built-in scenarios, by name.
 pub const SCENARIOS: [(&str, &str); 5] = [
-    (
-        "mcd-hplajw-like",
-        include_str!("../data/scenarios/mcd-hplajw-like.toml"),
-    ),
-    (
-        "mwb-cello-like",
-        include_str!("../data/scenarios/mwb-cello-like.toml"),
-    ),
-    (
-        "power-study",
-        include_str!("../data/scenarios/power-study.toml"),
-    ),
-    (
-        "tip-failures",
-        include_str!("../data/scenarios/tip-failures.toml"),
-    ),
-    (
-        "raid5-rebuild",
-        include_str!("../data/scenarios/raid5-rebuild.toml"),
-    ),
+    ("mcd-hplajw-like", include_str!("../data/scenarios/mcd-hplajw-like.toml")),
+    ("mwb-cello-like", include_str!("../data/scenarios/mwb-cello-like.toml")),
+    ("power-study", include_str!("../data/scenarios/power-study.toml")),
+    ("tip-failures", include_str!("../data/scenarios/tip-failures.toml")),
+    ("raid5-rebuild", include_str!("../data/scenarios/raid5-rebuild.toml")),
 ];
 
 /// The keys of the scenario at `path`, or of a built-in one.
@@ -191,11 +176,7 @@ impl Scenario {
         for (key, value) in set {
             let table = key.split(['.', '[']).next().unwrap_or_default();
             let known = key.contains('.') && TABLES.contains(&table);
-            let full = if known {
-                key.to_owned()
-            } else {
-                format!("workload.{key}")
-            };
+            let full = if known { key.to_owned() } else { format!("workload.{key}") };
             keys.set_text(&full, value, &format!("--set {key}"))?;
         }
         if let Some(scheduler) = &additions.scheduler {
@@ -208,12 +189,8 @@ impl Scenario {
         }
 
         let device = keys.take_table("device");
-        let scheduler = keys
-            .take_table("scheduler")
-            .unwrap_or_else(|| Keys::empty("scheduler"));
-        let workload = keys
-            .take_table("workload")
-            .unwrap_or_else(|| Keys::empty("workload"));
+        let scheduler = keys.take_table("scheduler").unwrap_or_else(|| Keys::empty("scheduler"));
+        let workload = keys.take_table("workload").unwrap_or_else(|| Keys::empty("workload"));
         let layout = keys.take_table("layout");
         let background = keys.take_tables("background")?;
         keys.finish()?;
@@ -228,10 +205,7 @@ impl Scenario {
             let named = additions.background.iter();
             named.map(|label| TaskSpec::named(label)).collect()
         };
-        let traces = TraceFiles {
-            beside,
-            samples: additions.samples.as_deref(),
-        };
+        let traces = TraceFiles { beside, samples: additions.samples.as_deref() };
         let device = completed(device, layout, &tasks?, &traces, check)?;
         let load = load(workload, additions, beside);
         Ok(Self {
@@ -263,9 +237,9 @@ fn load(mut keys: Keys, additions: &Additions, beside: Option<&Path>) -> Result<
         keys.opt_text(replaced)?;
     }
     match (&additions.trace, &additions.workload) {
-        (Some(_), Some(_)) => Err(Error::Key(
-            "--trace and --workload: give one of them".to_owned(),
-        )),
+        (Some(_), Some(_)) => {
+            Err(Error::Key("--trace and --workload: give one of them".to_owned()))
+        }
         (Some(trace), None) => Load::trace(Path::new(trace), keys),
         (None, Some(workload)) => Load::workload(workload, keys),
         (None, None) => Load::read(keys, beside, additions.samples.as_deref()),

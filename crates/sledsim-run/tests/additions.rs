@@ -62,10 +62,7 @@ fn an_added_scheduler_works() {
     assert_eq!(ids(chosen), expected);
     assert_eq!(ids(choose("").unwrap()), (0..40).collect::<Vec<_>>());
     let error = choose("name = \"last_frist\"").unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "unknown scheduler 'last_frist'; did you mean 'last_first'?"
-    );
+    assert_eq!(error, "unknown scheduler 'last_frist'; did you mean 'last_first'?");
     assert!(SchedulerSpec::named("last_first").is_err());
 }
 
@@ -86,21 +83,13 @@ impl Layout for Backwards {
 
 const BACKWARDS: LayoutEntry = LayoutEntry {
     name: "backwards",
-    read: |_, site| {
-        Ok(LayoutSpec::new(
-            serde_json::json!({}),
-            Backwards(site.blocks),
-        ))
-    },
+    read: |_, site| Ok(LayoutSpec::new(serde_json::json!({}), Backwards(site.blocks))),
 };
 
 #[test]
 fn an_added_layout_works() {
     let known = Registry::over(&LAYOUTS, &[BACKWARDS]);
-    let traces = TraceFiles {
-        beside: None,
-        samples: None,
-    };
+    let traces = TraceFiles { beside: None, samples: None };
     let lay = |name: &str| {
         let (g2, check) = (device("g2", &[]), &mut |_| Ok(()));
         let keys = Keys::parse(&format!("name = \"{name}\""), "x.toml").unwrap();
@@ -124,10 +113,7 @@ fn an_added_layout_works() {
     assert_eq!(first_seek(&laid, 7), first_seek(&bare, last - 7));
     assert_ne!(first_seek(&laid, 7), first_seek(&bare, 7));
     let error = lay("backward").unwrap_err().to_string();
-    assert!(
-        error.ends_with("unknown layout; did you mean 'backwards'?"),
-        "{error}"
-    );
+    assert!(error.ends_with("unknown layout; did you mean 'backwards'?"), "{error}");
 }
 
 /// Evicts the entry used last.
@@ -173,10 +159,7 @@ fn an_added_cache_policy_works() {
     assert_eq!(hits("lru"), 0);
     assert!(hits("last_used") >= 9 * 3, "{}", hits("last_used"));
     let error = PolicySpec::from_registry(known, "last_use").unwrap_err();
-    assert!(
-        error.to_string().contains("did you mean 'last_used'?"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("did you mean 'last_used'?"), "{error}");
 }
 
 /// One LBN a line: reads of a block, 1 ms apart.
@@ -229,10 +212,7 @@ fn an_added_trace_format_works() {
     let (path, out) = (folder.path().join("my.lbn"), folder.path().join("my.csv"));
     std::fs::write(&path, "7\n12\n3\n").unwrap();
     let options = Options {
-        formats: Formats {
-            readers: Registry::over(&FORMATS, &[BLOCKS]),
-            writers: WRITERS,
-        },
+        formats: Formats { readers: Registry::over(&FORMATS, &[BLOCKS]), writers: WRITERS },
         ..Options::default()
     };
     // It is recognised by what is in it, as the others are.
@@ -240,18 +220,11 @@ fn an_added_trace_format_works() {
     assert!(info.read(&mut |_| Ok(())).is_err());
     info.options = options.clone();
     let found = info.read(&mut |_| Ok(())).unwrap();
-    assert_eq!(
-        (&found["format"], &found["requests"]),
-        (&"blocks".into(), &3.into())
-    );
+    assert_eq!((&found["format"], &found["requests"]), (&"blocks".into(), &3.into()));
     let mut convert = ConvertSpec::new(&[path], &out);
     convert.options = options;
     convert.convert(&mut |_| Ok(())).unwrap();
     let written = std::fs::read_to_string(out).unwrap();
-    let offsets: Vec<_> = written
-        .lines()
-        .skip(1)
-        .map(|line| line.split(',').nth(2))
-        .collect();
+    let offsets: Vec<_> = written.lines().skip(1).map(|line| line.split(',').nth(2)).collect();
     assert!(written.contains("6144") && offsets.len() == 3, "{written}");
 }

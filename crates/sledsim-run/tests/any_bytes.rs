@@ -13,17 +13,12 @@ use tempfile::TempDir;
 
 /// The seeds of a target.
 fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../fuzz/seeds")
-        .join(target);
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
     let files = std::fs::read_dir(folder).unwrap();
     let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
     files.sort();
     assert!(!files.is_empty());
-    files
-        .iter()
-        .map(|file| std::fs::read(file).unwrap())
-        .collect()
+    files.iter().map(|file| std::fs::read(file).unwrap()).collect()
 }
 
 /// Seeds with some bytes changed, put in or taken out.

@@ -18,12 +18,7 @@ fn row(ns: u64) -> Row {
     Row {
         completion: Nanos(3 * time.0),
         passes: 1,
-        parts: Parts {
-            seek: time,
-            transfer: time,
-            bus: time,
-            ..Parts::default()
-        },
+        parts: Parts { seek: time, transfer: time, bus: time, ..Parts::default() },
         ..Row::default()
     }
 }

@@ -44,10 +44,7 @@ fn replay(path: &Path, keys: &str) -> Value {
     let load = Load::trace(path, Keys::parse(keys, "my.toml").unwrap()).unwrap();
     let device = Device::resolve("g2", &[]).unwrap();
     let rows = RowsTo::Nowhere;
-    let run = run(&device, &load, SchedulerSpec::default(), &rows, &mut |_| {
-        Ok(())
-    })
-    .unwrap();
+    let run = run(&device, &load, SchedulerSpec::default(), &rows, &mut |_| Ok(())).unwrap();
     run.document
 }
 

@@ -47,9 +47,7 @@ fn a_trace_is_split_in_memory_that_does_not_depend_on_its_length() {
         assert_eq!(list["requests"], requests);
         assert_eq!(list["parts"].as_array().unwrap().len() as u64, VOLUMES);
         let of_parts = list["parts"].as_array().unwrap().iter();
-        let sum: u64 = of_parts
-            .map(|part| part["requests"].as_u64().unwrap())
-            .sum();
+        let sum: u64 = of_parts.map(|part| part["requests"].as_u64().unwrap()).sum();
         assert_eq!(sum, requests);
         peaks.extend(peak_mib());
     }

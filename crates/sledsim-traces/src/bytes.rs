@@ -82,19 +82,13 @@ impl Bytes {
 
     #[cold]
     fn truncated(&self, found: usize, count: usize) -> Error {
-        self.refuse(format!(
-            "the file ends in the middle of a record: {found} of {count} bytes"
-        ))
+        self.refuse(format!("the file ends in the middle of a record: {found} of {count} bytes"))
     }
 
     /// An error about the current record.
     #[cold]
     pub fn refuse(&self, problem: String) -> Error {
-        Error::Byte {
-            path: self.input.name().to_owned(),
-            byte: self.record,
-            problem,
-        }
+        Error::Byte { path: self.input.name().to_owned(), byte: self.record, problem }
     }
 
     /// The number of bytes taken.

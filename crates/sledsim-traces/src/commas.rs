@@ -38,12 +38,7 @@ pub struct CommaReader<F, const N: usize> {
 impl<F: CommaFormat<N>, const N: usize> CommaReader<F, N> {
     /// Reads from `lines`.
     pub fn new(lines: Lines, format: F) -> Self {
-        Self {
-            lines,
-            format,
-            started: false,
-            empty: 0,
-        }
+        Self { lines, format, started: false, empty: 0 }
     }
 
     /// Moves to the first line of a record; false at the end.

@@ -87,9 +87,7 @@ impl Reader for Arrivals {
                     self.latest = self.latest.max(record.time);
                     self.held += 1;
                     let sum = Nanos(record.time.0 + LATEST_NS - response.0);
-                    self.waiting
-                        .push(sum, record)
-                        .map_err(|problem| self.refuse(problem))?;
+                    self.waiting.push(sum, record).map_err(|problem| self.refuse(problem))?;
                 }
             }
         }
@@ -97,10 +95,7 @@ impl Reader for Arrivals {
 
     /// Names the record by its completion, as the reader is ahead of it.
     fn refuse(&self, problem: String) -> Error {
-        let problem = format!(
-            "the request completed at {} s: {problem}",
-            self.completion.s()
-        );
+        let problem = format!("the request completed at {} s: {problem}", self.completion.s());
         match self.reader.refuse(problem.clone()) {
             Error::Line { path, .. } => Error::trace(Path::new(&path), problem),
             Error::File { path, .. } => Error::trace(&path, problem),

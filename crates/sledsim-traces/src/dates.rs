@@ -6,10 +6,7 @@ use chrono::{DateTime, NaiveDateTime};
 /// `2024-01-15 10:30:45.123456` (in UTC) or `2024-01-15T10:30:45,5+01:00`, and whether they
 /// are exact; `None` for other text and for dates before 1970.
 pub fn date_ns(text: &[u8]) -> Option<(u64, bool)> {
-    let text = str::from_utf8(text)
-        .ok()?
-        .replacen(',', ".", 1)
-        .replacen(' ', "T", 1);
+    let text = str::from_utf8(text).ok()?.replacen(',', ".", 1).replacen(' ', "T", 1);
     let (whole, decimals) = match text.split_once('.') {
         Some((_, decimals)) => (text.as_str(), decimals),
         None => (text.as_str(), ""),
@@ -35,26 +32,11 @@ mod tests {
     fn dates_are_those_of_the_calendar() {
         // Seconds as `date -u -d DATE +%s` gives them.
         for (text, expected) in [
-            (
-                "2024-01-15 10:30:45.123456",
-                Some((1_705_314_645_123_456_000, true)),
-            ),
-            (
-                "2024-01-15T10:30:45Z",
-                Some((1_705_314_645_000_000_000, true)),
-            ),
-            (
-                "2024-01-15T11:30:45+01:00",
-                Some((1_705_314_645_000_000_000, true)),
-            ),
-            (
-                "2024-01-15 11:30:45,5+0100",
-                Some((1_705_314_645_500_000_000, true)),
-            ),
-            (
-                "2024-02-29 00:00:00.0000000019",
-                Some((1_709_164_800_000_000_001, false)),
-            ),
+            ("2024-01-15 10:30:45.123456", Some((1_705_314_645_123_456_000, true))),
+            ("2024-01-15T10:30:45Z", Some((1_705_314_645_000_000_000, true))),
+            ("2024-01-15T11:30:45+01:00", Some((1_705_314_645_000_000_000, true))),
+            ("2024-01-15 11:30:45,5+0100", Some((1_705_314_645_500_000_000, true))),
+            ("2024-02-29 00:00:00.0000000019", Some((1_709_164_800_000_000_001, false))),
             ("1970-01-01T00:00:00", Some((0, true))),
             ("1969-12-31 23:59:59", None),
             ("2023-02-29 00:00:00", None),

@@ -94,28 +94,18 @@ fn without_effect(format: &Format, options: &Options) -> Option<String> {
     type Takes = fn(&Format) -> bool;
     let unit = options.units.first_key();
     let given: [(_, _, Takes); 3] = [
-        ("columns", options.columns.is_some(), |format| {
-            format.by_columns
-        }),
-        ("blk_action", options.blk_action.is_some(), |format| {
-            format.by_action
-        }),
+        ("columns", options.columns.is_some(), |format| format.by_columns),
+        ("blk_action", options.blk_action.is_some(), |format| format.by_action),
         (unit.unwrap_or("time_unit"), unit.is_some(), |format| {
             format.by_columns || format.units.is_some()
         }),
     ];
     let (key, _, takes) = (given.into_iter()).find(|(_, given, takes)| *given && !takes(format))?;
-    let takers = options
-        .formats
-        .readers
-        .iter()
-        .filter(|format| takes(format));
+    let takers = options.formats.readers.iter().filter(|format| takes(format));
     let takers: Vec<_> = takers.map(|format| format.name).collect();
     let between = if takers.len() > 2 { ", " } else { " and " };
     let (name, formats) = (format.name, takers.join(between));
-    Some(format!(
-        "{key}: has no effect with trace_format = \"{name}\", only with {formats}"
-    ))
+    Some(format!("{key}: has no effect with trace_format = \"{name}\", only with {formats}"))
 }
 
 /// The format of a trace, and how it was determined.
@@ -200,18 +190,9 @@ fn doubts(format: &Format, input: &Input, options: &Options) -> Result<Vec<UnitD
     let Some(units) = units else {
         return Ok(Vec::new());
     };
-    let trust = if options.units.0[0].is_some() {
-        Trust::Stated
-    } else {
-        trust
-    };
+    let trust = if options.units.0[0].is_some() { Trust::Stated } else { trust };
     let reading = read(*format, "", input, options, JUDGED);
-    Ok(unit_doubts::doubts(
-        &reading.records,
-        &units,
-        trust,
-        reading.rounded,
-    ))
+    Ok(unit_doubts::doubts(&reading.records, &units, trust, reading.rounded))
 }
 
 /// The result of reading the first bytes in one format.
@@ -291,15 +272,10 @@ fn detect(path: &Path, input: &mut Input, options: &Options) -> Result<ResolvedF
 
 /// The option that keeps the trace from being read in a format that does not use it.
 fn unused(input: &Input, options: &Options) -> Option<String> {
-    let plain = Options {
-        formats: options.formats,
-        ..Options::default()
-    };
+    let plain = Options { formats: options.formats, ..Options::default() };
     let unused = |format: &Format| {
         let problem = without_effect(format, options)?;
-        read(*format, "", input, &plain, ENOUGH)
-            .fits
-            .then_some(problem)
+        read(*format, "", input, &plain, ENOUGH).fits.then_some(problem)
     };
     options.formats.readers.iter().find_map(unused)
 }
@@ -394,9 +370,7 @@ fn names(formats: impl Iterator<Item = Format>) -> String {
 fn no_format(path: &Path, readings: Vec<Attempt>, head: &[u8]) -> Error {
     let all = names(readings.iter().map(|reading| reading.format));
     if readings.iter().any(|reading| reading.failed.is_none()) {
-        let why = readings
-            .into_iter()
-            .find_map(|reading| reading.no_requests_reason);
+        let why = readings.into_iter().find_map(|reading| reading.no_requests_reason);
         return Error::trace(path, why.unwrap_or_else(|| "no requests".to_owned()));
     }
     let lines = csv::first_lines(head);
@@ -460,10 +434,7 @@ impl Read for AfterHead {
 /// Reads the first bytes, up to `most` records.
 fn read(format: Format, ending: &str, input: &Input, options: &Options, most: usize) -> Attempt {
     let cut = Arc::new(AtomicBool::new(false));
-    let after = AfterHead {
-        after: input.after_head(),
-        cut: Arc::clone(&cut),
-    };
+    let after = AfterHead { after: input.after_head(), cut: Arc::clone(&cut) };
     let head = Input::of(input.name(), input.seen().to_vec(), Box::new(after));
     let head = head.with_file(input.as_file().cloned());
     let mut reading = Attempt {

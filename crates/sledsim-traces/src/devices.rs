@@ -28,10 +28,7 @@ impl DeviceColumn {
     /// No values yet; all are numbers.
     #[must_use]
     pub fn numbers() -> Self {
-        Self {
-            numbers: Some(true),
-            ..Self::new(false)
-        }
+        Self { numbers: Some(true), ..Self::new(false) }
     }
 
     /// The number of a device; `None` if the text is not allowed.

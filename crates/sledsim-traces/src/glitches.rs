@@ -26,14 +26,7 @@ pub(super) struct GlitchFilter {
 
 impl GlitchFilter {
     pub fn new(reader: Box<dyn Reader>) -> Self {
-        Self {
-            reader,
-            before: None,
-            ahead: None,
-            place: None,
-            dropped: 0,
-            first: None,
-        }
+        Self { reader, before: None, ahead: None, place: None, dropped: 0, first: None }
     }
 
     /// Handles the first record, or one far from the record before: reads the
@@ -106,20 +99,10 @@ impl Reader for GlitchFilter {
 /// An error at the position of another one.
 pub(super) fn at_place(place: &Error, problem: String) -> Error {
     match place {
-        Error::Line { path, line, .. } => Error::Line {
-            path: path.clone(),
-            line: *line,
-            problem,
-        },
-        Error::Byte { path, byte, .. } => Error::Byte {
-            path: path.clone(),
-            byte: *byte,
-            problem,
-        },
+        Error::Line { path, line, .. } => Error::Line { path: path.clone(), line: *line, problem },
+        Error::Byte { path, byte, .. } => Error::Byte { path: path.clone(), byte: *byte, problem },
         // For Parquet, whose problem begins with the row.
-        Error::File {
-            path, problem: row, ..
-        } => {
+        Error::File { path, problem: row, .. } => {
             let row = row.split_once(": ").map_or("", |(row, _)| row);
             Error::trace(path, format!("{row}: {problem}"))
         }
@@ -145,18 +128,11 @@ mod tests {
         fn next(&mut self) -> Result<Option<Record>> {
             let time = self.0.get(self.1).map(|s| Nanos(s * 1_000_000_000));
             self.1 += usize::from(time.is_some());
-            Ok(time.map(|time| Record {
-                time,
-                ..Record::default()
-            }))
+            Ok(time.map(|time| Record { time, ..Record::default() }))
         }
 
         fn refuse(&self, problem: String) -> Error {
-            Error::Line {
-                path: "t".to_owned(),
-                line: self.1 as u64,
-                problem,
-            }
+            Error::Line { path: "t".to_owned(), line: self.1 as u64, problem }
         }
 
         fn bytes_read(&self) -> u64 {
@@ -193,9 +169,8 @@ mod tests {
             (&[1, 900, 901, 2], &[1, 2, 3, 4]),
         ] {
             let (found, dropped, _) = filtered(times);
-            let expected: Vec<_> = (kept.iter())
-                .map(|line| (times[line - 1], format!("t:{line}: ")))
-                .collect();
+            let expected: Vec<_> =
+                (kept.iter()).map(|line| (times[line - 1], format!("t:{line}: "))).collect();
             assert_eq!(found, expected, "{times:?}");
             assert_eq!(dropped as usize, times.len() - kept.len());
         }

@@ -101,9 +101,7 @@ struct Counted<R> {
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let count = self.inner.read(buffer)?;
-        self.read_counter
-            .read
-            .fetch_add(count as u64, Ordering::Relaxed);
+        self.read_counter.read.fetch_add(count as u64, Ordering::Relaxed);
         if count == 0 && !buffer.is_empty() {
             self.read_counter.ended.store(true, Ordering::Relaxed);
         }
@@ -146,14 +144,8 @@ impl Input {
 
     fn sized(name: &str, raw: Box<dyn Read + Send>, size: Option<u64>) -> Result<Self> {
         let failed = |problem: &dyn std::fmt::Display| Error::trace(Path::new(name), problem);
-        let read_counter = ReadCounter {
-            size,
-            ..ReadCounter::default()
-        };
-        let mut raw = Counted {
-            inner: raw,
-            read_counter: read_counter.clone(),
-        };
+        let read_counter = ReadCounter { size, ..ReadCounter::default() };
+        let mut raw = Counted { inner: raw, read_counter: read_counter.clone() };
         let mut head = Vec::new();
         let read = (&mut raw).take(MAGIC_BYTES).read_to_end(&mut head);
         read.map_err(|error| failed(&error))?;
@@ -167,11 +159,7 @@ impl Input {
             Compression::Zstd => Box::new(Zstd::new(buffered(whole))),
             Compression::Xz => Box::new(Xz::new(buffered(whole))),
         };
-        Ok(Self {
-            compression,
-            read_counter,
-            ..Self::of(name, Vec::new(), bytes)
-        })
+        Ok(Self { compression, read_counter, ..Self::of(name, Vec::new(), bytes) })
     }
 
     /// `head`, then `rest`, both uncompressed.

@@ -183,11 +183,7 @@ impl Lines {
     /// An error about the line of this number.
     #[cold]
     pub(crate) fn refuse_at(&self, line: u64, problem: String) -> Error {
-        Error::Line {
-            path: self.input.name().to_owned(),
-            line,
-            problem,
-        }
+        Error::Line { path: self.input.name().to_owned(), line, problem }
     }
 
     /// An error about field `index` of the current line, which is `text`.
@@ -200,9 +196,7 @@ impl Lines {
         let Field { name, allowed } = fields[index];
         let number = index + 1;
         let (found, allowed) = (excerpt(text), self.scale.named(allowed));
-        self.refuse(format!(
-            "field {number} ({name}) is '{found}': must be {allowed}"
-        ))
+        self.refuse(format!("field {number} ({name}) is '{found}': must be {allowed}"))
     }
 
     /// An error about the number of fields of the current line.
@@ -213,16 +207,11 @@ impl Lines {
         }
         let line = self.line();
         let blanks = separator(&b' ');
-        let found = line
-            .split(separator)
-            .filter(|field| !blanks || !field.is_empty())
-            .count();
+        let found = line.split(separator).filter(|field| !blanks || !field.is_empty()).count();
         let names = fields.iter().map(|field| field.name);
         let names = names.collect::<Vec<_>>().join(" ");
         let (count, text) = (fields.len(), excerpt(line));
-        self.refuse(format!(
-            "{found} fields ('{text}'): must be {count}, {names}"
-        ))
+        self.refuse(format!("{found} fields ('{text}'): must be {count}, {names}"))
     }
 
     /// The error about a line with bytes that no text has.

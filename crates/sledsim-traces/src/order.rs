@@ -54,10 +54,7 @@ impl Order {
     /// Allows times to fall by up to `window`, if given.
     #[must_use]
     pub fn new(window: Option<Nanos>) -> Self {
-        Self {
-            window: window.unwrap_or_default(),
-            ..Self::default()
-        }
+        Self { window: window.unwrap_or_default(), ..Self::default() }
     }
 
     /// Records the time of the record that `reader` read last; false if it is
@@ -77,10 +74,7 @@ impl Order {
 
     #[cold]
     fn jumped(&mut self, reader: &dyn Reader) {
-        self.jump = Some(Jump {
-            from: self.latest,
-            place: reader.refuse(String::new()),
-        });
+        self.jump = Some(Jump { from: self.latest, place: reader.refuse(String::new()) });
         self.since_jump = 0;
     }
 
@@ -105,10 +99,7 @@ impl Order {
     /// has been counted.
     fn glitch_before(&self, time: Nanos, counted: u64) -> Option<&Jump> {
         let back = |jump: &&Jump| !is_far_above(jump.from, time) && is_far_above(self.latest, time);
-        self.jump
-            .as_ref()
-            .filter(back)
-            .filter(|_| self.since_jump == counted)
+        self.jump.as_ref().filter(back).filter(|_| self.since_jump == counted)
     }
 
     /// The error about a record that was not admitted, with the option that
@@ -173,11 +164,7 @@ impl Order {
                 need = need.max(latest - record.time);
             }
         }
-        Lookahead {
-            need,
-            whole: false,
-            next: first,
-        }
+        Lookahead { need, whole: false, next: first }
     }
 }
 
@@ -221,10 +208,7 @@ impl<T> Sorter<T> {
     /// An empty sorter.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            held: BinaryHeap::new(),
-            count: 0,
-        }
+        Self { held: BinaryHeap::new(), count: 0 }
     }
 
     /// Adds an item.

@@ -26,9 +26,7 @@ pub fn doubt(records: &[Record], clock: Clock) -> Option<String> {
     let last = records.iter().map(|record| record.time).max()?.s();
     if clock != Clock::Closed {
         if let Some(rate) = rate(records).filter(|rate| *rate > HIGHEST_RATE) {
-            return Some(format!(
-                "{rate:.2e} requests per s, more than any host sends"
-            ));
+            return Some(format!("{rate:.2e} requests per s, more than any host sends"));
         }
         if let Some(rate) = rate(records).filter(|rate| *rate < LOWEST_RATE) {
             let gap = 1.0 / rate;
@@ -39,9 +37,7 @@ pub fn doubt(records: &[Record], clock: Clock) -> Option<String> {
         return Some(format!("a time of {last:.2e} s, longer than any recording"));
     }
     if clock == Clock::Start && last > 0.0 && last < SHORTEST_S {
-        return Some(format!(
-            "no time above {last:.1e} s, shorter than any recording"
-        ));
+        return Some(format!("no time above {last:.1e} s, shorter than any recording"));
     }
     let largest = records.iter().map(|record| record.bytes).max()?;
     if largest > LARGEST_BYTES {
@@ -91,11 +87,7 @@ mod tests {
     use sledsim_base::units::Nanos;
 
     fn records(times: impl IntoIterator<Item = f64>) -> Vec<Record> {
-        let at = |s: f64| Record {
-            time: Nanos::from_s(s),
-            bytes: 512,
-            ..Record::default()
-        };
+        let at = |s: f64| Record { time: Nanos::from_s(s), bytes: 512, ..Record::default() };
         times.into_iter().map(at).collect()
     }
 
@@ -124,13 +116,8 @@ mod tests {
 
     #[test]
     fn rates_at_the_edge_are_rare() {
-        for (gap_s, rare) in [
-            (13.6, false),
-            (25.0, true),
-            (2.0, true),
-            (1.0, false),
-            (2.5, false),
-        ] {
+        for (gap_s, rare) in [(13.6, false), (25.0, true), (2.0, true), (1.0, false), (2.5, false)]
+        {
             assert_eq!(is_rare(&every(gap_s), Clock::Start), rare, "{gap_s}");
             assert!(!is_rare(&every(gap_s), Clock::Closed));
         }
@@ -147,20 +134,10 @@ mod tests {
         assert!(doubt(&one(5e-9), Clock::Start).unwrap().contains("shorter"));
         let mut many = every(0.01);
         many[7].bytes = LARGEST_BYTES + 1;
-        assert!(
-            doubt(&many, Clock::Start)
-                .unwrap()
-                .contains("1073741825 bytes")
-        );
+        assert!(doubt(&many, Clock::Start).unwrap().contains("1073741825 bytes"));
         let mut many = every(0.01);
-        (0..)
-            .zip(&mut many)
-            .for_each(|(number, record)| record.device = number);
-        assert!(
-            doubt(&many, Clock::Start)
-                .unwrap()
-                .contains("every request")
-        );
+        (0..).zip(&mut many).for_each(|(number, record)| record.device = number);
+        assert!(doubt(&many, Clock::Start).unwrap().contains("every request"));
         many[1].device = 0;
         assert_eq!(doubt(&many, Clock::Start), None);
     }

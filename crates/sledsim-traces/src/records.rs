@@ -85,11 +85,7 @@ impl Records {
     /// The progress of the reading.
     #[must_use]
     pub fn progress(&self, completed: u64) -> Progress {
-        Progress {
-            completed,
-            requests: None,
-            share: self.read_counter.share(),
-        }
+        Progress { completed, requests: None, share: self.read_counter.share() }
     }
 
     /// Opens a trace. `check` is called while a stream is copied.
@@ -268,10 +264,7 @@ impl Records {
     /// The number of records of devices that are not selected.
     #[must_use]
     pub fn others(&self) -> u64 {
-        self.devices()
-            .filter(|(.., wanted)| !wanted)
-            .map(|(_, _, requests, _)| requests)
-            .sum()
+        self.devices().filter(|(.., wanted)| !wanted).map(|(_, _, requests, _)| requests).sum()
     }
 
     /// [`Reader::passed_over`].
@@ -290,9 +283,8 @@ impl Records {
     /// The error that there is nothing to replay.
     #[must_use]
     pub fn empty(&self, path: &Path) -> Error {
-        let mut seen: Vec<String> = (self.seen.keys().take(20))
-            .map(|device| quoted(&self.label(*device)))
-            .collect();
+        let mut seen: Vec<String> =
+            (self.seen.keys().take(20)).map(|device| quoted(&self.label(*device))).collect();
         if self.seen.len() > seen.len() {
             seen.push("...".to_owned());
         }

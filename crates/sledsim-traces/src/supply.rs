@@ -67,10 +67,7 @@ impl Supply {
     /// The trace at `path`, or [`STANDARD_INPUT`]. Nothing is opened yet.
     #[must_use]
     pub fn new(path: &Path) -> Self {
-        Self {
-            path: path.to_owned(),
-            stream: Arc::default(),
-        }
+        Self { path: path.to_owned(), stream: Arc::default() }
     }
 
     /// The path as given.
@@ -117,9 +114,7 @@ impl Supply {
             let mut file = self.open_stream()?;
             let mut head = Vec::new();
             let read = (&mut file).take(PARQUET.len() as u64);
-            { read }
-                .read_to_end(&mut head)
-                .map_err(|error| self.failed(&error))?;
+            { read }.read_to_end(&mut head).map_err(|error| self.failed(&error))?;
             let mut all = io::Cursor::new(head).chain(file);
             if all.get_ref().0.get_ref() != PARQUET {
                 return Input::new(&name, Box::new(all));
@@ -222,9 +217,7 @@ impl Supply {
             };
             bytes += count as u64;
             if bytes > most {
-                return Err(no_room(&format!(
-                    "it is longer than {most} bytes, the limit"
-                )));
+                return Err(no_room(&format!("it is longer than {most} bytes, the limit")));
             }
             let written = file.write_all(&buffer[..count]);
             written.map_err(|error| no_room(&error))?;
@@ -297,10 +290,8 @@ fn shared_state(about: &Metadata, nameless: bool) -> SharedState {
         return state;
     }
     let state = new();
-    let stream = Stream {
-        state: Arc::downgrade(&state),
-        _held: nameless.then(|| Arc::clone(&state)),
-    };
+    let stream =
+        Stream { state: Arc::downgrade(&state), _held: nameless.then(|| Arc::clone(&state)) };
     streams.insert(key, stream);
     state
 }
@@ -331,14 +322,8 @@ mod tests {
         let all = bytes.len() as u64;
         assert_eq!(copied(&bytes, all, &mut 0).unwrap(), bytes);
         let error = copied(&bytes, all - 1, &mut 0).unwrap_err().to_string();
-        let expected = format!(
-            "it is longer than {} bytes, the limit; give a file",
-            all - 1
-        );
-        assert!(
-            error.starts_with("some/pipe: can be read once only"),
-            "{error}"
-        );
+        let expected = format!("it is longer than {} bytes, the limit; give a file", all - 1);
+        assert!(error.starts_with("some/pipe: can be read once only"), "{error}");
         assert!(error.contains(&expected), "{error}");
         // An error of `check` ends the copying.
         let found = copied(&bytes, all, &mut 2);

@@ -117,10 +117,7 @@ fn of_times(records: &[Record], unit: &Unit, trust: Trust, rounded: u64) -> Like
         && let Some((name, times)) = likeliest(&|times| times > 1.0)
     {
         let rates = rates(times);
-        return Some((
-            name,
-            format!("times have digits below 1 ns, and {rates} in {name}"),
-        ));
+        return Some((name, format!("times have digits below 1 ns, and {rates} in {name}")));
     }
     if records.len() < LEAST_RECORDS {
         return None;
@@ -152,11 +149,8 @@ fn of_times(records: &[Record], unit: &Unit, trust: Trust, rounded: u64) -> Like
             return Some((name, why));
         }
     }
-    let mut responses: Vec<f64> = records
-        .iter()
-        .filter_map(|record| record.response)
-        .map(Nanos::s)
-        .collect();
+    let mut responses: Vec<f64> =
+        records.iter().filter_map(|record| record.response).map(Nanos::s).collect();
     responses.retain(|response| *response > 0.0);
     responses.sort_by(f64::total_cmp);
     let median = *responses.get(responses.len() / 2)?;
@@ -164,10 +158,7 @@ fn of_times(records: &[Record], unit: &Unit, trust: Trust, rounded: u64) -> Like
         return None;
     }
     let (name, _) = others().find(|(_, times)| RESPONSES_S.contains(&(median * times)))?;
-    Some((
-        name,
-        format!("half of the responses take {median:.1e} s or less"),
-    ))
+    Some((name, format!("half of the responses take {median:.1e} s or less")))
 }
 
 /// A likelier unit, and why.
@@ -203,10 +194,7 @@ fn of_bytes(
     let of_lengths = of_lengths(&lengths, length);
     let of_places = of_places(&places, &lengths, place, of_lengths.is_some());
     let found = [of_places, of_lengths];
-    (1..)
-        .zip(found)
-        .filter_map(|(index, found)| Some((index, found?)))
-        .collect()
+    (1..).zip(found).filter_map(|(index, found)| Some((index, found?))).collect()
 }
 
 fn of_lengths(sorted: &[u64], unit: &Unit) -> Likelier {
@@ -215,9 +203,7 @@ fn of_lengths(sorted: &[u64], unit: &Unit) -> Likelier {
         let why = format!("half of the requests are shorter than {BLOCK_BYTES} bytes");
         return Some((BLOCKS.0, why));
     }
-    let whole = sorted
-        .iter()
-        .all(|bytes| bytes.is_multiple_of(BLOCK_OF_BLOCKS));
+    let whole = sorted.iter().all(|bytes| bytes.is_multiple_of(BLOCK_OF_BLOCKS));
     (is_block(unit) && whole && mean >= LONG_BYTES).then(|| {
         let mib = mean / LONG_BYTES;
         let why = format!("all lengths are multiples of 512 blocks, {mib:.1} MiB in the mean");
@@ -230,28 +216,16 @@ fn of_places(places: &[u64], lengths: &[u64], unit: &Unit, doubted: bool) -> Lik
     let highest = *places.last()?;
     if is_block(unit) && highest > LARGEST_DRIVE_BYTES {
         let tb = highest as f64 / 1e12;
-        return Some((
-            B.0,
-            format!("the highest is at {tb:.0} TB, beyond any drive"),
-        ));
+        return Some((B.0, format!("the highest is at {tb:.0} TB, beyond any drive")));
     }
-    let apart = |of: u64| {
-        places
-            .iter()
-            .filter(|place| !place.is_multiple_of(of))
-            .count()
-    };
-    let short = lengths
-        .last()
-        .is_some_and(|longest| *longest < BLOCK_OF_BLOCKS);
+    let apart = |of: u64| places.iter().filter(|place| !place.is_multiple_of(of)).count();
+    let short = lengths.last().is_some_and(|longest| *longest < BLOCK_OF_BLOCKS);
     let many = places.len() >= LEAST_RECORDS;
     if is_block(unit) && many && apart(BLOCK_OF_BLOCKS) == 0 && (short || doubted) {
         let why = "all are multiples of 256 KiB, and requests are shorter";
         return Some((B.0, why.to_owned()));
     }
-    let whole = lengths
-        .iter()
-        .all(|bytes| bytes.is_multiple_of(BLOCK_BYTES));
+    let whole = lengths.iter().all(|bytes| bytes.is_multiple_of(BLOCK_BYTES));
     let odd = is_byte(unit) && 2 * apart(BLOCK_BYTES) > places.len() && (whole || doubted);
     odd.then(|| (BLOCKS.0, "most are no multiples of 512 bytes".to_owned()))
 }

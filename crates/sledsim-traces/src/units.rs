@@ -149,11 +149,7 @@ impl Scale {
     /// Reads in the units of a format where no others are given.
     #[must_use]
     pub fn new(own: OwnUnits, given: &GivenUnits) -> Self {
-        Self {
-            units: given.or(own),
-            is_own: given.first_key().is_none(),
-            rounded: Cell::new(0),
-        }
+        Self { units: given.or(own), is_own: given.first_key().is_none(), rounded: Cell::new(0) }
     }
 
     /// A time, rounded to the nearest nanosecond; `None` for other text and for more than
@@ -233,11 +229,7 @@ impl Scale {
     pub(crate) fn named(&self, text: &str) -> String {
         let [time, place, length] = &self.units;
         // In other units than the format's own, numbers need not be whole.
-        let whole = if self.is_own {
-            "a whole number"
-        } else {
-            "a number"
-        };
+        let whole = if self.is_own { "a whole number" } else { "a number" };
         text.replace("a whole number of {", &format!("{whole} of {{"))
             .replace("{time}", &time.several())
             .replace("{place}", &place.several())

@@ -21,11 +21,7 @@ impl<R: BufRead> Zstd<R> {
     pub fn new(source: R) -> Self {
         let mut frame = FrameDecoder::new();
         frame.set_max_window_size(WINDOW_BYTES);
-        Self {
-            source,
-            frame,
-            inside: false,
-        }
+        Self { source, frame, inside: false }
     }
 
     /// Begins the next frame; false at the end of the file.

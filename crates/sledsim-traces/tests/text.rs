@@ -36,23 +36,13 @@ fn refused(format: &str, good: &str, bad: &[(&str, &str)]) {
     for (line, wanted) in bad {
         let found = refusal(format, &format!("{good}{line}\n"));
         let wanted = format!("bad.trace:{number}: {wanted}");
-        assert!(
-            found.starts_with(&wanted),
-            "{line}\n found {found}\n wanted {wanted}"
-        );
+        assert!(found.starts_with(&wanted), "{line}\n found {found}\n wanted {wanted}");
     }
     assert_eq!(refusal(format, good), "none");
 }
 
 fn data(us: u64, device: u32, op: Op, offset: u64, bytes: u64) -> Record {
-    Record {
-        time: Nanos(us * 1000),
-        device,
-        op,
-        offset,
-        bytes,
-        ..Record::default()
-    }
+    Record { time: Nanos(us * 1000), device, op, offset, bytes, ..Record::default() }
 }
 
 #[test]
@@ -83,23 +73,14 @@ fn validation_traces_are_read() {
         &[
             ("X Hit 1 1 1 1", "field 1 (R/W) is 'X': must be R or W"),
             ("r Hit 1 1 1 1", "field 1 (R/W) is 'r': must be"),
-            (
-                "R 7 1 1 1 1",
-                "field 2 (buffer) is '7': must be a word such as",
-            ),
+            ("R 7 1 1 1 1", "field 2 (buffer) is '7': must be a word such as"),
             ("R Hit -1 1 1 1", "field 3 (blkno) is '-1': must be"),
             ("R Hit 18014398509481985 1 1 1", "field 3 (blkno) is"),
             ("R Hit 1 0 1 1", "field 4 (blocks) is '0': must be"),
-            (
-                "R Hit 1 1 x 1",
-                "field 5 (service) is 'x': must be a number of microseconds",
-            ),
+            ("R Hit 1 1 x 1", "field 5 (service) is 'x': must be a number of microseconds"),
             ("R Hit 1 1 1 -1", "field 6 (think) is '-1': must be"),
             ("R Hit 1 1 1 9000000000000.1", "field 6 (think) is"),
-            (
-                "R Hit 1 1 1",
-                "5 fields ('R Hit 1 1 1'): must be 6, R/W buffer blkno blocks",
-            ),
+            ("R Hit 1 1 1", "5 fields ('R Hit 1 1 1'): must be 6, R/W buffer blkno blocks"),
             ("R Hit 1 1 1 1 1", "7 fields ("),
         ],
     );
@@ -127,19 +108,16 @@ fn traces_of_measured_drives_are_read_completely() {
             records.push(record);
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        let mut seen: Vec<&str> = text
-            .lines()
-            .map(|l| l.split_whitespace().nth(1).unwrap())
-            .collect();
+        let mut seen: Vec<&str> =
+            text.lines().map(|l| l.split_whitespace().nth(1).unwrap()).collect();
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen.len(), words, "{seen:?}");
         let found = records.iter().filter(|r| r.op == Op::Read).count();
         assert_eq!((records.len(), found), (requests, reads), "{drive}");
         for (record, line) in records.iter().zip(text.lines()) {
-            let numbers: Vec<f64> = (line.split_whitespace().skip(2))
-                .map(|n| n.parse().unwrap())
-                .collect();
+            let numbers: Vec<f64> =
+                (line.split_whitespace().skip(2)).map(|n| n.parse().unwrap()).collect();
             assert_eq!(record.offset, 512 * numbers[0] as u64);
             assert_eq!(record.bytes, 512 * numbers[1] as u64);
             assert!((record.response.unwrap().0 as f64 - 1e3 * numbers[2]).abs() < 1e-3);
@@ -182,44 +160,23 @@ fn fio_version_3_is_read() {
         "fio_iolog",
         FIO3,
         &[
-            (
-                "x a read 0 512",
-                "field 1 (time) is 'x': must be a whole number of microsec",
-            ),
+            ("x a read 0 512", "field 1 (time) is 'x': must be a whole number of microsec"),
             ("1.5 a read 0 512", "field 1 (time) is '1.5': must be"),
             ("9000000000000001 a read 0 512", "field 1 (time) is '90"),
-            (
-                "1 a fly 0 512",
-                "field 3 (action) is 'fly': must be read, write, trim, sync",
-            ),
+            ("1 a fly 0 512", "field 3 (action) is 'fly': must be read, write, trim, sync"),
             ("1 a fly", "field 3 (action) is 'fly': must be"),
             ("1 a wait 7 0", "field 3 (action) is 'wait': must be"),
-            (
-                "1 a read x 512",
-                "field 4 (offset) is 'x': must be a whole number of bytes",
-            ),
+            ("1 a read x 512", "field 4 (offset) is 'x': must be a whole number of bytes"),
             ("1 a read -512 512", "field 4 (offset) is '-512': must be"),
             ("1 a read 4611686018427387905 1", "field 4 (offset) is '4"),
-            (
-                "1 a read 0 0",
-                "field 5 (length) is '0': must be a whole number of bytes from 1",
-            ),
+            ("1 a read 0 0", "field 5 (length) is '0': must be a whole number of bytes from 1"),
             ("1 a trim 0 x", "field 5 (length) is 'x': must be"),
-            (
-                "1 a read 0",
-                "4 fields ('1 a read 0'): must be 5, time file action offset length",
-            ),
+            ("1 a read 0", "4 fields ('1 a read 0'): must be 5, time file action offset length"),
             ("1 a read 0 1 1", "6 fields ("),
-            (
-                "1 a open 0 0",
-                "5 fields ('1 a open 0 0'): must be 3, time file action",
-            ),
+            ("1 a open 0 0", "5 fields ('1 a open 0 0'): must be 3, time file action"),
             ("1", "1 fields ('1'): must be 5"),
             ("1 a", "2 fields ('1 a'): must be 5"),
-            (
-                "1 \u{7}a read 0 1",
-                "field 2 (file) is '\\x07a': must be a name",
-            ),
+            ("1 \u{7}a read 0 1", "field 2 (file) is '\\x07a': must be a name"),
         ],
     );
 }
@@ -255,28 +212,18 @@ fn fio_version_2_is_read() {
         "fio_iolog",
         FIO2,
         &[
-            (
-                "wait x",
-                "field 2 (time) is 'x': must be a whole number of microseconds",
-            ),
+            ("wait x", "field 2 (time) is 'x': must be a whole number of microseconds"),
             ("wait -1", "field 2 (time) is '-1': must be"),
             ("f wait x 0", "field 3 (offset) is 'x': must be"),
-            (
-                "wait 9000000000000000",
-                "the waits so far add up to more than 285 years",
-            ),
-            (
-                "f read 0",
-                "3 fields ('f read 0'): must be 4, file action offset length",
-            ),
+            ("wait 9000000000000000", "the waits so far add up to more than 285 years"),
+            ("f read 0", "3 fields ('f read 0'): must be 4, file action offset length"),
             ("1 f read 0 512", "field 2 (action) is 'f': must be read,"),
             ("f", "1 fields ('f'): must be 4"),
         ],
     );
-    for (text, found) in [
-        ("fio version 1 iolog\n", "fio version 1 iolog"),
-        ("f read 0 512\n", "f read 0 512"),
-    ] {
+    for (text, found) in
+        [("fio version 1 iolog\n", "fio version 1 iolog"), ("f read 0 512\n", "f read 0 512")]
+    {
         let wanted = format!(
             "bad.trace:1: '{found}': must be 'fio version 2 iolog' or 'fio version 3 iolog'"
         );
@@ -319,10 +266,7 @@ Skips: 0 forward (0 -   0.0%)
 
 #[test]
 fn blkparse_text_is_read() {
-    let nanos = |ns: u64, record: Record| Record {
-        time: Nanos(ns),
-        ..record
-    };
+    let nanos = |ns: u64, record: Record| Record { time: Nanos(ns), ..record };
     let queued = [
         nanos(123, data(0, 0, Op::Read, 2056 * 512, 4096)),
         data(1_500_000, 1, Op::Write, 51_200, 8192),
@@ -336,20 +280,11 @@ fn blkparse_text_is_read() {
         data(1_710_000, 1, Op::Flush, 0, 0),
         data(9_000_000_000_000_000, 1, Op::Read, 1 << 62, 512),
     ];
-    let completed = [
-        data(2005, 0, Op::Read, 2056 * 512, 4096),
-        data(1_720_000, 1, Op::Flush, 0, 0),
-    ];
+    let completed =
+        [data(2005, 0, Op::Read, 2056 * 512, 4096), data(1_720_000, 1, Op::Flush, 0, 0)];
     use sledsim_traces::BlkAction::{Complete, Issue, Queue};
-    for (action, expected) in [
-        (Queue, &queued[..]),
-        (Issue, &issued),
-        (Complete, &completed),
-    ] {
-        let options = Options {
-            blk_action: Some(action),
-            ..Options::default()
-        };
+    for (action, expected) in [(Queue, &queued[..]), (Issue, &issued), (Complete, &completed)] {
+        let options = Options { blk_action: Some(action), ..Options::default() };
         let mut reader = reader("blkparse", BLK, &options);
         let mut found = Vec::new();
         while let Some(record) = reader.next().unwrap() {
@@ -368,14 +303,8 @@ fn blkparse_text_is_read() {
     let mut reader = reader("blkparse", &others, &Options::default());
     assert_eq!(reader.next().unwrap(), None);
     let why = reader.no_requests_reason().unwrap();
-    assert!(
-        why.starts_with("no requests: none of its events is Q, they are "),
-        "{why}"
-    );
-    assert!(
-        why.ends_with("; give --blk-action D or --blk-action C (blk_action)"),
-        "{why}"
-    );
+    assert!(why.starts_with("no requests: none of its events is Q, they are "), "{why}");
+    assert!(why.ends_with("; give --blk-action D or --blk-action C (blk_action)"), "{why}");
     for action in ["C", "D"] {
         let of_it = |line: &&str| line.split_whitespace().nth(5) == Some(action);
         let count = others.lines().filter(of_it).count();
@@ -399,58 +328,19 @@ fn blkparse_text_is_read() {
         "blkparse",
         &events,
         &[
-            (
-                "8 0 1 2.0 7 Q R 1 + 1 [x]",
-                "field 1 (device) is '8': must be major,minor",
-            ),
-            (
-                "8,1,2 0 1 2.0 7 Q R 1 + 1 [x]",
-                "field 1 (device) is '8,1,2': must be",
-            ),
-            (
-                "8,0 x 1 2.0 7 Q R 1 + 1 [x]",
-                "field 2 (cpu) is 'x': must be a whole number",
-            ),
-            (
-                "8,0 0 x 2.0 7 Q R 1 + 1 [x]",
-                "field 3 (sequence) is 'x': must be",
-            ),
-            (
-                "8,0 0 1 -2.0 7 Q R 1 + 1 [x]",
-                "field 4 (time) is '-2.0': must be a number",
-            ),
-            (
-                "8,0 0 1 9000000000.1 7 Q R 1 + 1 [x]",
-                "field 4 (time) is '9",
-            ),
-            (
-                "8,0 0 1 2.0 x Q R 1 + 1 [x]",
-                "field 5 (pid) is 'x': must be",
-            ),
-            (
-                "8,0 0 1 2.0 7 5 R 1 + 1 [x]",
-                "field 6 (action) is '5': must be a word",
-            ),
-            (
-                "8,0 0 1 2.0 7 Q X 1 + 1 [x]",
-                "field 7 (rwbs) is 'X': must be R, W, D",
-            ),
-            (
-                "8,0 0 1 2.0 7 Q R x + 1 [x]",
-                "field 8 (sector) is 'x': must be",
-            ),
-            (
-                "8,0 0 1 2.0 7 Q R 18014398509481985 + 1 [x]",
-                "field 8 (sector) is '1",
-            ),
-            (
-                "8,0 0 1 2.0 7 Q R 1 / 1 [x]",
-                "field 9 (+) is '/': must be a plus sign",
-            ),
-            (
-                "8,0 0 1 2.0 7 Q R 1 + x [x]",
-                "field 10 (blocks) is 'x': must be",
-            ),
+            ("8 0 1 2.0 7 Q R 1 + 1 [x]", "field 1 (device) is '8': must be major,minor"),
+            ("8,1,2 0 1 2.0 7 Q R 1 + 1 [x]", "field 1 (device) is '8,1,2': must be"),
+            ("8,0 x 1 2.0 7 Q R 1 + 1 [x]", "field 2 (cpu) is 'x': must be a whole number"),
+            ("8,0 0 x 2.0 7 Q R 1 + 1 [x]", "field 3 (sequence) is 'x': must be"),
+            ("8,0 0 1 -2.0 7 Q R 1 + 1 [x]", "field 4 (time) is '-2.0': must be a number"),
+            ("8,0 0 1 9000000000.1 7 Q R 1 + 1 [x]", "field 4 (time) is '9"),
+            ("8,0 0 1 2.0 x Q R 1 + 1 [x]", "field 5 (pid) is 'x': must be"),
+            ("8,0 0 1 2.0 7 5 R 1 + 1 [x]", "field 6 (action) is '5': must be a word"),
+            ("8,0 0 1 2.0 7 Q X 1 + 1 [x]", "field 7 (rwbs) is 'X': must be R, W, D"),
+            ("8,0 0 1 2.0 7 Q R x + 1 [x]", "field 8 (sector) is 'x': must be"),
+            ("8,0 0 1 2.0 7 Q R 18014398509481985 + 1 [x]", "field 8 (sector) is '1"),
+            ("8,0 0 1 2.0 7 Q R 1 / 1 [x]", "field 9 (+) is '/': must be a plus sign"),
+            ("8,0 0 1 2.0 7 Q R 1 + x [x]", "field 10 (blocks) is 'x': must be"),
             (
                 "8,0 0 1 2.0 7 Q R 1 + 18014398509481985 [x]",
                 "field 10 (blocks) is '18014398509481985'",

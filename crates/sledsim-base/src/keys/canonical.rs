@@ -21,9 +21,7 @@ impl Keys {
             !keys.any(|key| key.starts_with(&inside))
         };
         let tables = self.tables.iter().filter(|(table, _)| is_empty(table));
-        let mut lines: Vec<_> = keys
-            .chain(tables.map(|(table, _)| format!("[{table}]")))
-            .collect();
+        let mut lines: Vec<_> = keys.chain(tables.map(|(table, _)| format!("[{table}]"))).collect();
         lines.sort_unstable();
         lines.dedup();
         lines

@@ -141,13 +141,10 @@ impl Keys {
         self.tables.retain(|(table, _)| is_outside(table));
         self.tables.push((name.to_owned(), table.what));
         let tables = table.tables.into_iter();
-        self.tables
-            .extend(tables.map(|(table, origin)| (format!("{inside}{table}"), origin)));
+        self.tables.extend(tables.map(|(table, origin)| (format!("{inside}{table}"), origin)));
         let entries = table.entries.into_iter();
-        self.entries.extend(entries.map(|entry| Entry {
-            key: format!("{inside}{}", entry.key),
-            ..entry
-        }));
+        self.entries
+            .extend(entries.map(|entry| Entry { key: format!("{inside}{}", entry.key), ..entry }));
     }
 
     /// Removes the key `key`, if it was given.

@@ -27,41 +27,25 @@ impl Range {
     /// `low` or more.
     #[must_use]
     pub const fn at_least(low: f64) -> Self {
-        Self {
-            low,
-            low_inside: true,
-            high: f64::MAX,
-            high_inside: true,
-        }
+        Self { low, low_inside: true, high: f64::MAX, high_inside: true }
     }
 
     /// More than `low`.
     #[must_use]
     pub const fn above(low: f64) -> Self {
-        Self {
-            low_inside: false,
-            ..Self::at_least(low)
-        }
+        Self { low_inside: false, ..Self::at_least(low) }
     }
 
     /// And `high` or less.
     #[must_use]
     pub const fn at_most(self, high: f64) -> Self {
-        Self {
-            high,
-            high_inside: true,
-            ..self
-        }
+        Self { high, high_inside: true, ..self }
     }
 
     /// And less than `high`.
     #[must_use]
     pub const fn below(self, high: f64) -> Self {
-        Self {
-            high,
-            high_inside: false,
-            ..self
-        }
+        Self { high, high_inside: false, ..self }
     }
 
     /// Whether `number` is allowed.
@@ -77,11 +61,7 @@ impl Range {
     }
 
     pub(super) fn wanted(&self) -> String {
-        if *self == Self::any() {
-            "a finite number".to_owned()
-        } else {
-            format!("a number {self}")
-        }
+        if *self == Self::any() { "a finite number".to_owned() } else { format!("a number {self}") }
     }
 }
 

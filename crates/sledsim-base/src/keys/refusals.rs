@@ -70,10 +70,7 @@ impl Keys {
         });
         let (value, below) = item.unwrap_or_default();
         let mut origin = entry.origin.clone();
-        if let Origin::File {
-            line: Some(line), ..
-        } = &mut origin
-        {
+        if let Origin::File { line: Some(line), .. } = &mut origin {
             *line += below;
         }
         let message = format!("{origin}: {name} = {}: {must}", excerpt(&value));
@@ -89,9 +86,7 @@ impl Keys {
         let full = |names: &[String]| names.iter().map(|name| format!("{prefix}{name}")).collect();
         let (names, tables): (Vec<String>, Vec<String>) =
             (full(&self.known), full(&self.known_tables));
-        let (key, names) = (format!("{prefix}{key}"), || {
-            names.iter().map(String::as_str)
-        });
+        let (key, names) = (format!("{prefix}{key}"), || names.iter().map(String::as_str));
         let tables = || tables.iter().map(String::as_str);
         let bare = &key[prefix.len()..];
         let stem = split_unit(&key).0;
@@ -147,12 +142,7 @@ pub(super) fn without_unit(key: &str, value: &Value) -> String {
 
 /// At most 60 characters of a value, on one line.
 pub(super) fn excerpt(text: &str) -> String {
-    let text = text
-        .trim()
-        .escape_debug()
-        .to_string()
-        .replace("\\\"", "\"")
-        .replace("\\'", "'");
+    let text = text.trim().escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'");
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,

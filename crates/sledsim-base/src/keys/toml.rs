@@ -11,26 +11,15 @@ impl Keys {
     /// # Errors
     /// Syntax errors and duplicate keys, with the line.
     pub fn parse(text: &str, file: &str) -> Result<Self> {
-        let of_file = |line| Origin::File {
-            file: file.to_owned(),
-            line,
-        };
+        let of_file = |line| Origin::File { file: file.to_owned(), line };
         let document = Document::parse(text).map_err(|error| {
             let at = error.span().unwrap_or(0..0);
             let line = line_of(text, at.start);
             let problem = error.message().replace('\n', ", ");
             let found = excerpt(text.get(at).unwrap_or(""));
-            let found = if found.is_empty() {
-                String::new()
-            } else {
-                format!(" at '{found}'")
-            };
+            let found = if found.is_empty() { String::new() } else { format!(" at '{found}'") };
             let origin = of_file(Some(line));
-            Error::Value {
-                message: format!("{origin}: {problem}{found}"),
-                origin,
-                key: None,
-            }
+            Error::Value { message: format!("{origin}: {problem}{found}"), origin, key: None }
         })?;
         let mut keys = Self::of(of_file(None));
         keys.about = text
@@ -135,22 +124,14 @@ impl Keys {
             return self.add_table(key.to_owned(), table, origin, source, comment.as_deref());
         }
         self.forget_list(key);
-        let tables = value
-            .as_array()
-            .map(|list| list.iter().map(Value::as_inline_table));
+        let tables = value.as_array().map(|list| list.iter().map(Value::as_inline_table));
         let tables: Option<Vec<_>> = tables.and_then(Iterator::collect);
         if let Some(tables) = tables.filter(|tables| !tables.is_empty()) {
             self.entries.retain(|entry| entry.key != key);
             for (index, table) in tables.into_iter().enumerate() {
                 let own = source.comment(table.span()).or_else(|| comment.clone());
                 let key = format!("{key}[{index}]");
-                self.add_table(
-                    key,
-                    table,
-                    source.origin(table.span()),
-                    source,
-                    own.as_deref(),
-                )?;
+                self.add_table(key, table, source.origin(table.span()), source, own.as_deref())?;
             }
             return Ok(());
         }
@@ -163,13 +144,7 @@ impl Keys {
             }
         }
         value.decor_mut().clear();
-        self.put(Entry {
-            key: key.to_owned(),
-            value,
-            comment,
-            origin,
-            at,
-        });
+        self.put(Entry { key: key.to_owned(), value, comment, origin, at });
         Ok(())
     }
 }

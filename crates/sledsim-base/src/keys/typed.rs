@@ -50,11 +50,7 @@ impl Keys {
     /// # Errors
     /// Not an integer, or not allowed.
     pub fn opt_u64(&mut self, key: &str, allowed: RangeInclusive<u64>) -> Result<Option<u64>> {
-        self.read(
-            key,
-            || integer(&allowed),
-            |value| integer_in(value, &allowed),
-        )
+        self.read(key, || integer(&allowed), |value| integer_in(value, &allowed))
     }
 
     /// An integer of 32 bits.
@@ -131,12 +127,7 @@ impl Keys {
         let item = |(index, item): (usize, Option<T>)| {
             item.ok_or_else(|| self.refuse_item(key, index, format_args!("must be {wanted}")))
         };
-        items
-            .into_iter()
-            .enumerate()
-            .map(item)
-            .collect::<Result<_>>()
-            .map(Some)
+        items.into_iter().enumerate().map(item).collect::<Result<_>>().map(Some)
     }
 
     /// A list of numbers, if given; integers are taken too.

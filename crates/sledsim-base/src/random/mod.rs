@@ -31,11 +31,9 @@ impl Stream {
     /// The stream of `seed` for `purpose`.
     #[must_use]
     pub fn new(seed: u64, purpose: &str) -> Self {
-        let hash = purpose
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-            });
+        let hash = purpose.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
         let mut state = split_mix(seed) ^ hash;
         let mut bytes = [0; 32];
         for word in bytes.chunks_exact_mut(8) {
@@ -109,9 +107,7 @@ impl Geometric {
     /// With this mean, at least 1 (a lower one is raised to 1).
     #[must_use]
     pub fn new(mean: f64) -> Self {
-        Self {
-            inverse_log: 1.0 / libm::log1p(-1.0 / mean.max(1.0)),
-        }
+        Self { inverse_log: 1.0 / libm::log1p(-1.0 / mean.max(1.0)) }
     }
 
     /// One number, by inversion.

@@ -31,13 +31,7 @@ impl Zipf {
     #[must_use]
     pub fn new(n: u64, exponent: f64) -> Self {
         let n = n.clamp(1, Self::MOST) as f64;
-        let mut zipf = Self {
-            n,
-            exponent,
-            low: 0.0,
-            high: 0.0,
-            safe: 0.0,
-        };
+        let mut zipf = Self { n, exponent, low: 0.0, high: 0.0, safe: 0.0 };
         zipf.low = zipf.area(1.5) - 1.0;
         zipf.high = zipf.area(n + 0.5);
         zipf.safe = 2.0 - zipf.at_area(zipf.area(2.5) - zipf.height(2.0));

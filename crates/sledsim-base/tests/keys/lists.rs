@@ -29,20 +29,11 @@ fn lists_are_read_item_by_item() {
     let all = keys.opt_f64s("slips", Range::any()).unwrap().unwrap();
     assert_eq!(all, [3.0, 5.0, 8.0]);
     let points = keys.opt_f64_rows("points", [Range::any(); 2]);
-    assert_eq!(
-        points.unwrap().unwrap(),
-        [[1.0, 0.5], [2.0, 0.7], [3.0, -1.0]]
-    );
+    assert_eq!(points.unwrap().unwrap(), [[1.0, 0.5], [2.0, 0.7], [3.0, -1.0]]);
     let pairs = keys.opt_u64_rows::<2>("pairs", 0..=9).unwrap().unwrap();
     assert_eq!(pairs, [[1, 2], [3, 4]]);
     assert_eq!(keys.opt_u64s("spares", 0..=9).unwrap(), None);
-    assert!(
-        parse("a = []")
-            .opt_u64s("a", 0..=9)
-            .unwrap()
-            .unwrap()
-            .is_empty()
-    );
+    assert!(parse("a = []").opt_u64s("a", 0..=9).unwrap().unwrap().is_empty());
     let source = keys.entries().next().unwrap().2;
     assert_eq!(source, Some("[S] a drive"));
 }
@@ -80,8 +71,7 @@ fn a_wrong_item_is_named_with_its_own_line() {
         assert_eq!(message, says);
     }
     let mut keys = parse(DRIVE);
-    keys.set_text("slips", "[4, -1]", "--set device.slips")
-        .unwrap();
+    keys.set_text("slips", "[4, -1]", "--set device.slips").unwrap();
     assert_eq!(
         fails(keys.opt_u64s("slips", 0..=7)),
         "--set device.slips: slips[1] = -1: must be an integer from 0 to 7"
@@ -107,14 +97,8 @@ fn lists_of_tables_are_taken_in_order() {
     );
     assert!(keys.take_tables("spindle").unwrap().is_empty());
     let mistakes: [(&str, &str); 3] = [
-        (
-            "zone = 5",
-            "my.toml:1: zone = 5: must be a list of tables, as in [[zone]]",
-        ),
-        (
-            "[zone]\na = 1",
-            "my.toml: zone: must be a list of tables, as in [[zone]]",
-        ),
+        ("zone = 5", "my.toml:1: zone = 5: must be a list of tables, as in [[zone]]"),
+        ("[zone]\na = 1", "my.toml: zone: must be a list of tables, as in [[zone]]"),
         (
             "zone = [{a = 1}, 2]",
             "my.toml:1: zone = [{a = 1}, 2]: must be a list of tables, as in [[zone]]",
@@ -125,16 +109,10 @@ fn lists_of_tables_are_taken_in_order() {
     }
     let mut keys = parse("[[zones]]\na = 1\n");
     keys.take_tables("zone").unwrap();
-    assert_eq!(
-        fails(keys.finish()),
-        "my.toml:1: unknown table 'zones'; did you mean 'zone'?"
-    );
+    assert_eq!(fails(keys.finish()), "my.toml:1: unknown table 'zones'; did you mean 'zone'?");
     let mut keys = parse("[[front]]\na = 1\n");
     assert!(keys.take_table("front").is_none());
-    assert_eq!(
-        fails(keys.finish()),
-        "my.toml:1: front: must not be a list of tables ([[..]])"
-    );
+    assert_eq!(fails(keys.finish()), "my.toml:1: front: must not be a list of tables ([[..]])");
 }
 
 #[test]
@@ -160,17 +138,12 @@ fn overriding_a_list_of_tables_replaces_it_and_a_single_key_only_itself() {
     let base = || parse(DRIVE);
     assert_eq!(count(parse("x = 1").over(base())), 2);
     assert_eq!(count(parse("[[zone]]\na = 1\n").over(base())), 1);
-    assert_eq!(
-        count(parse("zone = [{a = 1}, {a = 2}, {a = 3}]").over(base())),
-        3
-    );
+    assert_eq!(count(parse("zone = [{a = 1}, {a = 2}, {a = 3}]").over(base())), 3);
     let mut keys = base();
-    keys.set_text("zone", "[{first = 3}]", "--set zone")
-        .unwrap();
+    keys.set_text("zone", "[{first = 3}]", "--set zone").unwrap();
     assert_eq!(count(keys), 1);
     let mut one = Keys::empty("test");
-    one.set_text("zone[1].first", "5", "--set zone[1].first")
-        .unwrap();
+    one.set_text("zone[1].first", "5", "--set zone[1].first").unwrap();
     let mut zones = one.over(base()).take_tables("zone").unwrap();
     assert_eq!(zones.len(), 2);
     assert_eq!(zones[1].u64("first", 0..=9).unwrap(), 5);

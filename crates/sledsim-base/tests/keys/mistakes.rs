@@ -43,42 +43,21 @@ fn unknown_keys_and_tables_are_refused_with_a_hint() {
             "travel_x = 0.1",
             "my.toml:1: unknown key 'travel_x'; did you mean 'travel_x_um' (in um)?",
         ),
-        (
-            "Rate = 1",
-            "my.toml:1: unknown key 'Rate'; did you mean 'rate'?",
-        ),
-        (
-            "spring = 1",
-            "my.toml:1: unknown key 'spring'; did you mean 'spring_factor'?",
-        ),
+        ("Rate = 1", "my.toml:1: unknown key 'Rate'; did you mean 'rate'?"),
+        ("spring = 1", "my.toml:1: unknown key 'spring'; did you mean 'spring_factor'?"),
         (
             "zzz = 1",
             "my.toml:1: unknown key 'zzz'; known are spring_factor, travel_x_um, power.sled_mw, rate, front",
         ),
-        (
-            "[front]\nbaze = 1",
-            "my.toml:2: unknown key 'front.baze'; did you mean 'front.base'?",
-        ),
-        (
-            "[frnt]\nbase = 1",
-            "my.toml:1: unknown table 'frnt'; did you mean 'front'?",
-        ),
-        (
-            "[frnt]",
-            "my.toml:1: unknown table 'frnt'; did you mean 'front'?",
-        ),
+        ("[front]\nbaze = 1", "my.toml:2: unknown key 'front.baze'; did you mean 'front.base'?"),
+        ("[frnt]\nbase = 1", "my.toml:1: unknown table 'frnt'; did you mean 'front'?"),
+        ("[frnt]", "my.toml:1: unknown table 'frnt'; did you mean 'front'?"),
         (
             "[power]\nsled_w = 1",
             "my.toml:2: unknown key 'power.sled_w'; did you mean 'power.sled_mw' (in mW)?",
         ),
-        (
-            "front = 3",
-            "my.toml:1: front = 3: must be a table, as in [front]",
-        ),
-        (
-            "[front.deep]",
-            "my.toml:1: unknown table 'front.deep'; there are none here",
-        ),
+        ("front = 3", "my.toml:1: front = 3: must be a table, as in [front]"),
+        ("[front.deep]", "my.toml:1: unknown table 'front.deep'; there are none here"),
         (
             "front = { base = \"g2\", bass = 1 }",
             "my.toml:1: unknown key 'front.bass'; did you mean 'front.base'?",
@@ -89,22 +68,13 @@ fn unknown_keys_and_tables_are_refused_with_a_hint() {
     let mut set = Keys::empty("device g2");
     set.set_text("rat", "1", "--set rat").unwrap();
     set.opt_u64("rate", 0..=1).unwrap();
-    assert_eq!(
-        fails(set.finish()),
-        "--set rat: unknown key 'rat'; did you mean 'rate'?"
-    );
+    assert_eq!(fails(set.finish()), "--set rat: unknown key 'rat'; did you mean 'rate'?");
     // Sub-tables are taken whole: an empty one counts, a missing one does not.
     let mut keys = parse("[front]\n[front.power]\nx = 1\n[frontier]\ny = 2");
     assert!(keys.has("front") && keys.has("front.power.x") && !keys.has("back"));
     let front = keys.take_table("front").unwrap();
-    assert_eq!(
-        front.entries().map(|e| e.0).collect::<Vec<_>>(),
-        ["power.x"]
-    );
-    assert_eq!(
-        keys.entries().map(|e| e.0).collect::<Vec<_>>(),
-        ["frontier.y"]
-    );
+    assert_eq!(front.entries().map(|e| e.0).collect::<Vec<_>>(), ["power.x"]);
+    assert_eq!(keys.entries().map(|e| e.0).collect::<Vec<_>>(), ["frontier.y"]);
     assert!(keys.take_table("back").is_none());
     let mut deep = parse("[a]\n[a.b]\nx = 1");
     deep.take_table("a.b").unwrap();
@@ -127,33 +97,19 @@ fn syntax_errors_name_file_and_line() {
         ("a = 99999999999999999999", "my.toml:1: "),
     ] {
         let message = fails(Keys::parse(text, "my.toml"));
-        assert!(
-            message.starts_with(begin) && !message.contains('\n'),
-            "{text:?}: {message}"
-        );
+        assert!(message.starts_with(begin) && !message.contains('\n'), "{text:?}: {message}");
     }
 }
 
 #[test]
 fn hints_list_similar_names_nearest_first() {
-    let presets = [
-        "g1",
-        "g2",
-        "g3",
-        "cmu2003",
-        "msst2005",
-        "sigmetrics2000",
-        "atlas10k",
-    ];
+    let presets = ["g1", "g2", "g3", "cmu2003", "msst2005", "sigmetrics2000", "atlas10k"];
     assert_eq!(nearest("G2", presets)[0], "g2");
     assert_eq!(nearest("sigmetrics200", presets), ["sigmetrics2000"]);
     assert_eq!(nearest("sigmetrics", presets), ["sigmetrics2000"]);
     assert_eq!(nearest("atals10k", presets), ["atlas10k"]);
     assert!(nearest("floppy", presets).is_empty());
-    assert_eq!(
-        did_you_mean("altas10k", presets),
-        "; did you mean 'atlas10k'?"
-    );
+    assert_eq!(did_you_mean("altas10k", presets), "; did you mean 'atlas10k'?");
     assert_eq!(did_you_mean("floppy", ["a", "b"]), "; known are a, b");
 }
 

@@ -51,19 +51,9 @@ fn a_variant_is_merged_key_by_key() {
         "tips",
     ];
     assert_eq!(order, expected);
-    let changed: Vec<_> = merged
-        .entries()
-        .filter(|e| e.3.starts_with("my"))
-        .map(|e| (e.0, e.2))
-        .collect();
-    assert_eq!(
-        changed,
-        [
-            ("spring_factor", Some("why")),
-            ("power.sled_mw", None),
-            ("tips", None)
-        ]
-    );
+    let changed: Vec<_> =
+        merged.entries().filter(|e| e.3.starts_with("my")).map(|e| (e.0, e.2)).collect();
+    assert_eq!(changed, [("spring_factor", Some("why")), ("power.sled_mw", None), ("tips", None)]);
     assert_eq!(merged.f64("spring_factor", unit()).unwrap(), 0.375);
     assert_eq!(
         fails(merged.u64("active_tips", 64..=6400)),
@@ -80,14 +70,10 @@ fn a_variant_is_merged_key_by_key() {
 #[test]
 fn messages_name_the_argument_or_flag() {
     let mut keys = g2();
-    keys.set("spring_factor", 1.5.into(), "argument spring_factor")
-        .unwrap();
-    keys.set_text("bit_cell_nm", "many", "--set device.bit_cell_nm")
-        .unwrap();
-    keys.set_text("order", "c_look", "--set scheduler.name")
-        .unwrap();
-    keys.set_text("power", "{ sled_mw = -1 }", "--set device.power")
-        .unwrap();
+    keys.set("spring_factor", 1.5.into(), "argument spring_factor").unwrap();
+    keys.set_text("bit_cell_nm", "many", "--set device.bit_cell_nm").unwrap();
+    keys.set_text("order", "c_look", "--set scheduler.name").unwrap();
+    keys.set_text("power", "{ sled_mw = -1 }", "--set device.power").unwrap();
     assert_eq!(
         fails(keys.f64("spring_factor", unit())),
         "argument spring_factor = 1.5: must be at least 0 and below 1"
@@ -136,10 +122,7 @@ fn text_after_set_is_toml_or_a_word() {
     assert_eq!(seen, expected);
     for bad in ["", "\"open", "[1, 2", "{a=1", "-", "a\"b"] {
         let message = fails(keys.set_text("rate", bad, "--set rate"));
-        assert!(
-            message.starts_with(&format!("--set rate = {bad}")),
-            "{message}"
-        );
+        assert!(message.starts_with(&format!("--set rate = {bad}")), "{message}");
         assert!(message.contains("not a TOML value"), "{message}");
     }
 }

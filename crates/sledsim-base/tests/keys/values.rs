@@ -14,10 +14,7 @@ fn values_are_read_by_type() {
     assert_eq!(keys.choice("kinematics", &choices).unwrap(), 2);
     assert_eq!(keys.text("kinematics").unwrap(), "analytic");
     assert_eq!(keys.f64("power.sled_mw", Range::any()).unwrap(), 100.0);
-    assert_eq!(
-        keys.opt_f64("travel_x_um", Range::any()).unwrap(),
-        Some(100.0)
-    );
+    assert_eq!(keys.opt_f64("travel_x_um", Range::any()).unwrap(), Some(100.0));
     assert_eq!(keys.opt_u64("tips", 1..=9).unwrap(), None);
     assert_eq!(keys.opt_text("base").unwrap(), None);
     assert_eq!(keys.opt_bool("fast").unwrap(), None);
@@ -35,11 +32,7 @@ fn values_are_read_by_type() {
 fn a_number_with_a_unit_is_refused_by_the_key() {
     for (key, text, says) in [
         ("rate", "500/s", "must be a number above 0, without a unit"),
-        (
-            "size_kib",
-            "8KiB",
-            "must be a number above 0, without a unit: the key is in KiB",
-        ),
+        ("size_kib", "8KiB", "must be a number above 0, without a unit: the key is in KiB"),
         ("rate", "1..2", "must be a number above 0, without a unit"),
         ("rate", "fast", "must be a number above 0"),
     ] {
@@ -115,11 +108,7 @@ fn wrong_values_are_refused_with_file_line_and_allowed_values() {
         "my.toml: z: must divide tips (6400)",
     ];
     assert_eq!(messages, expected);
-    assert_eq!(
-        k.f64("e", Range::above(0.0).at_most(f64::INFINITY))
-            .unwrap(),
-        f64::INFINITY
-    );
+    assert_eq!(k.f64("e", Range::above(0.0).at_most(f64::INFINITY)).unwrap(), f64::INFINITY);
 }
 
 #[test]

@@ -99,10 +99,7 @@ impl Device {
     /// # Errors
     /// As [`Device::resolve`].
     pub fn from_keys(keys: Keys, beside: Option<&Path>) -> Result<Self> {
-        let base = keys
-            .clone()
-            .opt_text("base")?
-            .unwrap_or_else(|| "device".into());
+        let base = keys.clone().opt_text("base")?.unwrap_or_else(|| "device".into());
         Self::read(&short_name(&base), keys, beside)
     }
 
@@ -122,11 +119,7 @@ impl Device {
         let kind = keys.choice("kind", &KINDS.choices())?;
         let cached = format!("{name}.device");
         let inner = if cache.is_some() { &cached } else { name };
-        let mut parts = Parts {
-            name: inner,
-            beside,
-            read: Vec::new(),
-        };
+        let mut parts = Parts { name: inner, beside, read: Vec::new() };
         let kind = (kind.read)(&mut keys, &mut parts)?;
         keys.finish()?;
         let values = Arc::new(Values::new(&all, has_file, &parts.read));
@@ -240,10 +233,7 @@ impl Device {
     /// The same device with a layout.
     #[must_use]
     pub fn with_layout(self, layout: ResolvedLayout) -> Self {
-        Self {
-            layout: Some(layout),
-            ..self
-        }
+        Self { layout: Some(layout), ..self }
     }
 
     /// The same device with background tasks that use its otherwise unused tips, in
@@ -267,11 +257,7 @@ impl Device {
         };
         let kind = Arc::new(sled.with_background(&self.name, tasks)?);
         let background = tasks.to_vec();
-        Ok(Self {
-            kind,
-            background,
-            ..self
-        })
+        Ok(Self { kind, background, ..self })
     }
 
     /// The same device, whose models tell the feed what happens to their tips; `None`
@@ -280,10 +266,7 @@ impl Device {
     pub fn telling(&self) -> Option<(Self, Arc<TipFeed>)> {
         let sled = self.sled().filter(|sled| sled.spec.faults.is_some())?;
         let feed = Arc::new(TipFeed::default());
-        let kind = Arc::new(SledKind {
-            feed: Some(Arc::clone(&feed)),
-            ..sled.clone()
-        });
+        let kind = Arc::new(SledKind { feed: Some(Arc::clone(&feed)), ..sled.clone() });
         let device = self.clone();
         Some((Self { kind, ..device }, feed))
     }
@@ -325,10 +308,7 @@ impl Device {
         keys.set("batching.kind", "window".into(), origin)?;
         keys.set("batching.window_ms", window_ms.into(), origin)?;
         // Its resolved keys name no base, so they need no folder.
-        Ok(Self {
-            layout: self.layout,
-            ..Self::read(&self.name, keys, None)?
-        })
+        Ok(Self { layout: self.layout, ..Self::read(&self.name, keys, None)? })
     }
 
     /// Its background tasks, in the order of their priority.
@@ -454,10 +434,7 @@ impl Device {
         let mut names = vec![format!("{}.host", self.name)];
         let model = self.build_into(&make, keeping, &mut names);
         if host.needs_positions() && model.mechanism().is_none() {
-            let what = format!(
-                "{}, which has more than one part or none that moves,",
-                self.name
-            );
+            let what = format!("{}, which has more than one part or none that moves,", self.name);
             return refuse(host.label(), what);
         }
         let queue = HostQueue::new(&names[0], 0, model, host.make(), depth);

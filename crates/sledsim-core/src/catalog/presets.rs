@@ -8,33 +8,18 @@ use std::path::{Path, PathBuf};
 
 /// The presets by name, in the order in which they are listed.
 pub const PRESETS: [(&str, &str); 19] = [
-    (
-        "sigmetrics2000",
-        include_str!("../../data/devices/sigmetrics2000.toml"),
-    ),
+    ("sigmetrics2000", include_str!("../../data/devices/sigmetrics2000.toml")),
     ("osdi2000", include_str!("../../data/devices/osdi2000.toml")),
     ("g1", include_str!("../../data/devices/g1.toml")),
     ("g2", include_str!("../../data/devices/g2.toml")),
-    (
-        "g2-buffered",
-        include_str!("../../data/devices/g2-buffered.toml"),
-    ),
+    ("g2-buffered", include_str!("../../data/devices/g2-buffered.toml")),
     ("g3", include_str!("../../data/devices/g3.toml")),
     ("cmu2003", include_str!("../../data/devices/cmu2003.toml")),
     ("msst2005", include_str!("../../data/devices/msst2005.toml")),
     ("atlas10k", include_str!("../../data/devices/atlas10k.toml")),
-    (
-        "atlas10k-50mbps",
-        include_str!("../../data/devices/atlas10k-50mbps.toml"),
-    ),
-    (
-        "nearline20t",
-        include_str!("../../data/devices/nearline20t.toml"),
-    ),
-    (
-        "superdisk",
-        include_str!("../../data/devices/superdisk.toml"),
-    ),
+    ("atlas10k-50mbps", include_str!("../../data/devices/atlas10k-50mbps.toml")),
+    ("nearline20t", include_str!("../../data/devices/nearline20t.toml")),
+    ("superdisk", include_str!("../../data/devices/superdisk.toml")),
     ("flash", include_str!("../../data/devices/flash.toml")),
     ("memory", include_str!("../../data/devices/memory.toml")),
     ("disk", include_str!("../../data/devices/disk.toml")),
@@ -106,16 +91,10 @@ pub(super) fn load(name: &str, beside: Option<&Path>) -> Result<(Keys, Option<Pa
     let hint = if !near.is_empty() {
         format!("did you mean {}?", near.join(" or "))
     } else if !described.is_empty() {
-        format!(
-            "presets with this word in their description are {}",
-            described.join(", ")
-        )
+        format!("presets with this word in their description are {}", described.join(", "))
     } else {
         let all: Vec<_> = PRESETS.iter().map(|(preset, _)| *preset).collect();
-        format!(
-            "presets are {}; or give the path of a .toml file",
-            all.join(", ")
-        )
+        format!("presets are {}; or give the path of a .toml file", all.join(", "))
     };
     Err(Error::Key(format!("unknown device '{name}': {hint}")))
 }
@@ -152,10 +131,7 @@ pub(super) fn with_base(keys: Keys, beside: Option<&Path>) -> Result<(Keys, bool
         has_file |= next.is_some();
         folder = next;
     }
-    let mut resolved = layers
-        .into_iter()
-        .rev()
-        .reduce(|base, layer| layer.over(base));
+    let mut resolved = layers.into_iter().rev().reduce(|base, layer| layer.over(base));
     if let Some(keys) = &mut resolved {
         keys.opt_text("base")?;
     }

@@ -24,11 +24,7 @@ pub(super) struct Announced {
 
 impl Default for Announced {
     fn default() -> Self {
-        Self {
-            due: VecDeque::new(),
-            next_at: Nanos::MAX,
-            spare: Vec::new(),
-        }
+        Self { due: VecDeque::new(), next_at: Nanos::MAX, spare: Vec::new() }
     }
 }
 
@@ -79,11 +75,7 @@ mod tests {
         for id in 0..20_000 {
             if random.chance(0.5) {
                 let completion = Nanos(id / 8 + random.below(12));
-                let row = Row {
-                    id,
-                    completion,
-                    ..Row::default()
-                };
+                let row = Row { id, completion, ..Row::default() };
                 announced.push(id as usize % 3, &row);
                 list.push((completion, id));
             }

@@ -22,11 +22,7 @@ pub(crate) struct ById<T> {
 
 impl<T> Default for ById<T> {
     fn default() -> Self {
-        Self {
-            first: 0,
-            next: 0,
-            items: Vec::new(),
-        }
+        Self { first: 0, next: 0, items: Vec::new() }
     }
 }
 
@@ -64,9 +60,7 @@ impl<T> ById<T> {
     #[cold]
     fn grow(&mut self) {
         let mut grown = Self::default();
-        grown
-            .items
-            .resize_with((2 * self.items.len()).max(8), || None);
+        grown.items.resize_with((2 * self.items.len()).max(8), || None);
         for id in self.first..self.next {
             let (from, to) = (self.place(id), grown.place(id));
             if let Some(item) = self.items.get_mut(from) {

@@ -146,11 +146,7 @@ impl Children {
         above: &mut dyn CompletionSink,
         action: impl FnOnce(&mut dyn Model, &mut Collector<'_>),
     ) {
-        let mut collector = Collector {
-            announced: &mut self.announced,
-            child,
-            above,
-        };
+        let mut collector = Collector { announced: &mut self.announced, child, above };
         let model = &mut *self.models[child];
         action(model, &mut collector);
         let wake_at = model.wake_at().unwrap_or(Nanos::MAX);

@@ -74,10 +74,7 @@ struct Entry {
 
 impl Entry {
     fn waiting(&self) -> Waiting<'_> {
-        Waiting {
-            extents: &self.extents,
-            tokens: &self.tokens,
-        }
+        Waiting { extents: &self.extents, tokens: &self.tokens }
     }
 }
 
@@ -102,11 +99,7 @@ impl CompletionSink for ForwardingSink<'_> {
     fn done(&mut self, row: &Row) {
         if let Some(record) = &mut self.record {
             take_shown(record, self.log, self.writing);
-            if let Some(index) = self
-                .writing
-                .get(&row.id)
-                .filter(|_| row.status == Status::Ok)
-            {
+            if let Some(index) = self.writing.get(&row.id).filter(|_| row.status == Status::Ok) {
                 let entry = &self.log[*index];
                 let held = self.volatile && entry.shown == 0;
                 match entry.shown < entry.tokens.len() as u32 {
@@ -234,9 +227,7 @@ impl ContentTracker {
             }
             if entry.extents.is_empty() {
                 for block_versions in versions.values_mut() {
-                    let durable = block_versions
-                        .iter()
-                        .rposition(|(end, _)| *end <= entry.arrival);
+                    let durable = block_versions.iter().rposition(|(end, _)| *end <= entry.arrival);
                     block_versions.drain(..durable.unwrap_or(0));
                 }
             }
@@ -244,10 +235,7 @@ impl ContentTracker {
         let mut media: BTreeMap<u64, u64> = versions
             .into_iter()
             .map(|(lbn, block_versions)| {
-                (
-                    lbn,
-                    block_versions[chance.below(block_versions.len() as u64) as usize].1,
-                )
+                (lbn, block_versions[chance.below(block_versions.len() as u64) as usize].1)
             })
             .collect();
         // The device may have served the requests under way in any order.
@@ -288,9 +276,7 @@ impl Model for ContentTracker {
         self.settle(request.arrival);
         match request.op {
             Op::Read => {
-                let tokens = lbns(&request.extents)
-                    .map(|lbn| self.current_token(lbn))
-                    .collect();
+                let tokens = lbns(&request.extents).map(|lbn| self.current_token(lbn)).collect();
                 let reading = (request.extents.clone(), tokens);
                 self.reading.insert(request.id, reading);
             }
@@ -374,9 +360,7 @@ impl Contents for ContentTracker {
             }
         };
         // Includes writes that are undone.
-        let touched: Vec<u64> = (self.log.iter())
-            .flat_map(|entry| lbns(&entry.extents))
-            .collect();
+        let touched: Vec<u64> = (self.log.iter()).flat_map(|entry| lbns(&entry.extents)).collect();
         for lbn in touched {
             if let Some(token) = survivors.get(&lbn) {
                 self.media.set(lbn, *token);
@@ -397,10 +381,7 @@ impl Contents for ContentTracker {
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
-        let startup = self
-            .record
-            .as_ref()
-            .map_or(Nanos::ZERO, |record| record.failure.startup);
+        let startup = self.record.as_ref().map_or(Nanos::ZERO, |record| record.failure.startup);
         Some(at + startup).filter(|ready| self.record.is_none() || *ready <= until)
     }
 
@@ -420,12 +401,7 @@ fn take_shown(record: &mut MediaRecord, log: &mut [Entry], writing: &BTreeMap<u6
     };
     record.take_shown(
         |id| writing.get(&id).copied(),
-        |lbn, by| {
-            writing
-                .values()
-                .copied()
-                .find(|index| covers(index, lbn, by))
-        },
+        |lbn, by| writing.values().copied().find(|index| covers(index, lbn, by)),
         |index| log[index].waiting(),
         |index| covered.push(index),
     );

@@ -85,12 +85,7 @@ impl HostQueue {
     /// Submits the next request to the device at `at`.
     fn pick(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         let mechanism = self.child.mechanism(0).unwrap_or(&self.placeholder);
-        let Some(Waiting {
-            request,
-            queue_depth,
-            ..
-        }) = self.scheduler.pop(at, mechanism)
-        else {
+        let Some(Waiting { request, queue_depth, .. }) = self.scheduler.pop(at, mechanism) else {
             return;
         };
         self.waiting -= 1;
@@ -102,11 +97,7 @@ impl HostQueue {
         {
             contents.stage_write(&tokens);
         }
-        let part = Request {
-            parent: Some(request.id),
-            arrival: at,
-            ..request
-        };
+        let part = Request { parent: Some(request.id), arrival: at, ..request };
         self.child.submit(0, part, sink);
     }
 }
@@ -161,8 +152,7 @@ impl Model for HostQueue {
             self.waiting_since = arrival;
         }
         if request.op == Op::Write && !self.staged.is_empty() {
-            self.tokens
-                .insert(request.id, std::mem::take(&mut self.staged));
+            self.tokens.insert(request.id, std::mem::take(&mut self.staged));
         }
         let waiting = Waiting {
             queue_depth: (self.waiting + self.outstanding.len()) as u32,

@@ -36,10 +36,7 @@ impl Waiting<'_> {
         let mut before = 0;
         for extent in self.extents {
             if (extent.lbn..extent.end()).contains(&lbn) {
-                return self
-                    .tokens
-                    .get(before + (lbn - extent.lbn) as usize)
-                    .copied();
+                return self.tokens.get(before + (lbn - extent.lbn) as usize).copied();
             }
             before += extent.blocks as usize;
         }
@@ -64,10 +61,7 @@ impl Tokens {
         match tokens {
             [first, ..]
                 if *first != UNCHANGED
-                    && tokens
-                        .iter()
-                        .zip(*first..)
-                        .all(|(one, other)| *one == other) =>
+                    && tokens.iter().zip(*first..).all(|(one, other)| *one == other) =>
             {
                 Self::From(*first)
             }
@@ -146,19 +140,14 @@ impl MediaRecord {
                     let found = covering(lbn, shown.start)?;
                     Some((Some(found), write(found).token(lbn)?))
                 };
-                let of = own
-                    .map(|(source, token)| (Some(source), token))
-                    .or_else(other);
+                let of = own.map(|(source, token)| (Some(source), token)).or_else(other);
                 if let Some((Some(source), token)) = of {
                     cover(source);
                     self.held.set(lbn, token);
                 }
                 self.tokens.push(of.map_or(UNCHANGED, |(_, token)| token));
             }
-            self.landed.push(Landed {
-                write: *shown,
-                tokens: Tokens::of(&self.tokens),
-            });
+            self.landed.push(Landed { write: *shown, tokens: Tokens::of(&self.tokens) });
         }
         self.taken = taken;
     }
@@ -192,17 +181,9 @@ impl MediaRecord {
 
     /// Power fails at `at`: applies all that reached the media to `media`.
     pub(super) fn lose_power(&mut self, at: Nanos, media: &mut TokenTable) {
-        let PowerFailure {
-            tearing,
-            forgets,
-            hold_up,
-            ref torn,
-            ..
-        } = self.failure;
+        let PowerFailure { tearing, forgets, hold_up, ref torn, .. } = self.failure;
         for Landed { write, tokens } in self.landed.drain(..) {
-            let MediaWrite {
-                extent, start, end, ..
-            } = write;
+            let MediaWrite { extent, start, end, .. } = write;
             if start > at {
                 continue;
             }

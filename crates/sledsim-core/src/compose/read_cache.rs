@@ -88,12 +88,7 @@ impl ReadCache {
             }
         }
         let extents = self.front_extents(extents);
-        let copy = Request {
-            arrival: at,
-            op: Op::Write,
-            extents,
-            ..Request::default()
-        };
+        let copy = Request { arrival: at, op: Op::Write, extents, ..Request::default() };
         self.send(FRONT, copy, sink);
     }
 }
@@ -141,8 +136,7 @@ impl Model for ReadCache {
         self.advance(request.arrival, false, sink);
         let mut row = Row::of(&request, self.device);
         row.queue_depth = self.host_requests.len() as u32;
-        self.host_requests
-            .insert(request.id, (row, request.extents.clone()));
+        self.host_requests.insert(request.id, (row, request.extents.clone()));
         let hit = request.op == Op::Read && self.is_hit(&request.extents);
         if !hit {
             // Blocks being written or trimmed are stale until the request completes.
@@ -159,15 +153,7 @@ impl Model for ReadCache {
         } else {
             (BACK, request.extents.clone())
         };
-        self.send(
-            child,
-            Request {
-                parent,
-                extents,
-                ..request
-            },
-            sink,
-        );
+        self.send(child, Request { parent, extents, ..request }, sink);
     }
 
     fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {

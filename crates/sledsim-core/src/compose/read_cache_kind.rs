@@ -13,10 +13,7 @@ use std::sync::Arc;
 const MAX_FRONT_BLOCKS: u64 = 1 << 26;
 
 /// Its registration.
-pub const KIND: KindEntry = KindEntry {
-    name: "read_cache",
-    read,
-};
+pub const KIND: KindEntry = KindEntry { name: "read_cache", read };
 
 #[derive(Clone, Copy, Debug)]
 struct ReadCacheKind {
@@ -29,9 +26,7 @@ fn read(keys: &mut Keys, children: &mut dyn Children) -> Result<Arc<dyn DeviceKi
         let must = format!("must offer at most {MAX_FRONT_BLOCKS} blocks");
         return Err(keys.refuse("front", must));
     }
-    Ok(Arc::new(ReadCacheKind {
-        blocks: back.blocks,
-    }))
+    Ok(Arc::new(ReadCacheKind { blocks: back.blocks }))
 }
 
 impl DeviceKind for ReadCacheKind {

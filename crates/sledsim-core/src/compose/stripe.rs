@@ -42,11 +42,7 @@ impl Stripe {
     /// smallest one.
     #[must_use]
     pub fn new(name: &str, device: u16, children: Vec<Box<dyn Model>>, unit_blocks: u64) -> Self {
-        let smallest = children
-            .iter()
-            .map(|child| child.blocks())
-            .min()
-            .unwrap_or(0);
+        let smallest = children.iter().map(|child| child.blocks()).min().unwrap_or(0);
         let mut children = Children::new(children);
         let keeps = (0..children.len()).all(|index| children.contents(index).is_some());
         let blocks = Self::blocks_over(smallest, unit_blocks, children.len());
@@ -179,12 +175,7 @@ impl Model for Stripe {
             }
             let (id, parent) = inner_id(self.next_child_id, Some(request.id));
             self.next_child_id += 1;
-            let part = Request {
-                id,
-                parent,
-                extents,
-                ..request
-            };
+            let part = Request { id, parent, extents, ..request };
             if part.op == Op::Write
                 && let Some(contents) = self.children.contents(index)
             {
@@ -203,9 +194,7 @@ impl Model for Stripe {
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {
-        self.content_state
-            .is_some()
-            .then_some(self as &mut dyn Contents)
+        self.content_state.is_some().then_some(self as &mut dyn Contents)
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
@@ -221,18 +210,14 @@ impl Contents for Stripe {
     }
 
     fn take_read_data(&mut self, id: u64) -> Vec<u64> {
-        let reading = self
-            .content_state
-            .as_mut()
-            .and_then(|content_state| content_state.reads.remove(&id));
+        let reading =
+            self.content_state.as_mut().and_then(|content_state| content_state.reads.remove(&id));
         let Some((extents, parts)) = reading else {
             return Vec::new();
         };
         let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
         let blocks = lbns(&extents);
-        blocks
-            .filter_map(|lbn| parts[self.place(lbn).0].next())
-            .collect()
+        blocks.filter_map(|lbn| parts[self.place(lbn).0].next()).collect()
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {

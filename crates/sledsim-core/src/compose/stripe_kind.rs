@@ -11,16 +11,10 @@ use sledsim_base::keys::Keys;
 use std::sync::Arc;
 
 /// The registration of a stripe.
-pub const STRIPE: KindEntry = KindEntry {
-    name: "stripe",
-    read,
-};
+pub const STRIPE: KindEntry = KindEntry { name: "stripe", read };
 
 /// Its other name.
-pub const RAID0: KindEntry = KindEntry {
-    name: "raid0",
-    read,
-};
+pub const RAID0: KindEntry = KindEntry { name: "raid0", read };
 
 #[derive(Clone, Copy, Debug)]
 struct StripeKind {
@@ -33,14 +27,9 @@ fn read(keys: &mut Keys, all: &mut dyn Children) -> Result<Arc<dyn DeviceKind>> 
     let unit_blocks = keys.u64("unit_blocks", 1..=1 << 30)?;
     let child = table(keys, "child")?;
     let first = all.add("child0", child.clone())?;
-    let in_turn = keys.opt_choice(
-        "start",
-        &[("together", None), ("in_turn", Some(first.start))],
-    )?;
-    if in_turn
-        .flatten()
-        .is_some_and(|start| start == PowerOn::default())
-    {
+    let in_turn =
+        keys.opt_choice("start", &[("together", None), ("in_turn", Some(first.start))])?;
+    if in_turn.flatten().is_some_and(|start| start == PowerOn::default()) {
         let must = "\"in_turn\" must come with [child.power] starts = \"off\"";
         return Err(keys.refuse("start", must));
     }

@@ -204,10 +204,7 @@ impl FlashModel {
         if let Some(writes) = &self.media_writes {
             writes.push(MediaWrite {
                 source: Some(row.id),
-                extent: Extent {
-                    lbn: page.lbn,
-                    blocks: page.blocks,
-                },
+                extent: Extent { lbn: page.lbn, blocks: page.blocks },
                 start,
                 end,
                 order: BlockOrder::Together,
@@ -286,22 +283,13 @@ impl Model for FlashModel {
         let reads = request.op == Op::Read;
         let width = u64::from(self.spec.page_blocks);
         let extents = request.extents.iter();
-        row.passes = extents
-            .map(|e| (e.end().div_ceil(width) - e.lbn / width) as u32)
-            .sum();
-        let time = if reads {
-            self.spec.read
-        } else {
-            self.spec.program
-        };
+        row.passes = extents.map(|e| (e.end().div_ceil(width) - e.lbn / width) as u32).sum();
+        let time = if reads { self.spec.read } else { self.spec.program };
         let joules = 1e-3 * self.spec.unit_mw * time.s() * f64::from(row.passes);
         row.energy_nj = (joules * 1e9 + 0.5) as u64;
         let link_start = arrival.max(self.link_free);
         row.start = if reads { Nanos::MAX } else { link_start };
-        let open = self.open.insert(HostRequest {
-            pages_left: row.passes,
-            row,
-        });
+        let open = self.open.insert(HostRequest { pages_left: row.passes, row });
         for extent in &request.extents {
             for (page, blocks) in pages(extent.lbn, extent.end(), width) {
                 let unit = (page % u64::from(self.spec.units)) as usize;
@@ -359,10 +347,8 @@ impl Model for FlashModel {
 }
 
 /// Registers the device kind `flash`.
-pub const KIND: KindEntry = KindEntry {
-    name: "flash",
-    read: |keys, _| Ok(Arc::new(Flash::read(keys)?)),
-};
+pub const KIND: KindEntry =
+    KindEntry { name: "flash", read: |keys, _| Ok(Arc::new(Flash::read(keys)?)) };
 
 impl DeviceKind for Flash {
     fn kind(&self) -> &'static str {

@@ -130,10 +130,8 @@ impl Mechanism for Memory {
 }
 
 /// Registers the device kind `memory`.
-pub const KIND: KindEntry = KindEntry {
-    name: "memory",
-    read: |keys, _| Ok(Arc::new(Memory::read(keys)?)),
-};
+pub const KIND: KindEntry =
+    KindEntry { name: "memory", read: |keys, _| Ok(Arc::new(Memory::read(keys)?)) };
 
 impl DeviceKind for Memory {
     fn kind(&self) -> &'static str {

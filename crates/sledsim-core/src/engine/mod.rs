@@ -224,16 +224,11 @@ fn go_on(
 /// [`Error::Request`] for such a request.
 pub fn check_extents(request: &Request, blocks: u64) -> Result<()> {
     if request.op.moves_data() && request.extents.is_empty() {
-        return Err(Error::Request(format!(
-            "request {}: has no extent",
-            request.id
-        )));
+        return Err(Error::Request(format!("request {}: has no extent", request.id)));
     }
     for extent in &request.extents {
-        let fits = extent
-            .lbn
-            .checked_add(u64::from(extent.blocks))
-            .is_some_and(|end| end <= blocks);
+        let fits =
+            extent.lbn.checked_add(u64::from(extent.blocks)).is_some_and(|end| end <= blocks);
         if extent.blocks == 0 || !fits {
             return Err(Error::Request(format!(
                 "request {}: {} blocks at LBN {}: must be at least 1 block within the device's LBNs 0 to {}",

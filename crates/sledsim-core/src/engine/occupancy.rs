@@ -25,10 +25,7 @@ pub struct Occupancy {
 impl Occupancy {
     /// Starts over: requests from number `first` on count.
     pub fn restart(&mut self, first: u64) {
-        *self = Self {
-            first,
-            ..Self::default()
-        };
+        *self = Self { first, ..Self::default() };
     }
 
     /// A request that counts arrives and finds `found` others in the device.
@@ -119,11 +116,7 @@ mod tests {
                 // Many at one instant.
                 arrival += random.below(4);
                 let announced = arrival + random.below(2) * random.below(12);
-                Listed {
-                    arrival,
-                    announced,
-                    completion: announced + random.below(9),
-                }
+                Listed { arrival, announced, completion: announced + random.below(9) }
             })
             .collect()
     }
@@ -166,11 +159,7 @@ mod tests {
                 inside.push((id, one, false));
                 pass(&mut occupancy, &mut inside, one.arrival);
             }
-            let end = if gives_up {
-                all[all.len() - 1].arrival
-            } else {
-                u64::MAX
-            };
+            let end = if gives_up { all[all.len() - 1].arrival } else { u64::MAX };
             pass(&mut occupancy, &mut inside, end);
             // What is announced still completes.
             inside.retain(|(.., is_announced)| *is_announced);
@@ -184,9 +173,7 @@ mod tests {
             let found: Vec<u64> = (first as usize..all.len())
                 .map(|id| {
                     let others = all[..id].iter();
-                    others
-                        .filter(|one| one.completion > all[id].arrival)
-                        .count() as u64
+                    others.filter(|one| one.completion > all[id].arrival).count() as u64
                 })
                 .collect();
             assert_eq!(occupancy.arrivals(), counted.len() as u64);

@@ -86,11 +86,7 @@ impl<'a> State<'a> {
     pub(super) fn observe_arrival(&mut self, now: Nanos, model: &dyn Model) {
         let id = self.submitted;
         if self.observe_next == Some(id) {
-            let Collector {
-                observer,
-                occupancy,
-                ..
-            } = &mut self.collector;
+            let Collector { observer, occupancy, .. } = &mut self.collector;
             self.observe_next = observer.arriving(now, id, model, occupancy);
         }
     }

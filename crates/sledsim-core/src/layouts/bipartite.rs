@@ -26,10 +26,7 @@ use std::cmp::Reverse;
 use std::ops;
 
 /// Its registration.
-pub(super) const ENTRY: LayoutEntry = LayoutEntry {
-    name: "bipartite",
-    read,
-};
+pub(super) const ENTRY: LayoutEntry = LayoutEntry { name: "bipartite", read };
 
 /// The layout.
 #[derive(Debug)]
@@ -65,10 +62,7 @@ fn by_subregions(keys: &mut Keys, site: &LayoutContext<'_>) -> Result<Base> {
     let mut parts: Vec<Rectangle> = regions.into_iter().take(count).collect();
 
     // Small data may extend beyond the span.
-    let (left, right) = (
-        grid.columns[0].start,
-        grid.columns[grid.columns.len() - 1].end,
-    );
+    let (left, right) = (grid.columns[0].start, grid.columns[grid.columns.len() - 1].end);
     let mut columns = grid.columns;
     columns.extend([0..left, right..geometry.cylinders]);
     outermost_first(&mut columns, geometry.cylinders);
@@ -81,10 +75,7 @@ fn by_subregions(keys: &mut Keys, site: &LayoutContext<'_>) -> Result<Base> {
         taken.push(geometry.rows..geometry.rows);
         let mut low = 0;
         for rows in taken {
-            parts.push(Rectangle {
-                cylinders: cylinders.clone(),
-                rows: low..rows.start,
-            });
+            parts.push(Rectangle { cylinders: cylinders.clone(), rows: low..rows.start });
             low = rows.end;
         }
     }
@@ -160,11 +151,7 @@ impl Bipartite {
                 }
             }
         }
-        Self {
-            base,
-            segments: Segments::new(order),
-            parts,
-        }
+        Self { base, segments: Segments::new(order), parts }
     }
 }
 
@@ -172,10 +159,7 @@ impl Layout for Bipartite {
     fn map(&self, lbn: u64) -> Run {
         let below = self.segments.map(lbn);
         let run = self.base.map(below.lbn);
-        Run {
-            blocks: run.blocks.min(below.blocks),
-            ..run
-        }
+        Run { blocks: run.blocks.min(below.blocks), ..run }
     }
 
     fn logical(&self, block: u64) -> u64 {

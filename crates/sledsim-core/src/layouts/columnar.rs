@@ -16,10 +16,7 @@ use sledsim_base::keys::Keys;
 use std::ops::Range;
 
 /// Its registration.
-pub(super) const ENTRY: LayoutEntry = LayoutEntry {
-    name: "columnar",
-    read,
-};
+pub(super) const ENTRY: LayoutEntry = LayoutEntry { name: "columnar", read };
 
 /// The layout.
 #[derive(Clone, Debug)]
@@ -72,10 +69,7 @@ impl Columnar {
             first_lbn += blocks;
             stretches.push(stretch);
         }
-        Self {
-            segments: Segments::new(stretches),
-            parts,
-        }
+        Self { segments: Segments::new(stretches), parts }
     }
 }
 

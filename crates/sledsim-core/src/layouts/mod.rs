@@ -185,11 +185,7 @@ pub struct LayoutSpec {
 impl LayoutSpec {
     /// A static layout, with its keys in effect.
     pub fn new(keys: Value, layout: impl Layout + 'static) -> Self {
-        Self {
-            keys,
-            layout: Arc::new(layout),
-            reshuffle: None,
-        }
+        Self { keys, layout: Arc::new(layout), reshuffle: None }
     }
 }
 

@@ -19,10 +19,7 @@ use sledsim_base::keys::Keys;
 use std::sync::Arc;
 
 /// Its registration.
-pub(super) const ENTRY: LayoutEntry = LayoutEntry {
-    name: "organ_pipe",
-    read,
-};
+pub(super) const ENTRY: LayoutEntry = LayoutEntry { name: "organ_pipe", read };
 
 /// The most units: their tables take 12 bytes each.
 const MOST_UNITS: u64 = 1 << 26;
@@ -89,11 +86,7 @@ fn read(keys: &mut Keys, site: &mut LayoutContext<'_>) -> Result<LayoutSpec> {
         reshuffle.add_to(&mut facts);
     }
     let layout: Arc<dyn Layout> = pipe.clone();
-    Ok(LayoutSpec {
-        keys: facts,
-        layout,
-        reshuffle: reshuffle.map(|rule| (pipe, rule)),
-    })
+    Ok(LayoutSpec { keys: facts, layout, reshuffle: reshuffle.map(|rule| (pipe, rule)) })
 }
 
 /// The places, given by increasing positions, nearest to `middle` first; of two
@@ -126,13 +119,7 @@ impl OrganPipe {
             place[number as usize] = at;
             held[at as usize] = number;
         }
-        Self {
-            blocks,
-            unit,
-            best,
-            place,
-            held,
-        }
+        Self { blocks, unit, best, place, held }
     }
 
     /// The blocks of a place.
@@ -146,14 +133,8 @@ impl OrganPipe {
     fn lookup(&self, table: &[u32], lbn: u64) -> Run {
         let (number, ahead) = (lbn / self.unit, lbn % self.unit);
         match table.get(number as usize) {
-            Some(&to) => Run {
-                lbn: u64::from(to) * self.unit + ahead,
-                blocks: self.unit - ahead,
-            },
-            None => Run {
-                lbn,
-                blocks: self.blocks - lbn,
-            },
+            Some(&to) => Run { lbn: u64::from(to) * self.unit + ahead, blocks: self.unit - ahead },
+            None => Run { lbn, blocks: self.blocks - lbn },
         }
     }
 }

@@ -34,9 +34,7 @@ impl Popularity {
             return Ok(Self::Trace(site.traces.open(trace)?));
         }
         Ok(match zipf {
-            Some(true) => Self::Zipf {
-                seed: seed.unwrap_or(1),
-            },
+            Some(true) => Self::Zipf { seed: seed.unwrap_or(1) },
             _ => Self::First,
         })
     }

@@ -68,14 +68,7 @@ impl Rectangles {
                 }
             }
         }
-        Self {
-            geometry,
-            parts,
-            starts,
-            x_cuts,
-            y_cuts,
-            cells,
-        }
+        Self { geometry, parts, starts, x_cuts, y_cuts, cells }
     }
 }
 
@@ -98,20 +91,14 @@ impl Layout for Rectangles {
         } else {
             (height - turn) * width - cell
         };
-        Run {
-            lbn: (track * u64::from(geometry.rows) + u64::from(row)) * width + cell,
-            blocks,
-        }
+        Run { lbn: (track * u64::from(geometry.rows) + u64::from(row)) * width + cell, blocks }
     }
 
     fn logical(&self, block: u64) -> u64 {
         let geometry = &self.geometry;
         let place = geometry.locate(block);
         let cell = |cuts: &[u32], at: u32| cuts.partition_point(|cut| *cut <= at) - 1;
-        let (x, y) = (
-            cell(&self.x_cuts, place.cylinder),
-            cell(&self.y_cuts, place.row),
-        );
+        let (x, y) = (cell(&self.x_cuts, place.cylinder), cell(&self.y_cuts, place.row));
         let index = self.cells[x * self.y_cuts.len() + y];
         let part = &self.parts[index];
         let tracks = u64::from(geometry.tracks);

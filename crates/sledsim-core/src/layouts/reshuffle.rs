@@ -166,9 +166,8 @@ impl Reshuffling {
     /// Chooses the units to move, at the arrival of request `cause`.
     fn plan(&mut self, cause: u64, at: Nanos) {
         let (counts, pipe, rank) = (&self.counts, &self.pipe, &self.rank);
-        let mut popular: Vec<u32> = (0..counts.len() as u32)
-            .filter(|unit| counts[*unit as usize] > 0)
-            .collect();
+        let mut popular: Vec<u32> =
+            (0..counts.len() as u32).filter(|unit| counts[*unit as usize] > 0).collect();
         popular.sort_by_key(|unit| {
             let unit = *unit as usize;
             (u32::MAX - counts[unit], rank[pipe.place[unit] as usize])
@@ -214,10 +213,7 @@ impl Reshuffling {
             parent: Some(self.cause),
             arrival: at,
             op,
-            flags: Flags {
-                background: true,
-                ..Flags::default()
-            },
+            flags: Flags { background: true, ..Flags::default() },
             extents: SmallVec::from_buf([self.pipe.extent(place)]),
             ..Request::default()
         };

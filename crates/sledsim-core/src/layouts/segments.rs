@@ -24,11 +24,7 @@ impl Segments {
         }
         let mut inverse: Vec<_> = forward.iter().map(|&(new, old)| (old, new)).collect();
         inverse.sort_unstable();
-        Self {
-            forward,
-            inverse,
-            blocks,
-        }
+        Self { forward, inverse, blocks }
     }
 
     /// The location in the space of block `lbn` of the new order.
@@ -36,10 +32,7 @@ impl Segments {
         let after = self.forward.partition_point(|&(new, _)| new <= lbn);
         let (new, old) = self.forward[after - 1];
         let end = self.forward.get(after).map_or(self.blocks, |&(new, _)| new);
-        Run {
-            lbn: old + (lbn - new),
-            blocks: end - lbn,
-        }
+        Run { lbn: old + (lbn - new), blocks: end - lbn }
     }
 
     /// The inverse of [`Segments::map`].

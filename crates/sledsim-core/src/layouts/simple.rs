@@ -4,10 +4,8 @@ use super::{Layout, LayoutEntry, LayoutSpec, Run};
 use serde_json::json;
 
 /// Its registration.
-pub(super) const ENTRY: LayoutEntry = LayoutEntry {
-    name: "simple",
-    read: |_, _| Ok(LayoutSpec::new(json!({}), Simple)),
-};
+pub(super) const ENTRY: LayoutEntry =
+    LayoutEntry { name: "simple", read: |_, _| Ok(LayoutSpec::new(json!({}), Simple)) };
 
 /// The identity.
 #[derive(Clone, Copy, Debug)]
@@ -15,10 +13,7 @@ pub struct Simple;
 
 impl Layout for Simple {
     fn map(&self, lbn: u64) -> Run {
-        Run {
-            lbn,
-            blocks: u64::MAX - lbn,
-        }
+        Run { lbn, blocks: u64::MAX - lbn }
     }
 
     fn logical(&self, block: u64) -> u64 {

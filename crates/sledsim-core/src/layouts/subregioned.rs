@@ -24,10 +24,7 @@ use sledsim_base::keys::Keys;
 use std::ops::Range;
 
 /// Its registration.
-pub(super) const ENTRY: LayoutEntry = LayoutEntry {
-    name: "subregioned",
-    read,
-};
+pub(super) const ENTRY: LayoutEntry = LayoutEntry { name: "subregioned", read };
 
 /// The order of the regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,9 +111,8 @@ impl Grid {
     /// The regions in order.
     pub(super) fn regions(&self) -> Vec<Rectangle> {
         let count = self.columns.len();
-        let mut grid: Vec<(usize, usize)> = (0..count)
-            .flat_map(|x| (0..count).map(move |y| (x, y)))
-            .collect();
+        let mut grid: Vec<(usize, usize)> =
+            (0..count).flat_map(|x| (0..count).map(move |y| (x, y))).collect();
         grid.sort_by_key(|&(x, y)| {
             let (dx, dy) = (off_centre(x, count), off_centre(y, count));
             let first = match self.order {

@@ -34,20 +34,14 @@ impl Busy {
 impl Add for Busy {
     type Output = Self;
     fn add(self, more: Self) -> Self {
-        Self {
-            host: self.host + more.host,
-            other: self.other + more.other,
-        }
+        Self { host: self.host + more.host, other: self.other + more.other }
     }
 }
 
 impl Sub for Busy {
     type Output = Self;
     fn sub(self, before: Self) -> Self {
-        Self {
-            host: self.host.since(before.host),
-            other: self.other.since(before.other),
-        }
+        Self { host: self.host.since(before.host), other: self.other.since(before.other) }
     }
 }
 
@@ -55,9 +49,6 @@ impl Sub for Busy {
 impl Div<u64> for Busy {
     type Output = Self;
     fn div(self, servers: u64) -> Self {
-        Self {
-            host: Nanos(self.host.0 / servers),
-            other: Nanos(self.other.0 / servers),
-        }
+        Self { host: Nanos(self.host.0 / servers), other: Nanos(self.other.0 / servers) }
     }
 }

@@ -18,11 +18,7 @@ pub struct CompletionQueue<T> {
 
 impl<T: Ord> Default for CompletionQueue<T> {
     fn default() -> Self {
-        Self {
-            in_order: VecDeque::new(),
-            others: BinaryHeap::new(),
-            announced: 0,
-        }
+        Self { in_order: VecDeque::new(), others: BinaryHeap::new(), announced: 0 }
     }
 }
 

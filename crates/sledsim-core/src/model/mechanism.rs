@@ -171,10 +171,7 @@ impl Start {
     /// Starts at `cylinder`; the rest follows from the request.
     #[must_use]
     pub fn at(cylinder: i64) -> Self {
-        Self {
-            cylinder: u32::try_from(cylinder).unwrap_or(0),
-            own: [0; 7],
-        }
+        Self { cylinder: u32::try_from(cylinder).unwrap_or(0), own: [0; 7] }
     }
 }
 

@@ -41,10 +41,7 @@ pub struct MediaWrites(Arc<Mutex<Vec<MediaWrite>>>);
 impl MediaWrites {
     /// Appends a write.
     pub fn push(&self, write: MediaWrite) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(write);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(write);
     }
 
     /// Appends the passes of the service of `request` that began at `at`, those that
@@ -88,11 +85,7 @@ impl MediaWrites {
                 let source = write_of(run[0]);
                 if source.is_some() {
                     let extent = run_of(run);
-                    self.push(MediaWrite {
-                        source,
-                        extent,
-                        ..whole
-                    });
+                    self.push(MediaWrite { source, extent, ..whole });
                 }
             }
         }
@@ -121,19 +114,13 @@ impl MediaWrites {
     /// Takes all writes.
     pub(crate) fn take(&self, into: &mut Vec<MediaWrite>) {
         into.clear();
-        std::mem::swap(
-            into,
-            &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner),
-        );
+        std::mem::swap(into, &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
 /// Consecutive blocks as an extent.
 fn run_of(lbns: &[u64]) -> Extent {
-    Extent {
-        lbn: lbns[0],
-        blocks: lbns.len() as u32,
-    }
+    Extent { lbn: lbns[0], blocks: lbns.len() as u32 }
 }
 
 /// The passes of a service that began at `at` and transfer blocks, each with its number.
@@ -149,10 +136,7 @@ fn passes(
         let end = at + step.end;
         let whole = MediaWrite {
             source,
-            extent: Extent {
-                lbn: step.lbn,
-                blocks: step.blocks,
-            },
+            extent: Extent { lbn: step.lbn, blocks: step.blocks },
             start: end - Nanos::from_s(step.transfer_s).min(step.end),
             end,
             order,

@@ -28,21 +28,12 @@ impl Plain {
     #[must_use]
     #[inline]
     pub fn of(request: &Request) -> Option<Self> {
-        let Flags {
-            fua: _,
-            background,
-            linked,
-            gathered,
-            for_task,
-        } = request.flags;
+        let Flags { fua: _, background, linked, gathered, for_task } = request.flags;
         let is_marked = background | linked | gathered | for_task;
         match request.extents[..] {
-            [Extent { lbn, blocks }] if request.op.moves_data() && !is_marked => Some(Self {
-                op: request.op,
-                lbn,
-                blocks,
-                stream: request.stream,
-            }),
+            [Extent { lbn, blocks }] if request.op.moves_data() && !is_marked => {
+                Some(Self { op: request.op, lbn, blocks, stream: request.stream })
+            }
             _ => None,
         }
     }
@@ -50,10 +41,7 @@ impl Plain {
     /// The request with this id, which arrives at `arrival`.
     #[must_use]
     pub fn request(&self, id: u64, arrival: Nanos) -> Request {
-        Request {
-            stream: self.stream,
-            ..Request::new(id, arrival, self.op, self.lbn, self.blocks)
-        }
+        Request { stream: self.stream, ..Request::new(id, arrival, self.op, self.lbn, self.blocks) }
     }
 }
 

@@ -58,13 +58,7 @@ impl TornBlocks {
 
     /// The token of a block of which a `share` of the pass, from 0 to 1, has passed.
     pub(crate) fn token(&self, old: u64, new: u64, share: f64, tearing: Tearing) -> u64 {
-        let Tearing::TipSectors {
-            servo_bits,
-            sector_bits,
-            data_bits,
-            detects,
-        } = tearing
-        else {
+        let Tearing::TipSectors { servo_bits, sector_bits, data_bits, detects } = tearing else {
             return old;
         };
         let passed = share * f64::from(servo_bits + sector_bits);
@@ -80,13 +74,7 @@ impl TornBlocks {
             return old;
         }
         let mut all = self.all();
-        all.push(Torn {
-            old,
-            new,
-            new_bits,
-            data_bits,
-            detected: detects,
-        });
+        all.push(Torn { old, new, new_bits, data_bits, detected: detects });
         TORN | (all.len() as u64 - 1)
     }
 

@@ -35,11 +35,7 @@ impl Policy for Adaptive {
 
     fn ended(&mut self, idle: Nanos) {
         let was_inactive = idle >= self.after;
-        let spell = if was_inactive {
-            idle - self.after
-        } else {
-            idle
-        };
+        let spell = if was_inactive { idle - self.after } else { idle };
         if spell >= self.break_even {
             self.after = Nanos(self.after.0 / 2).max(self.least);
         } else if was_inactive {

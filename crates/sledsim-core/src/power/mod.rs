@@ -89,12 +89,7 @@ impl IdleTracker {
         let policy = spec.make();
         let after = Nanos::MAX;
         let learns = policy.learns();
-        let mut tracker = Self {
-            policy,
-            after,
-            learns,
-            changes: learns,
-        };
+        let mut tracker = Self { policy, after, learns, changes: learns };
         tracker.update_timeout();
         tracker
     }

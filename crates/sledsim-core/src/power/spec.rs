@@ -41,11 +41,7 @@ enum PolicyKind {
 #[must_use]
 pub fn break_even(startup_mj: f64, idle_mw: f64, inactive_mw: f64) -> Nanos {
     let saved_mw = idle_mw - inactive_mw;
-    if saved_mw > 0.0 {
-        Nanos::from_s(startup_mj / saved_mw)
-    } else {
-        Nanos::MAX
-    }
+    if saved_mw > 0.0 { Nanos::from_s(startup_mj / saved_mw) } else { Nanos::MAX }
 }
 
 impl PowerPolicySpec {
@@ -78,12 +74,7 @@ impl PowerPolicySpec {
         let is_timed = matches!(kind, Some(PolicyKind::Timeout | PolicyKind::Adaptive));
         needs("timeout_ms", is_timed, "\"timeout\" or \"adaptive\"", keys)?;
         for key in ["timeout_least_ms", "timeout_most_ms", "break_even_ms"] {
-            needs(
-                key,
-                kind == Some(PolicyKind::Adaptive),
-                "\"adaptive\"",
-                keys,
-            )?;
+            needs(key, kind == Some(PolicyKind::Adaptive), "\"adaptive\"", keys)?;
         }
         let Some(kind) = kind else {
             return Ok(default);
@@ -109,22 +100,15 @@ impl PowerPolicySpec {
                 let most = read(keys, "timeout_most_ms")?;
                 let most = most.unwrap_or(Nanos(first.0.saturating_mul(100)));
                 if least == Nanos::ZERO || least > first {
-                    let must = format!(
-                        "must be above 0 and at most {} ms, the first timeout",
-                        first.ms()
-                    );
+                    let must =
+                        format!("must be above 0 and at most {} ms, the first timeout", first.ms());
                     return Err(keys.refuse("timeout_least_ms", must));
                 }
                 if most < first {
                     let must = format!("must be at least {} ms, the first timeout", first.ms());
                     return Err(keys.refuse("timeout_most_ms", must));
                 }
-                Self::Adaptive {
-                    first,
-                    least,
-                    most,
-                    break_even,
-                }
+                Self::Adaptive { first, least, most, break_even }
             }
         })
     }
@@ -136,17 +120,9 @@ impl PowerPolicySpec {
             Self::Never => Box::new(Never),
             Self::Immediate => Box::new(Immediate),
             Self::Timeout(after) => Box::new(Timeout(after)),
-            Self::Adaptive {
-                first,
-                least,
-                most,
-                break_even,
-            } => Box::new(Adaptive {
-                after: first,
-                least,
-                most,
-                break_even,
-            }),
+            Self::Adaptive { first, least, most, break_even } => {
+                Box::new(Adaptive { after: first, least, most, break_even })
+            }
         }
     }
 }

@@ -32,16 +32,9 @@ impl PowerOn {
             }
             return Ok(Self::default());
         }
-        let on_at = keys
-            .opt_f64("on_at_ms", ms)?
-            .map_or(Nanos::ZERO, Nanos::from_ms);
-        let takes = keys
-            .opt_f64("initialise_ms", ms)?
-            .map_or(startup, Nanos::from_ms);
-        Ok(Self {
-            on_at,
-            ready: on_at + takes,
-        })
+        let on_at = keys.opt_f64("on_at_ms", ms)?.map_or(Nanos::ZERO, Nanos::from_ms);
+        let takes = keys.opt_f64("initialise_ms", ms)?.map_or(startup, Nanos::from_ms);
+        Ok(Self { on_at, ready: on_at + takes })
     }
 
     /// When power comes on for device `index` of several that start one after the

@@ -62,10 +62,7 @@ impl GeneratorSpec {
         let spec = Self::read_with(kind, keys, requests, 1)?;
         let (key, gap_s) = spec.arrivals.gap_s();
         if spec.requests as f64 * gap_s > LONGEST_S {
-            let problem = format!(
-                "must let {} requests arrive within 285 years",
-                spec.requests
-            );
+            let problem = format!("must let {} requests arrive within 285 years", spec.requests);
             return Err(keys.refuse(key, problem));
         }
         Ok(spec)
@@ -137,10 +134,7 @@ impl GeneratorSpec {
     }
 
     pub(super) fn with_seed(&self, seed: u64) -> Self {
-        Self {
-            seed,
-            ..self.clone()
-        }
+        Self { seed, ..self.clone() }
     }
 
     /// Divides the times of an open load by a further `time_scale`; returns whether
@@ -174,11 +168,8 @@ impl GeneratorSpec {
         let base = self.first_lbn.div_ceil(blocking) * blocking;
         let slots = end.saturating_sub(base) / blocking;
         if slots == 0 {
-            let problem = format!(
-                "must leave an aligned place in LBNs {} to {}",
-                self.first_lbn,
-                end - 1
-            );
+            let problem =
+                format!("must leave an aligned place in LBNs {} to {}", self.first_lbn, end - 1);
             return Err(self.keys.refuse("blocking", problem));
         }
         let stream = |purpose: &str| Stream::new(self.seed, purpose);

@@ -65,12 +65,7 @@ impl MixSpec {
                 return Err(keys.refuse("time_scale", problem));
             }
         }
-        let spec = Self {
-            requests,
-            requests_given,
-            seed,
-            parts,
-        };
+        let spec = Self { requests, requests_given, seed, parts };
         if requests as f64 / spec.most_per_s() > LONGEST_S {
             let problem = format!("must let {requests} requests arrive within 285 years");
             return Err(keys.refuse("part", problem));
@@ -111,11 +106,7 @@ impl MixSpec {
             },
             ..part.clone()
         };
-        Self {
-            seed,
-            parts: self.parts.iter().map(part).collect(),
-            ..*self
-        }
+        Self { seed, parts: self.parts.iter().map(part).collect(), ..*self }
     }
 
     /// The workload on a device of `device_blocks` blocks.
@@ -160,11 +151,7 @@ impl PartSpec {
         let seed = part_seed(mix_seed, &name);
         let spec = GeneratorSpec::read_part(kind, &mut keys, seed)?;
         keys.finish()?;
-        Ok(Self {
-            name,
-            seed_given,
-            spec,
-        })
+        Ok(Self { name, seed_given, spec })
     }
 }
 
@@ -235,8 +222,7 @@ impl Mix {
     /// The part with the earliest arrival, and its time.
     fn earliest(&self) -> Option<(usize, Nanos)> {
         let due = self.next.iter().copied().enumerate();
-        due.filter(|(_, at)| *at < Nanos::MAX)
-            .min_by_key(|(_, at)| *at)
+        due.filter(|(_, at)| *at < Nanos::MAX).min_by_key(|(_, at)| *at)
     }
 
     /// Takes the next request of a part, which is due at `at`.
@@ -244,14 +230,10 @@ impl Mix {
         let plain = self.parts[part].take_plain(at)?;
         self.update_next(part)?;
         let closed = self.parts[part].is_closed();
-        self.routes
-            .push_back(if closed { part as u32 } else { NO_PART });
+        self.routes.push_back(if closed { part as u32 } else { NO_PART });
         self.drop_finished_routes();
         self.taken += 1;
-        Ok(plain.map(|plain| Plain {
-            stream: part as u32,
-            ..plain
-        }))
+        Ok(plain.map(|plain| Plain { stream: part as u32, ..plain }))
     }
 
     /// Removes leading routes that are no longer needed.
@@ -266,11 +248,7 @@ impl Mix {
 impl Source for Mix {
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
         let more = self.taken < self.requests;
-        Ok(if more {
-            self.earliest().map(|(_, at)| at)
-        } else {
-            None
-        })
+        Ok(if more { self.earliest().map(|(_, at)| at) } else { None })
     }
 
     fn take(&mut self) -> Result<Request> {

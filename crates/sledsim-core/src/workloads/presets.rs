@@ -41,10 +41,7 @@ pub fn resolve(name: &str, keys: Keys) -> Result<(String, Keys, Option<String>)>
         };
         layers.push(load(&at)?);
     }
-    let base = layers
-        .into_iter()
-        .rev()
-        .reduce(|base, layer| layer.over(base));
+    let base = layers.into_iter().rev().reduce(|base, layer| layer.over(base));
     let mut base = base.unwrap_or_else(|| Keys::empty(name));
     let generators = Workload::names();
     let choices: Vec<_> = generators.iter().map(|name| (*name, *name)).collect();

@@ -122,10 +122,7 @@ fn read_listed(keys: &mut Keys, wanted: bool) -> Result<Vec<(u64, f64)>> {
         return Err(keys.refuse("sizes_kib", "size = \"listed\" needs at least one"));
     };
     let Some(shares) = shares.filter(|shares| shares.len() == sizes.len()) else {
-        let problem = format!(
-            "must be a list of {}, one for each of sizes_kib",
-            sizes.len()
-        );
+        let problem = format!("must be a list of {}, one for each of sizes_kib", sizes.len());
         return Err(keys.refuse("size_shares", problem));
     };
     let mut listed = Vec::with_capacity(sizes.len());

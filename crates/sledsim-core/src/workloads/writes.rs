@@ -16,10 +16,8 @@ pub(super) enum Writes {
     ReadEarlier,
 }
 
-const WRITES: [(&str, Writes); 2] = [
-    ("independent", Writes::Independent),
-    ("read_earlier", Writes::ReadEarlier),
-];
+const WRITES: [(&str, Writes); 2] =
+    [("independent", Writes::Independent), ("read_earlier", Writes::ReadEarlier)];
 
 impl Writes {
     /// Reads the key, for a load with such a share of reads.

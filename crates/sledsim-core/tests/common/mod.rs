@@ -42,9 +42,7 @@ pub fn csv(path: &PathBuf) -> Vec<Vec<String>> {
     let mut text = String::new();
     let mut file = File::open(path).expect("a reference file");
     if path.extension().is_some_and(|ending| ending == "gz") {
-        GzDecoder::new(file)
-            .read_to_string(&mut text)
-            .expect("gzip text");
+        GzDecoder::new(file).read_to_string(&mut text).expect("gzip text");
     } else {
         file.read_to_string(&mut text).expect("text");
     }

@@ -269,11 +269,7 @@ impl NaiveArc {
         while t1.len() + t2.len() > 0 {
             let size = t1.len() as f64;
             let from_t1 = !t1.is_empty() && (size > p || (x_in_b2 && size == p));
-            let from = if from_t1 || t2.is_empty() {
-                &mut t1
-            } else {
-                &mut t2
-            };
+            let from = if from_t1 || t2.is_empty() { &mut t1 } else { &mut t2 };
             order.push(from.remove(0));
         }
         order
@@ -468,12 +464,7 @@ pub fn naive(name: &str, slots: usize) -> Box<dyn Naive> {
     // Shares in whole numbers: eight tenths protected, one tenth small, nine
     // tenths remembered.
     let (protected, small) = (slots * 8 / 10, (slots / 10).max(1));
-    let ages = |adds_one| NaiveAges {
-        list: Vec::new(),
-        age: 0.0,
-        one: 1.0,
-        adds_one,
-    };
+    let ages = |adds_one| NaiveAges { list: Vec::new(), age: 0.0, one: 1.0, adds_one };
     let segments = |count| NaiveSegments {
         segments: vec![Vec::new(); count],
         size: slots / count,
@@ -499,10 +490,7 @@ pub fn naive(name: &str, slots: usize) -> Box<dyn Naive> {
         "slru(segments=1)" => Box::<NaiveLru>::default(),
         "slru(segments=3)" => Box::new(segments(3)),
         "slru(segments=4)" => Box::new(segments(4)),
-        "arc" => Box::new(NaiveArc {
-            c: slots,
-            ..NaiveArc::default()
-        }),
+        "arc" => Box::new(NaiveArc { c: slots, ..NaiveArc::default() }),
         "s3fifo" => Box::new(s3fifo(false, slots - small)),
         "s3fifo(fill=main)" => Box::new(s3fifo(true, slots * 9 / 10)),
         other => panic!("{other} has no twin: write one"),

@@ -35,11 +35,7 @@ pub fn sled(name: &str, overrides: &[(&str, &str)]) -> Box<dyn Mechanism> {
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The mechanism served this from `at` to `end`.
-    Served {
-        at: Nanos,
-        end: Nanos,
-        request: Request,
-    },
+    Served { at: Nanos, end: Nanos, request: Request },
     /// This was announced.
     Done(Row),
 }
@@ -98,11 +94,7 @@ pub struct Spy {
 
 impl Spy {
     pub fn new(inner: Box<dyn Mechanism>, log: &Log) -> Self {
-        Self {
-            inner,
-            log: log.clone(),
-            estimates: Cell::new(0),
-        }
+        Self { inner, log: log.clone(), estimates: Cell::new(0) }
     }
 }
 

@@ -34,9 +34,7 @@ type Said = BTreeMap<&'static str, String>;
 
 /// The methods of the trait called `name` in a source file.
 fn hooks<'a>(source: &'a str, name: &str) -> BTreeSet<&'a str> {
-    let (_, rest) = source
-        .split_once(&format!("pub trait {name}"))
-        .expect("the trait");
+    let (_, rest) = source.split_once(&format!("pub trait {name}")).expect("the trait");
     let (body, _) = rest.split_once("\n}\n").expect("its end");
     let names = body.lines().filter_map(|line| line.strip_prefix("    fn "));
     names.filter_map(|line| line.split('(').next()).collect()
@@ -46,9 +44,7 @@ fn hooks<'a>(source: &'a str, name: &str) -> BTreeSet<&'a str> {
 fn differences(probe: &Said, wrapper: &Said) -> BTreeSet<&'static str> {
     assert!(probe.keys().eq(wrapper.keys()));
     let both = probe.iter().zip(wrapper.values());
-    both.filter(|((_, one), other)| one != other)
-        .map(|((name, _), _)| *name)
-        .collect()
+    both.filter(|((_, one), other)| one != other).map(|((name, _), _)| *name).collect()
 }
 
 #[derive(Clone)]
@@ -97,19 +93,10 @@ struct Probe {
     mended: usize,
 }
 
-const PROBE: Probe = Probe {
-    tasks: Tasks,
-    submitted: 0,
-    woken: Nanos(3),
-    mended: 0,
-};
+const PROBE: Probe = Probe { tasks: Tasks, submitted: 0, woken: Nanos(3), mended: 0 };
 
 fn energy() -> Energy {
-    Energy {
-        seek_j: 1.5,
-        transfer_j: 2.5,
-        ..Energy::default()
-    }
+    Energy { seek_j: 1.5, transfer_j: 2.5, ..Energy::default() }
 }
 
 impl Mechanism for Probe {
@@ -122,11 +109,7 @@ impl Mechanism for Probe {
     }
 
     fn serve(&mut self, _: Nanos, _: &Request, _: &mut Vec<Step>) -> Service {
-        Service {
-            retries: 5,
-            status: Status::Ok,
-            ..Service::default()
-        }
+        Service { retries: 5, status: Status::Ok, ..Service::default() }
     }
 
     fn target_cylinder(&self, _: &Request) -> i64 {
@@ -146,19 +129,11 @@ impl Mechanism for Probe {
     }
 
     fn bounds(&self, _: Nanos) -> Option<Bounds<'_>> {
-        Some(Bounds {
-            here: 8,
-            base: Nanos(2),
-            by_distance: &[3],
-            gain_ns: 0,
-        })
+        Some(Bounds { here: 8, base: Nanos(2), by_distance: &[3], gain_ns: 0 })
     }
 
     fn start_of(&self, _: &Request) -> Start {
-        Start {
-            cylinder: 6,
-            own: [14; 7],
-        }
+        Start { cylinder: 6, own: [14; 7] }
     }
 
     fn estimate_within(&self, _: Nanos, _: &Request, _: &Start, _: Nanos) -> Nanos {
@@ -211,20 +186,13 @@ impl Mechanism for Probe {
     }
 
     fn energy(&self, _: Nanos) -> Option<Energy> {
-        Some(Energy {
-            seek_j: 1.5 + self.mended as f64,
-            ..energy()
-        })
+        Some(Energy { seek_j: 1.5 + self.mended as f64, ..energy() })
     }
 }
 
 /// The time, row and passes of a plain request.
 fn serve_plain(mechanism: &mut dyn Mechanism, at: Nanos) -> String {
-    let plain = Plain {
-        lbn: 4,
-        blocks: 1,
-        ..Plain::default()
-    };
+    let plain = Plain { lbn: 4, blocks: 1, ..Plain::default() };
     let (mut row, mut passes) = (Row::default(), Vec::new());
     let time = mechanism.serve_plain(at, &plain, &mut row, &mut passes, &mut Vec::new());
     format!("{time:?} {row:?} {passes:?}")
@@ -236,14 +204,8 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
     let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::to_json));
     Said::from([
         ("blocks", format!("{:?}", mechanism.blocks())),
-        (
-            "estimate",
-            format!("{:?}", mechanism.estimate(at, &request)),
-        ),
-        (
-            "serve",
-            format!("{:?}", mechanism.serve(at, &request, &mut Vec::new())),
-        ),
+        ("estimate", format!("{:?}", mechanism.estimate(at, &request))),
+        ("serve", format!("{:?}", mechanism.serve(at, &request, &mut Vec::new()))),
         ("serve_plain", serve_plain(mechanism, at)),
         // It prepares only: a decorator need not forward it.
         ("foresee", String::new()),
@@ -252,36 +214,21 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
             format!("{:?}", mechanism.energy(at))
         }),
         ("struck", format!("{:?}", mechanism.struck())),
-        (
-            "target_cylinder",
-            format!("{:?}", mechanism.target_cylinder(&request)),
-        ),
+        ("target_cylinder", format!("{:?}", mechanism.target_cylinder(&request))),
         ("cylinder", format!("{:?}", mechanism.cylinder(at))),
-        (
-            "seek_lower_bound",
-            format!("{:?}", mechanism.seek_lower_bound(at, 1)),
-        ),
+        ("seek_lower_bound", format!("{:?}", mechanism.seek_lower_bound(at, 1))),
         ("bounds", format!("{:?}", mechanism.bounds(at))),
         ("start_of", format!("{:?}", mechanism.start_of(&request))),
         (
             "estimate_within",
-            format!(
-                "{:?}",
-                mechanism.estimate_within(at, &request, &Start::default(), at)
-            ),
+            format!("{:?}", mechanism.estimate_within(at, &request, &Start::default(), at)),
         ),
         ("end_of", format!("{:?}", mechanism.end_of(1, Span::Row))),
-        (
-            "batches",
-            format!("{:?}", mechanism.batches().map(BatchPlanner::parallelism)),
-        ),
+        ("batches", format!("{:?}", mechanism.batches().map(BatchPlanner::parallelism))),
         ("blocks_of", format!("{:?}", mechanism.blocks_of(0))),
         ("block_order", format!("{:?}", mechanism.block_order())),
         ("background", tasks(mechanism.background())),
-        (
-            "reseek",
-            format!("{:?}", mechanism.reseek(&Step::default())),
-        ),
+        ("reseek", format!("{:?}", mechanism.reseek(&Step::default()))),
         ("lost_blocks", format!("{:?}", mechanism.lost_blocks())),
         ("has_failed", format!("{:?}", mechanism.has_failed(at))),
         ("rest", format!("{:?}", mechanism.rest(at))),
@@ -414,21 +361,12 @@ fn ask_model(model: &mut dyn Model) -> Said {
         ("servers", format!("{:?}", model.servers())),
         ("links", format!("{:?}", model.links())),
         ("rest", format!("{:?}", model.rest(Nanos(0)))),
-        (
-            "show_media_writes",
-            format!("{:?}", model.show_media_writes(&MediaWrites::default())),
-        ),
+        ("show_media_writes", format!("{:?}", model.show_media_writes(&MediaWrites::default()))),
         // None has it: a decorator sees every request.
         ("plain", format!("{:?}", model.plain().is_some())),
-        (
-            "mechanism",
-            format!("{:?}", model.mechanism().map(|one| one.cylinder(Nanos(0)))),
-        ),
+        ("mechanism", format!("{:?}", model.mechanism().map(|one| one.cylinder(Nanos(0))))),
         ("background", tasks(model.background())),
-        (
-            "contents",
-            format!("{:?}", model.contents().map(|kept| kept.token(3))),
-        ),
+        ("contents", format!("{:?}", model.contents().map(|kept| kept.token(3)))),
     ]);
     let counts = |model: &dyn Model| {
         let mut reports = Vec::new();

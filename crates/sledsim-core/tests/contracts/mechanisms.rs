@@ -27,31 +27,16 @@ const CASES: [(&str, &[(&str, &str)]); 16] = [
     ("g1", &[]),
     ("g3", &[("direction", "'best_run'")]),
     ("g2", &[("idle", "'coast'")]),
-    (
-        "g2",
-        &[("cylinder_switch", "'tip'"), ("settling_constants", "0")],
-    ),
+    ("g2", &[("cylinder_switch", "'tip'"), ("settling_constants", "0")]),
     ("g2", &[("kinematics", "'disksim'")]),
-    (
-        "g2",
-        &[("kinematics", "'piecewise'"), ("turnaround", "'exact'")],
-    ),
+    ("g2", &[("kinematics", "'piecewise'"), ("turnaround", "'exact'")]),
     ("g2", &[("spring_factor", "0")]),
-    (
-        "sigmetrics2000",
-        &[("spring_factor", "0.99"), ("lbn_map", "'ascending'")],
-    ),
+    ("sigmetrics2000", &[("spring_factor", "0.99"), ("lbn_map", "'ascending'")]),
     ("atlas10k", &[]),
-    (
-        "atlas10k",
-        &[("zero_latency_read", "false"), ("write_settle_ms", "-0.2")],
-    ),
+    ("atlas10k", &[("zero_latency_read", "false"), ("write_settle_ms", "-0.2")]),
     ("superdisk", &[]),
     ("atlas10k", STOPS),
-    (
-        "g2",
-        &[("power.policy", "'immediate'"), ("power.starts", "'off'")],
-    ),
+    ("g2", &[("power.policy", "'immediate'"), ("power.starts", "'off'")]),
     ("g3", &[("power.policy", "'adaptive'"), ("idle", "'coast'")]),
 ];
 
@@ -94,17 +79,10 @@ fn the_bound_is_never_above_an_estimate_and_never_falls_with_distance() {
         // The nearest major has the least bound; from there it only rises.
         let last = sled.target_cylinder(&Request::new(0, at, Op::Read, sled.blocks() - 1, 1));
         let bounds: Vec<Nanos> = (0..=last).map(bound).collect();
-        let nearest = (0..bounds.len())
-            .min_by_key(|&cylinder| bounds[cylinder])
-            .expect("cylinders");
-        assert!(
-            bounds[..=nearest].windows(2).all(|pair| pair[0] >= pair[1]),
-            "left of {nearest}"
-        );
-        assert!(
-            bounds[nearest..].windows(2).all(|pair| pair[0] <= pair[1]),
-            "right of {nearest}"
-        );
+        let nearest =
+            (0..bounds.len()).min_by_key(|&cylinder| bounds[cylinder]).expect("cylinders");
+        assert!(bounds[..=nearest].windows(2).all(|pair| pair[0] >= pair[1]), "left of {nearest}");
+        assert!(bounds[nearest..].windows(2).all(|pair| pair[0] <= pair[1]), "right of {nearest}");
         for _ in 0..200 {
             let request = random_request(sled, 0, at, random);
             let estimate = sled.estimate(at, &request);
@@ -161,18 +139,11 @@ fn an_estimate_equals_the_service_time_to_the_first_bit() {
             at += Nanos(random.below(2) * random.below(150_000_000));
             let request = random_request(&*sled, id, at, &mut random);
             let estimate = sled.estimate(at, &request);
-            assert_eq!(
-                sled.estimate(at, &request),
-                estimate,
-                "estimating moves nothing"
-            );
+            assert_eq!(sled.estimate(at, &request), estimate, "estimating moves nothing");
             let mut steps: Vec<Step> = Vec::new();
             let service = sled.serve(at, &request, &mut steps);
             let first = service.parts.other + Nanos::from_s(steps[0].seek_s);
-            assert!(
-                estimate.0.abs_diff(first.0) <= 1,
-                "{name} {overrides:?}: {estimate} {first}"
-            );
+            assert!(estimate.0.abs_diff(first.0) <= 1, "{name} {overrides:?}: {estimate} {first}");
             assert_eq!(steps.len() as u32, service.passes);
             assert_eq!(steps[steps.len() - 1].end, service.parts.total());
             at += service.parts.total();
@@ -284,17 +255,10 @@ fn a_coasting_sled_follows_a_triangle_wave() {
     let estimates = |idle_s: f64| {
         let mut sled = mechanism(
             "g2",
-            &[
-                ("idle", "'coast'"),
-                ("spring_factor", "0"),
-                ("settling_constants", "0"),
-            ],
+            &[("idle", "'coast'"), ("spring_factor", "0"), ("settling_constants", "0")],
         );
         let first = Request::new(0, Nanos::ZERO, Op::Read, 3_375_000, 8);
-        let end = sled
-            .serve(Nanos::ZERO, &first, &mut Vec::new())
-            .parts
-            .total();
+        let end = sled.serve(Nanos::ZERO, &first, &mut Vec::new()).parts.total();
         let at = end + Nanos::from_s(idle_s);
         let places = [3_375_000_u64, 3_375_100, 3_375_200, 3_375_260];
         places.map(|lbn| sled.estimate(at, &Request::new(1, at, Op::Read, lbn, 1)).0)
@@ -308,10 +272,7 @@ fn a_coasting_sled_follows_a_triangle_wave() {
         // One period later everything is as it was, to the rounding of times.
         let later = estimates(idle_s + period_s);
         for (one, other) in now.into_iter().zip(later) {
-            assert!(
-                one.abs_diff(other) <= 20,
-                "{one} ns, {other} ns at {idle_s} s"
-            );
+            assert!(one.abs_diff(other) <= 20, "{one} ns, {other} ns at {idle_s} s");
         }
     }
     assert_eq!(moved, 49, "the sled moves");
@@ -337,10 +298,7 @@ fn a_parked_sled_starts_up_and_energy_is_power_times_time() {
     close(energy.idle_j, 0.1 * 0.1);
     close(energy.inactive_j, 0.05 * 0.25);
     close(energy.startup_j, 0.1 * 0.0005);
-    close(
-        energy.seek_j,
-        0.1 * (first.parts.seek + second.parts.seek).s(),
-    );
+    close(energy.seek_j, 0.1 * (first.parts.seek + second.parts.seek).s());
     // Both requests move 40 blocks in full rows or parts of them: every block
     // keeps its 64 tips of 1 mW on for one row, the sled 100 mW all the time.
     let row_s = 90.0 / 700e3;

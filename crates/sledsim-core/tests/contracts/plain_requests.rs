@@ -53,11 +53,7 @@ impl Observer for Log {
         occupancy: &mut Occupancy,
     ) -> Option<u64> {
         // As at the end of a warm-up.
-        if self
-            .restart_after
-            .take_if(|after| *after <= count)
-            .is_some()
-        {
+        if self.restart_after.take_if(|after| *after <= count).is_some() {
             occupancy.restart(count);
         }
 
@@ -171,16 +167,9 @@ fn run(
     let (mut model, _) = device(name, keys).build_with(&scheduler).expect("a model");
     let mut load = Keys::parse(load, "load.toml").expect("keys");
     let spec = GeneratorSpec::read("random", &mut load).expect("a load");
-    let mut source = Turning {
-        generator: spec.source(model.blocks()).expect("a source"),
-        taken: 0,
-        turn,
-    };
-    let mut log = Log {
-        enough,
-        restart_after: Some(200),
-        ..Log::default()
-    };
+    let mut source =
+        Turning { generator: spec.source(model.blocks()).expect("a source"), taken: 0, turn };
+    let mut log = Log { enough, restart_after: Some(200), ..Log::default() };
     let limits = Limits { max_queue: 500 };
     // Some devices refuse batches.
     let outcome = by(&mut source, &mut *model, &mut log, limits, &mut |_| Ok(()));
@@ -188,16 +177,8 @@ fn run(
     if let Ok(outcome) = &outcome {
         model.report(outcome.idle, &mut reports);
     }
-    let Log {
-        rows,
-        reports: seen,
-        ..
-    } = log;
-    format!(
-        "{outcome:?}\n{reports:?}\n{seen:?}\n{:?}\n{}",
-        rows.done,
-        source.generator.to_json()
-    )
+    let Log { rows, reports: seen, .. } = log;
+    format!("{outcome:?}\n{reports:?}\n{seen:?}\n{:?}\n{}", rows.done, source.generator.to_json())
 }
 
 #[test]
@@ -208,20 +189,10 @@ fn both_loops_give_the_same() {
         sled(&[("command_overhead_ms", "0"), ("bus_ms_per_block", "0")]),
         sled(&[("inactive_after_ms", "1"), ("direction", "'best_run'")]),
         sled(&[("idle", "'coast'"), ("kinematics", "'piecewise'")]),
-        sled(&[
-            ("cylinder_switch", "'tip'"),
-            ("lbn_map", "'ascending'"),
-            ("spring_factor", "0"),
-        ]),
+        sled(&[("cylinder_switch", "'tip'"), ("lbn_map", "'ascending'"), ("spring_factor", "0")]),
         sled(&[("reads_both_ways", "false"), ("turnaround", "'exact'")]),
-        sled(&[
-            ("kinematics", "'disksim'"),
-            ("power.small_read_bytes", "64"),
-        ]),
-        sled(&[
-            ("power.max_active_tips", "640"),
-            ("power.policy", "'adaptive'"),
-        ]),
+        sled(&[("kinematics", "'disksim'"), ("power.small_read_bytes", "64")]),
+        sled(&[("power.max_active_tips", "640"), ("power.policy", "'adaptive'")]),
         sled(&[("tip_sector_bits", "800"), ("travel_x_um", "2")]),
         sled(&[("buffer.size_kib", "64"), ("buffer.segments", "4")]),
         sled(&[
@@ -235,14 +206,7 @@ fn both_loops_give_the_same() {
         ("superdisk", &[("buffer.keep", "'nothing'")]),
         ("atlas10k", &[]),
     ];
-    let schedulers = [
-        "fcfs",
-        "sstf_lbn",
-        "c_look",
-        "sptf",
-        "aged_sptf",
-        "zone_sptf",
-    ];
+    let schedulers = ["fcfs", "sstf_lbn", "c_look", "sptf", "aged_sptf", "zone_sptf"];
     let load = (
         prop_oneof![Just("fcfs"), proptest::sample::select(schedulers.to_vec())],
         prop_oneof![
@@ -292,9 +256,7 @@ fn both_loops_give_the_same() {
 fn sleds_without_a_buffer_serve_next_plain() {
     let scheduler = |name| SchedulerSpec::named(name).expect("a scheduler");
     let is_plain = |name, keys: &[_], by| {
-        let (mut model, _) = device(name, keys)
-            .build_with(&scheduler(by))
-            .expect("a model");
+        let (mut model, _) = device(name, keys).build_with(&scheduler(by)).expect("a model");
         model.plain().is_some()
     };
     assert!(is_plain("g2", &[], "fcfs"));

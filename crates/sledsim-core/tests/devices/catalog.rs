@@ -9,16 +9,10 @@ fn error(name: &str, overrides: &[(&str, &str)]) -> String {
     let overrides: Vec<Override> = overrides
         .iter()
         .map(|(key, value)| {
-            (
-                (*key).to_owned(),
-                value.parse().expect("TOML"),
-                format!("--set {key}"),
-            )
+            ((*key).to_owned(), value.parse().expect("TOML"), format!("--set {key}"))
         })
         .collect();
-    Device::resolve(name, &overrides)
-        .expect_err("a mistake")
-        .to_string()
+    Device::resolve(name, &overrides).expect_err("a mistake").to_string()
 }
 
 #[test]
@@ -45,18 +39,9 @@ fn every_value_of_every_preset_has_a_source() {
         for (key, entry) in parameters {
             let described =
                 ["title", "kind", "base"].contains(&key.as_str()) || key.ends_with(".base");
-            assert!(
-                described || entry["source"].is_string(),
-                "{name}: {key} has no source"
-            );
+            assert!(described || entry["source"].is_string(), "{name}: {key} has no source");
         }
-        assert!(
-            spec["about"]
-                .as_str()
-                .expect("text")
-                .contains("Does not model"),
-            "{name}"
-        );
+        assert!(spec["about"].as_str().expect("text").contains("Does not model"), "{name}");
     }
 }
 
@@ -72,16 +57,10 @@ fn a_variant_states_only_differences() {
     );
     assert_eq!(spec["parameters"]["bit_cell_nm"]["value"], 40);
     assert!(
-        spec["parameters"]["bit_cell_nm"]["origin"]
-            .as_str()
-            .expect("text")
-            .starts_with("g2.toml:")
+        spec["parameters"]["bit_cell_nm"]["origin"].as_str().expect("text").starts_with("g2.toml:")
     );
     assert_eq!(spec["parameters"]["spring_factor"]["value"], 0.5);
-    assert_eq!(
-        spec["parameters"]["spring_factor"]["origin"],
-        "test spring_factor"
-    );
+    assert_eq!(spec["parameters"]["spring_factor"]["origin"], "test spring_factor");
 }
 
 #[test]
@@ -110,84 +89,28 @@ fn rates_of_the_baseline_devices_match_their_data_sheets() {
 }
 
 /// A device, its overrides, and parts of the expected message.
-type Mistake = (
-    &'static str,
-    &'static [(&'static str, &'static str)],
-    &'static [&'static str],
-);
+type Mistake = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 #[test]
 fn errors_are_reported() {
     let cases: [Mistake; 17] = [
         ("g22", &[], &["unknown device 'g22'", "g2"]),
-        (
-            "hybrid",
-            &[],
-            &["unknown device 'hybrid'", "mwb (", "mcd ("],
-        ),
+        ("hybrid", &[], &["unknown device 'hybrid'", "mwb (", "mcd ("]),
         ("missing.toml", &[], &["missing.toml", "No such file"]),
-        (
-            "g2",
-            &[("spring_facter", "0")],
-            &["--set spring_facter", "did you mean 'spring_factor'"],
-        ),
-        (
-            "g2",
-            &[("spring_factor", "1")],
-            &["spring_factor", "below 1"],
-        ),
-        (
-            "g2",
-            &[("travel_x_mm", "0.1")],
-            &["travel_x_mm", "travel_x_um"],
-        ),
+        ("g2", &[("spring_facter", "0")], &["--set spring_facter", "did you mean 'spring_factor'"]),
+        ("g2", &[("spring_factor", "1")], &["spring_factor", "below 1"]),
+        ("g2", &[("travel_x_mm", "0.1")], &["travel_x_mm", "travel_x_um"]),
         ("g2", &[("tips", "'many'")], &["tips", "integer"]),
-        (
-            "flash",
-            &[("units", "0")],
-            &["units = 0", "from 1 to 65536"],
-        ),
-        (
-            "flash",
-            &[("link_mb_s", "0")],
-            &["link_mb_s = 0", "at least 0.001"],
-        ),
-        (
-            "flash",
-            &[("power_unit_w", "1")],
-            &["did you mean 'power_unit_mw' (in mW)"],
-        ),
+        ("flash", &[("units", "0")], &["units = 0", "from 1 to 65536"]),
+        ("flash", &[("link_mb_s", "0")], &["link_mb_s = 0", "at least 0.001"]),
+        ("flash", &[("power_unit_w", "1")], &["did you mean 'power_unit_mw' (in mW)"]),
         ("flash", &[("erase_us", "1")], &["unknown key 'erase_us'"]),
-        (
-            "g2",
-            &[("active_tips", "1000")],
-            &["impossible geometry", "active_tips = 1000", "64"],
-        ),
-        (
-            "g2",
-            &[("tips", "6000")],
-            &["impossible geometry", "tips = 6000", "1280"],
-        ),
-        (
-            "g2",
-            &[("travel_y_um", "1")],
-            &["impossible geometry", "travel_y_um = 1"],
-        ),
-        (
-            "g2",
-            &[("tip_sector_bits", "10")],
-            &["impossible geometry", "512 bytes"],
-        ),
-        (
-            "g2",
-            &[("spring_reference_um", "20")],
-            &["spring_reference_um", "springs"],
-        ),
-        (
-            "g2",
-            &[("kinematics", "'newton'")],
-            &["kinematics", "analytic", "piecewise", "disksim"],
-        ),
+        ("g2", &[("active_tips", "1000")], &["impossible geometry", "active_tips = 1000", "64"]),
+        ("g2", &[("tips", "6000")], &["impossible geometry", "tips = 6000", "1280"]),
+        ("g2", &[("travel_y_um", "1")], &["impossible geometry", "travel_y_um = 1"]),
+        ("g2", &[("tip_sector_bits", "10")], &["impossible geometry", "512 bytes"]),
+        ("g2", &[("spring_reference_um", "20")], &["spring_reference_um", "springs"]),
+        ("g2", &[("kinematics", "'newton'")], &["kinematics", "analytic", "piecewise", "disksim"]),
     ];
     for (name, overrides, says) in cases {
         let message = error(name, overrides);
@@ -205,14 +128,8 @@ fn files_extend_presets_and_other_files() {
         fs::write(&path, text).expect("written");
         path.to_string_lossy().into_owned()
     };
-    file(
-        "stiff.toml",
-        "base = \"g2\"\ntitle = \"Stiff\"\nspring_factor = 0.9 # measured\n",
-    );
-    let path = file(
-        "slow.toml",
-        "base = \"stiff.toml\"\ntip_rate_kbit_s = 100\n",
-    );
+    file("stiff.toml", "base = \"g2\"\ntitle = \"Stiff\"\nspring_factor = 0.9 # measured\n");
+    let path = file("slow.toml", "base = \"stiff.toml\"\ntip_rate_kbit_s = 100\n");
     let device = Device::resolve(&path, &[]).expect("a device");
     assert_eq!(device.name(), "slow");
     let spec = device.show();
@@ -239,9 +156,8 @@ fn composites_are_devices_too() {
     assert_eq!(model.blocks(), 2 * 105_468 * 64);
 
     let wide: Override = ("unit_blocks".into(), 7_000_000.into(), "--set".into());
-    let message = Device::resolve(&path.to_string_lossy(), &[wide])
-        .expect_err("a mistake")
-        .to_string();
+    let message =
+        Device::resolve(&path.to_string_lossy(), &[wide]).expect_err("a mistake").to_string();
     assert!(message.contains("unit_blocks = 7000000"), "{message}");
 
     let path = folder.path().join("cached.toml");
@@ -249,13 +165,11 @@ fn composites_are_devices_too() {
     fs::write(&path, text).expect("written");
     let set: Override = ("back.spring_facter".into(), 0.5.into(), "--set".into());
     let huge: Override = ("front.blocks".into(), (1_i64 << 30).into(), "--set".into());
-    let message = Device::resolve(&path.to_string_lossy(), &[huge])
-        .expect_err("a mistake")
-        .to_string();
+    let message =
+        Device::resolve(&path.to_string_lossy(), &[huge]).expect_err("a mistake").to_string();
     assert!(message.contains("front: must offer at most"), "{message}");
-    let message = Device::resolve(&path.to_string_lossy(), &[set])
-        .expect_err("a mistake")
-        .to_string();
+    let message =
+        Device::resolve(&path.to_string_lossy(), &[set]).expect_err("a mistake").to_string();
     assert!(
         message.contains("back.spring_facter") && message.contains("spring_factor"),
         "{message}"

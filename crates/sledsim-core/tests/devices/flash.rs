@@ -112,11 +112,8 @@ fn tick_by_tick(flash: Flash, requests: &[Request]) -> Vec<Nanos> {
             let (request, op, unit, _) = pages[page];
             // A page that came off the link and was written to it, or off a
             // unit and was read from it, has one more stage before it.
-            let done = if op == Op::Read {
-                Some(page) == from_link
-            } else {
-                Some(page) != from_link
-            };
+            let done =
+                if op == Op::Read { Some(page) == from_link } else { Some(page) != from_link };
             if done {
                 open -= 1;
                 left[request] -= 1;
@@ -170,13 +167,7 @@ fn rows_match_a_simulation_by_nanoseconds() {
                     lbn: random.below(3900),
                     blocks: random.geometric(6.0).min(100) as u32,
                 });
-                Request {
-                    id,
-                    arrival,
-                    op,
-                    extents: extents.collect(),
-                    ..Request::default()
-                }
+                Request { id, arrival, op, extents: extents.collect(), ..Request::default() }
             })
             .collect();
         let slow = tick_by_tick(flash, &requests);
@@ -227,32 +218,21 @@ fn mean_wait_ns(model: &mut dyn Model, rate_per_ns: f64, lbns: u64) -> f64 {
 fn one_unit_is_an_m_d_1_queue_and_so_is_a_memory() {
     // Mean wait of an M/D/1 queue: load / (2 (1 - load)) service times. Several
     // units with uniform places are as many such queues.
-    let one = Flash {
-        units: 1,
-        page_blocks: 1,
-        read: Nanos(10_000),
-        link_ns_per_block: 0.0,
-        ..SMALL
-    };
+    let one =
+        Flash { units: 1, page_blocks: 1, read: Nanos(10_000), link_ns_per_block: 0.0, ..SMALL };
     for load in [0.3, 0.6, 0.8] {
         let expected = load / (2.0 * (1.0 - load)) * 10_000.0;
         for units in [1, 4] {
             let flash = Flash { units, ..one };
             let rate = f64::from(units) * load / 10_000.0;
             let wait = mean_wait_ns(&mut model(flash), rate, 4000);
-            assert!(
-                (wait / expected - 1.0).abs() < 0.03,
-                "{units}: {wait} {expected}"
-            );
+            assert!((wait / expected - 1.0).abs() < 0.03, "{units}: {wait} {expected}");
         }
         let overrides = [("latency_ms", "0.006"), ("ms_per_block", "0.004")];
         let (mut memory, _) =
             device("memory", &overrides).build(&|| SchedulerSpec::default().make());
         let wait = mean_wait_ns(&mut *memory, load / 10_000.0, 4000);
-        assert!(
-            (wait / expected - 1.0).abs() < 0.03,
-            "memory: {wait} {expected}"
-        );
+        assert!((wait / expected - 1.0).abs() < 0.03, "memory: {wait} {expected}");
     }
 }
 
@@ -267,24 +247,14 @@ struct Sequential {
 
 impl Source for Sequential {
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
-        Ok(self
-            .free
-            .front()
-            .copied()
-            .filter(|_| self.next < self.count))
+        Ok(self.free.front().copied().filter(|_| self.next < self.count))
     }
 
     fn take(&mut self) -> Result<Request> {
         let arrival = self.free.pop_front().expect("announced");
         let (id, blocks) = (self.next, self.blocks);
         self.next += 1;
-        Ok(Request::new(
-            id,
-            arrival,
-            self.op,
-            id * u64::from(blocks),
-            blocks,
-        ))
+        Ok(Request::new(id, arrival, self.op, id * u64::from(blocks), blocks))
     }
 
     fn completed(&mut self, _id: u64, at: Nanos) {
@@ -318,14 +288,9 @@ fn rate_per_s(overrides: &[(&str, &str)], op: Op, depth: usize) -> f64 {
         count: 64_000,
         free: vec![Nanos::ZERO; depth].into(),
     };
-    let outcome = simulate(
-        &mut source,
-        &mut *model,
-        &mut Nobody,
-        Limits::default(),
-        &mut |_| Ok(()),
-    )
-    .expect("a run");
+    let outcome =
+        simulate(&mut source, &mut *model, &mut Nobody, Limits::default(), &mut |_| Ok(()))
+            .expect("a run");
     outcome.completed as f64 / outcome.end.s()
 }
 
@@ -333,16 +298,10 @@ fn rate_per_s(overrides: &[(&str, &str)], op: Op, depth: usize) -> f64 {
 fn units_scale_until_the_link_is_full() {
     let fast = [("link_mb_s", "inf")];
     let one = rate_per_s(&fast, Op::Read, 1);
-    assert!(
-        (one * 50e-6 - 1.0).abs() < 1e-9,
-        "a page every 50 us: {one}"
-    );
+    assert!((one * 50e-6 - 1.0).abs() < 1e-9, "a page every 50 us: {one}");
     for depth in [2, 7, 32] {
         let many = rate_per_s(&fast, Op::Read, depth);
-        assert!(
-            (many / one / depth as f64 - 1.0).abs() < 1e-3,
-            "{depth}: {many}"
-        );
+        assert!((many / one / depth as f64 - 1.0).abs() < 1e-3, "{depth}: {many}");
     }
     // Never more than the units.
     assert!((rate_per_s(&fast, Op::Read, 100) / one / 32.0 - 1.0).abs() < 1e-3);
@@ -351,24 +310,15 @@ fn units_scale_until_the_link_is_full() {
     // SATA: 600 MB/s of pages of 8 KiB; one at a time 50 us and 13.65 us.
     assert!((rate_per_s(&[], Op::Read, 32) * 8192.0 / 600e6 - 1.0).abs() < 1e-3);
     let alone = rate_per_s(&[], Op::Read, 1);
-    assert!(
-        (alone * (50e-6 + 8192.0 / 600e6) - 1.0).abs() < 1e-3,
-        "{alone}"
-    );
+    assert!((alone * (50e-6 + 8192.0 / 600e6) - 1.0).abs() < 1e-3, "{alone}");
 }
 
 #[test]
 fn energy_is_power_times_busy_time() {
-    let flash = Flash {
-        unit_mw: 40.0,
-        idle_mw: 300.0,
-        ..SMALL
-    };
+    let flash = Flash { unit_mw: 40.0, idle_mw: 300.0, ..SMALL };
     let mut model = model(flash);
-    let requests = [
-        Request::new(0, Nanos(0), Op::Read, 0, 8),
-        Request::new(1, Nanos(0), Op::Write, 0, 9),
-    ];
+    let requests =
+        [Request::new(0, Nanos(0), Op::Read, 0, 8), Request::new(1, Nanos(0), Op::Write, 0, 9)];
     let rows = run_open(&mut model, &requests).done;
     let mut reports = Vec::new();
     model.report(Nanos(1000), &mut reports);
@@ -378,10 +328,7 @@ fn energy_is_power_times_busy_time() {
     assert!((energy.transfer_j / (0.04 * worked_s) - 1.0).abs() < 1e-9);
     assert!((energy.idle_j / (0.3 * 1e-6) - 1.0).abs() < 1e-9);
     // Of the link: 17 blocks.
-    let host = |ns| Busy {
-        host: Nanos(ns),
-        other: Nanos::ZERO,
-    };
+    let host = |ns| Busy { host: Nanos(ns), other: Nanos::ZERO };
     let mechanisms = [("", host((2 * 17 + 3 * 61) / 3)), (".link", host(17 * 3))];
     assert_eq!(reports[0].mechanisms, mechanisms);
     let nj: u64 = rows.iter().map(|row| row.energy_nj).sum();

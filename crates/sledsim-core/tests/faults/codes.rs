@@ -11,9 +11,7 @@ const PATTERNS: usize = 10_000;
 fn word(code: Code, data: &[[u8; 8]]) -> Vec<[u8; 8]> {
     let ecc = reed_solomon_simd::encode(code.data as usize, code.ecc as usize, data);
     let ecc = ecc.expect("a code word");
-    let ecc = ecc
-        .iter()
-        .map(|sector| sector[..].try_into().expect("8 bytes"));
+    let ecc = ecc.iter().map(|sector| sector[..].try_into().expect("8 bytes"));
     data.iter().copied().chain(ecc).collect()
 }
 
@@ -80,10 +78,8 @@ fn recoverable_blocks_decode_and_others_do_not() {
         let written = word(code, &data);
         // The vertical check detects wrong sectors: they are left out.
         let right = |tip: &usize| sectors[*tip] == TipSector::Right;
-        let mut known: BTreeMap<usize, [u8; 8]> = (0..n as usize)
-            .filter(right)
-            .map(|tip| (tip, written[tip]))
-            .collect();
+        let mut known: BTreeMap<usize, [u8; 8]> =
+            (0..n as usize).filter(right).map(|tip| (tip, written[tip])).collect();
         if code.is_recoverable(&sectors) {
             assert_eq!(decode(code, &known).expect("recoverable"), data);
             recovered += 1;
@@ -103,11 +99,7 @@ fn recoverable_blocks_decode_and_others_do_not() {
         let others = decode(code, &known).expect("as many as there are data");
         assert_ne!(others, data);
         let also_written = word(code, &others);
-        assert!(
-            survivors
-                .iter()
-                .all(|(tip, sector)| also_written[*tip] == *sector)
-        );
+        assert!(survivors.iter().all(|(tip, sector)| also_written[*tip] == *sector));
     }
 }
 
@@ -132,11 +124,7 @@ fn an_error_without_vertical_check_costs_two_tips() {
     let mut random = Stream::new(2, "patterns");
     let (mut recovered, mut lost) = (0, 0);
     while recovered < 400 || lost < 400 {
-        let code = Code {
-            data: 3,
-            ecc: 1 + random.below(4) as u32,
-            vertical: false,
-        };
+        let code = Code { data: 3, ecc: 1 + random.below(4) as u32, vertical: false };
         let (n, ecc) = (code.tips(), code.ecc as usize);
         let missing = random.below(u64::from(code.ecc) + 1) as usize;
         let wrong = random.below(3) as usize;
@@ -169,24 +157,16 @@ fn an_error_without_vertical_check_costs_two_tips() {
         }
         let apart = |word: &[[u8; 8]]| {
             let pairs = word.iter().zip(&read);
-            pairs
-                .filter(|(sector, read)| read.is_some_and(|read| read != **sector))
-                .count()
+            pairs.filter(|(sector, read)| read.is_some_and(|read| read != **sector)).count()
         };
         assert_eq!(apart(&written), wrong);
         let present: Vec<usize> = (0..n as usize).filter(|tip| read[*tip].is_some()).collect();
         let is_other = |choice: &Vec<usize>| {
-            let known = choice
-                .iter()
-                .filter_map(|tip| Some((*tip, read[*tip]?)))
-                .collect();
+            let known = choice.iter().filter_map(|tip| Some((*tip, read[*tip]?))).collect();
             let candidate = word(code, &decode(code, &known).expect("a word"));
             candidate != written && apart(&candidate) <= wrong
         };
-        let others = choices(&present, code.data as usize)
-            .iter()
-            .filter(|c| is_other(c))
-            .count();
+        let others = choices(&present, code.data as usize).iter().filter(|c| is_other(c)).count();
         if code.is_recoverable(&sectors) {
             assert_eq!(others, 0, "{code:?} {sectors:?}");
             recovered += 1;

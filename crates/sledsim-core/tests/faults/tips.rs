@@ -6,11 +6,7 @@ use sledsim_core::devices::mems::faults::{
 };
 
 fn code(data: u32, ecc: u32) -> Code {
-    Code {
-        data,
-        ecc,
-        vertical: true,
-    }
+    Code { data, ecc, vertical: true }
 }
 
 fn study(plan: &TipFailures) -> TipFailureEstimate {
@@ -77,20 +73,11 @@ fn losses_after_the_spares_are_hypergeometric() {
         // Five standard errors; for the share, as if all squares were correlated.
         let within = |p: f64| 5.0 * (p * (1.0 - p) / 20_000.0).max(0.0).sqrt() + 1e-9;
         let found = study.loss_probability[index];
-        assert!(
-            (found - loss).abs() <= within(loss),
-            "{failed}: {found} {loss}"
-        );
+        assert!((found - loss).abs() <= within(loss), "{failed}: {found} {loss}");
         let found = study.lost_share[index];
-        assert!(
-            (found - lost_share).abs() <= within(lost_share),
-            "{failed}: {found} {lost_share}"
-        );
+        assert!((found - lost_share).abs() <= within(lost_share), "{failed}: {found} {lost_share}");
         assert_eq!(study.capacity_share[index], 1.0);
-        assert_eq!(
-            study.spares_left[index],
-            f64::from(spares.saturating_sub(failed))
-        );
+        assert_eq!(study.spares_left[index], f64::from(spares.saturating_sub(failed)));
     }
     assert!(study.loss_probability[70] > 0.5 && study.loss_probability[20] == 0.0);
 }
@@ -120,10 +107,7 @@ fn giving_up_a_square_frees_its_other_tips() {
         }
         assert_eq!(study.loss_probability[failed], 0.0);
         let share = 1.0 - f64::from(given_up) / f64::from(squares);
-        assert!(
-            (study.capacity_share[failed] - share).abs() < 1e-12,
-            "{failed}"
-        );
+        assert!((study.capacity_share[failed] - share).abs() < 1e-12, "{failed}");
         assert_eq!(study.spares_left[failed], f64::from(pool));
     }
     assert!(given_up >= 5);
@@ -162,11 +146,7 @@ fn walk(left: &mut Vec<u32>, depth: usize, order: &mut Vec<u32>, visit: &mut imp
 fn by_hand(plan: &TipFailures, squares: u32, order: &[u32]) -> [f64; 3] {
     let n = plan.code.tips();
     let mut members: Vec<Vec<(u32, bool)>> = (0..squares)
-        .map(|square| {
-            (square * n..(square + 1) * n)
-                .map(|tip| (tip, true))
-                .collect()
-        })
+        .map(|square| (square * n..(square + 1) * n).map(|tip| (tip, true)).collect())
         .collect();
     let mut pool: Vec<u32> = (squares * n..plan.tips).collect();
     let (mut lost, mut given_up) = (vec![false; squares as usize], 0.0);
@@ -288,50 +268,13 @@ fn invalid_parameters_are_refused_by_name() {
         seed: 1,
     };
     for (plan, name) in [
-        (
-            TipFailures {
-                spares: 100,
-                ..good
-            },
-            "spare_tips = 100",
-        ),
-        (
-            TipFailures {
-                code: code(101, 0),
-                ..good
-            },
-            "data_tips = 101",
-        ),
-        (
-            TipFailures {
-                code: code(0, 1),
-                ..good
-            },
-            "data_tips = 0",
-        ),
-        (
-            TipFailures {
-                code: code(50, 41),
-                ..good
-            },
-            "ecc_tips = 41",
-        ),
-        (
-            TipFailures {
-                failed: 101,
-                ..good
-            },
-            "failed_tips = 101",
-        ),
+        (TipFailures { spares: 100, ..good }, "spare_tips = 100"),
+        (TipFailures { code: code(101, 0), ..good }, "data_tips = 101"),
+        (TipFailures { code: code(0, 1), ..good }, "data_tips = 0"),
+        (TipFailures { code: code(50, 41), ..good }, "ecc_tips = 41"),
+        (TipFailures { failed: 101, ..good }, "failed_tips = 101"),
         (TipFailures { trials: 0, ..good }, "trials = 0"),
-        (
-            TipFailures {
-                tips: 0,
-                spares: 0,
-                ..good
-            },
-            "tips = 0",
-        ),
+        (TipFailures { tips: 0, spares: 0, ..good }, "tips = 0"),
     ] {
         let error = tip_failures(&plan, &mut |_| Ok(())).expect_err(name);
         let text = error.to_string();

@@ -116,26 +116,17 @@ fn naive_pass(
     if used.is_empty() {
         used.extend(step.lbn..step.lbn + u64::from(step.blocks));
     }
-    let touch = if op == Op::Read {
-        Touch::Read
-    } else {
-        Touch::Write
-    };
+    let touch = if op == Op::Read { Touch::Read } else { Touch::Write };
     for lbn in &used {
         for task in &mut *tasks {
             task.touched(*lbn, touch, true);
         }
     }
     // Where the sled is.
-    let here = MediaAddress {
-        cylinder: step.cylinder,
-        ..parallel.spot(step.lbn)
-    };
+    let here = MediaAddress { cylinder: step.cylinder, ..parallel.spot(step.lbn) };
     for index in 0..tasks.len() {
         for touch in [Touch::Rewrite, Touch::Read] {
-            let mut class = parallel
-                .equivalent(parallel.lbn(&here), at)
-                .expect("a block");
+            let mut class = parallel.equivalent(parallel.lbn(&here), at).expect("a block");
             if !tasks[index].by_lbn {
                 class.sort_by_key(|lbn| {
                     let cylinder = parallel.spot(*lbn).cylinder;
@@ -190,10 +181,7 @@ fn small() -> impl Strategy<Value = Vec<(&'static str, String)>> {
                 ("active_tips", (p * 64).to_string()),
                 ("tips", (squares * 64).to_string()),
                 ("travel_x_um", format!("{:.3}", 0.04 * f64::from(columns))),
-                (
-                    "travel_y_um",
-                    format!("{:.3}", 0.04 * f64::from(rows * 90 + 10)),
-                ),
+                ("travel_y_um", format!("{:.3}", 0.04 * f64::from(rows * 90 + 10))),
                 ("micropositioning_cylinders", reach.to_string()),
             ];
             match conflicts {
@@ -209,10 +197,7 @@ fn small() -> impl Strategy<Value = Vec<(&'static str, String)>> {
                 _ => {}
             }
             if later {
-                keys.push((
-                    "micropositioning_later",
-                    "[[0.005, 1], [0.02, 0]]".to_owned(),
-                ));
+                keys.push(("micropositioning_later", "[[0.005, 1], [0.02, 0]]".to_owned()));
             }
             keys
         },
@@ -311,11 +296,7 @@ fn requests(blocks: u64, count: u64) -> Vec<Request> {
     (0..count)
         .map(|id| {
             at += Nanos(random.below(4_000_000));
-            let op = if random.below(4) == 0 {
-                Op::Write
-            } else {
-                Op::Read
-            };
+            let op = if random.below(4) == 0 { Op::Write } else { Op::Read };
             Request::new(id, at, op, random.below(blocks / 8) * 8, 8)
         })
         .collect()
@@ -327,11 +308,7 @@ const SMALL: [(&str, &str); 1] = [("travel_x_um", "1.6")];
 fn rows_are_the_same_with_and_without_tasks() {
     for overrides in [
         &SMALL[..],
-        &[
-            ("travel_x_um", "1.6"),
-            ("micropositioning_cylinders", "5"),
-            ("idle", "'coast'"),
-        ],
+        &[("travel_x_um", "1.6"), ("micropositioning_cylinders", "5"), ("idle", "'coast'")],
         &[("travel_x_um", "1.6"), ("turn", "'in_place'")],
         &[
             ("travel_x_um", "1.6"),
@@ -348,11 +325,7 @@ fn rows_are_the_same_with_and_without_tasks() {
         let rows = run_open(&mut *alone, &requests).done;
         assert_eq!(rows, run_open(&mut *busy, &requests).done);
         let facts = busy.background().expect("tasks").to_json();
-        assert!(
-            facts[0]["free_blocks"].as_u64() > Some(1000),
-            "{}",
-            facts[0]
-        );
+        assert!(facts[0]["free_blocks"].as_u64() > Some(1000), "{}", facts[0]);
     }
 }
 
@@ -364,11 +337,7 @@ fn an_impatient_tail_ends_the_task_in_idle_time_and_costs_at_most_a_pass() {
     let rows = run_open(&mut *alone, &requests).done;
     let run = |tail: &str| {
         let task = TaskSpec::named(&format!("scan(tail={tail})")).expect("a task");
-        let (mut busy, _) = spec
-            .clone()
-            .with_background(&[task])
-            .expect("a sled")
-            .build(&fcfs);
+        let (mut busy, _) = spec.clone().with_background(&[task]).expect("a sled").build(&fcfs);
         let done = run_open(&mut *busy, &requests).done;
         (done, busy.background().expect("a task").to_json().remove(0))
     };
@@ -384,10 +353,7 @@ fn an_impatient_tail_ends_the_task_in_idle_time_and_costs_at_most_a_pass() {
     assert_eq!(took, spec.blocks());
     assert!(facts["active_blocks"].as_u64() > Some(0));
     let time = |percent: usize| facts["percent"]["time_s"][percent].as_f64();
-    assert!(
-        time(100) > time(30) && time(100) < time(30).map(|s| s + 12.0),
-        "{facts}"
-    );
+    assert!(time(100) > time(30) && time(100) < time(30).map(|s| s + 12.0), "{facts}");
     // The same requests, some later than alone, none earlier than asked for.
     // The longest positioning and a row, and what a request loses to where the
     // sled then is: another positioning.
@@ -454,39 +420,17 @@ fn invalid_settings_are_refused() {
             Ok(task) => task,
             Err(error) => return error.to_string(),
         };
-        let error = device(name, keys)
-            .with_background(&[task])
-            .expect_err(label);
+        let error = device(name, keys).with_background(&[task]).expect_err(label);
         error.to_string()
     };
     for (device, label, keys, says) in [
         ("cmu2003", "scam", &[][..], "did you mean 'scan'"),
-        (
-            "cmu2003",
-            "scan(first_lbn=6750000)",
-            &[],
-            "LBNs 0 to 6749999",
-        ),
-        (
-            "cmu2003",
-            "scan(first_lbn=1; blocks=6750000)",
-            &[],
-            "blocks = 6750000",
-        ),
+        ("cmu2003", "scan(first_lbn=6750000)", &[], "LBNs 0 to 6749999"),
+        ("cmu2003", "scan(first_lbn=1; blocks=6750000)", &[], "blocks = 6750000"),
         ("cmu2003", "scan(blocks=0)", &[], "blocks = 0"),
         ("cmu2003", "scan(tail=1.5)", &[], "tail = 1.5"),
-        (
-            "cmu2003",
-            "scan(buffer_mib=1)",
-            &[],
-            "unknown key 'buffer_mib'",
-        ),
-        (
-            "cmu2003",
-            "refresh(buffer_mib=1e-9)",
-            &[],
-            "at least one block",
-        ),
+        ("cmu2003", "scan(buffer_mib=1)", &[], "unknown key 'buffer_mib'"),
+        ("cmu2003", "refresh(buffer_mib=1e-9)", &[], "at least one block"),
         ("atlas10k", "scan", &[], "only a single sled"),
         (
             "cmu2003",

@@ -27,25 +27,15 @@ fn random_device(random: &mut Stream, cylinders: u32, reach: u32) -> Parallel {
         y_offset: (rows * 90 + 10) / 2,
         bit_m: 40e-9,
         tips_per_lbn: 64,
-        map: if random.chance(0.5) {
-            Map::Serpentine
-        } else {
-            Map::Ascending
-        },
+        map: if random.chance(0.5) { Map::Serpentine } else { Map::Ascending },
     };
     let squares = tracks * blocks_per_row;
     let groups = random.chance(0.6).then(|| {
         let resources = 1 + random.below(u64::from(squares));
-        let of = (0..squares)
-            .map(|_| random.below(resources) as u32)
-            .collect();
+        let of = (0..squares).map(|_| random.below(resources) as u32).collect();
         Groups::new(of, 1 + random.below(3) as u32)
     });
-    Parallel {
-        geometry,
-        micropositioning: Micropositioning::new(reach),
-        groups,
-    }
+    Parallel { geometry, micropositioning: Micropositioning::new(reach), groups }
 }
 
 /// Random blocks as disjoint extents, neighbours together now and then.
@@ -66,9 +56,7 @@ fn random_extents(random: &mut Stream, lbns: &BTreeSet<u64>) -> Vec<Extent> {
 /// Whether some position of the sled takes all these blocks at once, by the
 /// words of section 2.2: row, reach, power, tips, resources.
 fn together(parallel: &Parallel, reach: u32, lbns: &[u64]) -> bool {
-    let places: Vec<_> = (lbns.iter())
-        .map(|lbn| parallel.geometry.locate(*lbn))
-        .collect();
+    let places: Vec<_> = (lbns.iter()).map(|lbn| parallel.geometry.locate(*lbn)).collect();
     let squares: BTreeSet<_> = places.iter().map(|p| (p.track, p.cell)).collect();
     let rows: BTreeSet<_> = places.iter().map(|p| p.row).collect();
     let within = |x: u32| places.iter().all(|p| p.cylinder.abs_diff(x) <= reach);
@@ -95,9 +83,8 @@ fn fewest(parallel: &Parallel, reach: u32, lbns: &[u64]) -> usize {
         let indices = (0..lbns.len()).filter(there);
         indices.map(|index| lbns[index]).collect()
     };
-    let allowed: Vec<bool> = (0..=all)
-        .map(|set| set > 0 && together(parallel, reach, &chosen(set)))
-        .collect();
+    let allowed: Vec<bool> =
+        (0..=all).map(|set| set > 0 && together(parallel, reach, &chosen(set))).collect();
     let mut least = vec![usize::MAX; all + 1];
     least[0] = 0;
     for set in 1..=all {
@@ -170,12 +157,7 @@ fn no_partition_of_a_small_batch_has_fewer_passes() {
             continue;
         }
         let extents = random_extents(&mut random, &lbns);
-        planner.plan(
-            &parallel,
-            &extents,
-            reach,
-            random.below(u64::from(cylinders)) as u32,
-        );
+        planner.plan(&parallel, &extents, reach, random.below(u64::from(cylinders)) as u32);
         let passes = check(&planner, &parallel, reach, &extents);
         assert_eq!(planner.count(&parallel, &extents, reach), passes);
         let lbns: Vec<u64> = lbns.into_iter().collect();
@@ -209,11 +191,7 @@ fn a_pass_opened_as_far_up_as_possible_is_not_always_best() {
         tips_per_lbn: 64,
         map: Map::Ascending,
     };
-    let parallel = Parallel {
-        geometry,
-        micropositioning: Micropositioning::new(1),
-        groups: None,
-    };
+    let parallel = Parallel { geometry, micropositioning: Micropositioning::new(1), groups: None };
     let lbns = [1, 2, 4, 8];
     let extents = lbns.map(|lbn| Extent { lbn, blocks: 1 });
     let mut planner = Planner::default();
@@ -230,23 +208,17 @@ fn no_plan_of_any_size_breaks_a_limit() {
         let cylinders = 1 + random.below(30) as u32;
         let parallel = random_device(&mut random, cylinders, reach);
         let share = random.below(100) as f64 / 100.0;
-        let lbns: BTreeSet<u64> = (0..parallel.geometry.blocks())
-            .filter(|_| random.chance(share))
-            .collect();
+        let lbns: BTreeSet<u64> =
+            (0..parallel.geometry.blocks()).filter(|_| random.chance(share)).collect();
         let extents = random_extents(&mut random, &lbns);
         planner.plan(&parallel, &extents, reach, 0);
         let passes = check(&planner, &parallel, reach, &extents);
         // Power alone, row by row.
         let mut rows = BTreeMap::new();
         for lbn in &lbns {
-            *rows
-                .entry(parallel.geometry.locate(*lbn).row)
-                .or_insert(0_u32) += 1;
+            *rows.entry(parallel.geometry.locate(*lbn).row).or_insert(0_u32) += 1;
         }
-        let bound: u32 = rows
-            .values()
-            .map(|n| n.div_ceil(parallel.parallelism()))
-            .sum();
+        let bound: u32 = rows.values().map(|n| n.div_ceil(parallel.parallelism())).sum();
         assert!(passes >= bound as usize);
     }
 }
@@ -257,10 +229,7 @@ fn a_whole_device_takes_as_many_passes_as_its_power_allows() {
     // reach or not.
     let device = sledsim_core::catalog::Device::resolve("cmu2003", &[]).expect("a preset");
     let parallel = &device.mems().expect("a sled").parallel;
-    let extent = Extent {
-        lbn: 2700 * 1000,
-        blocks: 2700 * 3,
-    };
+    let extent = Extent { lbn: 2700 * 1000, blocks: 2700 * 3 };
     let mut planner = Planner::default();
     for reach in [0, 1, 10] {
         planner.plan(parallel, &[extent], reach, 0);

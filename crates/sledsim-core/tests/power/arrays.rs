@@ -52,27 +52,17 @@ fn adjoining_waiting_requests_share_a_pass_and_have_separate_rows() {
     let (alone, spent) = run(&BARE, "fcfs", &requests);
     assert_eq!(rows.len(), 7);
     for row in &rows[1..5] {
-        assert_eq!(
-            (row.passes, row.start, row.completion),
-            (1, rows[1].start, rows[1].completion)
-        );
+        assert_eq!((row.passes, row.start, row.completion), (1, rows[1].start, rows[1].completion));
     }
     assert!(rows[5].start >= rows[1].completion, "not adjacent");
-    assert!(
-        rows[6].start >= rows[1].completion,
-        "a read is not merged with writes"
-    );
+    assert!(rows[6].start >= rows[1].completion, "a read is not merged with writes");
     // Four passes over one row become one: 3 rows of 90 bits at 700 kbit/s less.
     let transfer_s = |rows: &[Row]| rows.iter().map(|row| row.parts.transfer.s()).sum::<f64>();
     let saved_s = transfer_s(&alone[1..5]) - rows[1].parts.transfer.s();
     assert!((saved_s - 3.0 * 90.0 / 700e3).abs() < 1e-8, "{saved_s}");
     assert!(energy.total_j() < spent.total_j());
     // Each pays for its blocks.
-    assert!(
-        rows[1..5]
-            .iter()
-            .all(|row| row.energy_nj.abs_diff(rows[1].energy_nj) <= 1)
-    );
+    assert!(rows[1..5].iter().all(|row| row.energy_nj.abs_diff(rows[1].energy_nj) <= 1));
     let sum_nj: u64 = rows.iter().map(|row| row.energy_nj).sum();
     assert!((1e-9 * sum_nj as f64 - (energy.seek_j + energy.transfer_j)).abs() < 1e-8);
 }
@@ -83,20 +73,11 @@ fn requests_that_do_not_adjoin_are_not_merged() {
     let requests: Vec<Request> = (0..600)
         .map(|id| {
             let lbn = 11_000 * id + random.below(5000);
-            Request::new(
-                id,
-                Nanos(600_000 * id),
-                Op::Read,
-                lbn,
-                1 + random.below(40) as u32,
-            )
+            Request::new(id, Nanos(600_000 * id), Op::Read, lbn, 1 + random.below(40) as u32)
         })
         .collect();
     for scheduler in ["fcfs", "sptf", "c_look"] {
-        assert_eq!(
-            run(&merged(), scheduler, &requests),
-            run(&BARE, scheduler, &requests)
-        );
+        assert_eq!(run(&merged(), scheduler, &requests), run(&BARE, scheduler, &requests));
     }
 }
 
@@ -108,16 +89,8 @@ fn every_request_is_served_once_under_every_scheduler() {
         let mut at = 0;
         let requests: Vec<Request> = (0..3000)
             .map(|id| {
-                at += if random.chance(0.05) {
-                    8_000_000
-                } else {
-                    random.below(300_000)
-                };
-                let op = if random.chance(0.7) {
-                    Op::Read
-                } else {
-                    Op::Write
-                };
+                at += if random.chance(0.05) { 8_000_000 } else { random.below(300_000) };
+                let op = if random.chance(0.7) { Op::Read } else { Op::Write };
                 let lbn = 4 * random.below(60);
                 Request::new(id, Nanos(at), op, lbn, 4 * (1 + random.below(2)) as u32)
             })
@@ -131,10 +104,7 @@ fn every_request_is_served_once_under_every_scheduler() {
         }
         let sum_j: f64 = rows.iter().map(|row| 1e-9 * row.energy_nj as f64).sum();
         let of_requests = energy.seek_j + energy.transfer_j + energy.startup_j;
-        assert!(
-            (sum_j / of_requests - 1.0).abs() < 1e-6,
-            "{sum_j} {of_requests}"
-        );
+        assert!((sum_j / of_requests - 1.0).abs() < 1e-6, "{sum_j} {of_requests}");
         let serving = |energy: &Energy| energy.seek_j + energy.transfer_j;
         assert!(serving(&energy) < serving(&spent), "{scheduler}");
         let mean = |rows: &[Row]| rows.iter().map(|row| row.response().s()).sum::<f64>();
@@ -179,15 +149,9 @@ fn spindles_that_start_in_turn_draw_less_at_once_and_take_longer() {
     close(in_turn[199], 33.6 + 7.0 * 7.5);
     close(in_turn[200], 8.0 * 7.5);
     // Both spend as much on starting.
-    close(
-        together[..200].iter().sum::<f64>() - 175.0 * 60.0,
-        8.0 * 33.6 * 25.0,
-    );
+    close(together[..200].iter().sum::<f64>() - 175.0 * 60.0, 8.0 * 33.6 * 25.0);
     let turning: f64 = (0..8).map(|disk| 7.5 * 25.0 * f64::from(disk)).sum();
-    close(
-        in_turn[..200].iter().sum::<f64>() - turning,
-        8.0 * 33.6 * 25.0,
-    );
+    close(in_turn[..200].iter().sum::<f64>() - turning, 8.0 * 33.6 * 25.0);
 }
 
 #[test]
@@ -196,25 +160,13 @@ fn a_request_over_all_disks_waits_for_the_last() {
         let request = Request::new(0, Nanos::ZERO, Op::Read, 0, 64);
         let rows = run_open(&mut *disks(start), &[request]).done;
         let response_s = rows[0].response().s();
-        assert!(
-            (ready_s..ready_s + 0.03).contains(&response_s),
-            "{response_s}"
-        );
+        assert!((ready_s..ready_s + 0.03).contains(&response_s), "{response_s}");
     }
 }
 
 #[test]
 fn starting_in_turn_needs_devices_that_start_off() {
-    let keys = [(
-        "start".to_owned(),
-        "'in_turn'".parse().expect("TOML"),
-        "--set start".to_owned(),
-    )];
-    let message = Device::resolve(STRIPE, &keys)
-        .expect_err("a mistake")
-        .to_string();
-    assert!(
-        message.contains("start") && message.contains("child.power"),
-        "{message}"
-    );
+    let keys = [("start".to_owned(), "'in_turn'".parse().expect("TOML"), "--set start".to_owned())];
+    let message = Device::resolve(STRIPE, &keys).expect_err("a mistake").to_string();
+    assert!(message.contains("start") && message.contains("child.power"), "{message}");
 }

@@ -44,14 +44,10 @@ fn a_rest_is_a_timeout_of_one_idle_period() {
     let mut rows = run_open(&mut *told, &[read(0, Nanos(0))]);
     let idle = rests_at - rows.done[0].completion;
     assert_eq!(told.rest(rests_at), Rest::Rests);
-    rows.done
-        .extend(run_open(&mut *told, &[read(1, next)]).done);
+    rows.done.extend(run_open(&mut *told, &[read(1, next)]).done);
 
     let timeout = format!("{}", idle.0 as f64 / 1e6);
-    let keys = [
-        ("power.policy", "'timeout'"),
-        ("power.timeout_ms", timeout.as_str()),
-    ];
+    let keys = [("power.policy", "'timeout'"), ("power.timeout_ms", timeout.as_str())];
     let mut timed = model(&[&KEYS[..], &keys].concat());
     let twins = run_open(&mut *timed, &[read(0, Nanos(0)), read(1, next)]);
     assert_eq!(rows.done, twins.done);

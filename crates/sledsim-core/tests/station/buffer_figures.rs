@@ -77,11 +77,7 @@ fn run(overrides: &[(&str, &str)], ask: Ask) -> (Sum, Outcome) {
     let mut place = places / 2;
     let mut source = OneByOne {
         next: || {
-            place = if ask.random {
-                random.below(places)
-            } else {
-                place + 1
-            };
+            place = if ask.random { random.below(places) } else { place + 1 };
             (place * u64::from(ask.blocks), ask.blocks)
         },
         op: ask.op,
@@ -91,14 +87,8 @@ fn run(overrides: &[(&str, &str)], ask: Ask) -> (Sum, Outcome) {
         think: ask.think,
     };
     let mut sum = Sum::default();
-    let outcome = simulate(
-        &mut source,
-        &mut *model,
-        &mut sum,
-        Limits::default(),
-        &mut |_| Ok(()),
-    )
-    .expect("a run");
+    let outcome = simulate(&mut source, &mut *model, &mut sum, Limits::default(), &mut |_| Ok(()))
+        .expect("a run");
     (sum, outcome)
 }
 
@@ -116,10 +106,7 @@ fn devices() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
         ("read-ahead of 16 KiB", with(&[("buffer.read_ahead", "32")])),
         ("read-ahead until full", with(&[full])),
         ("the same, coasting", with(&[full, ("idle", "'coast'")])),
-        (
-            "the same, tip deflection",
-            with(&[full, ("cylinder_switch", "'tip'")]),
-        ),
+        ("the same, tip deflection", with(&[full, ("cylinder_switch", "'tip'")])),
         (
             "the same, blocks to the bus at once",
             with(&[full, ("buffer.speed_matching", "'block'")]),
@@ -130,10 +117,7 @@ fn devices() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
 
 /// The cells of the table that follows `heading` on the page about the model.
 fn table(heading: &str) -> Vec<Vec<String>> {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../docs/explanation/model.md"
-    );
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/explanation/model.md");
     let page = std::fs::read_to_string(path).expect("the page");
     let mut lines = page.lines().skip_while(|line| !line.contains(heading));
     let row = |line: &str| -> Vec<String> {
@@ -159,25 +143,14 @@ fn reads_are_as_fast_as_the_page_says() {
         .map(|(name, overrides)| {
             let mut cells = vec![(*name).to_owned()];
             for blocks in [8, 128] {
-                let ask = Ask {
-                    op: Op::Read,
-                    count: 20_000,
-                    blocks,
-                    random: false,
-                    think: Nanos::ZERO,
-                };
+                let ask =
+                    Ask { op: Op::Read, count: 20_000, blocks, random: false, think: Nanos::ZERO };
                 let (sum, outcome) = run(overrides, ask);
                 let mb_s = sum.blocks as f64 * 512.0 / outcome.end.s() / 1e6;
                 cells.push(format!("{mb_s:.2}"));
             }
             for think in [Nanos::ZERO, Nanos(1_000_000)] {
-                let ask = Ask {
-                    op: Op::Read,
-                    count: 100_000,
-                    blocks: 8,
-                    random: true,
-                    think,
-                };
+                let ask = Ask { op: Op::Read, count: 100_000, blocks: 8, random: true, think };
                 let (sum, _) = run(overrides, ask);
                 let ms = sum.response as f64 / 100_000.0 / 1e6;
                 cells.push(format!("{ms:.4}"));

@@ -41,10 +41,7 @@ fn requests(seed: u64, gap_us: f64) -> Vec<Request> {
                     _ => random.below(REGION - length + 1),
                 };
                 next = lbn + length;
-                Extent {
-                    lbn,
-                    blocks: length as u32,
-                }
+                Extent { lbn, blocks: length as u32 }
             };
             let extents = (0..extents).map(|_| extent()).collect();
             let fua = op == Op::Write && random.chance(0.1);
@@ -53,10 +50,7 @@ fn requests(seed: u64, gap_us: f64) -> Vec<Request> {
                 arrival: Nanos::from_s(arrival_s),
                 op,
                 extents,
-                flags: Flags {
-                    fua,
-                    ..Flags::default()
-                },
+                flags: Flags { fua, ..Flags::default() },
                 ..Request::default()
             }
         })
@@ -88,9 +82,7 @@ struct Shadow {
 
 fn blocks(request: &Request) -> impl Iterator<Item = u64> {
     let extents = request.extents.iter().copied();
-    extents
-        .flat_map(|e| e.lbn..e.end())
-        .filter(|lbn| *lbn < REGION)
+    extents.flat_map(|e| e.lbn..e.end()).filter(|lbn| *lbn < REGION)
 }
 
 impl Shadow {
@@ -215,20 +207,8 @@ impl Shadow {
 
 #[test]
 fn every_read_returns_the_latest_write() {
-    let shapes = [
-        (1, 64, 0),
-        (2, 16, 1),
-        (3, 40, 2),
-        (8, 24, 7),
-        (8, 128, 2),
-        (16, 500, 8),
-    ];
-    let policies = [
-        ReadAhead::None,
-        ReadAhead::Blocks(30),
-        ReadAhead::Track,
-        ReadAhead::Full,
-    ];
+    let shapes = [(1, 64, 0), (2, 16, 1), (3, 40, 2), (8, 24, 7), (8, 128, 2), (16, 500, 8)];
+    let policies = [ReadAhead::None, ReadAhead::Blocks(30), ReadAhead::Track, ReadAhead::Full];
     let (mut hits, mut partial_hits, mut destages, mut reads_ahead) = (0, 0, 0, 0);
     for (case, (segments, segment_blocks, write_back_segments)) in shapes.into_iter().enumerate() {
         for (seed, read_ahead) in policies.into_iter().enumerate() {

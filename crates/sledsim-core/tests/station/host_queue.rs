@@ -57,20 +57,16 @@ fn the_host_gives_the_device_as_many_as_it_may_have() {
 #[test]
 fn time_in_the_host_is_queue() {
     let rows = serve("fcfs(host=sstf_lbn)", &[(0, 0), (100, 10), (200, 20)]);
-    let times: Vec<_> = rows
-        .iter()
-        .map(|row| (row.parts.queue.0, row.completion.0, row.queue_depth))
-        .collect();
+    let times: Vec<_> =
+        rows.iter().map(|row| (row.parts.queue.0, row.completion.0, row.queue_depth)).collect();
     assert_eq!(times, [(0, 1000, 0), (900, 2000, 1), (1800, 3000, 2)]);
 }
 
 #[test]
 fn a_scheduler_without_positions_to_ask_for_is_refused() {
-    for (name, scheduler) in [
-        ("memory", "sptf"),
-        ("flash", "aged_sptf"),
-        ("memory", "fcfs(host=zone_sptf)"),
-    ] {
+    for (name, scheduler) in
+        [("memory", "sptf"), ("flash", "aged_sptf"), ("memory", "fcfs(host=zone_sptf)")]
+    {
         let choice = SchedulerSpec::named(scheduler).expect("a scheduler");
         let Err(error) = device(name, &[]).build_with(&choice) else {
             panic!("{scheduler} on {name}");

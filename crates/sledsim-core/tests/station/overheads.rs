@@ -24,23 +24,10 @@ impl CompletionSink for Rows {
 
 /// Rows of `requests` (arrival, op, blocks), by id.
 fn serve(bus_ns_per_block: f64, requests: &[(u64, Op, u32)]) -> Vec<Row> {
-    let memory = Memory {
-        blocks: 1_000_000,
-        latency: Nanos(1000),
-        block_time: Nanos(10),
-        battery: true,
-    };
-    let interface = Interface {
-        overhead: Nanos(200),
-        bus_ns_per_block,
-    };
-    let mut station = Station::new(
-        "memory",
-        0,
-        memory,
-        SchedulerSpec::default().make(),
-        interface,
-    );
+    let memory =
+        Memory { blocks: 1_000_000, latency: Nanos(1000), block_time: Nanos(10), battery: true };
+    let interface = Interface { overhead: Nanos(200), bus_ns_per_block };
+    let mut station = Station::new("memory", 0, memory, SchedulerSpec::default().make(), interface);
     let mut rows = Rows::default();
     for (id, &(arrival, op, blocks)) in requests.iter().enumerate() {
         let request = Request::new(id as u64, Nanos(arrival), op, 0, blocks);
@@ -55,12 +42,7 @@ fn serve(bus_ns_per_block: f64, requests: &[(u64, Op, u32)]) -> Vec<Row> {
 
 /// (start, completion, queue, bus) in ns.
 fn times(row: &Row) -> (u64, u64, u64, u64) {
-    (
-        row.start.0,
-        row.completion.0,
-        row.parts.queue.0,
-        row.parts.bus.0,
-    )
+    (row.start.0, row.completion.0, row.parts.queue.0, row.parts.bus.0)
 }
 
 #[test]
@@ -80,10 +62,7 @@ fn a_write_completes_with_the_media_but_not_before_its_data() {
 
 #[test]
 fn overhead_overlaps_the_service_of_others_and_holds_the_bus() {
-    let rows = serve(
-        7.0,
-        &[(0, Op::Read, 10), (0, Op::Read, 10), (1320, Op::Read, 10)],
-    );
+    let rows = serve(7.0, &[(0, Op::Read, 10), (0, Op::Read, 10), (1320, Op::Read, 10)]);
     assert_eq!(times(&rows[0]), (200, 1370, 0, 70));
     // Its command waited for the first one's, then it waited for the media.
     assert_eq!(times(&rows[1]), (1300, 2470, 1100, 70));
@@ -95,14 +74,7 @@ fn overhead_overlaps_the_service_of_others_and_holds_the_bus() {
 
 #[test]
 fn flush_and_trim_take_their_command_only() {
-    let rows = serve(
-        7.0,
-        &[
-            (0, Op::Write, 10),
-            (100, Op::Trim, 10),
-            (5000, Op::Flush, 1),
-        ],
-    );
+    let rows = serve(7.0, &[(0, Op::Write, 10), (100, Op::Trim, 10), (5000, Op::Flush, 1)]);
     // The write's command and data hold the bus until 270.
     assert_eq!(times(&rows[1]), (470, 470, 170, 0));
     assert_eq!(times(&rows[2]), (5200, 5200, 0, 0));
@@ -126,11 +98,7 @@ fn no_device_is_faster_than_its_bus() {
         }
         let end = rows.0.iter().map(|row| row.completion).max().expect("rows");
         let bus_s = 50.0 * f64::from(blocks) * 5.12e-6;
-        assert!(
-            end.s() >= bus_s && end.s() < 1.01 * bus_s,
-            "{op:?}: {} s, bus {bus_s} s",
-            end.s()
-        );
+        assert!(end.s() >= bus_s && end.s() < 1.01 * bus_s, "{op:?}: {} s, bus {bus_s} s", end.s());
     }
 }
 
@@ -143,11 +111,7 @@ fn mixed(odd: u64) -> Vec<Request> {
         .map(|id| {
             let ops = [Op::Read, Op::Read, Op::Read, Op::Write, Op::Write, Op::Trim];
             let op = ops[random.below(6) as usize];
-            let lbn = if random.chance(0.7) {
-                next
-            } else {
-                random.below(1_000_000)
-            };
+            let lbn = if random.chance(0.7) { next } else { random.below(1_000_000) };
             let blocks = 1 + random.below(60) as u32;
             next = lbn + u64::from(blocks);
             let mark = odd * (id % 2);
@@ -171,10 +135,7 @@ fn the_bus_is_busy_with_commands_and_data() {
         ];
         [&own[..], more].concat()
     };
-    let ahead = [
-        ("buffer.read_ahead", "30"),
-        ("buffer.write_back_segments", "2"),
-    ];
+    let ahead = [("buffer.read_ahead", "30"), ("buffer.write_back_segments", "2")];
     let devices = [
         vec![],
         vec![("batching.kind", "'adjacent'")],
@@ -218,11 +179,7 @@ fn what_has_no_bus_reports_none() {
     let bare = [("command_overhead_ms", "0"), ("bus_ms_per_block", "0")];
     for keys in [
         bare.to_vec(),
-        [
-            &bare[..],
-            &[("buffer.size_kib", "64"), ("buffer.segments", "4")],
-        ]
-        .concat(),
+        [&bare[..], &[("buffer.size_kib", "64"), ("buffer.segments", "4")]].concat(),
     ] {
         let (model, _) = device("g2", &keys).build(&|| SchedulerSpec::default().make());
         let mut reports = Vec::new();
@@ -235,10 +192,7 @@ fn what_has_no_bus_reports_none() {
 #[test]
 fn batches_are_for_the_host_or_not() {
     let busy = |ids: [u64; 3]| {
-        let keys = [
-            ("batching.kind", "'adjacent'"),
-            ("command_overhead_ms", "0"),
-        ];
+        let keys = [("batching.kind", "'adjacent'"), ("command_overhead_ms", "0")];
         let (mut model, _) = device("g2", &keys).build(&|| SchedulerSpec::default().make());
         // The first keeps the sled busy while the others come.
         let requests = [

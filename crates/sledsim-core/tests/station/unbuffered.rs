@@ -37,11 +37,9 @@ fn checksum(rows: &[Row]) -> u64 {
             row.energy_nj,
         ]
     });
-    numbers
-        .flat_map(u64::to_le_bytes)
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        })
+    numbers.flat_map(u64::to_le_bytes).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// Three thousand requests: random ones, runs, batches, flushes and trims, at
@@ -66,16 +64,9 @@ fn requests(blocks: u64) -> Vec<Request> {
             let mut extent = || {
                 let length = random.geometric(20.0).min(500);
                 let follows = random.chance(0.4) && next + length <= blocks;
-                let lbn = if follows {
-                    next
-                } else {
-                    random.below(blocks - length + 1)
-                };
+                let lbn = if follows { next } else { random.below(blocks - length + 1) };
                 next = lbn + length;
-                Extent {
-                    lbn,
-                    blocks: length as u32,
-                }
+                Extent { lbn, blocks: length as u32 }
             };
             Request {
                 id,

@@ -32,10 +32,7 @@ fn run(source: &mut PostMark, mut look: impl FnMut(&PostMark, &Request)) {
     while let Some(at) = source.next_arrival().unwrap() {
         let request = source.take().unwrap();
         assert_eq!(request.arrival, at);
-        assert!(
-            source.next_arrival().unwrap().is_none(),
-            "one is outstanding"
-        );
+        assert!(source.next_arrival().unwrap().is_none(), "one is outstanding");
         look(source, &request);
         source.completed(request.id, Nanos(at.0 + 10_000_000));
     }
@@ -120,10 +117,7 @@ fn synchronous_writes_keep_their_order() {
     writes.remove(2);
     let pairs: Vec<_> = writes.as_bytes().chunks(2).collect();
     let of = |pair: &[u8]| pairs.iter().filter(|other| **other == pair).count() as u64;
-    let (created, deleted) = (
-        count(&source, "files_created"),
-        count(&source, "files_deleted"),
-    );
+    let (created, deleted) = (count(&source, "files_created"), count(&source, "files_deleted"));
     assert_eq!((of(b"ie"), of(b"ei")), (created, deleted));
     assert_eq!(created + deleted, pairs.len() as u64);
     assert!(created == deleted && created > 30);
@@ -166,14 +160,8 @@ fn seeds_decide() {
 #[test]
 fn wrong_keys_are_named() {
     for (text, wanted) in [
-        (
-            "files = 9000\ntransactions = 9000",
-            "files = 9000: must fit in 90 %",
-        ),
-        (
-            "min_bytes = 10001",
-            "min_bytes = 10001: must be at most max_bytes, 10000",
-        ),
+        ("files = 9000\ntransactions = 9000", "files = 9000: must fit in 90 %"),
+        ("min_bytes = 10001", "min_bytes = 10001: must be at most max_bytes, 10000"),
         ("max_bytes = 98305", "98304"),
         ("cache_mib = 0.1", "0.25"),
         ("data_writes = \"never\"", "\"full_blocks\" or \"close\""),

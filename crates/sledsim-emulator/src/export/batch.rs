@@ -79,11 +79,7 @@ impl Reply for CommandReply {
 
     fn tell(self: Box<Self>, row: &Row, lateness: Nanos, answer: Answer) {
         let mut left = self.of.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.done[self.index] = Some(CommandResult {
-            row: *row,
-            lateness,
-            answer,
-        });
+        left.done[self.index] = Some(CommandResult { row: *row, lateness, answer });
         left.missing -= 1;
         if left.missing > 0 {
             return;
@@ -124,13 +120,7 @@ impl Export {
         let (ids, answers) = match &self.power {
             None => {
                 let ids = self.timeline.begin_all(requests, unmarked);
-                (
-                    ids,
-                    commands
-                        .iter()
-                        .map(|command| self.access(command))
-                        .collect(),
-                )
+                (ids, commands.iter().map(|command| self.access(command)).collect())
             }
             Some(power) => match power.begin(commands, requests, |command| self.access(command)) {
                 Ok(begun) => begun,
@@ -205,10 +195,7 @@ impl Export {
             let Ok(length) = u32::try_from(length) else {
                 return refuse(format!("{length} blocks: must be at most {}", u32::MAX));
             };
-            extents.push(Extent {
-                lbn,
-                blocks: length,
-            });
+            extents.push(Extent { lbn, blocks: length });
         }
         if let Some((a, b)) = links::overlapping(&extents) {
             let last = |extent: Extent| extent.end() - 1;

@@ -56,16 +56,9 @@ impl Files {
         is_folder: bool,
         streams: Arc<AtomicU32>,
     ) -> Self {
-        let file = |export: &Arc<Export>| File {
-            export: Arc::clone(export),
-            written: AtomicU64::new(0),
-        };
-        Self {
-            files: exports.map(file).collect(),
-            is_folder,
-            since: SystemTime::now(),
-            streams,
-        }
+        let file =
+            |export: &Arc<Export>| File { export: Arc::clone(export), written: AtomicU64::new(0) };
+        Self { files: exports.map(file).collect(), is_folder, since: SystemTime::now(), streams }
     }
 
     /// Inode number of the first file: the root, folder or file, has number 1.
@@ -116,11 +109,7 @@ impl Files {
             mtime: written,
             ctime: written,
             kind: FileType::RegularFile,
-            perm: if file.export.is_read_only() {
-                0o400
-            } else {
-                0o600
-            },
+            perm: if file.export.is_read_only() { 0o400 } else { 0o600 },
             nlink: 1,
             ..root
         })
@@ -137,17 +126,9 @@ impl Files {
 
     /// Writes `data`, or zeroes, to `bytes` bytes from `offset` on.
     fn change(&self, file: &File, change: Change<'_>, reply: Box<dyn Reply>) {
-        let Change {
-            offset,
-            bytes,
-            data,
-            unmap,
-            fua,
-            stream,
-        } = change;
+        let Change { offset, bytes, data, unmap, fua, stream } = change;
         let since = self.since.elapsed().unwrap_or_default();
-        file.written
-            .store(since.as_nanos() as u64, Ordering::Relaxed);
+        file.written.store(since.as_nanos() as u64, Ordering::Relaxed);
         let reads = Patch::reads(offset, bytes);
         if !reads.is_empty() {
             let patch = Patch {
@@ -167,15 +148,7 @@ impl Files {
             Some(data) => CommandKind::Write(data),
             None => CommandKind::Zero { bytes, unmap },
         };
-        file.export.submit(
-            Command {
-                what,
-                offset,
-                fua,
-                stream,
-            },
-            reply,
-        );
+        file.export.submit(Command { what, offset, fua, stream }, reply);
     }
 }
 
@@ -226,11 +199,7 @@ fn seek(export: &Export, offset: i64, whence: i32) -> Result<i64, Errno> {
         }
         at += bytes;
     }
-    if wants_hole {
-        Ok(size as i64)
-    } else {
-        Err(Errno::NXIO)
-    }
+    if wants_hole { Ok(size as i64) } else { Err(Errno::NXIO) }
 }
 
 /// The file system that the kernel calls. Requests after the files are gone fail.
@@ -264,9 +233,7 @@ impl Filesystem for ExportFilesystem {
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         let files = or_refuse!(reply, self.files());
-        let found = files
-            .named(parent, name)
-            .and_then(|number| files.about(number));
+        let found = files.named(parent, name).and_then(|number| files.about(number));
         let about = or_refuse!(reply, found);
         reply.entry(&CACHE_TIME, &about, Generation(0));
     }
@@ -330,12 +297,8 @@ impl Filesystem for ExportFilesystem {
         if bytes == 0 {
             return reply.data(&[]);
         }
-        let command = Command {
-            what: CommandKind::Read(bytes),
-            offset,
-            fua: false,
-            stream: handle.0 as u32,
-        };
+        let command =
+            Command { what: CommandKind::Read(bytes), offset, fua: false, stream: handle.0 as u32 };
         export.submit(command, Box::new(DataReply(reply)));
     }
 
@@ -372,12 +335,8 @@ impl Filesystem for ExportFilesystem {
     fn fsync(&self, _: &Request, number: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
         let files = or_refuse!(reply, self.files());
         let export = &or_refuse!(reply, files.file(number)).export;
-        let command = Command {
-            what: CommandKind::Flush,
-            offset: 0,
-            fua: false,
-            stream: handle.0 as u32,
-        };
+        let command =
+            Command { what: CommandKind::Flush, offset: 0, fua: false, stream: handle.0 as u32 };
         export.submit(command, Box::new(EmptyReply(reply)));
     }
 
@@ -395,14 +354,8 @@ impl Filesystem for ExportFilesystem {
         let file = or_refuse!(reply, files.file(number));
         let allowed = allocation(mode, offset, length, file.export.bytes());
         let (unmap, bytes) = or_refuse!(reply, allowed);
-        let change = Change {
-            offset,
-            bytes,
-            data: None,
-            unmap,
-            fua: false,
-            stream: handle.0 as u32,
-        };
+        let change =
+            Change { offset, bytes, data: None, unmap, fua: false, stream: handle.0 as u32 };
         files.change(file, change, Box::new(EmptyReply(reply)));
     }
 

@@ -43,11 +43,7 @@ pub enum Access {
 impl Access {
     /// The options of `mount(8)`; the session restricts `Root` to root.
     fn options(self) -> String {
-        let others = if self == Self::Owner {
-            ""
-        } else {
-            ",allow_other"
-        };
+        let others = if self == Self::Owner { "" } else { ",allow_other" };
         format!("default_permissions{others}")
     }
 }
@@ -63,10 +59,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            access: Access::Owner,
-            threads: 2,
-        }
+        Self { access: Access::Owner, threads: 2 }
     }
 }
 
@@ -98,19 +91,14 @@ impl FuseMount {
             };
             if let Some(export) = exports.iter().find(|export| cannot(export.name())) {
                 let name = export.name();
-                return Err(refuse(format!(
-                    "export '{name}': no file can have that name"
-                )));
+                return Err(refuse(format!("export '{name}': no file can have that name")));
             }
         } else if exports.iter().next().is_none() {
             return Err(refuse("there is no export to serve".into()));
         }
         let shown = if place.is_folder { usize::MAX } else { 1 };
-        let files = Arc::new(Files::new(
-            exports.iter().take(shown),
-            place.is_folder,
-            exports.streams(),
-        ));
+        let files =
+            Arc::new(Files::new(exports.iter().take(shown), place.is_folder, exports.streams()));
         let (device, mounted) = place.mount(settings.access)?;
         let session = match session(device, &files, settings) {
             Ok(session) => session,
@@ -119,22 +107,13 @@ impl FuseMount {
                 return Err(refuse(format!("cannot be served: {error}")));
             }
         };
-        Ok(Self {
-            place,
-            mounted,
-            files: Some(files),
-            session: Some(session),
-        })
+        Ok(Self { place, mounted, files: Some(files), session: Some(session) })
     }
 
     /// Path of the export called `name`.
     #[must_use]
     pub fn path_of(&self, name: &str) -> PathBuf {
-        if self.place.is_folder {
-            self.place.point.join(name)
-        } else {
-            self.place.point.clone()
-        }
+        if self.place.is_folder { self.place.point.join(name) } else { self.place.point.clone() }
     }
 
     /// The mount point.
@@ -194,7 +173,5 @@ fn session(
         // However the session ends, the mount is dead then.
         let _ = session.run();
     };
-    thread::Builder::new()
-        .name("sledsim-fuse".into())
-        .spawn(serve)
+    thread::Builder::new().name("sledsim-fuse".into()).spawn(serve)
 }

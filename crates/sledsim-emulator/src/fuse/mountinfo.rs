@@ -38,11 +38,7 @@ fn entry(line: &[u8]) -> Option<Entry> {
     let point = PathBuf::from(OsString::from_vec(unescaped(fields.nth(1)?)));
     fields.find(|field| *field == b"-")?;
     let kind = String::from_utf8_lossy(fields.next()?).into_owned();
-    Some(Entry {
-        device,
-        point,
-        kind,
-    })
+    Some(Entry { device, point, kind })
 }
 
 /// Decodes blanks, tabs, newlines and backslashes, written as `\` and three octal

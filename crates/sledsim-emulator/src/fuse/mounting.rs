@@ -80,10 +80,7 @@ impl MountPoint {
                   file",
             ));
         }
-        Ok(Self {
-            point: point_itself,
-            is_folder,
-        })
+        Ok(Self { point: point_itself, is_folder })
     }
 
     /// Mounts; returns the open FUSE device.
@@ -193,9 +190,7 @@ fn remove_stale(point: &Path) -> Result<()> {
             Mounted(entry).unmount();
             Ok(())
         }
-        _ => Err(refuse(
-            &"is a stale FUSE mount of another program; unmount it first",
-        )),
+        _ => Err(refuse(&"is a stale FUSE mount of another program; unmount it first")),
     }
 }
 

@@ -77,10 +77,7 @@ impl Patch {
     /// [`Patch::reads`].
     pub(super) fn reads(offset: u64, bytes: u64) -> SmallVec<[(u64, u64); 2]> {
         let end = offset + bytes;
-        let (first, last) = (
-            offset / BLOCK_BYTES * BLOCK_BYTES,
-            end / BLOCK_BYTES * BLOCK_BYTES,
-        );
+        let (first, last) = (offset / BLOCK_BYTES * BLOCK_BYTES, end / BLOCK_BYTES * BLOCK_BYTES);
         let (head, tail) = (first < offset, last < end);
         let mut reads = SmallVec::new();
         if head && tail && last - first <= BLOCK_BYTES {
@@ -118,10 +115,7 @@ impl Reply for Patch {
         }
         command.what = match &self.data {
             Some(data) => CommandKind::Write(data),
-            None => CommandKind::Zero {
-                bytes: self.bytes,
-                unmap: self.unmap,
-            },
+            None => CommandKind::Zero { bytes: self.bytes, unmap: self.unmap },
         };
         export.submit(command, self.reply);
     }

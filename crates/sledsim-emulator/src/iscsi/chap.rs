@@ -42,19 +42,14 @@ impl Secrets {
     /// another user owns; an invalid line.
     pub fn load(path: &Path) -> Result<Self> {
         let mut text = String::new();
-        let read = open_private(path)?
-            .take(FILE_MAXIMUM)
-            .read_to_string(&mut text);
+        let read = open_private(path)?.take(FILE_MAXIMUM).read_to_string(&mut text);
         read.map_err(|error| Error::file(path, error))?;
         Self::parse(&text).map_err(|(line, why)| Error::file(path, format!("line {line}: {why}")))
     }
 
     /// Parses the text of such a file; returns the invalid line and why it is.
     fn parse(text: &str) -> std::result::Result<Self, (usize, String)> {
-        let mut secrets = Self {
-            initiators: BTreeMap::new(),
-            target: None,
-        };
+        let mut secrets = Self { initiators: BTreeMap::new(), target: None };
         for (line, content) in (1..).zip(text.lines()) {
             let refuse = |why: String| Err((line, why));
             let content = content.trim();
@@ -170,10 +165,7 @@ impl Challenge {
         let expected = self.hash.response(self.id, secret, &self.bytes);
         let given = decode(response).unwrap_or_default();
         // The time does not tell how much of it is right.
-        let differences = expected
-            .iter()
-            .zip(&given)
-            .fold(0, |all, (a, b)| all | (a ^ b));
+        let differences = expected.iter().zip(&given).fold(0, |all, (a, b)| all | (a ^ b));
         given.len() == expected.len() && differences == 0
     }
 
@@ -246,14 +238,11 @@ mod tests {
         assert_eq!(value.as_ref().map(Vec::len), Some(16));
         assert_eq!(decode("0bXXl/Olr1MI80FYRXYA9uJw=="), value);
         assert_eq!(decode(&MD5.to_uppercase()), value);
-        assert_eq!(
-            decode(&format!("0x{}", "00".repeat(1024))),
-            Some(vec![0; 1024])
-        );
+        assert_eq!(decode(&format!("0x{}", "00".repeat(1024))), Some(vec![0; 1024]));
         let long = format!("0x{}", "00".repeat(1025));
-        for wrong in [
-            "", "0", "0x", "0b", "0x123", "0xgg", "0bA", "0b!AAA", "12", "0\u{e9}x", &long,
-        ] {
+        for wrong in
+            ["", "0", "0x", "0b", "0x123", "0xgg", "0bA", "0b!AAA", "12", "0\u{e9}x", &long]
+        {
             assert_eq!(decode(wrong), None, "{wrong}");
         }
     }
@@ -266,16 +255,8 @@ mod tests {
             ("initiator a short", 1, "a secret of 5 bytes"),
             ("\ninitiator a", 2, "2 words"),
             ("host a 0123456789ab", 1, "'host'"),
-            (
-                "initiator a 0123456789ab\ninitiator a 0123456789ab",
-                2,
-                "initiator 'a'",
-            ),
-            (
-                "initiator a 0123456789ab\ntarget t 0123456789ab",
-                1,
-                "the same secret",
-            ),
+            ("initiator a 0123456789ab\ninitiator a 0123456789ab", 2, "initiator 'a'"),
+            ("initiator a 0123456789ab\ntarget t 0123456789ab", 1, "the same secret"),
             ("target t 0123456789ab", 1, "no line with a secret"),
         ] {
             let (at, problem) = Secrets::parse(text).unwrap_err();

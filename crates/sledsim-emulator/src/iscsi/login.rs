@@ -87,10 +87,7 @@ impl<'a> Login<'a> {
             let bytes = request.data_bytes();
             if request.opcode() != LOGIN || text.len() + bytes > TEXT_MAXIMUM {
                 let what = format!("opcode {:#04x} with {bytes} bytes", request.opcode());
-                return Err(End::Bad(
-                    ClientErrorKind::Protocol,
-                    format!("login: {what}"),
-                ));
+                return Err(End::Bad(ClientErrorKind::Protocol, format!("login: {what}")));
             }
             let data = Digests::default().receive_data(self.input, bytes)?;
             text.extend_from_slice(data);
@@ -142,11 +139,7 @@ impl<'a> Login<'a> {
                 let negotiated = self.agreed.parameters.negotiate(keys, answers);
                 negotiated.map_err(|why| (INITIATOR_ERROR, why))?;
                 if !std::mem::replace(&mut self.has_declared, true) {
-                    put(
-                        answers,
-                        "MaxRecvDataSegmentLength",
-                        &RECEIVED_MAXIMUM.to_string(),
-                    );
+                    put(answers, "MaxRecvDataSegmentLength", &RECEIVED_MAXIMUM.to_string());
                 }
             }
             _ => return Err((INITIATOR_ERROR, format!("stage {stage}"))),
@@ -183,9 +176,7 @@ impl<'a> Login<'a> {
         if self.agreed.is_discovery {
             return Ok(());
         }
-        let name = keys
-            .get("TargetName")
-            .ok_or_else(|| missing("TargetName"))?;
+        let name = keys.get("TargetName").ok_or_else(|| missing("TargetName"))?;
         if name != self.target.name() {
             let why = format!("target '{name}': this is '{}'", self.target.name());
             return Err((NOT_FOUND, why));
@@ -225,14 +216,11 @@ impl<'a> Login<'a> {
         let challenge =
             challenge.ok_or_else(|| failed("CHAP_R: without a challenge".to_owned()))?;
         if !challenge.is_answered(secrets, name, response) {
-            return Err(failed(format!(
-                "CHAP_N={name}: unknown, or with another secret"
-            )));
+            return Err(failed(format!("CHAP_N={name}: unknown, or with another secret")));
         }
         if let (Some(id), Some(value)) = (keys.get("CHAP_I"), keys.get("CHAP_C")) {
-            let (name, response) = challenge
-                .answer(secrets, id, value)
-                .map_err(|why| failed(why.to_owned()))?;
+            let (name, response) =
+                challenge.answer(secrets, id, value).map_err(|why| failed(why.to_owned()))?;
             put(answers, "CHAP_N", &name);
             put(answers, "CHAP_R", &response);
         }

@@ -37,10 +37,7 @@ impl FromStr for TargetName {
                  iqn.2026-11.com.example.sledsim:target"
             )))
         };
-        if !["iqn.", "eui.", "naa."]
-            .iter()
-            .any(|kind| text.starts_with(kind))
-        {
+        if !["iqn.", "eui.", "naa."].iter().any(|kind| text.starts_with(kind)) {
             return refuse("does not begin with iqn., eui. or naa.");
         }
         if text.len() > LONGEST {
@@ -48,9 +45,7 @@ impl FromStr for TargetName {
         }
         let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.:".contains(c);
         match text.chars().find(|c| !allowed(*c)) {
-            Some(c) => refuse(&format!(
-                "has a '{c}': a-z, 0-9, '-', '.' and ':' are allowed"
-            )),
+            Some(c) => refuse(&format!("has a '{c}': a-z, 0-9, '-', '.' and ':' are allowed")),
             None => Ok(Self(text.to_owned())),
         }
     }

@@ -50,14 +50,8 @@ enum Rule {
 }
 
 /// Answers that need no negotiation.
-const UNNEGOTIATED: [&str; 6] = [
-    "InitiatorName",
-    "InitiatorAlias",
-    "TargetName",
-    "SessionType",
-    "AuthMethod",
-    "TargetAlias",
-];
+const UNNEGOTIATED: [&str; 6] =
+    ["InitiatorName", "InitiatorAlias", "TargetName", "SessionType", "AuthMethod", "TargetAlias"];
 
 impl Parameters {
     /// Takes the offers in `keys`, and appends the answers to `answers`.
@@ -114,9 +108,7 @@ impl Parameters {
         let lengths = 512..=(1 << 24) - 1;
         let answer = match key {
             "HeaderDigest" | "DataDigest" => {
-                let digest = value
-                    .split(',')
-                    .find(|kind| ["None", "CRC32C"].contains(kind));
+                let digest = value.split(',').find(|kind| ["None", "CRC32C"].contains(kind));
                 let digest = digest.ok_or_else(invalid)?;
                 let chosen = match key {
                     "HeaderDigest" => &mut self.header_digest,
@@ -237,10 +229,7 @@ mod tests {
             "MaxConnections=+1",
             "MaxBurstLength=0x+800",
         ] {
-            assert_eq!(
-                negotiated(offer).unwrap_err(),
-                not_allowed(offer.to_owned())
-            );
+            assert_eq!(negotiated(offer).unwrap_err(), not_allowed(offer.to_owned()));
         }
     }
 }

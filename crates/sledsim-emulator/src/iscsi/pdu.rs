@@ -138,10 +138,7 @@ impl Digests {
                 return Err(protocol("a header has a wrong digest"));
             }
         }
-        Ok(Received {
-            bytes,
-            extended_cdb: extended_cdb(headers)?,
-        })
+        Ok(Received { bytes, extended_cdb: extended_cdb(headers)? })
     }
 
     /// Waits for the data of a PDU.

@@ -57,10 +57,7 @@ impl Sender {
     ) -> Arc<Self> {
         Arc::new(Self {
             link,
-            digests: Digests {
-                header: parameters.header_digest,
-                data: parameters.data_digest,
-            },
+            digests: Digests { header: parameters.header_digest, data: parameters.data_digest },
             sent_maximum: parameters.sent_maximum as usize,
             burst: parameters.burst as usize,
             stat_sn: Mutex::new(stat_sn),
@@ -136,11 +133,7 @@ impl Sender {
         set(&mut head, 28, next);
         set(&mut head, 32, last);
         self.digests.seal(&mut head, &mut data);
-        self.link.send(Frame {
-            head,
-            data,
-            completes,
-        });
+        self.link.send(Frame { head, data, completes });
     }
 
     /// Answers a task management function.
@@ -193,13 +186,7 @@ impl CommandInFlight {
         if info.is_numbered {
             sender.numbered.fetch_add(1, SeqCst);
         }
-        Some(Self {
-            sender: Arc::clone(sender),
-            info,
-            admitted: None,
-            r2ts: 0,
-            is_ended: false,
-        })
+        Some(Self { sender: Arc::clone(sender), info, admitted: None, r2ts: 0, is_ended: false })
     }
 
     /// Notes that the limiter has admitted it with `bytes` bytes.
@@ -236,20 +223,13 @@ impl CommandInFlight {
         let mut data = data;
         data.truncate(info.expected_in as usize);
         let sender = &self.sender;
-        let mut stat_sn = sender
-            .stat_sn
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut stat_sn = sender.stat_sn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut messages = 0;
         if !data.is_empty() {
             // The status comes with the last data, unless there is more to say.
             let alone = status == Status::Good as u8 && sense.is_empty();
-            messages = self.send_data(
-                &mut stat_sn,
-                data,
-                alone.then_some((flags, residual)),
-                completes,
-            );
+            messages =
+                self.send_data(&mut stat_sn, data, alone.then_some((flags, residual)), completes);
             if alone {
                 return;
             }
@@ -284,12 +264,8 @@ impl CommandInFlight {
             let bytes = most.min(burst_left).min(whole - offset);
             let is_last = offset + bytes == whole;
             let is_final = is_last || bytes == burst_left;
-            let mut head = header(
-                DATA_IN,
-                if is_final { FINAL } else { 0 },
-                self.info.lun,
-                self.info.tag,
-            );
+            let mut head =
+                header(DATA_IN, if is_final { FINAL } else { 0 }, self.info.lun, self.info.tag);
             set(&mut head, 20, NO_TAG);
             set(&mut head, 36, number);
             set(&mut head, 40, offset as u32);

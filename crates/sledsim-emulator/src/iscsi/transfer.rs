@@ -119,9 +119,7 @@ impl Transfers {
             }
             self.solicited += needed;
             self.queue.pop_front();
-            transfer
-                .data
-                .reserve_exact(transfer.needed - transfer.data.len());
+            transfer.data.reserve_exact(transfer.needed - transfer.data.len());
             transfer.ask(sender, &mut self.next_tag, self.burst);
         }
     }
@@ -166,10 +164,8 @@ impl Transfers {
     /// Drops the transfers of commands that have been aborted.
     pub(super) fn prune(&mut self, sender: &Sender) {
         let all = self.waiting.iter();
-        let gone: Vec<u32> = all
-            .filter(|(_, transfer)| !transfer.task.is_live())
-            .map(|(tag, _)| *tag)
-            .collect();
+        let gone: Vec<u32> =
+            all.filter(|(_, transfer)| !transfer.task.is_live()).map(|(tag, _)| *tag).collect();
         for tag in gone {
             drop(self.remove(tag, sender));
         }
@@ -224,10 +220,7 @@ impl Transfer {
             NO_TAG => 0,
             tag => tag,
         };
-        self.phase = Phase::Solicited {
-            tag,
-            end: self.offset + bytes,
-        };
+        self.phase = Phase::Solicited { tag, end: self.offset + bytes };
         self.data_sn = 0;
         let info = self.command.info();
         let mut head = header(R2T, FINAL, info.lun, info.tag);

@@ -41,9 +41,7 @@ impl FromStr for Address {
         let Ok(port) = port.parse() else {
             return refuse(&format!("port '{port}' is not a number from 0 to 65535"));
         };
-        let inside = host
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'));
+        let inside = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         let host = match inside {
             Some("") => return refuse("has no host between the brackets"),
             Some(inside) => inside,

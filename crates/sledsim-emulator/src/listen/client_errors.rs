@@ -18,10 +18,7 @@ impl ClientErrorStats {
     /// Creates empty counts of these kinds.
     #[must_use]
     pub fn new(kinds: &'static [&'static str]) -> Self {
-        Self {
-            kinds,
-            all: Mutex::new(vec![(0, String::new()); kinds.len()]),
-        }
+        Self { kinds, all: Mutex::new(vec![(0, String::new()); kinds.len()]) }
     }
 
     /// Records an error of kind `kind` of `client`.
@@ -42,10 +39,7 @@ impl ClientErrorStats {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let kinds = all.iter().zip(self.kinds).map(|((count, latest), name)| {
             let latest = (*count > 0).then_some(latest);
-            (
-                (*name).to_owned(),
-                json!({ "count": count, "latest": latest }),
-            )
+            ((*name).to_owned(), json!({ "count": count, "latest": latest }))
         });
         Value::Object(kinds.collect())
     }

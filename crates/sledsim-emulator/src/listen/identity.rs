@@ -38,11 +38,7 @@ impl Identity {
         }
         let secret = PrivateKeyDer::from_pem_reader(open_private(&key)?);
         let secret = secret.map_err(|error| super::tls::unreadable(&key, error))?;
-        Ok(Self {
-            file,
-            chain,
-            key: secret,
-        })
+        Ok(Self { file, chain, key: secret })
     }
 }
 
@@ -65,16 +61,12 @@ fn is_valid(certificate: &CertificateDer<'_>, now: UnixTime) -> std::result::Res
         _ => return Ok(()),
     };
     let (at, now) = (date(at.as_secs()), date(now.as_secs()));
-    Err(format!(
-        "{what} {at}, and it is {now}: the certificate must be valid now"
-    ))
+    Err(format!("{what} {at}, and it is {now}: the certificate must be valid now"))
 }
 
 /// A time as a date and a time of the day in UTC.
 fn date(unix_s: u64) -> String {
-    let time = i64::try_from(unix_s)
-        .ok()
-        .and_then(|s| DateTime::from_timestamp(s, 0));
+    let time = i64::try_from(unix_s).ok().and_then(|s| DateTime::from_timestamp(s, 0));
     time.map_or_else(
         || format!("{unix_s} s after 1970"),
         |time| time.format("%Y-%m-%d %H:%M UTC").to_string(),

@@ -48,15 +48,9 @@ impl Listener {
             closed: Arc::clone(&closed),
             on_accept,
         };
-        let thread = thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(move || accept_loop.run())?;
-        Ok(Self {
-            thread,
-            wakeup,
-            closed,
-            _file: listening.file,
-        })
+        let thread =
+            thread::Builder::new().name(name.to_owned()).spawn(move || accept_loop.run())?;
+        Ok(Self { thread, wakeup, closed, _file: listening.file })
     }
 
     /// Accepts no more clients; returns the threads of the clients, some of which may

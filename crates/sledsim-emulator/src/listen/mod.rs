@@ -128,27 +128,18 @@ fn unix(path: &Path) -> Result<Listening> {
     let socket = new()?;
     bind(&socket, &name).map_err(system)?;
     let inode = inode(path).map_err(|error| refuse(&error))?;
-    let file = SocketFile {
-        path: path.to_owned(),
-        inode,
-    };
+    let file = SocketFile { path: path.to_owned(), inode };
     // No client can connect yet.
     chmodat(CWD, path, Mode::RUSR | Mode::WUSR, AtFlags::empty()).map_err(system)?;
     listen(&socket, BACKLOG).map_err(system)?;
     let whole = std::path::absolute(path).map_err(|error| refuse(&error))?;
-    Ok(Listening {
-        sockets: vec![socket],
-        place: Address::Unix(whole),
-        file: Some(file),
-    })
+    Ok(Listening { sockets: vec![socket], place: Address::Unix(whole), file: Some(file) })
 }
 
 fn tcp(address: &Address, place: (&str, u16), admission: &Admission) -> Result<Listening> {
     let refuse = |problem: String| Error::Key(format!("address '{address}': {problem}"));
     let found = place.to_socket_addrs();
-    let found: Vec<_> = found
-        .map_err(|error| refuse(format!("no such host: {error}")))?
-        .collect();
+    let found: Vec<_> = found.map_err(|error| refuse(format!("no such host: {error}")))?.collect();
     let beyond = found.iter().find(|at| !is_loopback(at.ip()));
     if let Some(beyond) = beyond
         && !admission.admits_remote()

@@ -37,10 +37,7 @@ impl<T> Places<T> {
     /// As many places as `admission` has.
     #[must_use]
     pub fn new(admission: &Admission) -> Self {
-        Self {
-            most: admission.max_clients,
-            taken: Mutex::default(),
-        }
+        Self { most: admission.max_clients, taken: Mutex::default() }
     }
 
     fn taken(&self) -> MutexGuard<'_, BTreeMap<u32, Place<T>>> {
@@ -64,9 +61,7 @@ impl<T> Places<T> {
             });
             if gave_way.is_none() {
                 let most = self.most;
-                return Err(format!(
-                    "refused: {most} clients are connected, the most allowed"
-                ));
+                return Err(format!("refused: {most} clients are connected, the most allowed"));
             }
         }
         let is_settled = false;

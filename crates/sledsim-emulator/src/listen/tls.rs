@@ -28,11 +28,7 @@ impl TlsSpec {
     /// TLS required, with certificates on both sides.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self {
-            folder: folder.into(),
-            required: true,
-            allow_anonymous: false,
-        }
+        Self { folder: folder.into(), required: true, allow_anonymous: false }
     }
 
     /// Whether every client has to show a certificate.

@@ -53,14 +53,7 @@ fn protocol(why: impl Into<String>) -> End {
 
 impl<'a> Handshake<'a> {
     pub(super) fn new(input: &'a mut Input, connection: &'a Connection, shared: &'a Nbd) -> Self {
-        Self {
-            input,
-            connection,
-            shared,
-            secured: false,
-            structured: false,
-            allocation: None,
-        }
+        Self { input, connection, shared, secured: false, structured: false, allocation: None }
     }
 
     /// Performs the handshake.
@@ -121,10 +114,7 @@ impl<'a> Handshake<'a> {
     }
 
     fn option(&mut self, option: u32, data: &[u8]) -> Result<Option<Agreed>, End> {
-        let bare = matches!(
-            option,
-            OPT_ABORT | OPT_LIST | OPT_STARTTLS | OPT_STRUCTURED_REPLY
-        );
+        let bare = matches!(option, OPT_ABORT | OPT_LIST | OPT_STARTTLS | OPT_STRUCTURED_REPLY);
         if bare && option != OPT_ABORT && !data.is_empty() {
             self.reply(option, REP_ERR_INVALID, b"this option has no data")?;
             return Ok(None);

@@ -25,13 +25,7 @@ pub(super) struct PendingReply {
 
 impl PendingReply {
     pub(super) fn new(link: &Arc<Link>, cookie: u64, size: u64, structured: bool) -> Self {
-        Self {
-            link: Some(Arc::clone(link)),
-            cookie,
-            size,
-            data_at: None,
-            structured,
-        }
+        Self { link: Some(Arc::clone(link)), cookie, size, data_at: None, structured }
     }
 
     /// Replies with an error and its reason.
@@ -78,11 +72,7 @@ impl PendingReply {
     fn send(&mut self, head: Header, data: Vec<u8>) {
         if let Some(link) = self.link.take() {
             let completes = Some(self.size);
-            link.send(Frame {
-                head,
-                data,
-                completes,
-            });
+            link.send(Frame { head, data, completes });
         }
     }
 }

@@ -80,13 +80,7 @@ fn run(nbd: &Nbd, connection: &Arc<Connection>) {
             nbd.shared.places.settle(client);
             input.start_transmission(nbd.settings.busy_poll, connection.patience);
             let link = Link::new(connection);
-            let session = Session {
-                nbd,
-                agreed: &agreed,
-                link: &link,
-                client,
-                stream,
-            };
+            let session = Session { nbd, agreed: &agreed, link: &link, client, stream };
             if !agreed.export.store().is_durable() {
                 link.gather();
             }
@@ -160,10 +154,7 @@ impl Session<'_> {
                 Err(end) => return Err(end),
             };
             let request = request.map_err(|magic| {
-                End::Bad(
-                    ClientErrorKind::Protocol,
-                    format!("request magic {magic:#010x}"),
-                )
+                End::Bad(ClientErrorKind::Protocol, format!("request magic {magic:#010x}"))
             })?;
             if request.command == CMD_DISC {
                 return Ok(());
@@ -183,11 +174,7 @@ impl Session<'_> {
             CMD_READ | CMD_CACHE if refusal.is_none() => u64::from(request.length),
             _ => 0,
         };
-        let carries = if request.command == CMD_WRITE {
-            request.length as usize
-        } else {
-            0
-        };
+        let carries = if request.command == CMD_WRITE { request.length as usize } else { 0 };
         let limiter = &self.link.limiter;
         let (most, bytes) = (settings.max_outstanding, settings.max_outstanding_bytes);
         if request.length > WAITED_FOR || !input.has(carries) {
@@ -232,10 +219,7 @@ impl Session<'_> {
             CMD_WRITE => CommandKind::Write(data),
             CMD_FLUSH => CommandKind::Flush,
             CMD_TRIM => CommandKind::Trim(bytes),
-            CMD_WRITE_ZEROES => CommandKind::Zero {
-                bytes,
-                unmap: !no_hole,
-            },
+            CMD_WRITE_ZEROES => CommandKind::Zero { bytes, unmap: !no_hole },
             _ => {
                 self.block_status(request, pending);
                 return Ok(());
@@ -255,13 +239,7 @@ impl Session<'_> {
     /// Why `request` cannot be served, if so.
     fn refusal(&self, request: &Request) -> Option<RequestError> {
         let no = |errno, why: String| Some((errno, why));
-        let &Request {
-            flags,
-            command,
-            offset,
-            length,
-            ..
-        } = request;
+        let &Request { flags, command, offset, length, .. } = request;
         let structured = self.agreed.structured;
         let allowed = match command {
             CMD_READ if structured => FLAG_FUA | FLAG_DF,
@@ -308,10 +286,7 @@ impl Session<'_> {
         }
         let carries = matches!(command, CMD_READ | CMD_WRITE | CMD_CACHE);
         if carries && length > PAYLOAD_MAXIMUM {
-            return no(
-                Errno::INVAL,
-                format!("length {length}: at most {PAYLOAD_MAXIMUM}"),
-            );
+            return no(Errno::INVAL, format!("length {length}: at most {PAYLOAD_MAXIMUM}"));
         }
         if command == CMD_BLOCK_STATUS && length == 0 {
             return no(Errno::INVAL, "length 0".to_owned());

@@ -120,12 +120,7 @@ impl Request {
                 length: fields.u32()?,
             })
         };
-        if magic == REQUEST_MAGIC {
-            decode()
-        } else {
-            None
-        }
-        .ok_or(magic)
+        if magic == REQUEST_MAGIC { decode() } else { None }.ok_or(magic)
     }
 }
 

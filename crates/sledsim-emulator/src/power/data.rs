@@ -45,19 +45,12 @@ impl WrittenData {
     pub fn create(path: &Path) -> Result<Self> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create_new(true).open(path);
-        Ok(Self::of(
-            file.map_err(|error| Error::output(path, error))?,
-            0,
-        ))
+        Ok(Self::of(file.map_err(|error| Error::output(path, error))?, 0))
     }
 
     /// The data of a recording, which has this many bytes.
     pub(super) fn of(file: File, bytes: u64) -> Self {
-        Self {
-            file,
-            next_token: 1 + bytes / BLOCK_BYTES,
-            initial: None,
-        }
+        Self { file, next_token: 1 + bytes / BLOCK_BYTES, initial: None }
     }
 
     /// Also keeps what blocks held before their first write.
@@ -138,8 +131,7 @@ impl WrittenData {
 
     /// Reads the data of writes from byte `from` of the block of a token on.
     fn read(&self, token: u64, from: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.file
-            .read_exact_at(buffer, (token - 1) * BLOCK_BYTES + from)
+        self.file.read_exact_at(buffer, (token - 1) * BLOCK_BYTES + from)
     }
 
     /// Reads a block by its token; a torn one as its mixture.

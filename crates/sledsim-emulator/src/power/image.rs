@@ -24,10 +24,7 @@ impl Store for ImageStore {
     }
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let base = Base {
-            store: &*self.base,
-            torn: &self.torn,
-        };
+        let base = Base { store: &*self.base, torn: &self.torn };
         self.data.read_image(&self.image, &base, offset, buffer)
     }
 

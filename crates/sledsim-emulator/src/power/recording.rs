@@ -78,12 +78,7 @@ impl RecordingFolder {
             "speed": speed,
             "bytes": store.bytes(),
         });
-        Ok(Self {
-            path: path.to_owned(),
-            about,
-            base,
-            lacks: None,
-        })
+        Ok(Self { path: path.to_owned(), about, base, lacks: None })
     }
 
     /// Remembers that a write was not kept: the recording cannot be completed.
@@ -153,9 +148,7 @@ impl DataRecording {
         let path = folder.join(ABOUT);
         let refuse = |problem: String| Error::file(&path, problem);
         let text = fs::read(&path).map_err(|error| {
-            refuse(format!(
-                "{error}; a recording has it once its server has stopped in good order"
-            ))
+            refuse(format!("{error}; a recording has it once its server has stopped in good order"))
         })?;
         let about = read_about(&text).map_err(refuse)?;
         let text = |key: &str| {
@@ -206,10 +199,7 @@ impl DataRecording {
         let data_bytes = number(&about["files"][DATA], "bytes")?;
         let all = epochs.iter().flat_map(|epoch| &epoch.requests);
         for one in all {
-            let end = one
-                .first_token
-                .saturating_add(u64::from(one.blocks))
-                .saturating_sub(1);
+            let end = one.first_token.saturating_add(u64::from(one.blocks)).saturating_sub(1);
             if one.extent().end() > device.blocks()
                 || (one.first_token > 0 && end > data_bytes / BLOCK_BYTES)
             {
@@ -249,10 +239,7 @@ impl DataRecording {
         let epochs = &self.history.epochs;
         let zero = epochs.iter().rev().find(|epoch| epoch.zero <= at);
         Ok(Cut {
-            facts: document(
-                &failed.outcome,
-                zero.map_or(Nanos::ZERO, |epoch| epoch.zero),
-            ),
+            facts: document(&failed.outcome, zero.map_or(Nanos::ZERO, |epoch| epoch.zero)),
             failed,
             base: Arc::clone(&self.base),
             device: self.device.clone(),

@@ -45,18 +45,12 @@ impl CutSpec {
     /// What is wrong in it.
     pub fn parse(text: &str) -> Result<Self> {
         let refuse = |problem: String| {
-            Err(Error::argument(
-                "power_cut",
-                format!("power cut '{text}': {problem}"),
-            ))
+            Err(Error::argument("power_cut", format!("power cut '{text}': {problem}")))
         };
         let (mut when, mut back_after, mut seed) = (None, None, None);
         for part in text.split(',') {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
-            let number = value
-                .parse::<f64>()
-                .ok()
-                .filter(|number| number.is_finite());
+            let number = value.parse::<f64>().ok().filter(|number| number.is_finite());
             let count = value.parse::<u64>().ok().filter(|count| *count > 0);
             let next = match key {
                 "manual" if value.is_empty() => CutWhen::Commanded,

@@ -118,9 +118,7 @@ impl Power {
                 back_at: None,
                 back: (Nanos::ZERO, Nanos::ZERO),
                 data,
-                history: History {
-                    epochs: vec![Epoch::default()],
-                },
+                history: History { epochs: vec![Epoch::default()] },
                 failed: None,
                 unreadable: BTreeSet::new(),
                 last: None,
@@ -185,10 +183,7 @@ impl Power {
             return Err(Errno::IO.into());
         }
         for command in commands {
-            if state
-                .schedule
-                .arrives(matches!(command.what, CommandKind::Flush))
-            {
+            if state.schedule.arrives(matches!(command.what, CommandKind::Flush)) {
                 let (_, unanswered) = self.cut_at(state, None);
                 let errno = Errno::IO;
                 return Err(NotBegun { errno, unanswered });
@@ -291,12 +286,7 @@ impl Power {
                 link.hang_up();
             }
         }
-        let State {
-            history,
-            data,
-            recording,
-            ..
-        } = &mut *state;
+        let State { history, data, recording, .. } = &mut *state;
         let epoch = history.epochs.last_mut().expect("one at least");
         let (outcome, unanswered) = self.timeline.cut(at, |model, at, completed| {
             for (id, completion) in completed.into_iter().filter(|(_, end)| *end < at) {
@@ -306,16 +296,12 @@ impl Power {
             fail(&self.device, model, &self.torn, (&[], epoch), at)
         });
         let base = Base {
-            store: recording
-                .as_ref()
-                .map_or(&*self.store, RecordingFolder::base),
+            store: recording.as_ref().map_or(&*self.store, RecordingFolder::base),
             torn: &self.torn,
         };
         let restored = data.restore(&outcome.image, &base, &*self.store);
         let zero = epoch.zero;
-        state
-            .unreadable
-            .extend(outcome.image.unreadable(&self.torn));
+        state.unreadable.extend(outcome.image.unreadable(&self.torn));
         state.back = (outcome.startup, outcome.recovery);
         state.back_at = self.back_after.map(|after| outcome.at + after);
         state.cuts += 1;
@@ -328,9 +314,9 @@ impl Power {
         drop(state);
         let result = match restored {
             Ok(_) => Ok(document),
-            Err(error) => Err(Error::System(format!(
-                "power cut: the store does not take the image: {error}"
-            ))),
+            Err(error) => {
+                Err(Error::System(format!("power cut: the store does not take the image: {error}")))
+            }
         };
         (result, unanswered)
     }
@@ -353,10 +339,7 @@ impl Power {
         let (startup, recovery) = state.back;
         let ready = startup + recovery;
         let zero = self.timeline.power_on(ready);
-        state.history.epochs.push(Epoch {
-            zero,
-            ..Epoch::default()
-        });
+        state.history.epochs.push(Epoch { zero, ..Epoch::default() });
         state.schedule.power_on(zero + ready);
         state.back_at = None;
         state.on = true;
@@ -394,11 +377,7 @@ impl Power {
             return Ok(());
         };
         let State { history, data, .. } = &mut *state;
-        if let Some(epoch) = history
-            .epochs
-            .last_mut()
-            .filter(|epoch| epoch.cut.is_none())
-        {
+        if let Some(epoch) = history.epochs.last_mut().filter(|epoch| epoch.cut.is_none()) {
             for (id, completion) in self.timeline.completed() {
                 epoch.complete(id, completion);
             }

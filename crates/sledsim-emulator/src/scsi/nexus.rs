@@ -27,18 +27,11 @@ pub(super) struct NexusState {
 impl NexusState {
     pub(super) fn new(id: u64, stream: u32, units: usize) -> Self {
         let first = VecDeque::from([Sense::POWER_ON]);
-        Self {
-            id,
-            stream,
-            attentions: Mutex::new(vec![first; units]),
-            batches: Mutex::default(),
-        }
+        Self { id, stream, attentions: Mutex::new(vec![first; units]), batches: Mutex::default() }
     }
 
     fn attentions(&self) -> MutexGuard<'_, Vec<VecDeque<Sense>>> {
-        self.attentions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.attentions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Establishes a unit attention; a full queue reports a reset instead.

@@ -54,12 +54,7 @@ const FIXED_BYTES: usize = 18;
 impl Sense {
     /// Sense data of this key and code.
     pub(super) const fn of(key: Key, code: (u8, u8)) -> Self {
-        Self {
-            key,
-            code,
-            information: None,
-            field: None,
-        }
+        Self { key, code, information: None, field: None }
     }
 
     /// NO ADDITIONAL SENSE INFORMATION.
@@ -105,26 +100,17 @@ impl Sense {
 
     /// INVALID FIELD IN CDB, at byte `at`.
     pub(super) const fn invalid_field(at: u16) -> Self {
-        Self {
-            field: Some(Field::Cdb(at)),
-            ..Self::of(Key::IllegalRequest, (0x24, 0x00))
-        }
+        Self { field: Some(Field::Cdb(at)), ..Self::of(Key::IllegalRequest, (0x24, 0x00)) }
     }
 
     /// INVALID FIELD IN PARAMETER LIST, at byte `at`.
     pub(super) const fn invalid_parameter(at: u16) -> Self {
-        Self {
-            field: Some(Field::Parameter(at)),
-            ..Self::of(Key::IllegalRequest, (0x26, 0x00))
-        }
+        Self { field: Some(Field::Parameter(at)), ..Self::of(Key::IllegalRequest, (0x26, 0x00)) }
     }
 
     /// The same about this LBN or offset.
     pub(super) const fn at(self, information: u64) -> Self {
-        Self {
-            information: Some(information),
-            ..self
-        }
+        Self { information: Some(information), ..self }
     }
 
     /// In bytes, in the fixed format or in that of descriptors.

@@ -62,21 +62,12 @@ pub(super) const LINK: u8 = 1 << 0;
 impl Entry {
     /// A command without a service action and without data from the initiator.
     pub(super) const fn new(opcode: u8, usage: &'static [u8], run: Run) -> Self {
-        Self {
-            opcode,
-            service_action: None,
-            usage,
-            data_out: |_| 0,
-            run,
-        }
+        Self { opcode, service_action: None, usage, data_out: |_| 0, run }
     }
 
     /// The same with a service action.
     pub(super) const fn action(self, service_action: u16) -> Self {
-        Self {
-            service_action: Some(service_action),
-            ..self
-        }
+        Self { service_action: Some(service_action), ..self }
     }
 
     /// The same with data from the initiator.
@@ -86,10 +77,7 @@ impl Entry {
 
     /// Whether this is the command of `cdb`.
     pub(super) fn is(&self, cdb: &[u8]) -> bool {
-        self.opcode == cdb[0]
-            && self
-                .service_action
-                .is_none_or(|action| action == action_of(cdb))
+        self.opcode == cdb[0] && self.service_action.is_none_or(|action| action == action_of(cdb))
     }
 
     /// Refuses a CDB that is too short, or has a bit that the command does not evaluate; `link` says whether the

@@ -23,11 +23,7 @@ pub struct Outcome {
 
 impl Outcome {
     fn refused(sense: &Sense, descriptors: bool) -> Self {
-        Self {
-            status: Status::CheckCondition,
-            sense: sense.encode(descriptors),
-            data: Vec::new(),
-        }
+        Self { status: Status::CheckCondition, sense: sense.encode(descriptors), data: Vec::new() }
     }
 }
 
@@ -104,11 +100,7 @@ impl Responder {
             return;
         }
         reply.send(match result {
-            Ok(data) => Outcome {
-                status,
-                sense: Vec::new(),
-                data,
-            },
+            Ok(data) => Outcome { status, sense: Vec::new(), data },
             Err(sense) => {
                 let descriptors = self.place.unit.settings().descriptor_sense;
                 Outcome::refused(&sense, descriptors)
@@ -170,9 +162,7 @@ impl Task {
     /// Bytes of data that the command takes from the initiator; none if it is refused.
     #[must_use]
     pub fn data_out_bytes(&self) -> u64 {
-        self.entry
-            .as_ref()
-            .map_or(0, |entry| (entry.data_out)(&self.cdb))
+        self.entry.as_ref().map_or(0, |entry| (entry.data_out)(&self.cdb))
     }
 
     /// Bytes of memory that the command may need while it is executed: for the data that it
@@ -180,9 +170,9 @@ impl Task {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         match self.entry {
-            Ok(Entry {
-                run: Run::Later(_), ..
-            }) => commands::block_bytes(&self.cdb).max(self.data_out_bytes()),
+            Ok(Entry { run: Run::Later(_), .. }) => {
+                commands::block_bytes(&self.cdb).max(self.data_out_bytes())
+            }
             _ => self.data_out_bytes(),
         }
     }
@@ -198,10 +188,7 @@ impl Task {
     #[must_use]
     pub fn id(&self) -> Option<TaskId> {
         let place = self.place.as_ref()?;
-        Some(TaskId {
-            unit: place.unit.number,
-            number: place.number,
-        })
+        Some(TaskId { unit: place.unit.number, number: place.number })
     }
 
     /// Runs the command with `data` from the initiator when its attribute allows it,
@@ -262,9 +249,7 @@ impl Task {
     /// Runs a command for an address without a logical unit.
     fn run_without_unit(self, reply: Box<dyn TaskReply>) {
         let result = match self.entry {
-            Ok(Entry {
-                run: Run::Any(run), ..
-            }) => run(&AnyCall {
+            Ok(Entry { run: Run::Any(run), .. }) => run(&AnyCall {
                 device: &self.device,
                 nexus: &self.nexus,
                 unit: None,
@@ -274,11 +259,7 @@ impl Task {
             Err(sense) => Err(sense),
         };
         reply.send(match result {
-            Ok(data) => Outcome {
-                status: Status::Good,
-                sense: Vec::new(),
-                data,
-            },
+            Ok(data) => Outcome { status: Status::Good, sense: Vec::new(), data },
             Err(sense) => Outcome::refused(&sense, false),
         });
     }
@@ -295,13 +276,7 @@ fn resolve(
         0..6 => Err(Sense::NO_SUCH_COMMAND),
         _ => commands::find(cdb),
     };
-    let is_any = matches!(
-        found,
-        Ok(Entry {
-            run: Run::Any(_),
-            ..
-        })
-    );
+    let is_any = matches!(found, Ok(Entry { run: Run::Any(_), .. }));
     let Some(unit) = unit else {
         let entry = found.ok().filter(|_| is_any).ok_or(Sense::NO_SUCH_UNIT)?;
         entry.check(cdb, false)?;

@@ -112,11 +112,7 @@ impl TaskSet {
         state.next += 1;
         state.ordered += usize::from(attribute == Attribute::Ordered);
         let waiting = None;
-        let entry = Entry {
-            nexus,
-            attribute,
-            waiting,
-        };
+        let entry = Entry { nexus, attribute, waiting };
         state.tasks.insert(number, entry);
         number
     }

@@ -34,12 +34,7 @@ pub(super) struct LogicalUnit {
 
 impl LogicalUnit {
     pub(super) fn new(number: u16, export: Arc<Export>) -> Self {
-        Self {
-            number,
-            export,
-            tasks: TaskSet::default(),
-            settings: Mutex::default(),
-        }
+        Self { number, export, tasks: TaskSet::default(), settings: Mutex::default() }
     }
 
     /// Its capacity in blocks.

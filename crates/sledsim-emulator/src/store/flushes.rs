@@ -21,11 +21,7 @@ impl Flushes {
     /// Wraps `store`, which must not be flushed otherwise.
     #[must_use]
     pub fn of(store: Arc<dyn Store>) -> Self {
-        Self {
-            store,
-            running: Mutex::default(),
-            failed: OnceLock::new(),
-        }
+        Self { store, running: Mutex::default(), failed: OnceLock::new() }
     }
 
     /// Makes written data survive a crash of the machine.

@@ -43,10 +43,7 @@ impl Layered {
         Ok(Self {
             base,
             top: Sparse::in_memory(bytes)?,
-            state: RwLock::new(State {
-                changed: vec![0; words as usize],
-                ..State::default()
-            }),
+            state: RwLock::new(State { changed: vec![0; words as usize], ..State::default() }),
         })
     }
 

@@ -33,11 +33,7 @@ impl Sparse {
         let file = made.map_err(|error| {
             Error::System(format!("cannot keep {bytes} bytes in memory: {error}"))
         })?;
-        Ok(Self {
-            file,
-            bytes,
-            stays: false,
-        })
+        Ok(Self { file, bytes, stays: false })
     }
 
     /// A file that is open for reading, also while others read it.
@@ -45,11 +41,7 @@ impl Sparse {
     /// # Errors
     /// If its size cannot be determined.
     pub fn shared(file: File) -> io::Result<Self> {
-        Ok(Self {
-            bytes: file.metadata()?.len(),
-            file,
-            stays: false,
-        })
+        Ok(Self { bytes: file.metadata()?.len(), file, stays: false })
     }
 
     /// The file.
@@ -87,11 +79,7 @@ impl Sparse {
                  device"
             )));
         }
-        Ok(Self {
-            file,
-            bytes,
-            stays: true,
-        })
+        Ok(Self { file, bytes, stays: true })
     }
 }
 
@@ -139,11 +127,7 @@ impl Store for Sparse {
     }
 
     fn flush(&self) -> io::Result<()> {
-        if self.stays {
-            self.file.sync_data()
-        } else {
-            Ok(())
-        }
+        if self.stays { self.file.sync_data() } else { Ok(()) }
     }
 
     fn is_durable(&self) -> bool {
@@ -243,10 +227,7 @@ mod tests {
         let path = folder.path().join("d.img");
         let first = Sparse::at(&path, BYTES, false).unwrap();
         let second = Sparse::at(&path, BYTES, false).unwrap_err().to_string();
-        assert!(
-            second.contains("d.img") && second.contains("in use"),
-            "{second}"
-        );
+        assert!(second.contains("d.img") && second.contains("in use"), "{second}");
         drop(first);
         let other = Sparse::at(&path, 2 * BYTES, false).unwrap_err().to_string();
         assert!(other.contains("has 1048576 bytes"), "{other}");

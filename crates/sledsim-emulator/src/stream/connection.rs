@@ -57,10 +57,7 @@ impl Connection {
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
         *socket = Arc::clone(&plain);
         drop(socket);
-        *self
-            .tls_proxy
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(proxy);
+        *self.tls_proxy.lock().unwrap_or_else(PoisonError::into_inner) = Some(proxy);
         Ok(plain)
     }
 
@@ -72,10 +69,7 @@ impl Connection {
     /// Ends the connection; returns the error of TLS, if any.
     pub(crate) fn end(&self) -> Option<String> {
         self.hang_up();
-        let mut proxy = self
-            .tls_proxy
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut proxy = self.tls_proxy.lock().unwrap_or_else(PoisonError::into_inner);
         proxy.take().and_then(TlsProxy::join)
     }
 }

@@ -198,10 +198,7 @@ pub(crate) fn cut_short() -> End {
 }
 
 fn broken(error: Errno) -> End {
-    End::Bad(
-        ClientErrorKind::Vanished,
-        std::io::Error::from(error).to_string(),
-    )
+    End::Bad(ClientErrorKind::Vanished, std::io::Error::from(error).to_string())
 }
 
 fn wait(socket: &OwnedFd, what: PollFlags, deadline: Instant) -> Result<(), End> {

@@ -21,10 +21,7 @@ pub(crate) struct InFlightLimiter {
 impl InFlightLimiter {
     /// Admits requests while there is room for the data of all connections, too.
     pub(crate) fn new(room: &Arc<Room>) -> Self {
-        Self {
-            share: Share::new(room),
-            ..Self::default()
-        }
+        Self { share: Share::new(room), ..Self::default() }
     }
 
     /// Admits a request with `size` bytes in its answer; waits while there would be

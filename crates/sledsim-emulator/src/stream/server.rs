@@ -102,20 +102,13 @@ impl<P: Protocol> StreamServer<P> {
         let protocol = Arc::new(protocol);
         let listening = Listening::at(address, &protocol.shared().admission)?;
         let accepted = Arc::<AtomicU32>::default();
-        let handler = AcceptHandler {
-            protocol: Arc::clone(&protocol),
-            accepted: Arc::clone(&accepted),
-        };
+        let handler =
+            AcceptHandler { protocol: Arc::clone(&protocol), accepted: Arc::clone(&accepted) };
         let uri = uri(&listening.place);
         let on_accept = Box::new(move |client| handler.on_accept(client));
         let listener = Listener::open(listening, &format!("sledsim-{}", P::KIND), on_accept)
             .map_err(|error| Error::System(format!("address '{address}': {error}")))?;
-        Ok(Self {
-            protocol,
-            accepted,
-            uri,
-            listener: Mutex::new(Some(listener)),
-        })
+        Ok(Self { protocol, accepted, uri, listener: Mutex::new(Some(listener)) })
     }
 
     /// URI for clients.
@@ -151,10 +144,7 @@ impl<P: Protocol> StreamServer<P> {
         let Some(listener) = listener.take() else {
             return;
         };
-        self.protocol
-            .shared()
-            .stopping
-            .store(true, Ordering::SeqCst);
+        self.protocol.shared().stopping.store(true, Ordering::SeqCst);
         let sessions = listener.close();
         let end = Instant::now() + grace;
         for connection in self.protocol.shared().places.handles() {
@@ -221,10 +211,7 @@ impl<P: Protocol> AcceptHandler<P> {
             }
         }
         let protocol = Arc::clone(&self.protocol);
-        let guard = ConnectionGuard {
-            protocol: Arc::clone(&self.protocol),
-            connection,
-        };
+        let guard = ConnectionGuard { protocol: Arc::clone(&self.protocol), connection };
         let thread = thread::Builder::new().name(format!("sledsim-{}", P::KIND));
         match thread.spawn(move || protocol.serve(&guard.connection)) {
             Ok(session) => Some(session),

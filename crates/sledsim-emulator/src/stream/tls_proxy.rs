@@ -31,12 +31,8 @@ impl TlsProxy {
     ) -> io::Result<(Self, OwnedFd)> {
         let mut tls = ServerConnection::new(config).map_err(io::Error::other)?;
         tls.set_buffer_limit(None);
-        let (plain, other) = socketpair(
-            AddressFamily::UNIX,
-            SocketType::STREAM,
-            SocketFlags::CLOEXEC,
-            None,
-        )?;
+        let (plain, other) =
+            socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         let mut pump = Pump {
             net: Socket(net),
             plain: Socket(plain),

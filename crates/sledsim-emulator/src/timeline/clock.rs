@@ -17,11 +17,7 @@ impl Clock {
     /// second.
     #[must_use]
     pub fn start(speed: f64) -> Self {
-        Self {
-            start: Instant::now(),
-            monotonic_ns: monotonic_ns(),
-            speed,
-        }
+        Self { start: Instant::now(), monotonic_ns: monotonic_ns(), speed }
     }
 
     /// Its start on the monotonic clock of the system, in ns.
@@ -35,11 +31,7 @@ impl Clock {
     #[inline]
     pub fn now(&self) -> Nanos {
         let real = self.start.elapsed().as_nanos() as u64;
-        if self.speed == 1.0 {
-            Nanos(real)
-        } else {
-            Nanos((real as f64 * self.speed) as u64)
-        }
+        if self.speed == 1.0 { Nanos(real) } else { Nanos((real as f64 * self.speed) as u64) }
     }
 
     /// Real time left until `at`; zero if it has passed.
@@ -51,11 +43,7 @@ impl Clock {
     /// Real time of a span of model time.
     #[must_use]
     pub fn real(&self, span: Nanos) -> Nanos {
-        if self.speed == 1.0 {
-            span
-        } else {
-            Nanos((span.0 as f64 / self.speed) as u64)
-        }
+        if self.speed == 1.0 { span } else { Nanos((span.0 as f64 / self.speed) as u64) }
     }
 }
 

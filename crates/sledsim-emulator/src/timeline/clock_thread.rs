@@ -53,11 +53,7 @@ impl TimelineCore {
     /// Reports a request to the observer and answers it. Called without the lock of the
     /// state: the observer and the reply may take locks of their own.
     pub(super) fn answer(&self, ready: Ready) {
-        let Ready {
-            mut row,
-            reply,
-            answer,
-        } = ready;
+        let Ready { mut row, reply, answer } = ready;
         let late = self.clock.now().since(row.completion);
         let answer = match row.status {
             Status::Ok => answer,

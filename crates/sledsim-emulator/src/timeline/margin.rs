@@ -35,11 +35,7 @@ impl Margin {
         if late > Duration::from_nanos(MOST_NS) {
             return;
         }
-        let ns = if late > self.get() {
-            self.ns + UP_NS
-        } else {
-            self.ns - DOWN_NS
-        };
+        let ns = if late > self.get() { self.ns + UP_NS } else { self.ns - DOWN_NS };
         self.ns = ns.clamp(LEAST_NS, MOST_NS);
     }
 }

@@ -78,15 +78,9 @@ impl Timeline {
         let (blocks, links) = (model.blocks(), model.links());
         let shared = Arc::new(TimelineCore::new(model, speed, observer));
         let runs = Arc::clone(&shared);
-        let thread = thread::Builder::new()
-            .name("sledsim-clock".into())
-            .spawn(move || runs.run())?;
-        Ok(Self {
-            shared,
-            thread: Some(thread),
-            blocks,
-            links,
-        })
+        let thread =
+            thread::Builder::new().name("sledsim-clock".into()).spawn(move || runs.run())?;
+        Ok(Self { shared, thread: Some(thread), blocks, links })
     }
 
     /// Number of logical blocks.
@@ -134,12 +128,7 @@ impl Timeline {
         state.run_before(now);
         state.forget_reads();
         let first = state.ids;
-        let State {
-            model,
-            in_flight,
-            ids,
-            ..
-        } = &mut *state;
+        let State { model, in_flight, ids, .. } = &mut *state;
         for mut request in requests {
             request.id = *ids;
             request.arrival = now;

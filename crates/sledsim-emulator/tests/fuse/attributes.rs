@@ -31,18 +31,12 @@ fn a_folder_lists_each_export() {
         .collect();
     names.sort();
     assert_eq!(names, ["a", "b"]);
-    let (a, b) = (
-        fs::metadata(folder.join("a")),
-        fs::metadata(folder.join("b")),
-    );
+    let (a, b) = (fs::metadata(folder.join("a")), fs::metadata(folder.join("b")));
     let (a, b) = (a.unwrap(), b.unwrap());
     assert!(a.is_file() && b.is_file());
     assert_eq!((a.len(), b.len()), (BYTES, 2 * BYTES));
     assert_eq!((a.mode() & 0o777, b.mode() & 0o777), (0o600, 0o400));
-    assert_eq!(
-        (a.uid(), a.blocks()),
-        (rustix::process::getuid().as_raw(), 0)
-    );
+    assert_eq!((a.uid(), a.blocks()), (rustix::process::getuid().as_raw(), 0));
     let whole = statvfs(&folder).unwrap();
     assert_eq!(whole.f_blocks * whole.f_frsize, 3 * BYTES);
     assert_eq!((whole.f_bfree, whole.f_files), (0, 2));
@@ -51,10 +45,7 @@ fn a_folder_lists_each_export() {
     // Each has its own data.
     mounted.open("a").write_all_at(&[1; 4096], 0).unwrap();
     let mut first = [9];
-    File::open(folder.join("b"))
-        .unwrap()
-        .read_exact_at(&mut first, 0)
-        .unwrap();
+    File::open(folder.join("b")).unwrap().read_exact_at(&mut first, 0).unwrap();
     assert_eq!(first, [0]);
 }
 
@@ -120,8 +111,5 @@ fn a_read_only_export_is_not_opened_for_writing() {
     let path = mounted.mount.path_of("b");
     let open = OpenOptions::new().write(true).open(&path);
     assert_eq!(errno(open), Some(Errno::ROFS));
-    File::open(path)
-        .unwrap()
-        .read_exact_at(&mut [0; 9], 3)
-        .unwrap();
+    File::open(path).unwrap().read_exact_at(&mut [0; 9], 3).unwrap();
 }

@@ -28,10 +28,7 @@ fn contents_equal_those_of_an_array() {
     };
     let file = mounted.open("d");
     let array = std::cell::RefCell::new(vec![0u8; BYTES as usize]);
-    let mut runner = TestRunner::new(Config {
-        cases: 60,
-        ..Config::default()
-    });
+    let mut runner = TestRunner::new(Config { cases: 60, ..Config::default() });
     let done = runner.run(&steps(), |steps| {
         let mut array = array.borrow_mut();
         for (kind, offset, bytes, value) in steps {
@@ -88,11 +85,7 @@ fn concurrent_writes_within_a_block_keep_all_bytes() {
     let mut all = vec![0; (pieces * PIECE) as usize];
     file.read_exact_at(&mut all, 0).unwrap();
     for (at, byte) in all.iter().enumerate() {
-        assert_eq!(
-            *byte,
-            ((at as u64 / PIECE) as u8).wrapping_add(1),
-            "byte {at}"
-        );
+        assert_eq!(*byte, ((at as u64 / PIECE) as u8).wrapping_add(1), "byte {at}");
     }
 }
 
@@ -147,16 +140,10 @@ fn holes_are_punched_found_and_deallocated() {
 
     let whole = FallocateFlags::empty();
     assert_eq!(fallocate(&file, whole, 0, 4096), Err(Errno::OPNOTSUPP));
-    assert_eq!(
-        fallocate(&file, FallocateFlags::KEEP_SIZE, 0, 4096),
-        Err(Errno::OPNOTSUPP)
-    );
+    assert_eq!(fallocate(&file, FallocateFlags::KEEP_SIZE, 0, 4096), Err(Errno::OPNOTSUPP));
     assert_eq!(fallocate(&file, punch, BYTES, 4096), Err(Errno::INVAL));
     fallocate(&file, punch, BYTES - 4096, 8192).unwrap();
     assert_eq!(data(BYTES - 4096), Err(Errno::NXIO));
     let grow = FallocateFlags::ZERO_RANGE;
-    assert_eq!(
-        fallocate(&file, grow, BYTES - 4096, 8192),
-        Err(Errno::INVAL)
-    );
+    assert_eq!(fallocate(&file, grow, BYTES - 4096, 8192), Err(Errno::INVAL));
 }

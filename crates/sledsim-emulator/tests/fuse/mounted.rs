@@ -70,18 +70,12 @@ impl Mounted {
         }
         let server = Server::start(exports).unwrap();
         let mount = FuseMount::start(point, server.exports(), &Settings::default()).unwrap();
-        Some(Self {
-            mount,
-            server,
-            place,
-        })
+        Some(Self { mount, server, place })
     }
 
     pub fn open(&self, name: &str) -> File {
         let path = self.mount.path_of(name);
-        (OpenOptions::new().read(true).write(true))
-            .open(path)
-            .unwrap()
+        (OpenOptions::new().read(true).write(true)).open(path).unwrap()
     }
 
     /// The statistics of an export.
@@ -115,9 +109,6 @@ impl Mounted {
 
     fn outstanding(&self) -> usize {
         let exports = self.server.exports();
-        exports
-            .iter()
-            .map(|export| export.timeline().outstanding())
-            .sum()
+        exports.iter().map(|export| export.timeline().outstanding()).sum()
     }
 }

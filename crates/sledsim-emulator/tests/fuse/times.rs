@@ -31,10 +31,7 @@ fn an_access_takes_the_times_of_its_device_requests() {
         expected = (expected.0 + reads, expected.1 + writes);
         mounted.expect("d", "reads", expected.0, what);
         mounted.expect("d", "writes", expected.1, what);
-        assert!(
-            took >= LATENCY * (reads + writes) as u32,
-            "{what}: {took:?}"
-        );
+        assert!(took >= LATENCY * (reads + writes) as u32, "{what}: {took:?}");
     };
     let write = |bytes: usize, offset| file.write_all_at(&vec![1; bytes], offset).unwrap();
     let read = |bytes: usize, offset| file.read_exact_at(&mut vec![0; bytes], offset).unwrap();

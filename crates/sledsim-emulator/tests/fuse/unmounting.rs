@@ -20,17 +20,12 @@ fn one(latency_ms: f64) -> Option<Mounted> {
 
 fn is_mounted(point: &Path) -> bool {
     let text = fs::read_to_string("/proc/self/mounts").unwrap();
-    text.lines()
-        .any(|line| line.split(' ').nth(1) == point.to_str())
+    text.lines().any(|line| line.split(' ').nth(1) == point.to_str())
 }
 
 /// A FUSE mount whose server has died.
 fn dead(point: &Path, kind: &str) {
-    let device = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open("/dev/fuse")
-        .unwrap();
+    let device = OpenOptions::new().read(true).write(true).open("/dev/fuse").unwrap();
     let fd = device.as_raw_fd();
     let options = format!("fd={fd},rootmode=40000,user_id=0,group_id=0");
     let options = CString::new(options).unwrap();
@@ -54,10 +49,7 @@ fn unmounting_fails_the_requests_in_flight() {
             client.join().unwrap().unwrap_err();
         }
         assert_eq!(under_way, 2);
-        assert!(
-            start.elapsed() < Duration::from_secs(120),
-            "not the four minutes"
-        );
+        assert!(start.elapsed() < Duration::from_secs(120), "not the four minutes");
     });
     assert!(!is_mounted(&point) && !mounted.mount.is_alive());
 }
@@ -78,10 +70,7 @@ fn unmounting_fails_a_read_modify_write() {
     drop(server);
     drop(mount);
     client.join().unwrap().unwrap_err();
-    assert!(
-        start.elapsed() < Duration::from_secs(120),
-        "not the four minutes"
-    );
+    assert!(start.elapsed() < Duration::from_secs(120), "not the four minutes");
 }
 
 #[test]
@@ -170,22 +159,13 @@ fn bad_mount_points_are_refused() {
         ("none", "mount point missing"),
         ("full", "is not empty"),
         ("text", "is not empty"),
-        (
-            "used",
-            "is a mount point already, of a file system of type fuse.sledsim",
-        ),
+        ("used", "is a mount point already, of a file system of type fuse.sledsim"),
     ] {
         let refused = start(&path(name)).err().unwrap().to_string();
-        assert!(
-            refused.contains(name) && refused.contains(problem),
-            "{refused}"
-        );
+        assert!(refused.contains(name) && refused.contains(problem), "{refused}");
     }
     let refused = start(Path::new("/dev/null")).err().unwrap().to_string();
-    assert!(
-        refused.contains("neither a folder nor a regular file"),
-        "{refused}"
-    );
+    assert!(refused.contains("neither a folder nor a regular file"), "{refused}");
 
     let strange = Server::start(vec![export("a/b", constant(BYTES, 0.0))]).unwrap();
     fs::create_dir(path("empty")).unwrap();

@@ -59,10 +59,7 @@ pub fn memory(blocks: u64, latency_ms: f64) -> ExportSpec {
 
 /// A memory of another name.
 pub fn named(name: &str) -> ExportSpec {
-    ExportSpec {
-        name: name.to_owned(),
-        ..memory(4096, 0.0)
-    }
+    ExportSpec { name: name.to_owned(), ..memory(4096, 0.0) }
 }
 
 impl Served {
@@ -79,22 +76,11 @@ impl Served {
 
     pub fn connect(&self) -> Initiator {
         let uri = self.target.uri();
-        let portal = uri
-            .strip_prefix("iscsi://")
-            .unwrap()
-            .split('/')
-            .next()
-            .unwrap();
+        let portal = uri.strip_prefix("iscsi://").unwrap().split('/').next().unwrap();
         let wire = TcpStream::connect(portal).unwrap();
-        wire.set_read_timeout(Some(Duration::from_secs(120)))
-            .unwrap();
+        wire.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
         wire.set_nodelay(true).unwrap();
-        Initiator {
-            wire,
-            cmd_sn: 1,
-            tag: 0,
-            digests: (false, false),
-        }
+        Initiator { wire, cmd_sn: 1, tag: 0, digests: (false, false) }
     }
 
     /// A session for commands, with its first unit attention taken.
@@ -107,9 +93,7 @@ impl Served {
 
     /// The counts of client errors.
     pub fn troubles(&self, kind: &str) -> u64 {
-        self.target.to_json()["troubles"][kind]["count"]
-            .as_u64()
-            .unwrap()
+        self.target.to_json()["troubles"][kind]["count"].as_u64().unwrap()
     }
 }
 
@@ -121,9 +105,7 @@ pub struct Initiator {
 }
 
 pub fn text(keys: &[(&str, &str)]) -> Vec<u8> {
-    let pairs = keys
-        .iter()
-        .flat_map(|(key, value)| [*key, "=", *value, "\0"]);
+    let pairs = keys.iter().flat_map(|(key, value)| [*key, "=", *value, "\0"]);
     pairs.collect::<String>().into_bytes()
 }
 
@@ -201,23 +183,14 @@ impl Initiator {
 
     /// Logs in to a normal session with these operational keys; returns the answers.
     pub fn log_in(&mut self, keys: &[(&str, &str)]) -> String {
-        let names = [
-            ("InitiatorName", "iqn.2026-11.com.example:test"),
-            ("TargetName", TARGET),
-        ];
-        let answer = self.login(
-            0,
-            Some(1),
-            &[&names[..], &[("AuthMethod", "None")]].concat(),
-        );
+        let names = [("InitiatorName", "iqn.2026-11.com.example:test"), ("TargetName", TARGET)];
+        let answer = self.login(0, Some(1), &[&names[..], &[("AuthMethod", "None")]].concat());
         assert_eq!((answer.login_status(), answer.head[1]), ((0, 0), 0x81));
         let answer = self.login(1, Some(3), keys);
         assert_eq!((answer.login_status(), answer.head[1]), ((0, 0), 0x87));
         let answers = String::from_utf8(answer.data).unwrap();
-        self.digests = (
-            answers.contains("HeaderDigest=CRC32C"),
-            answers.contains("DataDigest=CRC32C"),
-        );
+        self.digests =
+            (answers.contains("HeaderDigest=CRC32C"), answers.contains("DataDigest=CRC32C"));
         answers
     }
 

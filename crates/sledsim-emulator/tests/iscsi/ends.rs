@@ -9,10 +9,7 @@ use std::time::Duration;
 fn a_power_failure_ends_the_session_and_the_next_finds_the_unit_not_ready() {
     let mut spec = memory(4096, 0.0);
     spec.power_cut = Some(CutSpec::parse("manual").unwrap());
-    let served = Served::of(
-        vec![spec, super::client::named("other")],
-        &Settings::default(),
-    );
+    let served = Served::of(vec![spec, super::client::named("other")], &Settings::default());
     let mut before = served.session();
     let power = served.server.power("m").unwrap();
     power.cut().unwrap();

@@ -63,13 +63,8 @@ fn violations_end_the_session_and_no_other() {
 fn a_command_whose_data_are_lost_ends_alone() {
     let served = Served::new(&Settings::default());
     let mut initiator = served.session();
-    let cases = [
-        (1, 0, 0, 4096),
-        (0, 512, 0, 512),
-        (0, 0, 1, 512),
-        (0, 0, 0, 8192),
-        (0, 0, 0, 512),
-    ];
+    let cases =
+        [(1, 0, 0, 4096), (0, 512, 0, 512), (0, 0, 1, 512), (0, 0, 0, 8192), (0, 0, 0, 512)];
     for (number, offset, off_tag, bytes) in cases {
         let tag = initiator.command(0xa1, 0, &write_10(0, 8), 4096, &[]);
         let asked = initiator.receive().unwrap();
@@ -90,13 +85,7 @@ fn wrong_digests_end_the_session() {
         let mut initiator = served.connect();
         initiator.log_in(&[("HeaderDigest", "CRC32C"), ("DataDigest", "CRC32C")]);
         initiator.execute(0, &[0; 6], 0, &[]);
-        let mut head = head(
-            0x01,
-            0xa1,
-            0,
-            9,
-            &[(4, 512), (20, 512), (24, initiator.cmd_sn)],
-        );
+        let mut head = head(0x01, 0xa1, 0, 9, &[(4, 512), (20, 512), (24, initiator.cmd_sn)]);
         head[32..42].copy_from_slice(&write_10(0, 1));
         let mut bytes = head.to_vec();
         bytes.extend((crc32c::crc32c(&head) ^ header).to_le_bytes());
@@ -175,10 +164,7 @@ fn an_initiator_that_vanishes_leaves_nothing_behind() {
 /// The sizes of the anonymous memory of this process, in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("RssAnon:"))
-        .unwrap();
+    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();
     let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     kib << 10
 }
@@ -228,9 +214,7 @@ fn sixty_four_sessions_with_256_commands_each_are_served() {
         let mut tags: Vec<_> = (0..256).map(|_| initiator.status().field(16)).collect();
         tags.sort_unstable();
         assert_eq!(tags, (2..258).collect::<Vec<_>>());
-        let read = initiator
-            .execute(0, &read_10(lbn, 256), 256 * 512, &[])
-            .data;
+        let read = initiator.execute(0, &read_10(lbn, 256), 256 * 512, &[]).data;
         let block = |at: usize| if at.is_multiple_of(2) { at as u8 } else { 0 };
         assert!((0..256).all(|at| read[at * 512] == block(at)));
     };

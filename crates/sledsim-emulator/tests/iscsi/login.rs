@@ -16,11 +16,7 @@ const NAMES: [Key<'static>; 2] = [("InitiatorName", "iqn.a"), ("TargetName", TAR
 fn the_target_answers_by_the_negotiated_parameters() {
     let served = Served::new(&Settings::default());
     let mut initiator = served.connect();
-    let keys = [
-        ("HeaderDigest", "CRC32C,None"),
-        ("DataDigest", "CRC32C"),
-        ("InitialR2T", "No"),
-    ];
+    let keys = [("HeaderDigest", "CRC32C,None"), ("DataDigest", "CRC32C"), ("InitialR2T", "No")];
     let answers = initiator.log_in(&keys);
     assert!(answers.contains("MaxRecvDataSegmentLength=262144\0"));
     // Digests are on in both directions: the answer is checked as it is received.
@@ -34,23 +30,13 @@ fn logins_that_cannot_be_are_refused_with_their_status() {
     let cases: [(&[Key<'_>], (u8, u8)); 5] = [
         (&[("TargetName", TARGET)], (2, 7)),
         (&[("InitiatorName", "iqn.a")], (2, 7)),
-        (
-            &[("InitiatorName", "iqn.a"), ("TargetName", "iqn.b")],
-            (2, 3),
-        ),
-        (
-            &[("InitiatorName", "iqn.a"), ("SessionType", "Other")],
-            (2, 9),
-        ),
+        (&[("InitiatorName", "iqn.a"), ("TargetName", "iqn.b")], (2, 3)),
+        (&[("InitiatorName", "iqn.a"), ("SessionType", "Other")], (2, 9)),
         (&[NAMES[0], NAMES[1], ("AuthMethod", "CHAP")], (2, 1)),
     ];
     for (keys, status) in cases {
         let mut initiator = served.connect();
-        assert_eq!(
-            initiator.login(0, Some(1), keys).login_status(),
-            status,
-            "{keys:?}"
-        );
+        assert_eq!(initiator.login(0, Some(1), keys).login_status(), status, "{keys:?}");
         assert!(initiator.is_ended());
     }
     assert_eq!(served.troubles("refused_handshakes"), 5);
@@ -80,20 +66,13 @@ fn keys_agree_over_all_requests_of_a_login() {
         Ok(said)
     };
     let (first, burst) = (("FirstBurstLength", "65536"), ("MaxBurstLength", "4096"));
-    for offers in [
-        &[&[burst, first][..]][..],
-        &[&[first, burst]],
-        &[&[burst], &[first]],
-    ] {
+    for offers in [&[&[burst, first][..]][..], &[&[first, burst]], &[&[burst], &[first]]] {
         let said = answered(offers).unwrap();
         assert!(said.contains("FirstBurstLength=4096\0"), "{said}");
     }
     assert_eq!(answered(&[&[first], &[burst]]), Err((2, 0)));
     assert_eq!(answered(&[&[burst], &[burst]]), Err((2, 0)));
-    assert_eq!(
-        answered(&[&[("InitialR2T", "No")], &[("InitialR2T", "Yes")]]),
-        Err((2, 0))
-    );
+    assert_eq!(answered(&[&[("InitialR2T", "No")], &[("InitialR2T", "Yes")]]), Err((2, 0)));
 }
 
 #[test]
@@ -103,10 +82,7 @@ fn keys_may_continue_in_the_next_request() {
     let (first, second) = (&text(&NAMES)[..20], &text(&NAMES)[20..]);
     initiator.send(head(0x43, 0x44, 0, 0, &[(24, 1)]), first);
     let asked = initiator.receive().unwrap();
-    assert_eq!(
-        (asked.opcode(), asked.head[1], asked.data.len()),
-        (0x23, 0x04, 0)
-    );
+    assert_eq!((asked.opcode(), asked.head[1], asked.data.len()), (0x23, 0x04, 0));
     initiator.send(head(0x43, 0x87, 0, 0, &[(24, 1)]), second);
     assert_eq!(initiator.receive().unwrap().head[1], 0x87);
 }
@@ -117,16 +93,10 @@ fn discovery_names_the_target_and_where_it_is() {
     let mut initiator = served.connect();
     let answer = initiator.login(1, Some(3), &[NAMES[0], ("SessionType", "Discovery")]);
     assert_eq!(answer.head[1], 0x87);
-    initiator.send(
-        head(0x04, 0x80, 0, 1, &[(20, u32::MAX), (24, 1)]),
-        b"SendTargets=All\0",
-    );
+    initiator.send(head(0x04, 0x80, 0, 1, &[(20, u32::MAX), (24, 1)]), b"SendTargets=All\0");
     let answer = initiator.receive().unwrap();
     let address = initiator.wire.peer_addr().unwrap();
-    let expected = text(&[
-        ("TargetName", TARGET),
-        ("TargetAddress", &format!("{address},1")),
-    ]);
+    let expected = text(&[("TargetName", TARGET), ("TargetAddress", &format!("{address},1"))]);
     assert_eq!(answer.data, expected);
     // It executes no commands.
     initiator.cmd_sn = 2;
@@ -146,19 +116,13 @@ fn secrets(text: &str, mode: u32) -> (TempDir, PathBuf) {
 fn with_secrets() -> Settings {
     let text = "initiator alice 0123456789ab\ntarget sled abcdefghijkl\n";
     let (_folder, path) = secrets(text, 0o600);
-    Settings {
-        secrets: Some(Secrets::load(&path).unwrap()),
-        ..Settings::default()
-    }
+    Settings { secrets: Some(Secrets::load(&path).unwrap()), ..Settings::default() }
 }
 
 fn value(text: &[u8], key: &str) -> String {
     let text = String::from_utf8(text.to_vec()).unwrap();
-    let pair = text
-        .split('\0')
-        .find_map(|pair| pair.strip_prefix(&format!("{key}=")));
-    pair.unwrap_or_else(|| panic!("{key} in {text:?}"))
-        .to_owned()
+    let pair = text.split('\0').find_map(|pair| pair.strip_prefix(&format!("{key}=")));
+    pair.unwrap_or_else(|| panic!("{key} in {text:?}")).to_owned()
 }
 
 /// The response of RFC 1994 with MD5.
@@ -192,16 +156,9 @@ fn initiators_with_the_right_secret_are_let_in() {
     assert_eq!(wrong.login_status(), (2, 1));
     // Both ways: the target proves that it has a secret, too.
     let challenge = "0x00112233445566778899aabbccddeeff";
-    let mutual = authenticate(
-        &served,
-        "0123456789ab",
-        &[("CHAP_I", "9"), ("CHAP_C", challenge)],
-    );
+    let mutual = authenticate(&served, "0123456789ab", &[("CHAP_I", "9"), ("CHAP_C", challenge)]);
     assert_eq!(value(&mutual.data, "CHAP_N"), "sled");
-    assert_eq!(
-        value(&mutual.data, "CHAP_R"),
-        response(9, "abcdefghijkl", challenge)
-    );
+    assert_eq!(value(&mutual.data, "CHAP_R"), response(9, "abcdefghijkl", challenge));
 }
 
 #[test]
@@ -225,16 +182,10 @@ fn no_stage_is_skipped_without_authentication() {
 fn files_of_secrets_that_others_can_read_are_refused() {
     let (_folder, path) = secrets("initiator alice 0123456789ab\n", 0o640);
     let problem = Secrets::load(&path).unwrap_err().to_string();
-    assert!(
-        problem.contains("mode 0640") && problem.contains("chmod 600"),
-        "{problem}"
-    );
+    assert!(problem.contains("mode 0640") && problem.contains("chmod 600"), "{problem}");
     let (_folder, path) = secrets("initiator alice short\n", 0o600);
     let problem = Secrets::load(&path).unwrap_err().to_string();
-    assert!(
-        problem.contains("line 1") && !problem.contains("short"),
-        "{problem}"
-    );
+    assert!(problem.contains("line 1") && !problem.contains("short"), "{problem}");
 }
 
 #[test]

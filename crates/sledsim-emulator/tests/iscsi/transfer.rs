@@ -7,9 +7,7 @@ use std::collections::VecDeque;
 
 /// Bytes that differ from block to block.
 fn pattern(blocks: usize) -> Vec<u8> {
-    (0..blocks * 512)
-        .map(|at| (at / 512 * 7 + at % 251) as u8)
-        .collect()
+    (0..blocks * 512).map(|at| (at / 512 * 7 + at % 251) as u8).collect()
 }
 
 proptest! {
@@ -78,28 +76,13 @@ fn residual_counts_tell_what_was_not_moved() {
     let mut initiator = served.session();
     let of = |pdu: super::client::Pdu| (pdu.head[1] & 6, pdu.field(44), pdu.data.len());
     // More and fewer bytes expected than two blocks have.
-    assert_eq!(
-        of(initiator.execute(0, &read_10(0, 2), 2000, &[])),
-        (2, 976, 1024)
-    );
-    assert_eq!(
-        of(initiator.execute(0, &read_10(0, 2), 600, &[])),
-        (4, 424, 600)
-    );
-    assert_eq!(
-        of(initiator.execute(0, &read_10(0, 2), 0, &[])),
-        (4, 1024, 0)
-    );
+    assert_eq!(of(initiator.execute(0, &read_10(0, 2), 2000, &[])), (2, 976, 1024));
+    assert_eq!(of(initiator.execute(0, &read_10(0, 2), 600, &[])), (4, 424, 600));
+    assert_eq!(of(initiator.execute(0, &read_10(0, 2), 0, &[])), (4, 1024, 0));
     let data = pattern(4);
     // More data than the command takes; then only the whole blocks among too few.
-    assert_eq!(
-        of(initiator.execute(0, &write_10(8, 2), 0, &data)),
-        (2, 1024, 0)
-    );
-    assert_eq!(
-        of(initiator.execute(0, &write_10(20, 4), 0, &data[..1300])),
-        (4, 748, 0)
-    );
+    assert_eq!(of(initiator.execute(0, &write_10(8, 2), 0, &data)), (2, 1024, 0));
+    assert_eq!(of(initiator.execute(0, &write_10(20, 4), 0, &data[..1300])), (4, 748, 0));
     let read = initiator.execute(0, &read_10(20, 4), 2048, &[]).data;
     assert!(read[..1024] == data[..1024] && read[1024..].iter().all(|byte| *byte == 0));
 }
@@ -119,27 +102,15 @@ fn the_window_has_as_many_commands_as_the_user_allows() {
     // A fifth is beyond the window, and ignored; an immediate one is not counted.
     initiator.command(0xc1, 0, &read_10(0, 1), 512, &[]);
     initiator.cmd_sn -= 1;
-    initiator.send(
-        head(0x40, 0x80, 0, 77, &[(20, NO_TAG), (24, initiator.cmd_sn)]),
-        b"ping",
-    );
+    initiator.send(head(0x40, 0x80, 0, 77, &[(20, NO_TAG), (24, initiator.cmd_sn)]), b"ping");
     let pong = initiator.receive().unwrap();
-    assert_eq!(
-        (pong.opcode(), pong.field(16), &pong.data[..]),
-        (0x20, 77, &b"ping"[..])
-    );
+    assert_eq!((pong.opcode(), pong.field(16), &pong.data[..]), (0x20, 77, &b"ping"[..]));
     assert_eq!(pong.field(32), pong.field(28) - 1);
     for done in 1..=4 {
         let answer = initiator.status();
-        assert_eq!(
-            (answer.head[3], answer.field(32) - pong.field(32)),
-            (GOOD, done)
-        );
+        assert_eq!((answer.head[3], answer.field(32) - pong.field(32)), (GOOD, done));
     }
-    assert_eq!(
-        initiator.execute(0, &read_10(0, 1), 512, &[]).data.len(),
-        512
-    );
+    assert_eq!(initiator.execute(0, &read_10(0, 1), 512, &[]).data.len(), 512);
 }
 
 /// The target asks for the data of as many commands as the setting allows; for those of a
@@ -160,10 +131,7 @@ fn data_are_asked_for_within_the_bound() {
     let mut ended = 0;
     // The commands whose data it waits for; all that it asks for come before the answer.
     for expected in [&[0, 1][..], &[1, 2], &[2], &[3], &[4], &[]] {
-        initiator.send(
-            head(0x40, 0x80, 0, 900, &[(20, NO_TAG), (24, initiator.cmd_sn)]),
-            b"",
-        );
+        initiator.send(head(0x40, 0x80, 0, 900, &[(20, NO_TAG), (24, initiator.cmd_sn)]), b"");
         loop {
             let message = initiator.receive().unwrap();
             match message.opcode() {

@@ -41,10 +41,7 @@ fn addresses_are_parsed() {
         ("[::1:80", "brackets"),
     ] {
         let error = text.parse::<Address>().unwrap_err().to_string();
-        assert!(
-            error.contains(problem) && error.contains(&format!("'{text}'")),
-            "{error}"
-        );
+        assert!(error.contains(problem) && error.contains(&format!("'{text}'")), "{error}");
         assert!(error.contains("unix:PATH or tcp:HOST:PORT"), "{error}");
     }
 }
@@ -64,19 +61,12 @@ fn a_socket_file_is_private_and_exclusive() {
     let path = folder.path().join("a b.sock");
     let address = Address::Unix(path.clone());
     let first = start(&server, &address).unwrap();
-    assert!(
-        first.uri().starts_with("nbd+unix:///?socket=/"),
-        "{}",
-        first.uri()
-    );
+    assert!(first.uri().starts_with("nbd+unix:///?socket=/"), "{}", first.uri());
     assert!(first.uri().ends_with("/a%20b.sock"), "{}", first.uri());
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let second = start(&server, &address).err().unwrap();
-    assert!(
-        second.contains("a b.sock") && second.contains("another server"),
-        "{second}"
-    );
+    assert!(second.contains("a b.sock") && second.contains("another server"), "{second}");
     let mut client = Client::simple(&path, "d");
     assert_eq!(client.read(0, 512), Ok(vec![0; 512]));
     first.stop(Duration::ZERO);
@@ -110,10 +100,7 @@ fn a_port_of_this_machine() {
     let first = start(&server, &tcp("127.0.0.1", 0)).unwrap();
     let uri = first.uri();
     let place = uri.strip_prefix("nbd://").unwrap();
-    assert!(
-        place.starts_with("127.0.0.1:") && !place.ends_with(":0"),
-        "{place}"
-    );
+    assert!(place.starts_with("127.0.0.1:") && !place.ends_with(":0"), "{place}");
     let mut client = Client::tcp(place);
     client.greet(FIXED | NO_ZEROES);
     client.go("d");
@@ -121,9 +108,7 @@ fn a_port_of_this_machine() {
     assert_eq!(client.read(0, 512), Ok(vec![1; 512]));
     let taken = start(&server, &place.parse().unwrap()).err().unwrap();
     assert!(taken.contains(place) && taken.contains("in use"), "{taken}");
-    let nowhere = start(&server, &tcp("no-such-host.invalid", 1))
-        .err()
-        .unwrap();
+    let nowhere = start(&server, &tcp("no-such-host.invalid", 1)).err().unwrap();
     assert!(nowhere.contains("no such host"), "{nowhere}");
     if TcpListener::bind("[::1]:0").is_ok() {
         let six = start(&server, &"[::1]:0".parse().unwrap()).unwrap();
@@ -143,10 +128,7 @@ fn remote_addresses_need_authentication_or_explicit_permission() {
         assert!(error.contains("--allow-unauthenticated-remote"), "{error}");
         assert!(error.contains("client certificates"), "{error}");
     }
-    let open = admitting(Admission {
-        allow_unauthenticated: true,
-        ..Admission::default()
-    });
+    let open = admitting(Admission { allow_unauthenticated: true, ..Admission::default() });
     let address = tcp("0.0.0.0", 0);
     let open = NbdServer::start(&address, server.exports().clone(), &open).unwrap();
     let uri = open.uri();

@@ -84,10 +84,8 @@ impl Client {
     pub fn silent(path: &Path) -> Self {
         let wire = UnixStream::connect(path).unwrap();
         // Longer than any reply in these tests takes.
-        wire.set_read_timeout(Some(Duration::from_secs(120)))
-            .unwrap();
-        wire.set_write_timeout(Some(Duration::from_secs(120)))
-            .unwrap();
+        wire.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        wire.set_write_timeout(Some(Duration::from_secs(120))).unwrap();
         Self::on(wire)
     }
 
@@ -115,8 +113,7 @@ impl Client {
 impl Client<TcpStream> {
     pub fn tcp(at: &str) -> Self {
         let wire = TcpStream::connect(at).unwrap();
-        wire.set_read_timeout(Some(Duration::from_secs(120)))
-            .unwrap();
+        wire.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
         wire.set_nodelay(true).unwrap();
         Self::on(wire)
     }
@@ -124,12 +121,7 @@ impl Client<TcpStream> {
 
 impl<S: Read + Write> Client<S> {
     pub fn on(wire: S) -> Self {
-        Self {
-            wire,
-            structured: false,
-            bytes: 0,
-            flags: 0,
-        }
+        Self { wire, structured: false, bytes: 0, flags: 0 }
     }
 
     pub fn say(&mut self, bytes: &[u8]) {
@@ -232,12 +224,7 @@ impl<S: Read + Write> Client<S> {
             let error = self.u32();
             let cookie = self.u64();
             let length = if error == 0 { length as usize } else { 0 };
-            return Answer {
-                cookie,
-                error,
-                chunk: None,
-                data: self.hear(length),
-            };
+            return Answer { cookie, error, chunk: None, data: self.hear(length) };
         }
         assert_eq!(self.u32(), 0x668e_33ef);
         assert_eq!(self.u16(), 1, "the only chunk is the last");
@@ -256,12 +243,7 @@ impl<S: Read + Write> Client<S> {
             }
             _ => 0,
         };
-        Answer {
-            cookie,
-            error,
-            chunk: Some(chunk),
-            data,
-        }
+        Answer { cookie, error, chunk: Some(chunk), data }
     }
 
     /// Reads; returns the error number on failure.
@@ -321,10 +303,7 @@ impl<S: Read + Write> Client<S> {
             .collect();
         assert_eq!(words[0], 1);
         assert_eq!(answer.data.len() % 8, 4);
-        Ok(words[1..]
-            .chunks_exact(2)
-            .map(|two| [two[0], two[1]])
-            .collect())
+        Ok(words[1..].chunks_exact(2).map(|two| [two[0], two[1]]).collect())
     }
 }
 
@@ -392,22 +371,12 @@ pub struct Wanted {
 impl Wanted {
     /// A device that takes no time.
     pub fn quick(name: &'static str, bytes: u64) -> Self {
-        Self {
-            name,
-            bytes,
-            latency_ms: 0.0,
-            speed: 1.0,
-            file: None,
-            read_only: false,
-        }
+        Self { name, bytes, latency_ms: 0.0, speed: 1.0, file: None, read_only: false }
     }
 
     /// A device that serves one request at a time, each in `ms` milliseconds.
     pub fn slow(name: &'static str, bytes: u64, latency_ms: f64) -> Self {
-        Self {
-            latency_ms,
-            ..Self::quick(name, bytes)
-        }
+        Self { latency_ms, ..Self::quick(name, bytes) }
     }
 }
 
@@ -449,10 +418,7 @@ pub fn requests(server: &Server, name: &str) -> u64 {
 
 /// Settings with this admission.
 pub fn admitting(admission: Admission) -> Settings {
-    Settings {
-        admission,
-        ..Settings::default()
-    }
+    Settings { admission, ..Settings::default() }
 }
 
 impl Served {
@@ -469,12 +435,7 @@ impl Served {
         let socket = folder.path().join("s.sock");
         let address = Address::Unix(socket.clone());
         let nbd = NbdServer::start(&address, server.exports().clone(), settings).unwrap();
-        Self {
-            nbd,
-            server,
-            socket,
-            _folder: folder,
-        }
+        Self { nbd, server, socket, _folder: folder }
     }
 
     /// A preset, sped up by a factor.

@@ -51,9 +51,7 @@ fn a_structured_read_is_one_chunk() {
     expected.extend([9; 512]);
     assert_eq!(client.hear(expected.len()), expected);
     client.ask(FLUSH, 0, 3, 0, 0);
-    let none = [
-        0x66, 0x8e, 0x33, 0xef, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0,
-    ];
+    let none = [0x66, 0x8e, 0x33, 0xef, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0];
     assert_eq!(client.hear(20), none);
 }
 
@@ -75,11 +73,7 @@ fn invalid_requests_fail_and_the_next_one_is_served() {
                 (1 << 63, 512),
                 (0, u32::MAX - 511),
             ] {
-                let error = if command == WRITE_ZEROES {
-                    ENOSPC
-                } else {
-                    EINVAL
-                };
+                let error = if command == WRITE_ZEROES { ENOSPC } else { EINVAL };
                 assert_eq!(client.command(command, 0, offset, length), Err(error));
             }
         }
@@ -109,20 +103,13 @@ fn invalid_requests_fail_and_the_next_one_is_served() {
             (BLOCK_STATUS, NO_HOLE),
         ] {
             let length = if command == FLUSH { 0 } else { 512 };
-            assert_eq!(
-                client.command(command, flags, 0, length),
-                Err(EINVAL),
-                "{command} {flags}"
-            );
+            assert_eq!(client.command(command, flags, 0, length), Err(EINVAL), "{command} {flags}");
         }
         assert_eq!(client.write_with(DF, 0, &[1; 512]), Err(EINVAL));
         assert_eq!(client.command(FLUSH, 0, 512, 0), Err(EINVAL));
         assert_eq!(client.command(FLUSH, 0, 0, 512), Err(EINVAL));
         for hole in [0, NO_HOLE] {
-            assert_eq!(
-                client.command(WRITE_ZEROES, hole | FAST_ZERO, 0, 512),
-                Err(ENOTSUP)
-            );
+            assert_eq!(client.command(WRITE_ZEROES, hole | FAST_ZERO, 0, 512), Err(ENOTSUP));
         }
         assert_eq!(client.read(0, 1024), Ok(vec![3; 1024]), "nothing was done");
     });
@@ -150,11 +137,8 @@ fn a_read_only_export_refuses_writes() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("d.img");
     std::fs::write(&file, vec![4; 1 << 20]).unwrap();
-    let wanted = Wanted {
-        file: Some(file.clone()),
-        read_only: true,
-        ..Wanted::quick("d", 1 << 20)
-    };
+    let wanted =
+        Wanted { file: Some(file.clone()), read_only: true, ..Wanted::quick("d", 1 << 20) };
     let served = Served::new(&[wanted]);
     both(&served, |client| {
         assert_eq!(client.flags & 2, 2);
@@ -172,34 +156,23 @@ fn a_read_only_export_refuses_writes() {
 fn a_backing_file_contains_flushed_data() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("d.img");
-    let wanted = Wanted {
-        file: Some(file.clone()),
-        ..Wanted::quick("d", 1 << 20)
-    };
+    let wanted = Wanted { file: Some(file.clone()), ..Wanted::quick("d", 1 << 20) };
     let served = Served::new(&[wanted]);
     let mut one = Client::ready(&served.socket, "d");
     let mut other = Client::ready(&served.socket, "d");
     assert_eq!(one.write(0, &[1; 512]), Ok(()));
     assert_eq!(other.command(FLUSH, 0, 0, 0), Ok(()));
     assert_eq!(one.write_with(FUA, 512, &[2; 512]), Ok(()));
-    assert_eq!(
-        other.command(WRITE_ZEROES, FUA | NO_HOLE, 1024, 512),
-        Ok(())
-    );
-    assert_eq!(
-        std::fs::read(&file).unwrap()[..1024],
-        [[1; 512], [2; 512]].concat()
-    );
+    assert_eq!(other.command(WRITE_ZEROES, FUA | NO_HOLE, 1024, 512), Ok(()));
+    assert_eq!(std::fs::read(&file).unwrap()[..1024], [[1; 512], [2; 512]].concat());
 }
 
 /// A request of the device takes its time; a query of holes takes none and is answered
 /// while others wait.
 #[test]
 fn answers_are_sent_when_due() {
-    let served = Served::new(&[
-        Wanted::slow("d", 1 << 20, 50.0),
-        Wanted::slow("stuck", 1 << 20, 600_000.0),
-    ]);
+    let served =
+        Served::new(&[Wanted::slow("d", 1 << 20, 50.0), Wanted::slow("stuck", 1 << 20, 600_000.0)]);
     let mut client = Client::ready(&served.socket, "d");
     let start = Instant::now();
     for cookie in 0..3 {
@@ -223,17 +196,11 @@ fn out_of_order_replies_carry_their_own_data() {
     let mut client = Client::ready(&served.socket, "");
     let blocks = client.bytes / 512;
     let lbn = |at: u64| at * 7_919_993 % (blocks - 8);
-    let bytes = |at: u64| -> Vec<u8> {
-        (0..4096u64)
-            .map(|byte| (byte * 3 + at * 11) as u8)
-            .collect()
-    };
+    let bytes =
+        |at: u64| -> Vec<u8> { (0..4096u64).map(|byte| (byte * 3 + at * 11) as u8).collect() };
     let mut places: Vec<_> = (0..64).map(lbn).collect();
     places.sort_unstable();
-    assert!(
-        places.windows(2).all(|two| two[1] - two[0] >= 8),
-        "no two overlap"
-    );
+    assert!(places.windows(2).all(|two| two[1] - two[0] >= 8), "no two overlap");
     let mut all = Vec::new();
     for at in 0..64 {
         all.extend(request(WRITE, 0, at, lbn(at) * 512, 4096));
@@ -244,18 +211,13 @@ fn out_of_order_replies_carry_their_own_data() {
         let mut order: Vec<_> = (0..64).map(|_| client.answer(0)).collect();
         assert!(order.iter().all(|answer| answer.error == 0));
         let cookies: Vec<_> = order.iter().map(|answer| answer.cookie).collect();
-        assert!(
-            cookies.windows(2).any(|two| two[0] > two[1]),
-            "in order: {cookies:?}"
-        );
+        assert!(cookies.windows(2).any(|two| two[0] > two[1]), "in order: {cookies:?}");
         order.sort_by_key(|answer| answer.cookie);
         assert!(order.iter().map(|answer| answer.cookie).eq(0..64));
         order
     };
     seen(&mut client);
-    let reads: Vec<u8> = (0..64)
-        .flat_map(|at| request(READ, 0, at, lbn(at) * 512, 4096))
-        .collect();
+    let reads: Vec<u8> = (0..64).flat_map(|at| request(READ, 0, at, lbn(at) * 512, 4096)).collect();
     client.say(&reads);
     for answer in seen(&mut client) {
         let at = answer.cookie;

@@ -5,10 +5,7 @@ use super::client::*;
 const MIB: u64 = 1 << 20;
 
 fn two() -> Served {
-    let read_only = Wanted {
-        read_only: true,
-        ..Wanted::quick("zwei", 2 * MIB)
-    };
+    let read_only = Wanted { read_only: true, ..Wanted::quick("zwei", 2 * MIB) };
     Served::new(&[Wanted::quick("one", MIB), read_only])
 }
 
@@ -62,17 +59,10 @@ fn export_name_option() {
     let served = two();
     // With and without the zeroes for old clients; a client without the fixed newstyle
     // may send this option only.
-    for (flags, zeroes) in [
-        (0, 124),
-        (FIXED, 124),
-        (FIXED | NO_ZEROES, 0),
-        (NO_ZEROES, 0),
-    ] {
-        for (name, bytes, may) in [
-            ("", MIB, FLAGS),
-            ("one", MIB, FLAGS),
-            ("zwei", 2 * MIB, FLAGS_READ_ONLY),
-        ] {
+    for (flags, zeroes) in [(0, 124), (FIXED, 124), (FIXED | NO_ZEROES, 0), (NO_ZEROES, 0)] {
+        for (name, bytes, may) in
+            [("", MIB, FLAGS), ("one", MIB, FLAGS), ("zwei", 2 * MIB, FLAGS_READ_ONLY)]
+        {
             let mut client = Client::silent(&served.socket);
             client.greet(flags);
             client.option(EXPORT_NAME, name.as_bytes());
@@ -110,10 +100,7 @@ fn exports_are_listed_and_described() {
     );
     assert_eq!(client.replies(LIST, b"x")[0].0, ERR_INVALID);
     for option in [INFO, GO] {
-        assert_eq!(
-            client.replies(option, &info("three", &[]))[0].0,
-            ERR_UNKNOWN
-        );
+        assert_eq!(client.replies(option, &info("three", &[]))[0].0, ERR_UNKNOWN);
         for bad in [
             &[][..],
             &[0; 5],
@@ -171,11 +158,7 @@ fn abort_ends_the_handshake() {
     assert_eq!(client.replies(ABORT, &[]), [(ACK, vec![])]);
     assert!(client.is_closed());
     served.until(|served| served.nbd.clients() == 0);
-    for kind in [
-        "refused_handshakes",
-        "protocol_errors",
-        "disconnects_mid_request",
-    ] {
+    for kind in ["refused_handshakes", "protocol_errors", "disconnects_mid_request"] {
         assert_eq!(served.client_errors(kind), 0, "{kind}");
     }
 }
@@ -199,10 +182,7 @@ fn metadata_contexts_are_listed_and_selected() {
         assert_eq!(listed, [(ACK, vec![])], "{queries:?}");
     }
     for option in [LIST_META, SET_META] {
-        assert_eq!(
-            client.replies(option, &meta("three", &[]))[0].0,
-            ERR_UNKNOWN
-        );
+        assert_eq!(client.replies(option, &meta("three", &[]))[0].0, ERR_UNKNOWN);
         for bad in [
             &[][..],
             b"\0\0\0\x03one",
@@ -225,11 +205,7 @@ fn metadata_contexts_are_listed_and_selected() {
 #[test]
 fn a_selected_context_applies_to_one_export() {
     let served = two();
-    for (chosen, used, may) in [
-        ("one", "one", true),
-        ("one", "zwei", false),
-        ("", "one", true),
-    ] {
+    for (chosen, used, may) in [("one", "one", true), ("one", "zwei", false), ("", "one", true)] {
         let mut client = Client::connect(&served.socket);
         client.structure();
         client.set_allocation(chosen);

@@ -14,8 +14,7 @@ const BYTES: u64 = 64 << 20;
 /// Sends `bytes` and reads replies until the server closes; fails if it does not.
 fn throw(socket: &Path, bytes: &[u8]) {
     let mut wire = UnixStream::connect(socket).unwrap();
-    wire.set_read_timeout(Some(Duration::from_secs(120)))
-        .unwrap();
+    wire.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
     let mut reads = wire.try_clone().unwrap();
     thread::scope(|scope| {
         scope.spawn(move || {
@@ -50,18 +49,8 @@ fn session() -> Vec<u8> {
     option(STRUCTURED_REPLY, &[]);
     option(SET_META, &meta("d", &["base:allocation"]));
     option(GO, &info("d", &[1, 3]));
-    for (at, command) in [
-        WRITE,
-        READ,
-        TRIM,
-        FLUSH,
-        WRITE_ZEROES,
-        BLOCK_STATUS,
-        CACHE,
-        READ,
-    ]
-    .into_iter()
-    .enumerate()
+    for (at, command) in
+        [WRITE, READ, TRIM, FLUSH, WRITE_ZEROES, BLOCK_STATUS, CACHE, READ].into_iter().enumerate()
     {
         let length = if command == FLUSH { 0 } else { 4096 };
         let offset = if command == FLUSH { 0 } else { at as u64 * 512 };

@@ -9,10 +9,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn connections_are_limited() {
-    let admission = Admission {
-        max_clients: 2,
-        ..Admission::default()
-    };
+    let admission = Admission { max_clients: 2, ..Admission::default() };
     let served = Served::with(&[Wanted::quick("d", 1 << 20)], &admitting(admission));
     let mut first = Client::simple(&served.socket, "d");
     let second = Client::simple(&served.socket, "d");
@@ -29,10 +26,7 @@ fn connections_are_limited() {
 #[test]
 fn a_handshake_has_a_time_limit() {
     const PATIENCE: Duration = Duration::from_secs(1);
-    let admission = Admission {
-        patience: PATIENCE,
-        ..Admission::default()
-    };
+    let admission = Admission { patience: PATIENCE, ..Admission::default() };
     let served = Served::with(&[Wanted::quick("d", 1 << 20)], &admitting(admission));
     // A client that sends nothing, one that sends slowly, and one that does not read
     // its replies.
@@ -92,10 +86,7 @@ fn silent_clients_give_way() {
 #[test]
 fn a_client_may_be_silent_between_messages_alone() {
     const PATIENCE: Duration = Duration::from_secs(1);
-    let admission = Admission {
-        patience: PATIENCE,
-        ..Admission::default()
-    };
+    let admission = Admission { patience: PATIENCE, ..Admission::default() };
     let served = Served::with(&[Wanted::quick("d", 1 << 20)], &admitting(admission));
     let ready = || {
         let once =
@@ -105,13 +96,7 @@ fn a_client_may_be_silent_between_messages_alone() {
     let mut idle = ready();
     let write = request(WRITE, 0, 1, 0, 4096);
     let long = request(WRITE, 0, 1, 0, 48 << 20);
-    let parts = [
-        &write[..1],
-        &write[..27],
-        &write[..],
-        &[&write[..], &[1; 4095]].concat(),
-        &long,
-    ];
+    let parts = [&write[..1], &write[..27], &write[..], &[&write[..], &[1; 4095]].concat(), &long];
     for (count, part) in (1..).zip(parts) {
         let start = Instant::now();
         let mut half = ready();
@@ -158,10 +143,7 @@ fn slow_readers_hold_a_bounded_part() {
 /// A client that reads nothing is let go once another one waits for the memory, not before.
 #[test]
 fn a_slow_reader_gives_way_when_memory_is_short() {
-    let admission = Admission {
-        patience: Duration::from_secs(1),
-        ..Admission::default()
-    };
+    let admission = Admission { patience: Duration::from_secs(1), ..Admission::default() };
     let served = Served::with(&[Wanted::quick("d", 64 << 20)], &admitting(admission));
     let slow = |count: u64| {
         let mut client = Client::simple(&served.socket, "d");
@@ -198,15 +180,9 @@ fn options_of_a_handshake_are_limited() {
 /// Requests beyond the limit are not read.
 #[test]
 fn requests_in_flight_are_limited() {
-    let settings = Settings {
-        max_outstanding: 4,
-        ..Settings::default()
-    };
+    let settings = Settings { max_outstanding: 4, ..Settings::default() };
     // The first is so slow that no request is answered here.
-    let wanted = [
-        Wanted::slow("stuck", 1 << 20, 60_000.0),
-        Wanted::slow("d", 1 << 20, 20.0),
-    ];
+    let wanted = [Wanted::slow("stuck", 1 << 20, 60_000.0), Wanted::slow("d", 1 << 20, 20.0)];
     let served = Served::with(&wanted, &settings);
     let ask = |name| {
         let mut client = Client::ready(&served.socket, name);
@@ -231,10 +207,7 @@ fn requests_in_flight_are_limited() {
 /// A single answer may exceed the limit of all answers.
 #[test]
 fn bytes_in_flight_are_limited() {
-    let settings = Settings {
-        max_outstanding_bytes: 1 << 20,
-        ..Settings::default()
-    };
+    let settings = Settings { max_outstanding_bytes: 1 << 20, ..Settings::default() };
     // So slow that no request is answered here.
     let wanted = [Wanted::slow("d", 64 << 20, 60_000.0)];
     let served = Served::with(&wanted, &settings);
@@ -265,10 +238,7 @@ fn bytes_in_flight_are_limited() {
 /// Answered requests no longer count.
 #[test]
 fn answered_requests_release_their_bytes() {
-    let settings = Settings {
-        max_outstanding_bytes: 1 << 20,
-        ..Settings::default()
-    };
+    let settings = Settings { max_outstanding_bytes: 1 << 20, ..Settings::default() };
     // Where a busy machine answers the first of the four before the last one is there, the
     // device is slower the next time.
     let all_at_once = |latency_ms| {
@@ -287,10 +257,7 @@ fn answered_requests_release_their_bytes() {
 /// A client may disconnect while it waits for the limit.
 #[test]
 fn a_client_that_disconnects_while_waiting_is_released() {
-    let settings = Settings {
-        max_outstanding: 2,
-        ..Settings::default()
-    };
+    let settings = Settings { max_outstanding: 2, ..Settings::default() };
     let served = Served::with(&[Wanted::slow("d", 1 << 20, 20.0)], &settings);
     let mut client = Client::ready(&served.socket, "d");
     for cookie in 0..9 {
@@ -304,10 +271,7 @@ fn a_client_that_disconnects_while_waiting_is_released() {
 /// A client that disconnects without reading its replies is dropped.
 #[test]
 fn unread_replies_after_a_disconnect_time_out() {
-    let admission = Admission {
-        patience: Duration::from_secs(1),
-        ..Admission::default()
-    };
+    let admission = Admission { patience: Duration::from_secs(1), ..Admission::default() };
     let settings = admitting(admission);
     let served = Served::with(&[Wanted::quick("d", 64 << 20)], &settings);
     let mut client = Client::ready(&served.socket, "d");

@@ -15,10 +15,7 @@ fn unwritten_and_trimmed_blocks_are_holes() {
     let data = 64 * PAGE as usize;
     assert_eq!(client.write(16 * PAGE, &vec![1; data]), Ok(()));
     assert_eq!(client.command(TRIM, 0, 20 * PAGE, 2 * PAGE as u32), Ok(()));
-    assert_eq!(
-        client.command(WRITE_ZEROES, 0, 40 * PAGE, PAGE as u32),
-        Ok(())
-    );
+    assert_eq!(client.command(WRITE_ZEROES, 0, 40 * PAGE, PAGE as u32), Ok(()));
     let page = |pages: u64, state: u32| [pages as u32 * PAGE as u32, state];
     let expected = vec![
         page(16, 3),
@@ -32,10 +29,7 @@ fn unwritten_and_trimmed_blocks_are_holes() {
     assert_eq!(client.status(0, 0, whole), Ok(expected.clone()));
     assert_eq!(client.status(FUA, 0, whole), Ok(expected.clone()));
     assert_eq!(client.status(REQ_ONE, 0, whole), Ok(expected[..1].to_vec()));
-    assert_eq!(
-        client.status(REQ_ONE, 17 * PAGE, whole / 2),
-        Ok(vec![page(3, 0)])
-    );
+    assert_eq!(client.status(REQ_ONE, 17 * PAGE, whole / 2), Ok(vec![page(3, 0)]));
     assert_eq!(client.status(0, 21 * PAGE, 512), Ok(vec![[512, 3]]));
     assert_eq!(client.status(0, 17 * PAGE + 512, 1024), Ok(vec![[1024, 0]]));
 }
@@ -45,15 +39,7 @@ fn unwritten_and_trimmed_blocks_are_holes() {
 fn zeroing_deallocates_unless_no_hole_is_set() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     let mut client = Client::simple(&served.socket, "d");
-    let taken = || {
-        served
-            .server
-            .exports()
-            .named("d")
-            .unwrap()
-            .store()
-            .allocated()
-    };
+    let taken = || served.server.exports().named("d").unwrap().store().allocated();
     assert_eq!(client.write(0, &[1; 16 * PAGE as usize]), Ok(()));
     assert_eq!(taken(), 16 * PAGE);
     for (command, flags, left) in [
@@ -63,10 +49,7 @@ fn zeroing_deallocates_unless_no_hole_is_set() {
         (WRITE_ZEROES, NO_HOLE, 16),
         (TRIM, 0, 12),
     ] {
-        assert_eq!(
-            client.command(command, flags, PAGE, 4 * PAGE as u32),
-            Ok(())
-        );
+        assert_eq!(client.command(command, flags, PAGE, 4 * PAGE as u32), Ok(()));
         assert_eq!(taken(), left * PAGE, "{command} {flags}");
     }
 }
@@ -75,18 +58,8 @@ fn zeroing_deallocates_unless_no_hole_is_set() {
 fn queries_outside_the_export_are_refused() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     let mut client = Client::ready(&served.socket, "d");
-    for (offset, length) in [
-        (0, 0),
-        (BYTES, 512),
-        (BYTES - 512, 1024),
-        (1, 512),
-        (0, 700),
-    ] {
-        assert_eq!(
-            client.status(0, offset, length),
-            Err(EINVAL),
-            "{offset} {length}"
-        );
+    for (offset, length) in [(0, 0), (BYTES, 512), (BYTES - 512, 1024), (1, 512), (0, 700)] {
+        assert_eq!(client.status(0, offset, length), Err(EINVAL), "{offset} {length}");
     }
 }
 
@@ -96,10 +69,7 @@ fn replies_have_at_most_1024_extents() {
     let served = Served::new(&[Wanted::quick("d", BYTES)]);
     let mut client = Client::ready(&served.socket, "d");
     for at in 0..3000 {
-        assert_eq!(
-            client.write((2 * at + 1) * PAGE, &[1; PAGE as usize]),
-            Ok(())
-        );
+        assert_eq!(client.write((2 * at + 1) * PAGE, &[1; PAGE as usize]), Ok(()));
     }
     let pieces = client.status(0, 0, BYTES as u32).unwrap();
     assert!((16..3000).contains(&pieces.len()), "{}", pieces.len());

@@ -11,15 +11,8 @@ const BYTES: u64 = 64 << 20;
 fn all_settings() -> [Settings; 3] {
     [
         Settings::default(),
-        Settings {
-            max_outstanding: 3,
-            max_outstanding_bytes: 8 << 10,
-            ..Settings::default()
-        },
-        Settings {
-            busy_poll: Duration::from_micros(50),
-            ..Settings::default()
-        },
+        Settings { max_outstanding: 3, max_outstanding_bytes: 8 << 10, ..Settings::default() },
+        Settings { busy_poll: Duration::from_micros(50), ..Settings::default() },
     ]
 }
 
@@ -110,9 +103,7 @@ fn late_replies_and_early_ones_mix() {
     let served = Served::with(&[slow], &Settings::default());
     let mut client = Client::ready(&served.socket, "d");
     let mut all = Vec::new();
-    let lengths: Vec<u32> = (0..40)
-        .map(|at| if at % 3 == 0 { 4096 } else { 513 })
-        .collect();
+    let lengths: Vec<u32> = (0..40).map(|at| if at % 3 == 0 { 4096 } else { 513 }).collect();
     for (cookie, length) in (0..).zip(&lengths) {
         all.extend(request(READ, 0, cookie, 0, *length));
     }

@@ -67,16 +67,8 @@ fn take(step: &Step, client: &mut Client, array: &mut [u8]) {
             assert_eq!(at, length as usize);
         }
         command => {
-            let no_hole = if step.value.is_multiple_of(2) {
-                NO_HOLE
-            } else {
-                0
-            };
-            let flags = if command == WRITE_ZEROES {
-                flags | no_hole
-            } else {
-                flags
-            };
+            let no_hole = if step.value.is_multiple_of(2) { NO_HOLE } else { 0 };
+            let flags = if command == WRITE_ZEROES { flags | no_hole } else { flags };
             assert_eq!(client.command(command, flags, offset, length), Ok(()));
             here.fill(0);
         }

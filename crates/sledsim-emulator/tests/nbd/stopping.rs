@@ -39,10 +39,7 @@ fn a_stop_refuses_a_write_while_a_read_lasts(latency_ms: f64) -> bool {
         assert!(client.is_closed());
         assert!(waits.is_closed());
         stop.join().unwrap();
-        assert!(
-            start.elapsed() < Duration::from_secs(120),
-            "not all of the grace"
-        );
+        assert!(start.elapsed() < Duration::from_secs(120), "not all of the grace");
         true
     });
     if !in_time {
@@ -65,10 +62,7 @@ fn a_stop_refuses_a_write_while_a_read_lasts(latency_ms: f64) -> bool {
 /// unread replies.
 #[test]
 fn a_stop_waits_at_most_the_grace() {
-    let wanted = [
-        Wanted::slow("d", 1 << 20, 240_000.0),
-        Wanted::quick("quick", 64 << 20),
-    ];
+    let wanted = [Wanted::slow("d", 1 << 20, 240_000.0), Wanted::quick("quick", 64 << 20)];
     let served = Served::new(&wanted);
     let mut client = Client::ready(&served.socket, "d");
     client.ask(READ, 0, 1, 0, 512);
@@ -82,11 +76,7 @@ fn a_stop_waits_at_most_the_grace() {
     let start = Instant::now();
     served.nbd.stop(Duration::from_millis(200));
     assert!(start.elapsed() >= Duration::from_millis(200));
-    assert!(
-        start.elapsed() < Duration::from_secs(120),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
     assert!(client.is_closed() && shy.is_closed());
     assert_eq!(served.nbd.clients(), 0);
 }

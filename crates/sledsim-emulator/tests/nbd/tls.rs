@@ -48,20 +48,14 @@ fn certificates() -> Option<TempDir> {
             let own = format!("-keyout {leaf}-key.pem -out {leaf}-cert.pem");
             let by = format!("-CA {authority}-cert.pem -CAkey {authority}-key.pem");
             let names = "-addext subjectAltName=DNS:localhost,IP:127.0.0.1 -addext basicConstraints=critical,CA:false";
-            openssl(
-                at,
-                &format!("req -x509 {key} -days 2 -subj /CN={leaf} {by} {names} {own}"),
-            );
+            openssl(at, &format!("req -x509 {key} -days 2 -subj /CN={leaf} {by} {names} {own}"));
         }
     }
     Some(folder)
 }
 
 fn serve(server: &sledsim_emulator::server::Server, tls: TlsSpec) -> NbdServer {
-    let settings = admitting(Admission {
-        tls: Some(tls),
-        ..Admission::default()
-    });
+    let settings = admitting(Admission { tls: Some(tls), ..Admission::default() });
     let address = Address::Tcp("127.0.0.1".to_owned(), 0);
     NbdServer::start(&address, server.exports().clone(), &settings).unwrap()
 }
@@ -79,9 +73,7 @@ fn secure(client: Client<TcpStream>, certificates: &Path, who: Option<&str>) -> 
     let mut client = client;
     assert_eq!(client.replies(STARTTLS, &[]), [(ACK, vec![])]);
     let mut roots = RootCertStore::empty();
-    roots
-        .add(CertificateDer::from_pem_file(certificates.join("ca-cert.pem")).unwrap())
-        .unwrap();
+    roots.add(CertificateDer::from_pem_file(certificates.join("ca-cert.pem")).unwrap()).unwrap();
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
@@ -92,9 +84,7 @@ fn secure(client: Client<TcpStream>, certificates: &Path, who: Option<&str>) -> 
             let file = |what: &str| certificates.join(format!("{who}-{what}.pem"));
             let certificate = CertificateDer::from_pem_file(file("cert")).unwrap();
             let key = PrivateKeyDer::from_pem_file(file("key")).unwrap();
-            builder
-                .with_client_auth_cert(vec![certificate], key)
-                .unwrap()
+            builder.with_client_auth_cert(vec![certificate], key).unwrap()
         }
     };
     let name = ServerName::try_from("localhost").unwrap();
@@ -128,21 +118,8 @@ fn only_clients_with_a_certificate_are_served() {
     let nbd = serve(&server, TlsSpec::new(folder.path()));
     // Before TLS only STARTTLS and ABORT are accepted.
     let mut client = plain(&nbd);
-    for option in [
-        LIST,
-        INFO,
-        GO,
-        STRUCTURED_REPLY,
-        LIST_META,
-        SET_META,
-        11,
-        99,
-    ] {
-        assert_eq!(
-            client.replies(option, &info("d", &[]))[0].0,
-            ERR_TLS_REQD,
-            "{option}"
-        );
+    for option in [LIST, INFO, GO, STRUCTURED_REPLY, LIST_META, SET_META, 11, 99] {
+        assert_eq!(client.replies(option, &info("d", &[]))[0].0, ERR_TLS_REQD, "{option}");
     }
     assert_eq!(client.replies(ABORT, &[]), [(ACK, vec![])]);
     assert!(client.is_closed());
@@ -150,11 +127,7 @@ fn only_clients_with_a_certificate_are_served() {
     client.option(EXPORT_NAME, b"d");
     assert!(client.is_closed());
     assert_eq!(client_errors(&nbd, "refused_handshakes"), 1);
-    for (who, may) in [
-        (Some("client"), true),
-        (None, false),
-        (Some("stranger"), false),
-    ] {
+    for (who, may) in [(Some("client"), true), (None, false), (Some("stranger"), false)] {
         assert_eq!(is_admitted(&nbd, folder.path(), who), may, "{who:?}");
     }
     until(|| client_errors(&nbd, "tls_failures") == 2);
@@ -165,9 +138,7 @@ fn only_clients_with_a_certificate_are_served() {
     client.go("d");
     // Small and large, both directions.
     for bytes in [512, 4096, 100 << 10, 32 << 20] {
-        let data: Vec<u8> = (0..bytes)
-            .map(|at: usize| (at / 512 * 5 + at) as u8)
-            .collect();
+        let data: Vec<u8> = (0..bytes).map(|at: usize| (at / 512 * 5 + at) as u8).collect();
         assert_eq!(client.write(512, &data), Ok(()));
         assert!(client.read(512, bytes as u32).unwrap() == data);
     }
@@ -190,11 +161,7 @@ fn only_clients_with_a_certificate_are_served() {
 fn tls_can_be_optional() {
     let Some(folder) = certificates() else { return };
     let server = exports(&[Wanted::quick("d", 1 << 20)]);
-    let spec = TlsSpec {
-        required: false,
-        allow_anonymous: true,
-        ..TlsSpec::new(folder.path())
-    };
+    let spec = TlsSpec { required: false, allow_anonymous: true, ..TlsSpec::new(folder.path()) };
     let nbd = serve(&server, spec);
     let mut client = plain(&nbd);
     client.go("d");
@@ -251,11 +218,7 @@ fn a_stop_ends_clients_that_do_not_read() {
     until(|| requests(&server, "d") > 0);
     let start = Instant::now();
     nbd.stop(Duration::from_millis(100));
-    assert!(
-        start.elapsed() < Duration::from_secs(120),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
     assert_eq!(nbd.clients(), 0);
 }
 
@@ -265,30 +228,15 @@ fn unusable_certificates_are_reported() {
     let server = exports(&[Wanted::quick("d", 1 << 20)]);
     let at = folder.path();
     let refused = |spec: TlsSpec, host: &str| {
-        let settings = admitting(Admission {
-            tls: Some(spec),
-            ..Admission::default()
-        });
+        let settings = admitting(Admission { tls: Some(spec), ..Admission::default() });
         let address = Address::Tcp(host.to_owned(), 0);
         let started = NbdServer::start(&address, server.exports().clone(), &settings);
         started.err().map(|error| error.to_string())
     };
     let spec = || TlsSpec::new(at);
-    assert_eq!(
-        refused(spec(), "0.0.0.0"),
-        None,
-        "clients have certificates"
-    );
-    for spec in [
-        TlsSpec {
-            required: false,
-            ..spec()
-        },
-        TlsSpec {
-            allow_anonymous: true,
-            ..spec()
-        },
-    ] {
+    assert_eq!(refused(spec(), "0.0.0.0"), None, "clients have certificates");
+    for spec in [TlsSpec { required: false, ..spec() }, TlsSpec { allow_anonymous: true, ..spec() }]
+    {
         assert_eq!(refused(spec.clone(), "127.0.0.1"), None);
         let error = refused(spec, "0.0.0.0").unwrap();
         assert!(error.contains("--allow-unauthenticated-remote"), "{error}");
@@ -305,21 +253,9 @@ fn unusable_certificates_are_reported() {
     let foreign = std::fs::read(at.join("stranger-key.pem")).unwrap();
     for (file, content, problem) in [
         ("server-cert.pem", None, "server-cert.pem: No such file"),
-        (
-            "server-cert.pem",
-            Some(&b""[..]),
-            "server-cert.pem: contains no PEM item",
-        ),
-        (
-            "server-key.pem",
-            Some(b"x"),
-            "server-key.pem: contains no PEM item",
-        ),
-        (
-            "server-key.pem",
-            Some(&foreign),
-            "server-cert.pem: does not match",
-        ),
+        ("server-cert.pem", Some(&b""[..]), "server-cert.pem: contains no PEM item"),
+        ("server-key.pem", Some(b"x"), "server-key.pem: contains no PEM item"),
+        ("server-key.pem", Some(&foreign), "server-cert.pem: does not match"),
         ("ca-cert.pem", None, "tls_allow_anonymous"),
         (
             "ca-cert.pem",
@@ -337,10 +273,7 @@ fn unusable_certificates_are_reported() {
         }
     }
     std::fs::remove_file(at.join("ca-cert.pem")).unwrap();
-    let anonymous = TlsSpec {
-        allow_anonymous: true,
-        ..spec()
-    };
+    let anonymous = TlsSpec { allow_anonymous: true, ..spec() };
     assert_eq!(refused(anonymous, "127.0.0.1"), None);
 }
 
@@ -351,10 +284,7 @@ fn issue(at: &Path, start: &str, end: &str) {
         basicConstraints=CA:false\n";
     std::fs::write(at.join("ca.cnf"), configuration).unwrap();
     std::fs::write(at.join("index"), "").unwrap();
-    openssl(
-        at,
-        "req -new -key server-key.pem -subj /CN=server -out server.csr",
-    );
+    openssl(at, "req -new -key server-key.pem -subj /CN=server -out server.csr");
     let files = "-cert ca-cert.pem -keyfile ca-key.pem -in server.csr -out server-cert.pem";
     openssl(
         at,
@@ -379,23 +309,12 @@ fn a_key_that_others_read_and_a_certificate_out_of_its_time_are_refused() {
     std::fs::set_permissions(&key, PermissionsExt::from_mode(0o600)).unwrap();
     load().unwrap();
     for (start, end, problem) in [
-        (
-            "20200101000000Z",
-            "20210228235900Z",
-            "expired 2021-02-28 23:59 UTC",
-        ),
-        (
-            "29500101000000Z",
-            "29600101000000Z",
-            "is not valid before 2950-01-01 00:00 UTC",
-        ),
+        ("20200101000000Z", "20210228235900Z", "expired 2021-02-28 23:59 UTC"),
+        ("29500101000000Z", "29600101000000Z", "is not valid before 2950-01-01 00:00 UTC"),
     ] {
         issue(at, start, end);
         let error = load().unwrap_err();
-        assert!(
-            error.contains("server-cert.pem: ") && error.contains(problem),
-            "{error}"
-        );
+        assert!(error.contains("server-cert.pem: ") && error.contains(problem), "{error}");
     }
     issue(at, "20200101000000Z", "29600101000000Z");
     load().unwrap();

@@ -38,12 +38,7 @@ fn increment(initiator: &Initiator) {
 /// Serves a command for block 2 as another front end does.
 fn submit(export: &Arc<Export>, what: CommandKind<'_>) -> Vec<u8> {
     let (told, answer) = channel();
-    let command = Command {
-        what,
-        offset: 2 * BLOCK as u64,
-        fua: false,
-        stream: 99,
-    };
+    let command = Command { what, offset: 2 * BLOCK as u64, fua: false, stream: 99 };
     export.submit(command, Box::new(Told(told)));
     answer.recv_timeout(WAIT).unwrap().unwrap()
 }
@@ -87,10 +82,7 @@ fn no_change_is_lost() {
         scope.spawn(move || {
             for number in 0..EACH {
                 submit(export, CommandKind::Write(&block(number)));
-                assert_eq!(
-                    submit(export, CommandKind::Read(BLOCK as u64)),
-                    block(number)
-                );
+                assert_eq!(submit(export, CommandKind::Read(BLOCK as u64)), block(number));
             }
         });
     });
@@ -136,10 +128,7 @@ fn an_ordered_task_is_a_barrier() {
 
 /// A sled on which each access takes a while.
 fn slow(speed: f64) -> Target {
-    Target::of(vec![ExportSpec {
-        speed,
-        ..spec("cmu2003", &[])
-    }])
+    Target::of(vec![ExportSpec { speed, ..spec("cmu2003", &[]) }])
 }
 
 /// Where a busy machine ends the exchange before it is aborted, the sled is slower the next

@@ -48,10 +48,7 @@ proptest! {
 
 #[test]
 fn a_read_only_export_refuses_all_that_changes_data() {
-    let target = Target::of(vec![ExportSpec {
-        read_only: true,
-        ..spec("memory", &[])
-    }]);
+    let target = Target::of(vec![ExportSpec { read_only: true, ..spec("memory", &[]) }]);
     let initiator = target.initiator();
     let block = [1; BLOCK];
     let two = [1; 2 * BLOCK];
@@ -79,11 +76,7 @@ fn a_read_only_export_refuses_all_that_changes_data() {
 /// Also on a sled whose tips have failed, and in the background.
 #[test]
 fn formatting_makes_all_blocks_zeroes() {
-    let tips = [
-        ("travel_x_um", "1.1"),
-        ("faults.ecc_tips", "3"),
-        ("faults.failed_tips", "2"),
-    ];
+    let tips = [("travel_x_um", "1.1"), ("faults.ecc_tips", "3"), ("faults.failed_tips", "2")];
     let targets = [Target::instant(BLOCKS), Target::preset("cmu2003", &tips)];
     let lists: [(u8, &[u8]); 6] = [
         (0, &[]),
@@ -98,10 +91,7 @@ fn formatting_makes_all_blocks_zeroes() {
         let blocks = target.export(0).bytes() / BLOCK as u64;
         for (flags, list) in lists {
             for lbn in [0, blocks - 1] {
-                assert_eq!(
-                    initiator.ask(&cdb(0x8a, 0, lbn, 1), &[7; BLOCK]),
-                    Ok(vec![])
-                );
+                assert_eq!(initiator.ask(&cdb(0x8a, 0, lbn, 1), &[7; BLOCK]), Ok(vec![]));
             }
             assert_eq!(initiator.ask(&[4, flags, 0, 0, 0, 0], list), Ok(vec![]));
             assert!(target.export(0).timeline().drain(WAIT));
@@ -133,10 +123,7 @@ fn formats_that_no_device_has_are_refused_and_change_nothing() {
     }
     let short = initiator.ask(&[4, 0x30, 0, 0, 0, 0], &[0; 4]);
     assert_eq!(short, Err(PARAMETER_LENGTH));
-    assert_eq!(
-        initiator.ask(&[4, 0x80, 0, 0, 0, 0], &[]),
-        Err(INVALID_FIELD)
-    );
+    assert_eq!(initiator.ask(&[4, 0x80, 0, 0, 0, 0], &[]), Err(INVALID_FIELD));
     assert_eq!(initiator.blocks(0, 1), [7; BLOCK]);
 }
 
@@ -167,11 +154,7 @@ fn limits_are_those_that_a_logical_unit_announces() {
     let many = (1 << 16) + 1;
     for opcode in [0xaf, 0xae, 0x8e, 0x8f, 0x93, 0x8b, 0x90] {
         let cdb = cdb(opcode, 0, 0, many);
-        assert_eq!(
-            initiator.ask(&cdb, &[0; BLOCK]),
-            Err(INVALID_FIELD),
-            "{opcode:x}"
-        );
+        assert_eq!(initiator.ask(&cdb, &[0; BLOCK]), Err(INVALID_FIELD), "{opcode:x}");
     }
     let ranges = vec![(0, 0); 257];
     let (cdb_unmap, list) = unmap(&ranges);
@@ -214,14 +197,8 @@ fn unmapped_blocks_have_no_space() {
     let target = Target::instant(1024);
     let initiator = target.initiator();
     assert_eq!(status(&initiator, 0, 4096), [(0, 1024, 1)]);
-    assert_eq!(
-        initiator.ask(&cdb(0x2a, 0, 64, 64), &[1; 64 * BLOCK]),
-        Ok(vec![])
-    );
-    assert_eq!(
-        status(&initiator, 0, 4096),
-        [(0, 64, 1), (64, 64, 0), (128, 896, 1)]
-    );
+    assert_eq!(initiator.ask(&cdb(0x2a, 0, 64, 64), &[1; 64 * BLOCK]), Ok(vec![]));
+    assert_eq!(status(&initiator, 0, 4096), [(0, 64, 1), (64, 64, 0), (128, 896, 1)]);
     assert_eq!(status(&initiator, 70, 24), [(70, 58, 0)]);
     // Blocks that share a page with others keep their space.
     let (cdb_unmap, list) = unmap(&[(80, 16), (97, 3)]);
@@ -230,10 +207,7 @@ fn unmapped_blocks_have_no_space() {
         status(&initiator, 64, 4096),
         [(64, 16, 0), (80, 16, 1), (96, 32, 0), (128, 896, 1)]
     );
-    assert_eq!(
-        initiator.ask(&cdb(0x93, 8, 64, 64), &[0; BLOCK]),
-        Ok(vec![])
-    );
+    assert_eq!(initiator.ask(&cdb(0x93, 8, 64, 64), &[0; BLOCK]), Ok(vec![]));
     assert_eq!(status(&initiator, 1023, 4096), [(1023, 1, 1)]);
     assert_eq!(status(&initiator, 0, 4096), [(0, 1024, 1)]);
     let outside = cdb(0x9e, 0x12, 1024, 4096);

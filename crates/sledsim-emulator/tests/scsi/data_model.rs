@@ -35,20 +35,11 @@ pub struct Expected {
 /// Executes a step on an array whose first block is `base`.
 pub fn execute(step: &Step, array: &mut [u8], base: u64) -> Expected {
     let far = |ranges: &[Blocks]| -> Vec<Blocks> {
-        ranges
-            .iter()
-            .map(|(lbn, blocks)| (base + lbn, *blocks))
-            .collect()
+        ranges.iter().map(|(lbn, blocks)| (base + lbn, *blocks)).collect()
     };
     let outside = Err((OUT_OF_RANGE, None));
     let (cdb, data, result) = match *step {
-        Step::Write {
-            opcode,
-            flags,
-            at,
-            value,
-            cut,
-        } => {
+        Step::Write { opcode, flags, at, value, cut } => {
             let mut new = data(value, at.1);
             new.truncate(new.len().saturating_sub(cut));
             let whole = new.len() / BLOCK * BLOCK;
@@ -81,25 +72,13 @@ pub fn execute(step: &Step, array: &mut [u8], base: u64) -> Expected {
             let new = data(value, at.1);
             let done = is_inside(at);
             if done {
-                array[bytes(at)]
-                    .iter_mut()
-                    .zip(&new)
-                    .for_each(|(old, new)| *old |= new);
+                array[bytes(at)].iter_mut().zip(&new).for_each(|(old, new)| *old |= new);
             }
             let cdb = cdb(0x8b, 0, base + at.0, at.1);
             (cdb, new, if done { Ok(()) } else { outside })
         }
-        Step::WriteSame {
-            opcode,
-            flags,
-            at,
-            value,
-        } => {
-            let block = if flags & 1 != 0 {
-                vec![]
-            } else {
-                data(value, 1)
-            };
+        Step::WriteSame { opcode, flags, at, value } => {
+            let block = if flags & 1 != 0 { vec![] } else { data(value, 1) };
             let result = match () {
                 () if at.1 == 0 => Err((INVALID_FIELD, None)),
                 () if !is_inside(at) => outside,
@@ -118,12 +97,7 @@ pub fn execute(step: &Step, array: &mut [u8], base: u64) -> Expected {
             let (cdb, list) = unmap(&far(ranges));
             (cdb, list, if done { Ok(()) } else { outside })
         }
-        Step::Scattered {
-            long,
-            ref ranges,
-            value,
-            offset,
-        } => {
+        Step::Scattered { long, ref ranges, value, offset } => {
             let (cdb, mut list) = write_scattered(long, &far(ranges), offset.max(2));
             let (cdb, mut list) = match offset as usize * BLOCK >= 32 * (1 + ranges.len()) {
                 true => write_scattered(long, &far(ranges), offset),
@@ -157,12 +131,7 @@ pub fn execute(step: &Step, array: &mut [u8], base: u64) -> Expected {
             list.extend(new);
             (cdb, list, result)
         }
-        Step::Verify {
-            opcode,
-            mode,
-            at,
-            wrong,
-        } => verify(array, base, opcode, mode, at, wrong),
+        Step::Verify { opcode, mode, at, wrong } => verify(array, base, opcode, mode, at, wrong),
         Step::Cache { opcode, flags, at } => {
             let done = is_inside(at);
             let cdb = cdb(opcode, flags, base + at.0, at.1);
@@ -180,11 +149,7 @@ fn verify(
     at: Blocks,
     wrong: Option<Index>,
 ) -> (Vec<u8>, Vec<u8>, Result<(), Failure>) {
-    let old = if is_inside(at) {
-        &array[bytes(at)]
-    } else {
-        &[]
-    };
+    let old = if is_inside(at) { &array[bytes(at)] } else { &[] };
     let mut sent = match mode {
         1 => old.to_vec(),
         3 => old.iter().take(BLOCK).copied().collect(),
@@ -194,11 +159,7 @@ fn verify(
         let index = wrong.index(sent.len());
         sent[index] ^= 0x80;
     }
-    let compared = sent
-        .iter()
-        .cycle()
-        .zip(old)
-        .position(|(one, other)| one != other);
+    let compared = sent.iter().cycle().zip(old).position(|(one, other)| one != other);
     let result = match compared {
         _ if !is_inside(at) => Err((OUT_OF_RANGE, None)),
         _ if mode == 2 => Err((INVALID_FIELD, None)),

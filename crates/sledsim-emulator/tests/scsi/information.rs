@@ -37,10 +37,7 @@ fn standard_inquiry_data_are_laid_out_as_in_spc_4() {
         let data = initiator.read(lun, &inquiry(0, 0, 0xffff));
         assert_eq!((data.len(), data[0]), (96, 0x7f));
         assert_eq!(data[8..16], expected[8..16]);
-        assert_eq!(
-            initiator.sense(lun, &inquiry(1, 0x80, 255), &[]),
-            INVALID_FIELD
-        );
+        assert_eq!(initiator.sense(lun, &inquiry(1, 0x80, 255), &[]), INVALID_FIELD);
         assert_eq!(initiator.sense(lun, &[0; 6], &[]), NO_SUCH_UNIT);
     }
     let refused = initiator.run(0, &inquiry(0, 1, 255), &[]);
@@ -58,10 +55,7 @@ fn every_listed_page_of_product_data_can_be_read() {
         assert_eq!(list[4..], [0x00, 0x80, 0x83, 0x86, 0xb0, 0xb1, 0xb2]);
         for code in 0..=255 {
             if !list[4..].contains(&code) {
-                assert_eq!(
-                    initiator.sense(lun, &inquiry(1, code, 255), &[]),
-                    INVALID_FIELD
-                );
+                assert_eq!(initiator.sense(lun, &inquiry(1, code, 255), &[]), INVALID_FIELD);
                 continue;
             }
             let data = page(&initiator, lun, code);

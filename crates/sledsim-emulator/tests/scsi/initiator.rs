@@ -19,10 +19,7 @@ pub const WAIT: Duration = Duration::from_secs(120);
 
 /// An export of a device with these keys, a million times as fast, with the name of the preset.
 pub fn spec(preset: &str, keys: &[(&str, &str)]) -> ExportSpec {
-    ExportSpec {
-        speed: 1e6,
-        ..ExportSpec::of(preset, device(preset, keys))
-    }
+    ExportSpec { speed: 1e6, ..ExportSpec::of(preset, device(preset, keys)) }
 }
 
 /// A target device and its server.

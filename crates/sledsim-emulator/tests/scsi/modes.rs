@@ -38,16 +38,12 @@ fn select_page(initiator: &Initiator, lun: u64, page: &[u8]) -> Code {
 
 #[test]
 fn pages_are_sent_with_their_headers() {
-    let read_only = ExportSpec {
-        read_only: true,
-        ..spec("memory", &[("blocks", "4096")])
-    };
+    let read_only = ExportSpec { read_only: true, ..spec("memory", &[("blocks", "4096")]) };
     let target = Target::of(vec![read_only, spec("cmu2003", &[])]);
     let initiator = target.initiator();
-    for (lun, specific, codes) in [
-        (0, 0x90, &[0x01, 0x08, 0x0a, 0x1c][..]),
-        (LUN_1, 0x10, &[0x01, 0x08, 0x0a, 0x1c, 0x20]),
-    ] {
+    for (lun, specific, codes) in
+        [(0, 0x90, &[0x01, 0x08, 0x0a, 0x1c][..]), (LUN_1, 0x10, &[0x01, 0x08, 0x0a, 0x1c, 0x20])]
+    {
         let all = pages(&initiator, lun, 0, 0x3f);
         let found: Vec<_> = split(&all).iter().map(|page| page[0]).collect();
         assert_eq!(found, codes);

@@ -14,15 +14,8 @@ use std::thread;
 
 /// A sled whose power fails as `when` says, and that is slow.
 fn target(when: CutWhen) -> Target {
-    let cut = CutSpec {
-        when,
-        back_after: None,
-    };
-    Target::of(vec![ExportSpec {
-        power_cut: Some(cut),
-        speed: 1e-2,
-        ..spec("cmu2003", &[])
-    }])
+    let cut = CutSpec { when, back_after: None };
+    Target::of(vec![ExportSpec { power_cut: Some(cut), speed: 1e-2, ..spec("cmu2003", &[]) }])
 }
 
 /// The tasks in flight and those behind them end, and nothing blocks.
@@ -50,11 +43,9 @@ fn tasks_end_when_a_request_cuts_power() {
     let swap = (compare_and_write(5, 1), vec![0; 2 * BLOCK]);
     let (scattered, mut list) = write_scattered(false, &[(5, 1), (900, 1)], 1);
     list.extend([1; 2 * BLOCK]);
-    for (command, number, code) in [
-        (write, 2, NO_POWER),
-        ((scattered, list), 2, STOPPING),
-        (swap, 3, NO_POWER),
-    ] {
+    for (command, number, code) in
+        [(write, 2, NO_POWER), ((scattered, list), 2, STOPPING), (swap, 3, NO_POWER)]
+    {
         let target = target(CutWhen::Request(number));
         let (cutting, other) = (target.initiator(), target.initiator());
         let (told, outcomes) = channel();

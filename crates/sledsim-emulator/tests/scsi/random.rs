@@ -8,10 +8,7 @@ use std::sync::LazyLock;
 static TARGET: LazyLock<(Target, Vec<Reported>)> = LazyLock::new(|| {
     // With faults, the sled has every page.
     let keys = [("travel_x_um", "1.1"), ("faults.ecc_tips", "3")];
-    let target = Target::of(vec![
-        spec("memory", &[("blocks", "4096")]),
-        spec("cmu2003", &keys),
-    ]);
+    let target = Target::of(vec![spec("memory", &[("blocks", "4096")]), spec("cmu2003", &keys)]);
     let commands = reported(&target.initiator(), LUN_1);
     (target, commands)
 });

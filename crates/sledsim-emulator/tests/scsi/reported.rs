@@ -56,17 +56,10 @@ pub fn reported(initiator: &Initiator, lun: u64) -> Vec<Reported> {
         let one = report(options, opcode, action.unwrap_or(0), u32::MAX);
         let one = initiator.read(lun, &one);
         assert_eq!(one[..2], [0, 3]);
-        assert_eq!(
-            (be16(&one, 2), one.len()),
-            (be16(entry, 6), 4 + be16(entry, 6))
-        );
+        assert_eq!((be16(&one, 2), one.len()), (be16(entry, 6), 4 + be16(entry, 6)));
         let any = report(3, opcode, action.unwrap_or(0), u32::MAX);
         assert_eq!(initiator.read(lun, &any), one);
-        Reported {
-            opcode,
-            action,
-            usage: one[4..].to_vec(),
-        }
+        Reported { opcode, action, usage: one[4..].to_vec() }
     });
     commands.collect()
 }
@@ -78,10 +71,7 @@ fn every_reported_command_refuses_other_bits() {
     for lun in [0, LUN_1] {
         let commands = reported(&initiator, lun);
         assert!(commands.len() >= 23);
-        assert_eq!(
-            commands.iter().any(|command| command.opcode == 0xc0),
-            lun == LUN_1
-        );
+        assert_eq!(commands.iter().any(|command| command.opcode == 0xc0), lun == LUN_1);
         for command in &commands {
             assert_eq!(command.usage[0], command.opcode);
             for (at, usage) in command.usage.iter().enumerate().skip(1) {
@@ -128,10 +118,7 @@ fn reports_of_commands_have_options() {
     }
     for allocation in 0..20 {
         let cdb = report(0, 0, 0, allocation);
-        assert_eq!(
-            initiator.read(0, &cdb),
-            read(0, 0, 0)[..allocation as usize]
-        );
+        assert_eq!(initiator.read(0, &cdb), read(0, 0, 0)[..allocation as usize]);
     }
     let functions = |repd| initiator.read(0, &[0xa3, 0x0d, repd, 0, 0, 0, 0, 0, 0, 99, 0, 0]);
     assert_eq!(functions(0), [0xda, 0, 0, 0]);

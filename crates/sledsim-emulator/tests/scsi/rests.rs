@@ -21,10 +21,7 @@ fn standby_and_stop_let_a_sled_rest() {
         let initiator = target.initiator();
         let read = [0x28, 0, 0, 0, 3, 0, 0, 0, 8, 0];
         assert_eq!(initiator.read(0, &read).len(), 4096);
-        assert_eq!(
-            (energy(&target).inactive_j, energy(&target).startup_j),
-            (0.0, 0.0)
-        );
+        assert_eq!((energy(&target).inactive_j, energy(&target).startup_j), (0.0, 0.0));
         assert_eq!(initiator.sense(0, &start_stop(rest), &[]), GOOD);
         while energy(&target).inactive_j == 0.0 {}
         assert_eq!(initiator.sense(0, &start_stop(start), &[]), GOOD);

@@ -60,16 +60,7 @@ fn read_capacity_tells_the_ends_of_tracks() {
     }
     let track = track_end(&device, 0) + 1;
     assert!(track > 1);
-    let lbns = [
-        0,
-        1,
-        track - 1,
-        track,
-        2 * track - 1,
-        blocks / 3,
-        blocks / 2 + 7,
-        blocks - 1,
-    ];
+    let lbns = [0, 1, track - 1, track, 2 * track - 1, blocks / 3, blocks / 2 + 7, blocks - 1];
     for lbn in lbns {
         let end = track_end(&device, lbn);
         let short = initiator.read(0, &capacity_10(lbn as u32, 1));
@@ -77,20 +68,11 @@ fn read_capacity_tells_the_ends_of_tracks() {
         assert_eq!(be64(&initiator.read(0, &capacity_16(lbn, 1, 32)), 0), end);
     }
     for lbn in [blocks, u64::from(u32::MAX), u64::MAX] {
-        assert_eq!(
-            initiator.sense(0, &capacity_16(lbn, 1, 32), &[]),
-            OUT_OF_RANGE
-        );
+        assert_eq!(initiator.sense(0, &capacity_16(lbn, 1, 32), &[]), OUT_OF_RANGE);
     }
-    assert_eq!(
-        initiator.sense(0, &capacity_10(u32::MAX, 1), &[]),
-        OUT_OF_RANGE
-    );
+    assert_eq!(initiator.sense(0, &capacity_10(u32::MAX, 1), &[]), OUT_OF_RANGE);
     assert_eq!(initiator.sense(0, &capacity_10(1, 0), &[]), INVALID_FIELD);
-    assert_eq!(
-        initiator.sense(0, &capacity_16(1, 0, 32), &[]),
-        INVALID_FIELD
-    );
+    assert_eq!(initiator.sense(0, &capacity_16(1, 0, 32), &[]), INVALID_FIELD);
 
     // A device of another kind has no tracks; a capacity may not fit four bytes.
     let initiator = Target::two().initiator();
@@ -195,24 +177,16 @@ fn log(initiator: &Initiator, page: u8, subpage: u8, pointer: u8) -> Vec<u8> {
 fn a_log_counts_the_faults_of_the_medium() {
     let target = Target::preset(
         "cmu2003",
-        &[
-            ("travel_x_um", "1.1"),
-            ("faults.ecc_tips", "3"),
-            ("faults.failed_tips", "150"),
-        ],
+        &[("travel_x_um", "1.1"), ("faults.ecc_tips", "3"), ("faults.failed_tips", "150")],
     );
     let initiator = target.initiator();
     assert_eq!(log(&initiator, 0, 0, 0), [0x00, 0x2f, 0x30]);
-    assert_eq!(
-        log(&initiator, 0, 0xff, 0),
-        [0, 0, 0, 0xff, 0x2f, 0, 0x30, 0]
-    );
+    assert_eq!(log(&initiator, 0, 0xff, 0), [0, 0, 0, 0xff, 0x2f, 0, 0x30, 0]);
     let none = [0, 0, 3, 4, 0, 0, 0xff, 0xff];
     assert_eq!(log(&initiator, 0x2f, 0, 0), none);
     let faults = target.export(0).store().faults().unwrap();
-    let faults: Vec<_> = (faults.as_object().unwrap().iter())
-        .map(|(_, count)| count.as_u64().unwrap())
-        .collect();
+    let faults: Vec<_> =
+        (faults.as_object().unwrap().iter()).map(|(_, count)| count.as_u64().unwrap()).collect();
     assert!(faults[0] > 0);
     let data = log(&initiator, 0x30, 0, 0);
     let parameters: Vec<_> = data.chunks(12).collect();
@@ -237,10 +211,7 @@ fn a_log_counts_the_faults_of_the_medium() {
         let cdb = [0x4d, 0, page, subpage, 0, 0, pointer, 255, 255, 0];
         assert_eq!(initiator.sense(0, &cdb, &[]), INVALID_FIELD, "{cdb:02x?}");
     }
-    assert_eq!(
-        initiator.sense(0, &[0x4d, 1, 0, 0, 0, 0, 0, 0, 9, 0], &[]),
-        INVALID_FIELD
-    );
+    assert_eq!(initiator.sense(0, &[0x4d, 1, 0, 0, 0, 0, 0, 0, 9, 0], &[]), INVALID_FIELD);
     let short = initiator.read(0, &[0x4d, 0, 0x30, 0, 0, 0, 0, 0, 9, 0]);
     assert_eq!(short.len(), 9);
 

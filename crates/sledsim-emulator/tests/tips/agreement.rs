@@ -16,11 +16,7 @@ fn failing(ecc: u64, spares: u64, seed: u64) -> Vec<u64> {
     let (near, all) = (3 * (64 + ecc), 100 * (64 + ecc) + spares);
     let mut tips: Vec<u64> = Vec::new();
     while tips.len() < 60 {
-        let below = if tips.len().is_multiple_of(2) {
-            near
-        } else {
-            all
-        };
+        let below = if tips.len().is_multiple_of(2) { near } else { all };
         let tip = stream.below(below);
         if !tips.contains(&tip) {
             tips.push(tip);
@@ -55,9 +51,7 @@ fn runs(faults: &[Key<'_>], ecc: u64, spares: u64) -> [u64; 3] {
         let counts = ["blocks_at_risk", "blocks_lost", "blocks_given_up"];
         let counts = counts.map(|key| bench.faults(key));
         assert_eq!(bench.read_all(), counts[1] + counts[2]);
-        sums.iter_mut()
-            .zip(counts)
-            .for_each(|(sum, count)| *sum += count);
+        sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
     }
     sums
 }
@@ -167,11 +161,7 @@ fn monte_carlo_and_served_devices_lose_the_same_blocks() {
         let plan = TipFailures {
             tips: 6400 + 100 * ecc + spares,
             spares,
-            code: Code {
-                data: 64,
-                ecc,
-                vertical: true,
-            },
+            code: Code { data: 64, ecc, vertical: true },
             out_of_spares: match is_capacity {
                 true => OutOfSpares::Capacity,
                 false => OutOfSpares::Tolerance,
@@ -187,11 +177,7 @@ fn monte_carlo_and_served_devices_lose_the_same_blocks() {
         let order: Vec<u32> = (0..plan.failed)
             .map(|_| good.swap_remove(stream.below(good.len() as u64) as usize))
             .collect();
-        let out = if is_capacity {
-            "\"capacity\""
-        } else {
-            "\"tolerance\""
-        };
+        let out = if is_capacity { "\"capacity\"" } else { "\"tolerance\"" };
         let (ecc, spares) = (ecc.to_string(), spares.to_string());
         let keys = [
             ("failing_tips", &*format!("{order:?}")),
@@ -213,20 +199,11 @@ fn monte_carlo_and_served_devices_lose_the_same_blocks() {
             last = failed;
             let expected = |share: f64| (share * blocks).round() as u64;
             let capacity = estimate.capacity_share[failed];
-            assert_eq!(
-                bench.faults("blocks_lost"),
-                expected(estimate.lost_share[failed])
-            );
+            assert_eq!(bench.faults("blocks_lost"), expected(estimate.lost_share[failed]));
             assert_eq!(bench.faults("blocks_given_up"), expected(1.0 - capacity));
-            assert_eq!(
-                bench.faults("spares_left") as f64,
-                estimate.spares_left[failed]
-            );
+            assert_eq!(bench.faults("spares_left") as f64, estimate.spares_left[failed]);
         }
-        assert_eq!(
-            bench.read_all(),
-            bench.faults("blocks_lost") + bench.faults("blocks_given_up")
-        );
+        assert_eq!(bench.read_all(), bench.faults("blocks_lost") + bench.faults("blocks_given_up"));
         lost += bench.faults("blocks_lost");
     }
     assert!(lost > 0);

@@ -80,10 +80,7 @@ fn words_take_space_where_something_was_written() {
     bench.write(1000, 2048);
     let (data, checks) = (2048 * 512, 2048 * 32);
     let allocated = bench.store.allocated();
-    assert!(
-        (data + checks..data + checks + 16384).contains(&allocated),
-        "{allocated}"
-    );
+    assert!((data + checks..data + checks + 16384).contains(&allocated), "{allocated}");
 }
 
 #[test]
@@ -92,15 +89,10 @@ fn devices_without_words_are_refused() {
         let device = device(keys, &[]);
         let (_, feed) = device.telling().expect("faults");
         let data = Sparse::in_memory(device.blocks() * 512).unwrap();
-        TipStore::new(&device, data, false, feed)
-            .unwrap_err()
-            .to_string()
+        TipStore::new(&device, data, false, feed).unwrap_err().to_string()
     };
     let many = refusal(&[("ecc_tips", "193")]);
-    assert!(
-        many.contains("ecc_tips = 193") && many.contains("256"),
-        "{many}"
-    );
+    assert!(many.contains("ecc_tips = 193") && many.contains("256"), "{many}");
     let plain = device(&[], &[]);
     assert!(plain.telling().is_none());
 }

@@ -48,9 +48,7 @@ pub(super) struct Bench {
 }
 
 pub(super) fn device(faults: &[Key<'_>], background: &[&str]) -> Device {
-    let faults = faults
-        .iter()
-        .map(|(key, value)| (format!("faults.{key}"), *value));
+    let faults = faults.iter().map(|(key, value)| (format!("faults.{key}"), *value));
     let small = SMALL.iter().map(|(key, value)| ((*key).to_owned(), *value));
     let overrides: Vec<_> = small.chain(faults).collect();
     let overrides: Vec<_> = (overrides.into_iter())
@@ -60,9 +58,7 @@ pub(super) fn device(faults: &[Key<'_>], background: &[&str]) -> Device {
         sledsim_core::devices::mems::parallel::free::TaskSpec::named(task).expect("a task")
     });
     let device = Device::resolve("g2", &overrides).expect("a device");
-    device
-        .with_background(&tasks.collect::<Vec<_>>())
-        .expect("tasks")
+    device.with_background(&tasks.collect::<Vec<_>>()).expect("tasks")
 }
 
 impl Bench {
@@ -115,10 +111,7 @@ impl Bench {
     /// Writes random bytes, to the store before or after the device has the request.
     pub(super) fn write(&mut self, lbn: u64, blocks: u32) {
         let range = lbn as usize * 512..(lbn as usize + blocks as usize) * 512;
-        let bytes: Vec<u8> = range
-            .clone()
-            .map(|_| self.stream.below(256) as u8)
-            .collect();
+        let bytes: Vec<u8> = range.clone().map(|_| self.stream.below(256) as u8).collect();
         let is_late = self.stream.below(2) == 0;
         if is_late {
             self.submit(Op::Write, lbn, blocks);
@@ -139,15 +132,8 @@ impl Bench {
         let mut bytes = vec![1; range.len()];
         let read = self.store.read(lbn * 512, &mut bytes);
         let is_right = read.is_ok();
-        assert_eq!(
-            row.status == Status::Ok,
-            is_right,
-            "blocks {lbn} + {blocks}"
-        );
-        assert!(
-            !is_right || bytes == self.written[range],
-            "blocks {lbn} + {blocks}"
-        );
+        assert_eq!(row.status == Status::Ok, is_right, "blocks {lbn} + {blocks}");
+        assert!(!is_right || bytes == self.written[range], "blocks {lbn} + {blocks}");
         is_right
     }
 

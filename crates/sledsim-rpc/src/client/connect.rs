@@ -135,9 +135,7 @@ fn config(folder: &Path) -> sledsim_base::error::Result<ClientConfig> {
     let authority = folder.join("ca-cert.pem");
     let mut roots = RootCertStore::empty();
     for root in pem_items::<CertificateDer<'static>>(&authority)? {
-        roots
-            .add(root)
-            .map_err(|error| refuse(&authority, &error))?;
+        roots.add(root).map_err(|error| refuse(&authority, &error))?;
     }
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()

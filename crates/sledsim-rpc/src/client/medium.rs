@@ -50,9 +50,7 @@ impl RemoteMedium {
         let about = remote.about();
         let refuse = |why: String| {
             let (name, address) = (remote.name(), remote.client().address());
-            Err(Error::Key(format!(
-                "export '{name}' of server at '{address}': {why}"
-            )))
+            Err(Error::Key(format!("export '{name}' of server at '{address}': {why}")))
         };
         if remote.is_read_only() {
             return refuse("is read-only: a table is written to it".to_owned());
@@ -147,11 +145,7 @@ impl RemoteMedium {
         }
         let mut data = vec![0; blocks as usize * BLOCK_BYTES as usize];
         self.pages.read(lbn * BLOCK_BYTES, &mut data);
-        Command::Write {
-            lbn,
-            data: data.into(),
-            fua: false,
-        }
+        Command::Write { lbn, data: data.into(), fua: false }
     }
 }
 
@@ -210,10 +204,7 @@ impl Medium for RemoteMedium {
     fn took(&mut self) -> Cost {
         self.pages.clear();
         let time = self.begun.take().map(|begun| self.clock.since(begun));
-        Cost {
-            time: time.unwrap_or_default(),
-            ..std::mem::take(&mut self.cost)
-        }
+        Cost { time: time.unwrap_or_default(), ..std::mem::take(&mut self.cost) }
     }
 
     fn clock(&self) -> Nanos {

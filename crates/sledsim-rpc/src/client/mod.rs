@@ -51,11 +51,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            tls: None,
-            patience: Duration::from_secs(10),
-            give_up: None,
-        }
+        Self { tls: None, patience: Duration::from_secs(10), give_up: None }
     }
 }
 
@@ -146,20 +142,10 @@ impl Client {
                     .max_decoding_message_size(usize::MAX)
                     .max_encoding_message_size(usize::MAX);
                 let listed = store.list_exports(v1::ListExportsRequest {}).await;
-                Ok((
-                    store,
-                    listed
-                        .map_err(|status| not_ours(&link, &status))?
-                        .into_inner(),
-                ))
+                Ok((store, listed.map_err(|status| not_ours(&link, &status))?.into_inner()))
             };
             let patience = options.patience;
-            let late = |_| {
-                format!(
-                    "did not list its exports within {} s",
-                    patience.as_secs_f64()
-                )
-            };
+            let late = |_| format!("did not list its exports within {} s", patience.as_secs_f64());
             (tokio::time::timeout(patience, opening).await).map_err(late)?
         };
         let give_up = options.give_up.clone();

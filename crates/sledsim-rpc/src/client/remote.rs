@@ -107,11 +107,7 @@ impl Remote {
         let Some(export) = about.export.clone() else {
             return Err(nonsense(client, "described an export without saying which"));
         };
-        Ok(Self {
-            client: client.clone(),
-            about,
-            export,
-        })
+        Ok(Self { client: client.clone(), about, export })
     }
 
     /// Its connection.
@@ -169,8 +165,7 @@ impl Remote {
     pub fn parallelism(&self) -> Result<v1::GetParallelismResponse> {
         let export = self.export.name.clone();
         let request = v1::GetParallelismRequest { export };
-        self.client
-            .call(async |mut store| store.get_parallelism(request).await)
+        self.client.call(async |mut store| store.get_parallelism(request).await)
     }
 
     /// The equivalence class of `lbn` at a model time, or now.
@@ -207,10 +202,7 @@ impl Remote {
     /// # Errors
     /// [`Error::Refused`] if it is not a single sled, or has no such block.
     pub fn boundaries(&self, lbn: u64) -> Result<(u64, u64)> {
-        let request = v1::GetBoundariesRequest {
-            export: self.export.name.clone(),
-            lbn,
-        };
+        let request = v1::GetBoundariesRequest { export: self.export.name.clone(), lbn };
         let answer = (self.client).call(async |mut store| store.get_boundaries(request).await);
         let answer = answer?;
         Ok((answer.first, answer.last))
@@ -279,10 +271,7 @@ impl Remote {
                     (lbn, v1::command::What::Write(v1::Write { data, fua }))
                 }
             };
-            v1::Command {
-                lbn: *lbn,
-                what: Some(what),
-            }
+            v1::Command { lbn: *lbn, what: Some(what) }
         };
         v1::BatchRequest {
             export: self.export.name.clone(),
@@ -301,9 +290,7 @@ impl Remote {
         }
         let outcomes = answer.results.into_iter().zip(commands);
         let outcomes = outcomes.map(|(result, command)| self.outcome(result, command));
-        Ok(Answer {
-            outcomes: outcomes.collect::<Result<_>>()?,
-        })
+        Ok(Answer { outcomes: outcomes.collect::<Result<_>>()? })
     }
 
     fn outcome(&self, result: v1::Result, command: &Command) -> Result<Outcome> {

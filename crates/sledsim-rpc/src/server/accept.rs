@@ -73,11 +73,7 @@ impl RpcServer {
         let on_accept = Box::new(move |client| handler.on_accept(client));
         let listener = Listener::open(listening, "sledsim-rpc-acc", on_accept)
             .map_err(|error| Error::System(format!("address '{address}': {error}")))?;
-        Ok(Self {
-            shared,
-            uri,
-            listener: Some(listener),
-        })
+        Ok(Self { shared, uri, listener: Some(listener) })
     }
 
     /// Address for clients, as a gRPC target: `unix:PATH` or `dns:HOST:PORT`.
@@ -161,9 +157,7 @@ impl AcceptHandler {
         let shared = &self.shared;
         let client = shared.accepted.load(Ordering::Relaxed);
         let failed = |error: &io::Error| {
-            shared
-                .client_errors
-                .note(client, ACCEPT, &error.to_string());
+            shared.client_errors.note(client, ACCEPT, &error.to_string());
         };
         let socket = socket.inspect_err(failed).ok()?;
         shared.accepted.fetch_add(1, Ordering::Relaxed);
@@ -182,13 +176,8 @@ impl AcceptHandler {
                 return None;
             }
         }
-        let peer = Peer {
-            shared: Arc::clone(shared),
-            client,
-            socket,
-            is_tcp: self.is_tcp,
-            gives_way,
-        };
+        let peer =
+            Peer { shared: Arc::clone(shared), client, socket, is_tcp: self.is_tcp, gives_way };
         let guard = ConnectionGuard(Arc::clone(shared), client);
         let thread = thread::Builder::new().name("sledsim-rpc".into());
         let session = thread.spawn(move || {

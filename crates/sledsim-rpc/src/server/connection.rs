@@ -49,10 +49,7 @@ const LINGER: Duration = Duration::from_millis(200);
 /// Serves a client until it ends.
 pub(super) fn run(peer: Peer) {
     let (shared, client) = (Arc::clone(&peer.shared), peer.client);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     let ended = runtime.and_then(|runtime| runtime.block_on(served(peer)));
     if let Err(error) = ended {
         let why = format!("cannot be served: {error}");
@@ -61,13 +58,7 @@ pub(super) fn run(peer: Peer) {
 }
 
 async fn served(peer: Peer) -> io::Result<()> {
-    let Peer {
-        shared,
-        client,
-        socket,
-        is_tcp,
-        gives_way,
-    } = peer;
+    let Peer { shared, client, socket, is_tcp, gives_way } = peer;
     let gives_way = async { drop(gives_way.await) };
     if is_tcp {
         let stream = TcpStream::from(socket);
@@ -117,11 +108,7 @@ async fn in_time<T>(
 /// The result of `work`; `None` if the server stops first.
 async fn until_stopped<T>(shared: &ServerState, work: impl Future<Output = T>) -> Option<T> {
     let mut stop = shared.stop.subscribe();
-    first(
-        work,
-        async move { drop(stop.wait_for(Option::is_some).await) },
-    )
-    .await
+    first(work, async move { drop(stop.wait_for(Option::is_some).await) }).await
 }
 
 /// The result of `work`; `None` if `other` is done first.

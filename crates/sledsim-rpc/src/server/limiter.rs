@@ -36,9 +36,7 @@ pub(super) struct Held(Arc<Share>, u64);
 impl Held {
     /// Takes `bytes` bytes if there is room.
     fn try_take(share: &Arc<Share>, bytes: u64) -> Option<Self> {
-        share
-            .try_take(bytes)
-            .then(|| Self(Arc::clone(share), bytes))
+        share.try_take(bytes).then(|| Self(Arc::clone(share), bytes))
     }
 
     /// Waits until there is room.
@@ -82,11 +80,7 @@ impl InFlightLimiter {
         let batch = Arc::clone(&self.batches).acquire_owned().await.ok()?;
         let units = Arc::clone(&self.units).acquire_many_owned(units).await;
         let room = timeout(self.patience, Held::take(&self.share, bytes as u64));
-        Some(Permits {
-            _batch: batch,
-            _units: units.ok()?,
-            _room: room.await.ok()?,
-        })
+        Some(Permits { _batch: batch, _units: units.ok()?, _room: room.await.ok()? })
     }
 
     /// Takes the permits of a batch with `bytes` bytes, if available.

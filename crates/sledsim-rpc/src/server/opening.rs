@@ -82,10 +82,7 @@ pub(super) struct WithPreface<S> {
 impl<S> WithPreface<S> {
     /// Wraps a stream after [`read`].
     pub(super) fn new(stream: S) -> Self {
-        Self {
-            stream,
-            first: PREFACE,
-        }
+        Self { stream, first: PREFACE }
     }
 }
 
@@ -98,9 +95,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for WithPreface<S> {
         if self.first.is_empty() {
             return Pin::new(&mut self.stream).poll_read(context, buffer);
         }
-        let (now, later) = self
-            .first
-            .split_at(self.first.len().min(buffer.remaining()));
+        let (now, later) = self.first.split_at(self.first.len().min(buffer.remaining()));
         buffer.put_slice(now);
         self.first = later;
         Poll::Ready(Ok(()))

@@ -27,10 +27,7 @@ pub(super) struct PermittedBody<B> {
 
 impl<B> PermittedBody<B> {
     pub(super) fn new(body: B, permits: Option<SharedPermits>) -> Self {
-        Self {
-            body,
-            _hold: permits,
-        }
+        Self { body, _hold: permits }
     }
 }
 

@@ -119,14 +119,11 @@ impl Session {
                 None => 0,
             })
             .sum();
-        usize::try_from(bytes)
-            .ok()
-            .filter(|bytes| *bytes <= most)
-            .ok_or_else(|| {
-                Status::resource_exhausted(format!(
-                    "commands: write and read {bytes} bytes in all: a batch may have at most {most}"
-                ))
-            })
+        usize::try_from(bytes).ok().filter(|bytes| *bytes <= most).ok_or_else(|| {
+            Status::resource_exhausted(format!(
+                "commands: write and read {bytes} bytes in all: a batch may have at most {most}"
+            ))
+        })
     }
 }
 
@@ -166,10 +163,9 @@ fn commands(batch: &v1::BatchRequest, stream: u32) -> Result<Vec<Command<'_>>, S
                 Some(v1::command::What::Read(read)) if read.blocks == 0 => {
                     return Err(refuse("read.blocks", " = 0: must be at least 1".into()));
                 }
-                Some(v1::command::What::Read(read)) => (
-                    CommandKind::Read(u64::from(read.blocks) * BLOCK_BYTES),
-                    false,
-                ),
+                Some(v1::command::What::Read(read)) => {
+                    (CommandKind::Read(u64::from(read.blocks) * BLOCK_BYTES), false)
+                }
                 Some(v1::command::What::Write(write)) => {
                     let bytes = write.data.len() as u64;
                     if bytes == 0 || !bytes.is_multiple_of(BLOCK_BYTES) {
@@ -188,12 +184,7 @@ fn commands(batch: &v1::BatchRequest, stream: u32) -> Result<Vec<Command<'_>>, S
                 let problem = format!(" = {lbn}: must be a block of the export");
                 refuse("lbn", problem)
             })?;
-            Ok(Command {
-                what,
-                offset,
-                fua,
-                stream,
-            })
+            Ok(Command { what, offset, fua, stream })
         })
         .collect()
 }
@@ -305,11 +296,7 @@ pub(super) fn answered(tag: u64, done: Vec<CommandResult>) -> v1::BatchResponse 
             lateness_ns: done.lateness.0,
         }
     };
-    v1::BatchResponse {
-        tag,
-        results: done.into_iter().map(result).collect(),
-        refused: None,
-    }
+    v1::BatchResponse { tag, results: done.into_iter().map(result).collect(), refused: None }
 }
 
 /// Sends the results of a batch to the call that waits for them.
@@ -400,9 +387,7 @@ impl MemStore for Session {
         let export = self.export(&request.export)?;
         let at = at(export, request.at_ns);
         let lbns = interface(export)?.equivalent(request.lbn, at);
-        Ok(Response::new(v1::GetEquivalentResponse {
-            lbns: lbns.map_err(invalid)?,
-        }))
+        Ok(Response::new(v1::GetEquivalentResponse { lbns: lbns.map_err(invalid)? }))
     }
 
     async fn check_conflicting(
@@ -463,12 +448,8 @@ impl MemStore for Session {
         let taken = self.take(0)?;
         let export = self.export(&request.get_ref().export)?;
         let (sender, answer) = oneshot::channel();
-        let command = Command {
-            what: CommandKind::Flush,
-            offset: 0,
-            fua: false,
-            stream: self.0.stream,
-        };
+        let command =
+            Command { what: CommandKind::Flush, offset: 0, fua: false, stream: self.0.stream };
         export.submit(command, Box::new(SendOne(sender)));
         let (done, lateness, answer) = answer.await.map_err(|_| unanswered())?;
         answer.map_err(|error| {
@@ -479,10 +460,8 @@ impl MemStore for Session {
             let why = failure(error);
             Status::data_loss(format!("export '{name}' could not be flushed: {why}"))
         })?;
-        let mut response = Response::new(v1::FlushResponse {
-            row: Some(row(&done)),
-            lateness_ns: lateness.0,
-        });
+        let mut response =
+            Response::new(v1::FlushResponse { row: Some(row(&done)), lateness_ns: lateness.0 });
         response.extensions_mut().insert(SharedPermits::new(taken));
         Ok(response)
     }

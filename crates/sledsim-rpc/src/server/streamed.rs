@@ -63,17 +63,9 @@ struct SendAnswer {
 
 impl SendAnswer {
     fn send_result(self, done: Result<Vec<CommandResult>, Status>) {
-        let Self {
-            answers,
-            tag,
-            taken,
-        } = self;
+        let Self { answers, tag, taken } = self;
         // The call may have been cancelled.
-        let _ = answers.send(BatchAnswer {
-            tag,
-            done,
-            _taken: taken,
-        });
+        let _ = answers.send(BatchAnswer { tag, done, _taken: taken });
     }
 }
 
@@ -110,12 +102,7 @@ pub(super) fn start(
     }
     let (answers, received) = mpsc::unbounded_channel();
     let end = Arc::<Mutex<Option<Status>>>::default();
-    let reader = Reader {
-        session: session.clone(),
-        requests,
-        answers,
-        _guard: guard,
-    };
+    let reader = Reader { session: session.clone(), requests, answers, _guard: guard };
     let ends = Arc::clone(&end);
     tokio::spawn(async move {
         // Keep the stream open until its final status is known.
@@ -123,10 +110,7 @@ pub(super) fn start(
         let ended = reader.run().await;
         *ends.lock().unwrap_or_else(PoisonError::into_inner) = ended.err();
     });
-    Ok(Streamed {
-        answers: received,
-        end,
-    })
+    Ok(Streamed { answers: received, end })
 }
 
 /// Submits batches as they arrive.
@@ -157,11 +141,8 @@ impl Reader {
     }
 
     fn begin(&self, batch: &v1::BatchRequest, checked: Result<(), Status>, taken: Permits) {
-        let answer = SendAnswer {
-            answers: self.answers.clone(),
-            tag: batch.tag,
-            taken: Arc::new(taken),
-        };
+        let answer =
+            SendAnswer { answers: self.answers.clone(), tag: batch.tag, taken: Arc::new(taken) };
         let refused = answer.clone();
         if let Err(status) = checked.and_then(|()| self.session.begin(batch, Box::new(answer))) {
             refused.send_result(Err(status));

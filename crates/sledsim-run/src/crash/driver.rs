@@ -47,10 +47,7 @@ pub fn test_model(
     load.keep(&mut |_| check(progress(&Report::default(), plan)))?;
     let promise = plan.promise.unwrap_or(promise);
     let mut crashes = Stream::new(plan.seed, "crash points");
-    let mut report = Report {
-        seed: plan.seed,
-        ..Report::default()
-    };
+    let mut report = Report { seed: plan.seed, ..Report::default() };
     while report.points < plan.points {
         let model = build()?;
         let blocks = model.blocks();
@@ -91,11 +88,7 @@ pub fn test_model(
 }
 
 fn progress(report: &Report, plan: &Plan) -> Progress {
-    Progress {
-        completed: report.points,
-        requests: Some(plan.points),
-        share: None,
-    }
+    Progress { completed: report.points, requests: Some(plan.points), share: None }
 }
 
 /// Announced completions: time, sequence number, id, whether served.
@@ -263,10 +256,7 @@ impl Round<'_> {
             request.flags.fua |= self.marks.chance(self.plan.fua);
         }
         if request.op != Op::Flush && self.marks.chance(self.plan.flush) {
-            let flush = Request {
-                op: Op::Flush,
-                ..Request::default()
-            };
+            let flush = Request { op: Op::Flush, ..Request::default() };
             self.submit_extra(flush);
         }
         let at = self.load_time(self.now);
@@ -364,11 +354,7 @@ impl Round<'_> {
         (self.now, self.zero) = (recovered, (recovered, failed_at));
         for (write, _) in under_way.into_iter().take(PROBES) {
             let extents = write.extents;
-            self.submit_extra(Request {
-                op: Op::Read,
-                extents,
-                ..Request::default()
-            });
+            self.submit_extra(Request { op: Op::Read, extents, ..Request::default() });
         }
     }
 

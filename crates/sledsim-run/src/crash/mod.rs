@@ -78,10 +78,7 @@ impl Default for Plan {
 impl Plan {
     fn check(&self) -> Result<()> {
         if self.points == 0 {
-            return Err(Error::argument(
-                "points",
-                "points = 0: must be at least 1".to_owned(),
-            ));
+            return Err(Error::argument("points", "points = 0: must be at least 1".to_owned()));
         }
         if self.requests_between == Some(0) {
             let problem = "requests_between = 0: must be at least 1";

@@ -29,10 +29,7 @@ pub fn all() -> Formats {
 /// Options under which all formats are known.
 #[must_use]
 pub fn options() -> Options {
-    Options {
-        formats: all(),
-        ..Options::default()
-    }
+    Options { formats: all(), ..Options::default() }
 }
 
 /// Starts the Parquet file of a part of a trace. It is not synced: there are

@@ -182,11 +182,8 @@ fn add_names(column: &dyn Array, rows: impl Iterator<Item = usize>, names: &mut 
 fn outermost(names: &BTreeSet<String>) -> std::result::Result<String, String> {
     let is_outermost = |name: &&String| {
         let stem = name.strip_suffix(".host").unwrap_or(name);
-        let inside = |other: &String| {
-            other
-                .strip_prefix(stem)
-                .is_some_and(|rest| rest.starts_with('.'))
-        };
+        let inside =
+            |other: &String| other.strip_prefix(stem).is_some_and(|rest| rest.starts_with('.'));
         (names.iter())
             .all(|other| other == *name || other == stem && stem != *name || inside(other))
     };

@@ -77,36 +77,12 @@ fn schema() -> SchemaRef {
             "ns",
             "When the request arrived, on the clock of the trace",
         ),
-        field(
-            "device",
-            DataType::UInt32,
-            false,
-            "",
-            "Number of the device",
-        ),
-        field(
-            "device_name",
-            names(),
-            true,
-            "",
-            "Name of the device, if it has one",
-        ),
-        field(
-            "op",
-            names(),
-            false,
-            "",
-            "Operation: read, write, flush or trim",
-        ),
+        field("device", DataType::UInt32, false, "", "Number of the device"),
+        field("device_name", names(), true, "", "Name of the device, if it has one"),
+        field("op", names(), false, "", "Operation: read, write, flush or trim"),
         field("offset_bytes", number.clone(), false, "B", "First byte"),
         field("bytes", number.clone(), false, "B", "Length; 0 for a flush"),
-        field(
-            "response_ns",
-            number.clone(),
-            true,
-            "ns",
-            "From arrival to completion, as recorded",
-        ),
+        field("response_ns", number.clone(), true, "ns", "From arrival to completion, as recorded"),
         field(
             "think_ns",
             number.clone(),
@@ -146,10 +122,7 @@ impl Parquet {
 
     fn start(path: &Path, file: PendingFile) -> Result<Self> {
         let name = path.to_string_lossy().to_ascii_lowercase();
-        if let Some(ending) = [".gz", ".zst", ".xz"]
-            .into_iter()
-            .find(|end| name.ends_with(end))
-        {
+        if let Some(ending) = [".gz", ".zst", ".xz"].into_iter().find(|end| name.ends_with(end)) {
             let problem = format!("Parquet is compressed within: leave out the {ending}");
             return Err(Error::output(path, problem));
         }
@@ -190,10 +163,7 @@ impl Writer for Parquet {
             })
         };
         let maybe = |time: Option<Nanos>, what| time.map(|time| signed(time.0, what)).transpose();
-        let (time, offset) = (
-            signed(record.time.0, "time")?,
-            signed(record.offset, "offset")?,
-        );
+        let (time, offset) = (signed(record.time.0, "time")?, signed(record.offset, "offset")?);
         let bytes = signed(record.bytes, "bytes")?;
         let response = maybe(record.response, "response")?;
         let think = maybe(record.think, "think")?;
@@ -201,9 +171,7 @@ impl Writer for Parquet {
         let batch = &mut self.batch;
         batch.time.append_value(time);
         batch.device.append_value(record.device);
-        batch
-            .device_name
-            .append_option(self.names.get(record.device));
+        batch.device_name.append_option(self.names.get(record.device));
         batch.op.append_value(record.op.name());
         batch.offset.append_value(offset);
         batch.bytes.append_value(bytes);

@@ -159,10 +159,7 @@ mod tests {
         ];
         let found = PageHeader::read(&page[..]).unwrap();
         assert!(found.is_dictionary);
-        assert_eq!(
-            (found.uncompressed, found.compressed, found.values),
-            (7, 8, 3)
-        );
+        assert_eq!((found.uncompressed, found.compressed, found.values), (7, 8, 3));
         for end in 0..page.len() {
             assert!(PageHeader::read(&page[..end]).is_err(), "{end}");
         }

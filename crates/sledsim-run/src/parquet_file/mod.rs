@@ -49,10 +49,7 @@ impl ParquetFile {
         };
         let opened = catch_panic(|| ParquetRecordBatchReaderBuilder::try_new(Chunks(file.clone())));
         let builder = opened.map_err(|message| refuse(&message))?;
-        Ok(Self {
-            builder: builder.map_err(|error| refuse(&error))?,
-            file,
-        })
+        Ok(Self { builder: builder.map_err(|error| refuse(&error))?, file })
     }
 
     /// Its columns.
@@ -89,9 +86,7 @@ impl ParquetFile {
         });
         let reader = done.and_then(|built| built);
         let refuse = |message| format!("the Parquet data are damaged ({message})");
-        Ok(Batches {
-            reader: reader.map_err(refuse)?,
-        })
+        Ok(Batches { reader: reader.map_err(refuse)? })
     }
 }
 

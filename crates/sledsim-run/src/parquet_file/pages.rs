@@ -12,10 +12,8 @@ const STEP: usize = 512;
 /// Pages up to this size are accepted without a check.
 const SMALL: i64 = 1 << 16;
 /// Numbers of the encodings whose data determine the memory for values.
-const LENGTHS: [(i64, Encoding); 2] = [
-    (6, Encoding::DELTA_LENGTH_BYTE_ARRAY),
-    (7, Encoding::DELTA_BYTE_ARRAY),
-];
+const LENGTHS: [(i64, Encoding); 2] =
+    [(6, Encoding::DELTA_LENGTH_BYTE_ARRAY), (7, Encoding::DELTA_BYTE_ARRAY)];
 
 /// Refuses pages of the chosen columns that cannot be as large as they claim:
 /// the library would allocate memory for them.
@@ -42,20 +40,13 @@ fn check_chunk(
     file_end: u64,
     chunk: &ColumnChunkMetaData,
 ) -> Result<(), String> {
-    let start = chunk
-        .dictionary_page_offset()
-        .unwrap_or_else(|| chunk.data_page_offset());
+    let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
     let (Ok(mut at), Ok(bytes)) = (u64::try_from(start), u64::try_from(chunk.compressed_size()))
     else {
-        return Err(format!(
-            "{} bytes from byte {start} on",
-            chunk.compressed_size()
-        ));
+        return Err(format!("{} bytes from byte {start} on", chunk.compressed_size()));
     };
     let Some(end) = at.checked_add(bytes).filter(|end| *end <= file_end) else {
-        return Err(format!(
-            "{bytes} bytes from byte {at} on: the file has {file_end}"
-        ));
+        return Err(format!("{bytes} bytes from byte {at} on: the file has {file_end}"));
     };
     let mut left = chunk.num_values();
     while left > 0 && at < end {
@@ -77,17 +68,9 @@ fn check_chunk(
 }
 
 fn check_page(header: &PageHeader, chunk: &ColumnChunkMetaData) -> Result<(), String> {
-    let PageHeader {
-        uncompressed,
-        compressed,
-        values,
-        encoding,
-        ..
-    } = *header;
+    let PageHeader { uncompressed, compressed, values, encoding, .. } = *header;
     if uncompressed < 0 || uncompressed > most_decompressed(compressed, chunk.compression()) {
-        return Err(format!(
-            "claims to be {uncompressed} bytes, compressed to {compressed}"
-        ));
+        return Err(format!("claims to be {uncompressed} bytes, compressed to {compressed}"));
     }
     // The values of a dictionary are in full.
     let most = match (header.is_dictionary, chunk.column_type()) {
@@ -96,17 +79,13 @@ fn check_page(header: &PageHeader, chunk: &ColumnChunkMetaData) -> Result<(), St
         (true, _) => uncompressed / 4,
     };
     if !(0..=most).contains(&values) {
-        return Err(format!(
-            "claims to hold {values} values in {uncompressed} bytes"
-        ));
+        return Err(format!("claims to hold {values} values in {uncompressed} bytes"));
     }
     let is_odd = |(number, kind): &(i64, Encoding)| {
         *number == encoding && !chunk.encodings().any(|known| known == *kind)
     };
     match LENGTHS.iter().find(|known| is_odd(known)) {
-        Some((_, kind)) => Err(format!(
-            "has the encoding {kind}, which the footer does not name"
-        )),
+        Some((_, kind)) => Err(format!("has the encoding {kind}, which the footer does not name")),
         None => Ok(()),
     }
 }
@@ -212,10 +191,7 @@ mod tests {
         ] {
             std::fs::write(&path, enlarged(bytes.clone(), place)).unwrap();
             let problem = message(&path).unwrap_err();
-            assert!(
-                problem.contains("row group 1, column 'c': the page at byte 4"),
-                "{problem}"
-            );
+            assert!(problem.contains("row group 1, column 'c': the page at byte 4"), "{problem}");
             assert!(problem.contains(says), "{problem}");
         }
     }

@@ -63,11 +63,7 @@ pub fn convert(
                 let damaged = |e| wrong(format!("the Parquet data are damaged ({e})"));
                 let batch = batch.map_err(damaged)?;
                 writer.add(&batch, &wrong)?;
-                check(Progress {
-                    completed: writer.rows,
-                    requests: Some(all),
-                    share: None,
-                })?;
+                check(Progress { completed: writer.rows, requests: Some(all), share: None })?;
             }
             writer.finish(&[])
         }
@@ -122,12 +118,7 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn begin(output: &'a Path) -> Result<Self> {
-        Ok(Self {
-            output,
-            packets: begin(output)?,
-            devices: Vec::new(),
-            rows: 0,
-        })
+        Ok(Self { output, packets: begin(output)?, devices: Vec::new(), rows: 0 })
     }
 
     /// Writes the rows of a batch; `wrong` makes an error of what is wrong with it.
@@ -197,10 +188,7 @@ fn power(series: &RecordBatch) -> Vec<(Nanos, f64)> {
     });
     let watts = watts.into_iter().flatten();
     let starts = starts.into_iter().map(Nanos);
-    (starts
-        .zip(watts)
-        .filter_map(|(start, watts)| Some((start, watts?))))
-    .collect()
+    (starts.zip(watts).filter_map(|(start, watts)| Some((start, watts?)))).collect()
 }
 
 /// A column of names: which of the values each row has; none for null.
@@ -222,10 +210,7 @@ impl Names {
                     .map(|row| name(&**dictionary.values(), row))
                     .collect(),
             },
-            Some(_) => Self {
-                keys: vec![usize::MAX; array.len()],
-                values: Vec::new(),
-            },
+            Some(_) => Self { keys: vec![usize::MAX; array.len()], values: Vec::new() },
             None => {
                 let (mut keys, mut values) = (Vec::new(), Vec::<String>::new());
                 for row in 0..array.len() {

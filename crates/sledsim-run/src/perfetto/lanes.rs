@@ -27,9 +27,7 @@ impl Lanes {
         add: impl FnOnce(usize) -> Result<u64, E>,
     ) -> Result<u64, E> {
         let until = Bound::Included((start, Reverse(0)));
-        let found = (self.free.range((Bound::Unbounded, until)))
-            .next_back()
-            .map(|(&key, ())| key);
+        let found = (self.free.range((Bound::Unbounded, until))).next_back().map(|(&key, ())| key);
         let lane = match found {
             Some(key) => {
                 self.free.remove(&key);
@@ -70,9 +68,7 @@ mod tests {
     fn there_are_no_more_lanes_than_requests_at_once() {
         let mut random = 1_u64;
         let mut next = |below: u64| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (random >> 33) % below
         };
         for shortest in [0, 1].repeat(100) {

@@ -5,10 +5,7 @@
 //! `track_event/{track_event,track_descriptor,counter_descriptor,
 //! process_descriptor,debug_annotation}.proto` in `protos/perfetto/trace` of
 //! <https://github.com/google/perfetto>. Fields that are not written are left out.
-#![allow(
-    missing_docs,
-    reason = "the fields are described in Perfetto's own files"
-)]
+#![allow(missing_docs, reason = "the fields are described in Perfetto's own files")]
 
 use prost::{Enumeration, Message, Oneof};
 

@@ -133,12 +133,7 @@ struct Run {
 
 impl Run {
     fn new(start: u64, end: u64) -> Self {
-        Self {
-            next: start,
-            end,
-            bytes: Vec::new(),
-            taken: 0,
-        }
+        Self { next: start, end, bytes: Vec::new(), taken: 0 }
     }
 
     /// Its next event.
@@ -192,9 +187,7 @@ mod tests {
     fn runs_in_a_file_give_the_same() {
         let mut random = 7_u64;
         let mut next = |below: u64| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (random >> 33) % below
         };
         let requests: Vec<_> = (0..5_000)

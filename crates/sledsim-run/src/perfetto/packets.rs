@@ -78,18 +78,12 @@ const ARGUMENTS: [&str; 15] = [
 
 /// Texts of arguments: operations, then statuses.
 fn texts() -> impl Iterator<Item = &'static str> {
-    Op::ALL
-        .into_iter()
-        .map(Op::name)
-        .chain(Status::ALL.into_iter().map(Status::name))
+    Op::ALL.into_iter().map(Op::name).chain(Status::ALL.into_iter().map(Status::name))
 }
 
 /// Names with the numbers by which packets refer to them, from 1 on.
 fn numbered(names: impl IntoIterator<Item = &'static str>) -> Vec<Name> {
-    let name = |(iid, name): (u64, &str)| Name {
-        iid: Some(iid),
-        name: Some(name.to_owned()),
-    };
+    let name = |(iid, name): (u64, &str)| Name { iid: Some(iid), name: Some(name.to_owned()) };
     (1..).zip(names).map(name).collect()
 }
 
@@ -147,11 +141,7 @@ impl<W: Write> Packets<W> {
 
     /// Adds the next device: number 0, 1, ...
     pub fn add_device(&mut self, name: &str) {
-        self.devices.push(Device {
-            name: name.to_owned(),
-            track: None,
-            counter: None,
-        });
+        self.devices.push(Device { name: name.to_owned(), track: None, counter: None });
     }
 
     /// The group of tracks of a device.
@@ -182,10 +172,7 @@ impl<W: Write> Packets<W> {
         let counter = self.describe(TrackDescriptor {
             parent_uuid: Some(track),
             name: Some("outstanding requests".to_owned()),
-            counter: Some(CounterDescriptor {
-                unit: Some(Unit::Count.into()),
-                unit_name: None,
-            }),
+            counter: Some(CounterDescriptor { unit: Some(Unit::Count.into()), unit_name: None }),
             sibling_order_rank: Some(0),
             ..TrackDescriptor::default()
         })?;
@@ -227,10 +214,7 @@ impl<W: Write> Packets<W> {
         }
         let track = self.describe(TrackDescriptor {
             name: Some("power of all devices".to_owned()),
-            counter: Some(CounterDescriptor {
-                unit: None,
-                unit_name: Some("W".to_owned()),
-            }),
+            counter: Some(CounterDescriptor { unit: None, unit_name: Some("W".to_owned()) }),
             ..TrackDescriptor::default()
         })?;
         windows.try_for_each(|(at, watts)| {
@@ -256,9 +240,7 @@ impl<W: Write> Packets<W> {
             };
             self.event(Nanos(at), event)
         })?;
-        self.sink
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)
+        self.sink.into_inner().map_err(io::IntoInnerError::into_error)
     }
 
     /// The track of the lane that a request takes.

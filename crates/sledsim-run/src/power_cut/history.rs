@@ -33,10 +33,7 @@ impl Recorded {
     /// Its blocks.
     #[must_use]
     pub fn extent(&self) -> Extent {
-        Extent {
-            lbn: self.lbn,
-            blocks: self.blocks,
-        }
+        Extent { lbn: self.lbn, blocks: self.blocks }
     }
 
     /// The tokens of a write, block by block.
@@ -52,11 +49,7 @@ impl Recorded {
             id: self.id,
             arrival: self.arrival.since(zero),
             op: self.op,
-            flags: Flags {
-                fua: self.fua,
-                linked: self.linked,
-                ..Flags::default()
-            },
+            flags: Flags { fua: self.fua, linked: self.linked, ..Flags::default() },
             stream: self.stream,
             extents: match self.op {
                 Op::Flush => Extents::new(),
@@ -84,9 +77,7 @@ impl Epoch {
         let Some(first) = self.requests.first().map(|first| first.id) else {
             return;
         };
-        let index = id
-            .checked_sub(first)
-            .and_then(|index| usize::try_from(index).ok());
+        let index = id.checked_sub(first).and_then(|index| usize::try_from(index).ok());
         if let Some(request) = index.and_then(|index| self.requests.get_mut(index)) {
             request.completion = Some(at);
         }

@@ -43,9 +43,8 @@ impl Image {
     ) -> Self {
         let requests = epochs.into_iter().flat_map(|epoch| &epoch.requests);
         let writes = requests.filter(|request| request.op == Op::Write && request.blocks > 0);
-        let mut spans: Vec<(u64, u64)> = writes
-            .map(|write| (write.lbn, write.extent().end()))
-            .collect();
+        let mut spans: Vec<(u64, u64)> =
+            writes.map(|write| (write.lbn, write.extent().end())).collect();
         spans.sort_unstable();
         let (mut runs, mut next) = (Vec::<Run>::new(), 0);
         for (first, end) in spans {
@@ -59,11 +58,7 @@ impl Image {
                     Some(last) if last.end() == lbn && last.goes_on(content) => {
                         last.blocks += 1;
                     }
-                    _ => runs.push(Run {
-                        lbn,
-                        blocks: 1,
-                        content,
-                    }),
+                    _ => runs.push(Run { lbn, blocks: 1, content }),
                 }
             }
             next = next.max(end);
@@ -105,11 +100,7 @@ impl Image {
                 (content, run.end())
             }
         };
-        Run {
-            lbn,
-            blocks: to.min(end) - lbn,
-            content,
-        }
+        Run { lbn, blocks: to.min(end) - lbn, content }
     }
 }
 

@@ -62,9 +62,7 @@ impl Ledger {
         let done = |request: &Recorded| request.completion.is_some_and(|end| end < at);
         let requests = &epoch.requests;
         // The latest arrival of a flush that is complete.
-        let flushes = requests
-            .iter()
-            .filter(|one| one.op == Op::Flush && done(one));
+        let flushes = requests.iter().filter(|one| one.op == Op::Flush && done(one));
         let flushed = flushes.map(|flush| flush.arrival).max();
         let writes: Vec<&Recorded> = requests.iter().filter(|one| one.op == Op::Write).collect();
         let write_of = |token: u64| {
@@ -112,12 +110,7 @@ impl Ledger {
                 }
             }
             if old_blocks + torn_blocks > 0 {
-                ledger.lost.push(LostWrite {
-                    write: *write,
-                    promised,
-                    old_blocks,
-                    torn_blocks,
-                });
+                ledger.lost.push(LostWrite { write: *write, promised, old_blocks, torn_blocks });
             }
         }
         ledger

@@ -67,11 +67,5 @@ pub fn fail(
     let all = before.iter().chain([epoch]);
     let image = Image::of(all, &mut |lbn| contents.token(lbn));
     let ledger = Ledger::of(epoch, device.promise(), at, &image, torn);
-    Outcome {
-        at,
-        startup,
-        recovery: ready - startup,
-        image,
-        ledger,
-    }
+    Outcome { at, startup, recovery: ready - startup, image, ledger }
 }

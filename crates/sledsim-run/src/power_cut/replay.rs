@@ -87,18 +87,10 @@ pub fn replay(
         let parts = (&history.epochs[..index], &epoch);
         let outcome = fail(device, &mut *model, &torn, parts, until);
         if here {
-            return Ok(Failed {
-                model,
-                names,
-                torn,
-                outcome,
-            });
+            return Ok(Failed { model, names, torn, outcome });
         }
     }
-    Err(Error::argument(
-        "at",
-        format!("power cut at {at}: the recording has no requests"),
-    ))
+    Err(Error::argument("at", format!("power cut at {at}: the recording has no requests")))
 }
 
 /// Collects completions.
@@ -120,17 +112,12 @@ impl CompletionSink for Completions<'_> {
 fn run(model: &mut dyn Model, epoch: &Epoch, until: Nanos) -> Epoch {
     let zero = epoch.zero;
     let arrived = |request: &&Recorded| request.arrival <= until;
-    let mut replayed = Epoch {
-        requests: epoch.requests.iter().take_while(arrived).copied().collect(),
-        ..*epoch
-    };
+    let mut replayed =
+        Epoch { requests: epoch.requests.iter().take_while(arrived).copied().collect(), ..*epoch };
     let mut decided = Nanos::ZERO;
     for index in 0..replayed.requests.len() {
         let recorded = replayed.requests[index];
-        let mut sink = Completions {
-            epoch: &mut replayed,
-            zero,
-        };
+        let mut sink = Completions { epoch: &mut replayed, zero };
         let arrival = recorded.arrival.since(zero);
         run_before(model, &mut decided, arrival, &mut sink);
         decided = arrival;
@@ -141,10 +128,7 @@ fn run(model: &mut dyn Model, epoch: &Epoch, until: Nanos) -> Epoch {
         }
         model.submit(recorded.request(zero), &mut sink);
     }
-    let mut sink = Completions {
-        epoch: &mut replayed,
-        zero,
-    };
+    let mut sink = Completions { epoch: &mut replayed, zero };
     run_before(model, &mut decided, until.since(zero), &mut sink);
     replayed
 }

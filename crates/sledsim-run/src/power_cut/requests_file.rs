@@ -43,25 +43,19 @@ pub fn requests_table(epochs: &[Epoch]) -> RecordBatch {
         .flat_map(|(index, epoch)| epoch.requests.iter().map(move |one| (index, one)))
         .collect();
     let u64s = |of: &dyn Fn(&Recorded) -> u64| -> ArrayRef {
-        Arc::new(UInt64Array::from_iter_values(
-            all.iter().map(|(_, one)| of(one)),
-        ))
+        Arc::new(UInt64Array::from_iter_values(all.iter().map(|(_, one)| of(one))))
     };
     let u32s = |of: &dyn Fn(&(u32, &Recorded)) -> u32| -> ArrayRef {
         Arc::new(UInt32Array::from_iter_values(all.iter().map(of)))
     };
     let bools = |of: &dyn Fn(&Recorded) -> bool| -> ArrayRef {
-        Arc::new(BooleanArray::from_iter(
-            all.iter().map(|(_, one)| Some(of(one))),
-        ))
+        Arc::new(BooleanArray::from_iter(all.iter().map(|(_, one)| Some(of(one)))))
     };
     let completions = all.iter().map(|(_, one)| one.completion.map(|at| at.0));
     let columns: Vec<ArrayRef> = vec![
         u32s(&|(epoch, _)| *epoch),
         u64s(&|one| one.id),
-        Arc::new(StringArray::from_iter_values(
-            all.iter().map(|(_, one)| one.op.name()),
-        )),
+        Arc::new(StringArray::from_iter_values(all.iter().map(|(_, one)| one.op.name()))),
         u64s(&|one| one.lbn),
         u32s(&|(_, one)| one.blocks),
         bools(&|one| one.fua),
@@ -129,9 +123,7 @@ pub fn read_requests(path: &Path, file: File, epochs: usize) -> Result<Vec<Vec<R
                 linked: linked.value(row),
                 stream: stream.value(row),
                 arrival: Nanos(arrival.value(row)),
-                completion: completion
-                    .is_valid(row)
-                    .then(|| Nanos(completion.value(row))),
+                completion: completion.is_valid(row).then(|| Nanos(completion.value(row))),
                 first_token: tokens.value(row),
             };
             if index >= epochs.len() || index < last {

@@ -118,9 +118,7 @@ impl Ahead {
 
     /// The requests read after the current one.
     fn rest(&self) -> &[Placed] {
-        self.block[..self.counted]
-            .get(self.at + 1..)
-            .unwrap_or_default()
+        self.block[..self.counted].get(self.at + 1..).unwrap_or_default()
     }
 
     /// The devices up to the current request: number, label, requests, and whether they
@@ -139,12 +137,9 @@ impl Ahead {
     pub fn skipped(&self) -> Skipped {
         let skipped = self.feed.records.skipped();
         match self.passed_over[..self.end].get(self.at) {
-            Some(&[not_requests, empty, rounded]) => Skipped {
-                not_requests,
-                empty,
-                rounded,
-                ..skipped
-            },
+            Some(&[not_requests, empty, rounded]) => {
+                Skipped { not_requests, empty, rounded, ..skipped }
+            }
             None => skipped,
         }
     }

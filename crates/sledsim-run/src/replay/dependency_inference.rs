@@ -57,10 +57,7 @@ impl DependencyInference {
     /// For a recording with these numbers of requests by stream.
     pub fn new(streams: BTreeMap<u32, u64>) -> Self {
         let stream = |(number, left)| {
-            let stream = Stream {
-                left,
-                ..Stream::default()
-            };
+            let stream = Stream { left, ..Stream::default() };
             (number, stream)
         };
         Self {
@@ -188,9 +185,7 @@ mod tests {
         };
         let found = requests.iter().map(take).collect();
         let all = requests.len() as u64;
-        causes
-            .over
-            .extend(causes.under_way.iter().map(|due| due.0.1));
+        causes.over.extend(causes.under_way.iter().map(|due| due.0.1));
         causes.over.sort_unstable();
         let each: Vec<u64> = (0..all).collect();
         assert_eq!(causes.over, each, "each is over once");
@@ -228,14 +223,8 @@ mod tests {
     #[test]
     fn a_program_that_waits_for_all_waits_for_the_last_completion() {
         // One, then two at once, then one when both are complete, and so on.
-        let found = causes(&[
-            (0, 0, 10),
-            (0, 10, 15),
-            (0, 10, 18),
-            (0, 18, 20),
-            (0, 20, 21),
-            (0, 20, 22),
-        ]);
+        let found =
+            causes(&[(0, 0, 10), (0, 10, 15), (0, 10, 18), (0, 18, 20), (0, 20, 21), (0, 20, 22)]);
         assert_eq!(
             found,
             [None, Some(0), Some(0), Some(2), Some(3), Some(3)],
@@ -254,9 +243,6 @@ mod tests {
             (7, 35, 70), // long after its own
             (9, 41, 50),
         ]);
-        assert_eq!(
-            found,
-            [None, None, Some(0), Some(2), Some(1), Some(2), Some(3)]
-        );
+        assert_eq!(found, [None, None, Some(0), Some(2), Some(1), Some(2), Some(3)]);
     }
 }

@@ -129,12 +129,7 @@ impl<T> DependencyReplay<T> {
         let (_, end) = (self.recorded).get_or_insert((recorded.arrival, recorded.seen));
         *end = recorded.seen.max(*end);
         let cause = (self.causes).take(recorded.stream, recorded.arrival, recorded.seen);
-        let slot = self.slots.insert(Slot {
-            item,
-            request,
-            think: Nanos::ZERO,
-            next: None,
-        });
+        let slot = self.slots.insert(Slot { item, request, think: Nanos::ZERO, next: None });
         match cause.and_then(|cause| self.known.get_mut(&cause)) {
             None => {
                 self.free_requests += 1;
@@ -153,12 +148,7 @@ impl<T> DependencyReplay<T> {
                 }
             }
         }
-        let known = Known {
-            seen: recorded.seen_at,
-            completion: None,
-            waiting: None,
-            over: false,
-        };
+        let known = Known { seen: recorded.seen_at, completion: None, waiting: None, over: false };
         self.known.insert(request, known);
         for request in self.causes.over.drain(..) {
             let Some(known) = self.known.get_mut(&request) else {

@@ -84,11 +84,7 @@ impl Feed {
                 Step::Record(record) => {
                     let place = feed.place(&record)?;
                     let arrival = Nanos::ZERO;
-                    feed.begin = Some(Placed {
-                        record,
-                        place,
-                        arrival,
-                    });
+                    feed.begin = Some(Placed { record, place, arrival });
                     break;
                 }
                 Step::Other => {}

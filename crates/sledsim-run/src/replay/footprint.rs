@@ -19,11 +19,7 @@ pub struct Footprint {
 
 impl Default for Footprint {
     fn default() -> Self {
-        Self {
-            parts: BTreeMap::new(),
-            extents: 0,
-            most: MOST_EXTENTS,
-        }
+        Self { parts: BTreeMap::new(), extents: 0, most: MOST_EXTENTS }
     }
 }
 
@@ -77,8 +73,7 @@ impl Compact {
         let mut all: Vec<(u64, u64)> = (footprint.parts.iter())
             .flat_map(|(device, part)| {
                 let base = base(*device);
-                part.iter()
-                    .map(move |(first, end)| (base + first, base + end))
+                part.iter().map(move |(first, end)| (base + first, base + end))
             })
             .collect();
         all.sort_unstable();
@@ -119,24 +114,13 @@ mod tests {
 
     #[test]
     fn extents_that_touch_are_one_and_too_many_are_refused() {
-        let mut footprint = Footprint {
-            most: 2,
-            ..Footprint::default()
-        };
-        for (device, first, end) in [
-            (0, 10, 20),
-            (0, 30, 40),
-            (0, 20, 30),
-            (7, 5, 6),
-            (0, 12, 13),
-        ] {
+        let mut footprint = Footprint { most: 2, ..Footprint::default() };
+        for (device, first, end) in [(0, 10, 20), (0, 30, 40), (0, 20, 30), (7, 5, 6), (0, 12, 13)]
+        {
             footprint.add(device, first, end).unwrap();
         }
         assert_eq!(footprint.extents, 2);
         let problem = footprint.add(7, 7, 8).unwrap_err();
-        assert!(
-            problem.contains("more than 2 separate extents"),
-            "{problem}"
-        );
+        assert!(problem.contains("more than 2 separate extents"), "{problem}");
     }
 }

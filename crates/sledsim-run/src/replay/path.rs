@@ -26,9 +26,7 @@ pub(crate) fn trace_path(
         return Ok(beside.map_or_else(|| file.into(), |folder| folder.join(file)));
     };
     let endings = ["trace.gz", "parquet"];
-    let mut paths = endings
-        .map(|ending| folder.join(format!("{sample}.{ending}")))
-        .into_iter();
+    let mut paths = endings.map(|ending| folder.join(format!("{sample}.{ending}"))).into_iter();
     paths.find(|path| path.is_file()).ok_or_else(|| {
         let problem = format!("unknown sample trace '{file}'");
         keys.refuse("file", problem)

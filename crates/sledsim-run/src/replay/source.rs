@@ -263,10 +263,7 @@ impl TraceSource {
     fn send(&mut self, at: Nanos) -> Result<()> {
         if let Some(Placed { record, place, .. }) = self.arrivals.next(&self.ahead) {
             if self.ahead.feed.spec.keep_measured {
-                self.measured.push(Measured {
-                    response: record.response,
-                    queue: record.queue,
-                });
+                self.measured.push(Measured { response: record.response, queue: record.queue });
             }
             self.counts.add(place);
         }
@@ -305,10 +302,7 @@ impl Source for TraceSource {
             arrival,
             op: record.op,
             stream: record.device,
-            flags: Flags {
-                linked: record.linked,
-                ..Flags::default()
-            },
+            flags: Flags { linked: record.linked, ..Flags::default() },
             extents,
             ..Request::default()
         };

@@ -33,11 +33,7 @@ pub struct TraceSpec {
 }
 
 /// The progress before the first request.
-pub(super) const NOT_BEGUN: Progress = Progress {
-    completed: 0,
-    requests: None,
-    share: None,
-};
+pub(super) const NOT_BEGUN: Progress = Progress { completed: 0, requests: None, share: None };
 
 /// The origin of the times of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +50,8 @@ pub(super) const ORIGINS: [(&str, Origin); 2] = [("file", Origin::File), ("first
 const RECORDED: [(&str, ()); 1] = [("recorded", ())];
 
 /// The names of the events that are the requests of a `blkparse` trace.
-pub const BLK_ACTIONS: [(&str, BlkAction); 3] = [
-    ("Q", BlkAction::Queue),
-    ("D", BlkAction::Issue),
-    ("C", BlkAction::Complete),
-];
+pub const BLK_ACTIONS: [(&str, BlkAction); 3] =
+    [("Q", BlkAction::Queue), ("D", BlkAction::Issue), ("C", BlkAction::Complete)];
 
 /// The handling of glitches: an error, as for other falling times, or dropped.
 const GLITCHES: [(&str, bool); 2] = [("error", false), ("drop", true)];
@@ -77,10 +70,7 @@ impl TraceSpec {
         let time_scale = keys.opt_f64("time_scale", Range::at_least(1e-6).at_most(1e12))?;
         let origin = keys.opt_choice("time_origin", &ORIGINS)?;
         let closed = ClosedSpec::read(keys)?;
-        let given = [
-            ("time_scale", time_scale.is_some()),
-            ("time_origin", origin.is_some()),
-        ];
+        let given = [("time_scale", time_scale.is_some()), ("time_origin", origin.is_some())];
         if let (Some((key, _)), Some(_)) = (given.iter().find(|(_, given)| *given), closed) {
             let problem = "must not be given with queue_depth or think_ms: a closed replay \
                            ignores the times of the trace";

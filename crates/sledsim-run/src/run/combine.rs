@@ -18,10 +18,7 @@ pub(super) fn add_facts(facts: &mut RunReport, one: &RunReport) {
     facts.simulated_end = facts.simulated_end.max(one.simulated_end);
     facts.saturated = facts.saturated.or(one.saturated);
     if let Some(cut) = one.warm_up {
-        let sum = facts.warm_up.get_or_insert(WarmUpCut {
-            requests: 0,
-            until: cut.until,
-        });
+        let sum = facts.warm_up.get_or_insert(WarmUpCut { requests: 0, until: cut.until });
         sum.requests += cut.requests;
         sum.until = sum.until.max(cut.until);
     }

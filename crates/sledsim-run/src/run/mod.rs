@@ -135,20 +135,10 @@ fn run_one(
         _ => None,
     };
     let mut recorder = Recorder::new(plan, load.warm_up, &devices)?;
-    let mut report = |at: Progress| {
-        check(Progress {
-            requests: at.requests.filter(|_| !is_unlimited),
-            ..at
-        })
-    };
+    let mut report =
+        |at: Progress| check(Progress { requests: at.requests.filter(|_| !is_unlimited), ..at });
     let limits = load.limits;
-    let outcome = simulate(
-        &mut *source,
-        &mut *model,
-        &mut recorder,
-        limits,
-        &mut report,
-    )?;
+    let outcome = simulate(&mut *source, &mut *model, &mut recorder, limits, &mut report)?;
     recorder.complete();
     recorder.stats.occupied(&outcome.occupancy);
     recorder.counted.check(&outcome)?;

@@ -22,30 +22,21 @@ pub(super) struct PartFacts {
 }
 
 /// All cautions of intervals.
-const CAUTIONS: [Caution; 4] = [
-    Caution::TooFew,
-    Caution::Correlated,
-    Caution::Overloaded,
-    Caution::Saturated,
-];
+const CAUTIONS: [Caution; 4] =
+    [Caution::TooFew, Caution::Correlated, Caution::Overloaded, Caution::Saturated];
 
 impl PartFacts {
     /// Those of a run.
     pub fn new(stats: &Stats, facts: RunReport, workload: Value) -> Self {
-        Self {
-            figures: RunFigures::new(stats, &facts),
-            facts,
-            workload,
-        }
+        Self { figures: RunFigures::new(stats, &facts), facts, workload }
     }
 
     pub fn to_json(&self) -> Value {
         let (figures, facts) = (&self.figures, &self.facts);
         let reports = facts.reports.iter().map(|report| {
             let energy = (report.energy).map(|energy| energy.by_cause().map(|(_, joules)| joules));
-            let busy: Vec<_> = (report.mechanisms.iter())
-                .map(|(_, busy)| [busy.host.0, busy.other.0])
-                .collect();
+            let busy: Vec<_> =
+                (report.mechanisms.iter()).map(|(_, busy)| [busy.host.0, busy.other.0]).collect();
             let counts: Vec<u64> = report.counts.iter().map(|(_, count)| *count).collect();
             json!({ "busy": busy, "energy": energy, "counts": counts })
         });
@@ -83,14 +74,9 @@ impl PartFacts {
             let [response, service, queue] = intervals;
             let facts = RunReport {
                 simulated_end: nanos(&json["end"])?,
-                saturated: saturated.map(|[at, queue]| Saturated {
-                    at: Nanos(at),
-                    queue,
-                }),
-                warm_up: warm_up.map(|[requests, until]| WarmUpCut {
-                    requests,
-                    until: Nanos(until),
-                }),
+                saturated: saturated.map(|[at, queue]| Saturated { at: Nanos(at), queue }),
+                warm_up: warm_up
+                    .map(|[requests, until]| WarmUpCut { requests, until: Nanos(until) }),
                 outstanding: optional(&json["outstanding"], numbers)?,
                 reports: reports(&json["reports"], template)?,
                 ..RunReport::default()
@@ -112,11 +98,7 @@ impl PartFacts {
         let (figures, facts) = read().ok_or_else(|| {
             Error::Key("the outcome of a part is of another version, or damaged".to_owned())
         })?;
-        Ok(Self {
-            figures,
-            facts,
-            workload,
-        })
+        Ok(Self { figures, facts, workload })
     }
 }
 
@@ -169,9 +151,7 @@ fn interval(json: &Value) -> Option<Interval> {
 }
 
 fn reports(json: &Value, template: &[Report]) -> Option<Vec<Report>> {
-    let json = json
-        .as_array()
-        .filter(|json| json.len() == template.len())?;
+    let json = json.as_array().filter(|json| json.len() == template.len())?;
     let report = |(json, template): (&Value, &Report)| {
         let energy = |json: &Value| Some(array::from_fn(|cause| real(&json[cause])));
         let busy = json["busy"].as_array()?.iter().map(numbers);
@@ -181,10 +161,9 @@ fn reports(json: &Value, template: &[Report]) -> Option<Vec<Report>> {
         Some(Report {
             name: template.name.clone(),
             mechanisms: (busy.len() == template.mechanisms.len()).then(|| {
-                let busy = busy.iter().map(|&[host, other]| Busy {
-                    host: Nanos(host),
-                    other: Nanos(other),
-                });
+                let busy = busy
+                    .iter()
+                    .map(|&[host, other]| Busy { host: Nanos(host), other: Nanos(other) });
                 (template.mechanisms.iter().map(|(part, _)| *part).zip(busy)).collect()
             })?,
             energy: optional(&json["energy"], energy)?.map(Energy::of_causes),

@@ -57,10 +57,7 @@ pub fn run_part(
     bounds: Option<(Nanos, Nanos)>,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<(Stats, Value)> {
-    let plan = Plan {
-        bounds,
-        ..Plan::default()
-    };
+    let plan = Plan { bounds, ..Plan::default() };
     plan.check(device, load)?;
     let single = run_one(device, load, scheduler, &plan, check)?;
     let facts = PartFacts::new(&single.stats, single.facts, single.workload);
@@ -208,11 +205,7 @@ impl Parts {
         if let Some(path) = table {
             TableFile::create(path)?.write(&rows, None)?;
         }
-        Ok(MergedParts {
-            document: self.document,
-            table: rows,
-            stats: self.stats,
-        })
+        Ok(MergedParts { document: self.document, table: rows, stats: self.stats })
     }
 
     /// The load of all, from the sums of those of the parts.
@@ -243,9 +236,8 @@ impl Parts {
         };
         let counted = self.stats.requests();
         let slowest = self.stats.longest_wait_key();
-        let slowest = (slowest.is_some())
-            .then(|| rows().find(|row| row.longest_wait == slowest))
-            .flatten();
+        let slowest =
+            (slowest.is_some()).then(|| rows().find(|row| row.longest_wait == slowest)).flatten();
         let mut about = json!({
             "by": self.list["by"],
             "window_s": self.list["window_s"],

@@ -65,8 +65,7 @@ impl PartRow {
     /// Whether its window ends where the other begins.
     pub fn is_before(&self, other: &Self) -> bool {
         let (one, other) = (self.window, other.window);
-        one.zip(other)
-            .is_some_and(|(one, other)| one.end == other.start)
+        one.zip(other).is_some_and(|(one, other)| one.end == other.start)
     }
 
     /// Takes over the results of its run.
@@ -120,30 +119,10 @@ const COLUMNS: [Column; 9] = [
         "Name or number of the volume, or number of the window",
         Cell::Text(|row| Some(&row.name)),
     ),
-    (
-        "requests",
-        "",
-        "Requests of it in the trace",
-        Cell::Count(|row| Some(row.requests)),
-    ),
-    (
-        "counted",
-        "",
-        "Requests that are counted",
-        Cell::Count(|row| row.counted),
-    ),
-    (
-        "mean_ms",
-        "ms",
-        "Mean response time",
-        Cell::Number(|row| row.mean_ms),
-    ),
-    (
-        "p99_ms",
-        "ms",
-        "99th percentile of the response time",
-        Cell::Number(|row| row.p99_ms),
-    ),
+    ("requests", "", "Requests of it in the trace", Cell::Count(|row| Some(row.requests))),
+    ("counted", "", "Requests that are counted", Cell::Count(|row| row.counted)),
+    ("mean_ms", "ms", "Mean response time", Cell::Number(|row| row.mean_ms)),
+    ("p99_ms", "ms", "99th percentile of the response time", Cell::Number(|row| row.p99_ms)),
     (
         "throughput_iops",
         "1/s",
@@ -156,18 +135,8 @@ const COLUMNS: [Column; 9] = [
         "Share of the time in which its busiest mechanism was busy",
         Cell::Number(|row| row.utilisation),
     ),
-    (
-        "caution",
-        "",
-        "Why its mean is not to be relied on",
-        Cell::Text(|row| row.caution),
-    ),
-    (
-        "error",
-        "",
-        "Why it has no results",
-        Cell::Text(|row| row.error.as_deref()),
-    ),
+    ("caution", "", "Why its mean is not to be relied on", Cell::Text(|row| row.caution)),
+    ("error", "", "Why it has no results", Cell::Text(|row| row.error.as_deref())),
 ];
 
 /// Columns of windows.
@@ -213,18 +182,15 @@ pub(super) fn parts_batch(rows: &[PartRow], by_window: bool) -> RecordBatch {
     let columns = COLUMNS.iter().chain(more);
     let columns = columns.map(|(name, unit, description, cell)| {
         let (data_type, array): (_, ArrayRef) = match cell {
-            Cell::Text(of) => (
-                DataType::Utf8,
-                Arc::new(StringArray::from_iter(rows.iter().map(of))),
-            ),
-            Cell::Count(of) => (
-                DataType::UInt64,
-                Arc::new(UInt64Array::from_iter(rows.iter().map(of))),
-            ),
-            Cell::Number(of) => (
-                DataType::Float64,
-                Arc::new(Float64Array::from_iter(rows.iter().map(of))),
-            ),
+            Cell::Text(of) => {
+                (DataType::Utf8, Arc::new(StringArray::from_iter(rows.iter().map(of))))
+            }
+            Cell::Count(of) => {
+                (DataType::UInt64, Arc::new(UInt64Array::from_iter(rows.iter().map(of))))
+            }
+            Cell::Number(of) => {
+                (DataType::Float64, Arc::new(Float64Array::from_iter(rows.iter().map(of))))
+            }
         };
         let nullable = !matches!(*name, "name" | "requests");
         let field = Field::new(*name, data_type, nullable);

@@ -82,10 +82,7 @@ pub struct Plan {
 
 impl From<&RowsTo> for Plan {
     fn from(rows: &RowsTo) -> Self {
-        Self {
-            rows: rows.clone(),
-            ..Self::default()
-        }
+        Self { rows: rows.clone(), ..Self::default() }
     }
 }
 
@@ -165,10 +162,7 @@ impl Plan {
                     || is_same_file(path, other)
             };
             if let Some((other, _)) = outputs[place + 1..].iter().find(|(_, other)| same(other)) {
-                return Err(Error::output(
-                    path,
-                    format!("is named for both {what} and {other}"),
-                ));
+                return Err(Error::output(path, format!("is named for both {what} and {other}")));
             }
             refuse_overwriting(path, load.file())?;
         }

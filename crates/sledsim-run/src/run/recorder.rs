@@ -185,9 +185,7 @@ impl Counted {
     pub fn cut(&self, outcome: &Outcome) -> Option<WarmUpCut> {
         self.warm_up.is_some().then(|| WarmUpCut {
             requests: self.not_counted,
-            until: self
-                .since
-                .map_or(outcome.end, |(since, _)| since.min(outcome.end)),
+            until: self.since.map_or(outcome.end, |(since, _)| since.min(outcome.end)),
         })
     }
 
@@ -229,13 +227,7 @@ pub struct Target {
 
 impl Target {
     fn new(precision: Option<f64>) -> Self {
-        Self {
-            pieces: Pieces::default(),
-            precision,
-            next_check: 0,
-            in_a_row: 0,
-            reached: false,
-        }
+        Self { pieces: Pieces::default(), precision, next_check: 0, in_a_row: 0, reached: false }
     }
 
     /// Whether it ended the run.

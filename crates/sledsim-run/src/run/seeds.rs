@@ -77,9 +77,8 @@ pub(crate) fn run_seeds(
         threads => threads,
     };
     let stopped = thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.min(runs))
-            .map(|_| scope.spawn(|| shared.work()))
-            .collect();
+        let workers: Vec<_> =
+            (0..threads.min(runs)).map(|_| scope.spawn(|| shared.work())).collect();
         let mut stopped = Ok(());
         while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
             thread::park_timeout(POLL_INTERVAL);
@@ -118,10 +117,7 @@ impl SeedPool<'_> {
                 // error is reported.
                 self.give_up_from.fetch_min(index + 1, Relaxed);
             }
-            let mut done = self
-                .done
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut done = self.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             done.runs[index] = Some(result.map(|(single, run)| {
                 done.stats.merge(&single.stats); // integers: any order
                 (run, single.facts, single.workload)
@@ -179,10 +175,7 @@ fn combine(results: Vec<(SeedRun, RunReport, Value)>, plan: &Plan) -> (RunReport
             }
             // Missed before met, none before some, wide before narrow.
             let key = |p: &Precision| (p.missed.is_some(), p.reached.unwrap_or(f64::INFINITY));
-            if worst
-                .as_ref()
-                .is_none_or(|worst| key(&precision) > key(worst))
-            {
+            if worst.as_ref().is_none_or(|worst| key(&precision) > key(worst)) {
                 worst = Some(precision);
             }
         }

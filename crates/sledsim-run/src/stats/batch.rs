@@ -140,11 +140,7 @@ columns! { row:
 }
 
 fn field<C: Cell>(name: &str, unit: &str, description: &str) -> Field {
-    described(
-        Field::new(name, C::data_type(), C::NULLABLE),
-        unit,
-        description,
-    )
+    described(Field::new(name, C::data_type(), C::NULLABLE), unit, description)
 }
 
 /// The field with its unit, if it has one, and its description.

@@ -138,11 +138,7 @@ mod tests {
                 retries: blocks % 5,
                 queue_depth: blocks % 7,
                 energy_nj: queue,
-                parts: Parts {
-                    queue: Nanos(queue),
-                    seek: Nanos(seek),
-                    ..Parts::default()
-                },
+                parts: Parts { queue: Nanos(queue), seek: Nanos(seek), ..Parts::default() },
                 ..Row::default()
             },
         )
@@ -181,17 +177,11 @@ mod tests {
         let message = |bytes: &[u8]| Stats::from_bytes(bytes).unwrap_err().to_string();
         assert_eq!(message(&bytes), "statistics: the bytes are damaged");
         bytes[0] = 1;
-        assert_eq!(
-            message(&bytes),
-            "statistics: the bytes have version 1; must be 2"
-        );
+        assert_eq!(message(&bytes), "statistics: the bytes have version 1; must be 2");
         assert_eq!(message(&[]), "statistics: there are no bytes");
         // More values than requests.
         let mut stats = Stats::new();
         stats.response[0].record(5);
-        assert_eq!(
-            message(&stats.to_bytes()),
-            "statistics: the bytes are damaged"
-        );
+        assert_eq!(message(&stats.to_bytes()), "statistics: the bytes are damaged");
     }
 }

@@ -179,13 +179,7 @@ fn begin<W: Write + Send>(
     let writer = ArrowWriter::try_new(file, Arc::clone(schema), Some(properties.clone()))?;
     let (file, factory) = writer.into_serialized_writer()?;
     let properties = Arc::new(properties);
-    Ok((
-        file,
-        Settings {
-            properties,
-            factory,
-        },
-    ))
+    Ok((file, Settings { properties, factory }))
 }
 
 /// What returns the values of an array of this type, if they are whole numbers.
@@ -309,17 +303,13 @@ mod tests {
         let file = PendingFile::create(&path).unwrap();
         let schema = batches[0].schema();
         let mut writer = ColumnsWriter::new(file, schema, properties.clone(), constant).unwrap();
-        batches
-            .iter()
-            .for_each(|batch| writer.write(batch).unwrap());
+        batches.iter().for_each(|batch| writer.write(batch).unwrap());
         writer.into_inner().unwrap().commit().unwrap();
         std::fs::read(&path).unwrap().into()
     }
 
     fn read(file: Bytes) -> Vec<RecordBatch> {
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-            .unwrap()
-            .build();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build();
         reader.unwrap().map(|batch| batch.unwrap()).collect()
     }
 

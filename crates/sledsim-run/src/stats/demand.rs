@@ -70,10 +70,7 @@ impl Demand {
         }
         let drain = backlog.since.since(backlog.last);
         let full = span.since(backlog.below) + drain;
-        let before = Piece {
-            at: backlog.first,
-            ..Piece::default()
-        };
+        let before = Piece { at: backlog.first, ..Piece::default() };
         let steps = || {
             let earlier = std::iter::once(&before).chain(&backlog.pieces);
             earlier.zip(&backlog.pieces)
@@ -92,9 +89,7 @@ impl Demand {
         let part = backlog.pieces.len() / PARTS;
         let found = |from: usize| {
             let until = backlog.pieces[from + part - 1].found;
-            let before = from
-                .checked_sub(1)
-                .map_or(0, |last| backlog.pieces[last].found);
+            let before = from.checked_sub(1).map_or(0, |last| backlog.pieces[last].found);
             (until - before) as f64 / (part as u64 * backlog.length) as f64
         };
         Some(Self {
@@ -189,10 +184,7 @@ mod tests {
                 assert!(grown.abs() < 1e-12 && !demand.is_overload());
             } else {
                 let expected = (1.0 - g / s) * n * 0.875;
-                assert!(
-                    (grown / expected - 1.0).abs() < 0.05,
-                    "{grown} of {expected}"
-                );
+                assert!((grown / expected - 1.0).abs() < 0.05, "{grown} of {expected}");
                 assert!(demand.is_overload());
             }
         }

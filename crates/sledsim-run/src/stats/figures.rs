@@ -106,11 +106,7 @@ impl SeedRun {
 fn spans(stats: &Stats, run: &RunReport) -> (Nanos, Nanos, Nanos) {
     let simulated = run.simulated_end.max(stats.last_completion);
     let first = stats.first_arrival;
-    (
-        stats.last_completion.since(first),
-        simulated.since(first),
-        simulated,
-    )
+    (stats.last_completion.since(first), simulated.since(first), simulated)
 }
 
 /// The same of a run that may consist of several. Seeds follow each other: all

@@ -104,10 +104,7 @@ impl Interval {
         }
         let caution = (requests < FEWEST_REQUESTS).then_some(Caution::TooFew);
         let interval = Self::of(means.iter().copied())?;
-        Some(Self {
-            caution,
-            ..interval
-        })
+        Some(Self { caution, ..interval })
     }
 
     /// Half the width as a share of the mean; not a number if both are zero.
@@ -118,9 +115,7 @@ impl Interval {
 
     /// The JSON of the summary, in milliseconds.
     pub(super) fn json(self) -> Value {
-        let Self {
-            mean, half_width, ..
-        } = self;
+        let Self { mean, half_width, .. } = self;
         json!({
             "mean": mean / 1e6,
             "low": (mean - half_width) / 1e6,
@@ -160,11 +155,7 @@ pub struct Pieces {
 
 impl Default for Pieces {
     fn default() -> Self {
-        Self {
-            length: 1,
-            missing: 1,
-            sums: Vec::with_capacity(MOST_PIECES),
-        }
+        Self { length: 1, missing: 1, sums: Vec::with_capacity(MOST_PIECES) }
     }
 }
 
@@ -228,25 +219,15 @@ impl Pieces {
         let interval = Interval::of(self.means(kind, PIECES_PER_BATCH, batches))?;
         let batch_requests = PIECES_PER_BATCH as u64 * self.length;
         let pieces = self.means(kind, 1, batches * PIECES_PER_BATCH);
-        let lag1 = correlation(pieces.map(|mean| {
-            if mean.is_finite() {
-                mean
-            } else {
-                interval.mean
-            }
-        }));
+        let lag1 =
+            correlation(pieces.map(|mean| if mean.is_finite() { mean } else { interval.mean }));
         let few = batches < FEWEST_BATCHES || batch_requests * (batches as u64) < FEWEST_REQUESTS;
         let caution = match (few, lag1 > MOST_CORRELATED) {
             (true, _) => Some(Caution::TooFew),
             (false, true) => Some(Caution::Correlated),
             (false, false) => None,
         };
-        Some(Interval {
-            batch_requests,
-            lag1,
-            caution,
-            ..interval
-        })
+        Some(Interval { batch_requests, lag1, caution, ..interval })
     }
 
     /// The means of the first `count` groups of `pieces` pieces; not a number without
@@ -259,9 +240,7 @@ impl Pieces {
     ) -> impl ExactSizeIterator<Item = f64> + Clone {
         (0..count).map(move |group| {
             let first = group * pieces;
-            let before = first
-                .checked_sub(1)
-                .map_or((0, 0), |last| self.sums[last][kind]);
+            let before = first.checked_sub(1).map_or((0, 0), |last| self.sums[last][kind]);
             let (sum, requests) = self.sums[first + pieces - 1][kind];
             (sum - before.0) as f64 / (requests - before.1) as f64
         })
@@ -281,9 +260,5 @@ fn correlation(values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
     let from_mean = values.map(|x| x - mean);
     let squares: f64 = from_mean.clone().map(|x| x * x).sum();
     let products = from_mean.clone().zip(from_mean.skip(1)).map(|(x, y)| x * y);
-    if squares > 0.0 {
-        products.sum::<f64>() / squares
-    } else {
-        0.0
-    }
+    if squares > 0.0 { products.sum::<f64>() / squares } else { 0.0 }
 }

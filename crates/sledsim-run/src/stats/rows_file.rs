@@ -69,10 +69,7 @@ impl RowsFile {
         let version = ("sledsim".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         about.insert(0, version);
         if TableFormat::of(path)? != TableFormat::Parquet {
-            return Err(Error::output(
-                path,
-                "must end in .parquet, as a recording is",
-            ));
+            return Err(Error::output(path, "must end in .parquet, as a recording is"));
         }
         let buffer = RowBuffer::recording(device_names, BATCH_ROWS);
         Self::start(path, TableFormat::Parquet, buffer, about)
@@ -186,9 +183,8 @@ fn write(
     // Only a recording is about something. A pipe cannot get a digest in its first bytes once
     // its last ones are known.
     let is_sealed = !about.is_empty() && file.as_file().is_some();
-    let about: Vec<KeyValue> = (about.into_iter())
-        .map(|(key, value)| KeyValue::new(key, value))
-        .collect();
+    let about: Vec<KeyValue> =
+        (about.into_iter()).map(|(key, value)| KeyValue::new(key, value)).collect();
     let constant = constant_properties(&schema);
     let properties = file_properties(&schema).into_builder();
     let properties = properties.set_key_value_metadata((!about.is_empty()).then_some(about));

@@ -239,18 +239,8 @@ const COLUMNS: [Column; 9] = [
         "Where the window begins, since the start of the simulation",
         Cell::Time(|w| w.start),
     ),
-    (
-        "end_ns",
-        "ns",
-        "Where it ends; what happens then belongs to it",
-        Cell::Time(|w| w.end),
-    ),
-    (
-        "requests",
-        "",
-        "Requests completed",
-        Cell::Count(|w| w.requests),
-    ),
+    ("end_ns", "ns", "Where it ends; what happens then belongs to it", Cell::Time(|w| w.end)),
+    ("requests", "", "Requests completed", Cell::Count(|w| w.requests)),
     (
         "blocks",
         "block",
@@ -281,12 +271,7 @@ const COLUMNS: [Column; 9] = [
         "Energy of all devices, idling included; an operation's is booked when it begins; null if a device has no values of power",
         Cell::Known(|w| w.energy_j),
     ),
-    (
-        "power_w",
-        "W",
-        "The same per second",
-        Cell::Known(Window::power_w),
-    ),
+    ("power_w", "W", "The same per second", Cell::Known(Window::power_w)),
 ];
 
 /// The windows as an Arrow table.
@@ -297,9 +282,9 @@ const COLUMNS: [Column; 9] = [
 pub fn series_batch(windows: &[Window]) -> RecordBatch {
     let columns = COLUMNS.iter().map(|(name, unit, description, cell)| {
         let array: ArrayRef = match cell {
-            Cell::Time(of) => Arc::new(Int64Array::from_iter_values(
-                windows.iter().map(|w| of(w).0 as i64),
-            )),
+            Cell::Time(of) => {
+                Arc::new(Int64Array::from_iter_values(windows.iter().map(|w| of(w).0 as i64)))
+            }
             Cell::Count(of) => Arc::new(UInt64Array::from_iter_values(windows.iter().map(of))),
             Cell::Number(of) => Arc::new(Float64Array::from_iter_values(windows.iter().map(of))),
             Cell::Known(of) => Arc::new(Float64Array::from_iter(windows.iter().map(of))),

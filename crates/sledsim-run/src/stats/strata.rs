@@ -53,10 +53,7 @@ pub fn interval_of_parts(parts: &[RunFigures], kind: usize) -> Option<Interval> 
             let interval = part.intervals[kind]?;
             let freedom = interval.batches as u64 - 1;
             let error = share(part) * interval.half_width / student_t(LEVEL, freedom);
-            Some(Variance {
-                ns2: error * error,
-                freedom: freedom as f64,
-            })
+            Some(Variance { ns2: error * error, freedom: freedom as f64 })
         })
         .collect();
     match unknown.as_slice() {
@@ -87,19 +84,14 @@ pub fn interval_of_parts(parts: &[RunFigures], kind: usize) -> Option<Interval> 
 /// requests.
 fn collapsed(group: &[&RunFigures], kind: usize, all: f64) -> Variance {
     let requests: f64 = group.iter().map(|part| part.count(kind) as f64).sum();
-    let sum: f64 = (group.iter())
-        .map(|part| part.count(kind) as f64 * part.means_ns[kind])
-        .sum();
+    let sum: f64 = (group.iter()).map(|part| part.count(kind) as f64 * part.means_ns[kind]).sum();
     let mean = sum / requests;
     let squares = group.iter().map(|part| {
         let apart = part.count(kind) as f64 * (part.means_ns[kind] - mean) / all;
         apart * apart
     });
     let (squares, count): (f64, f64) = (squares.sum(), group.len() as f64);
-    Variance {
-        ns2: squares * count / (count - 1.0),
-        freedom: count - 1.0,
-    }
+    Variance { ns2: squares * count / (count - 1.0), freedom: count - 1.0 }
 }
 
 fn caution(parts: &[&RunFigures], kind: usize, requests: u64, freedom: f64) -> Option<Caution> {
@@ -116,9 +108,7 @@ fn caution(parts: &[&RunFigures], kind: usize, requests: u64, freedom: f64) -> O
         let interval = part.intervals[kind];
         interval.is_some_and(|interval| interval.caution == Some(Caution::Correlated))
     };
-    let correlated: u64 = (parts.iter().filter(is_correlated))
-        .map(|part| part.requests)
-        .sum();
+    let correlated: u64 = (parts.iter().filter(is_correlated)).map(|part| part.requests).sum();
     let share = correlated as f64 / requests as f64;
     (share > MOST_CORRELATED_SHARE).then_some(Caution::Correlated)
 }
@@ -140,20 +130,14 @@ mod tests {
             let queue = Nanos(time);
             stats.record(&Row {
                 completion: queue,
-                parts: Parts {
-                    queue,
-                    ..Parts::default()
-                },
+                parts: Parts { queue, ..Parts::default() },
                 ..Row::default()
             });
             if pieces.count() {
                 pieces.end_piece(&stats);
             }
         }
-        let facts = RunReport {
-            intervals: pieces.intervals(),
-            ..RunReport::default()
-        };
+        let facts = RunReport { intervals: pieces.intervals(), ..RunReport::default() };
         RunFigures::new(&stats, &facts)
     }
 
@@ -242,9 +226,8 @@ mod tests {
     #[test]
     fn one_overloaded_part_makes_the_mean_unreliable() {
         let mut random = Stream::new(4, "strata");
-        let mut parts: Vec<RunFigures> = (0..9)
-            .map(|_| figures(&exponential(&mut random, 2048, 1e6)))
-            .collect();
+        let mut parts: Vec<RunFigures> =
+            (0..9).map(|_| figures(&exponential(&mut random, 2048, 1e6))).collect();
         assert_eq!(interval_of_parts(&parts, 0).unwrap().caution, None);
         parts[3].overloaded = true;
         let overloaded = interval_of_parts(&parts, 0).unwrap().caution;

@@ -275,8 +275,7 @@ impl Stats {
 
     /// The longest time in the queue, with arrival and id of the request.
     pub(crate) fn longest_wait_key(&self) -> Option<(Nanos, Nanos, u64)> {
-        self.longest_wait
-            .map(|wait| (wait.queue, wait.arrival, wait.id))
+        self.longest_wait.map(|wait| (wait.queue, wait.arrival, wait.id))
     }
 
     /// The sums of the times that have intervals (response, service, queue), and over how
@@ -285,11 +284,7 @@ impl Stats {
         let response = self.response.iter().map(Distribution::sum_ns).sum();
         let all = self.requests();
         let [service, queue, ..] = &self.times;
-        [
-            (response, all),
-            (service.sum_ns(), self.served),
-            (queue.sum_ns(), all),
-        ]
+        [(response, all), (service.sum_ns(), self.served), (queue.sum_ns(), all)]
     }
 
     /// How many requests have a time of a kind, one of [`TIMES`].
@@ -321,10 +316,9 @@ impl Stats {
                 Ok(self.response_of(op).cdf_ms(count))
             }
             Some(other) if op.is_none() => Ok(self.times[other].cdf_ms(self.count_of(time))),
-            Some(_) => Err(Error::Key(format!(
-                "{time}: is not kept by operation; only {} is",
-                TIMES[0]
-            ))),
+            Some(_) => {
+                Err(Error::Key(format!("{time}: is not kept by operation; only {} is", TIMES[0])))
+            }
         }
     }
 

@@ -37,11 +37,7 @@ fn share(angle: f64, freedom: u64) -> f64 {
         power += 2;
         term *= cosine * cosine * (power - 1) as f64 / power as f64;
     }
-    if odd {
-        FRAC_2_PI * (angle + sine * sum)
-    } else {
-        sine * sum
-    }
+    if odd { FRAC_2_PI * (angle + sine * sum) } else { sine * sum }
 }
 
 #[cfg(test)]

@@ -183,9 +183,8 @@ pub fn summary(stats: &Stats, run: &RunReport) -> Value {
         ),
     );
     let devices = run.reports.iter().map(|report| {
-        let counts: Map<_, _> = (report.counts.iter())
-            .map(|&(name, count)| (name.to_owned(), json!(count)))
-            .collect();
+        let counts: Map<_, _> =
+            (report.counts.iter()).map(|&(name, count)| (name.to_owned(), json!(count))).collect();
         json!({
             "name": report.name,
             "energy_j": report.energy.as_ref().map(energy_j),
@@ -229,10 +228,7 @@ fn mechanisms(run: &RunReport, active_s: f64) -> Vec<(String, f64, Value)> {
 /// The largest utilisation of a mechanism; `None` without any, or without time.
 pub(crate) fn utilisation(run: &RunReport, active: Nanos) -> Option<f64> {
     let shares = mechanisms(run, seconds(active)).into_iter();
-    (shares
-        .map(|(_, share, _)| share)
-        .filter(|share| share.is_finite()))
-    .reduce(f64::max)
+    (shares.map(|(_, share, _)| share).filter(|share| share.is_finite())).reduce(f64::max)
 }
 
 /// In seconds, as the nearest `f64` (a product with 1e-9 is one off at times).
@@ -251,9 +247,8 @@ pub(super) fn times_ms(distribution: &Distribution, count: u64) -> Value {
     let mean_ns = distribution.mean_ns(count);
     let variance_ns2 = distribution.variance_ns2(count);
     let shares = [5_000, 9_000, 9_900, 9_990, 9_999];
-    let [p50, p90, p99, p99_9, p99_99] = distribution
-        .percentiles_ns(count, shares)
-        .map(|ns| ns as f64 / 1e6);
+    let [p50, p90, p99, p99_9, p99_99] =
+        distribution.percentiles_ns(count, shares).map(|ns| ns as f64 / 1e6);
     json!({
         "mean": mean_ns / 1e6,
         "sd": variance_ns2.sqrt() / 1e6,

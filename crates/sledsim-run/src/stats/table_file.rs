@@ -171,11 +171,7 @@ fn cell(column: &dyn Array, row: usize, text: &mut Vec<u8>) {
         DataType::UInt32 => write!(text, "{}", column.as_primitive::<UInt32Type>().value(row)),
         DataType::Float64 => {
             // Always with a decimal point.
-            write!(
-                text,
-                "{:?}",
-                column.as_primitive::<Float64Type>().value(row)
-            )
+            write!(text, "{:?}", column.as_primitive::<Float64Type>().value(row))
         }
         DataType::Utf8 => write!(text, "{}", quoted(column.as_string::<i32>().value(row))),
         DataType::Dictionary(..) => {

@@ -67,10 +67,7 @@ impl Table {
         let wanted: Option<Vec<&str>> =
             (wanted.as_ref()).map(|names| names.iter().map(String::as_str).collect());
         let mut table = Self::default();
-        for batch in file
-            .batches(wanted.as_deref(), BATCH_ROWS)
-            .map_err(problem)?
-        {
+        for batch in file.batches(wanted.as_deref(), BATCH_ROWS).map_err(problem)? {
             let batch = batch.map_err(|error| Error::file(path, error))?;
             let rows = Self::of_batch(&batch).map_err(|error| Error::file(path, error))?;
             table.append(rows)?;

@@ -92,9 +92,7 @@ fn mean(values: &[f64]) -> Option<f64> {
 /// Half the confidence interval of the mean of independent values.
 fn half_width(values: &[f64], mean: f64) -> Option<f64> {
     let freedom = values.len().checked_sub(1).filter(|freedom| *freedom > 0)?;
-    let squares: f64 = (values.iter())
-        .map(|value| (value - mean) * (value - mean))
-        .sum();
+    let squares: f64 = (values.iter()).map(|value| (value - mean) * (value - mean)).sum();
     let error = (squares / freedom as f64 / values.len() as f64).sqrt();
     Some(student_t(LEVEL, freedom as u64) * error)
 }

@@ -99,9 +99,7 @@ impl Table {
     /// No text column of that name.
     pub fn select(&self, key: &str, wanted: &[String]) -> Result<Self> {
         let Some(Column::Text(cells)) = self.column(key) else {
-            return Err(Error::Key(format!(
-                "column '{key}': is not a column of text"
-            )));
+            return Err(Error::Key(format!("column '{key}': is not a column of text")));
         };
         let mut places = HashMap::new();
         for (row, cell) in cells.iter().enumerate() {
@@ -109,9 +107,8 @@ impl Table {
                 places.entry(&**cell).or_insert(row);
             }
         }
-        let rows: Vec<usize> = (wanted.iter())
-            .filter_map(|cell| places.get(&**cell).copied())
-            .collect();
+        let rows: Vec<usize> =
+            (wanted.iter()).filter_map(|cell| places.get(&**cell).copied()).collect();
         Ok(self.take(&rows))
     }
 
@@ -121,18 +118,13 @@ impl Table {
         let columns = (names.iter())
             .filter_map(|name| Some((name.clone(), self.column(name)?.clone())))
             .collect();
-        Self {
-            columns,
-            rows: self.rows,
-        }
+        Self { columns, rows: self.rows }
     }
 
     pub(super) fn take(&self, rows: &[usize]) -> Self {
         let columns = self.columns.iter();
         Self {
-            columns: columns
-                .map(|(name, column)| (name.clone(), column.take(rows)))
-                .collect(),
+            columns: columns.map(|(name, column)| (name.clone(), column.take(rows))).collect(),
             rows: rows.len(),
         }
     }
@@ -142,9 +134,7 @@ impl Table {
     /// # Errors
     /// A table without columns.
     pub fn to_batch(&self) -> Result<RecordBatch> {
-        let arrays: Vec<_> = (self.columns.iter())
-            .map(|(_, column)| column.to_array())
-            .collect();
+        let arrays: Vec<_> = (self.columns.iter()).map(|(_, column)| column.to_array()).collect();
         let fields: Vec<_> = (self.names().zip(&arrays))
             .map(|(name, array)| Field::new(name, array.data_type().clone(), true))
             .collect();

@@ -61,11 +61,7 @@ impl Column {
                 field.name()
             )));
         };
-        Ok(Self {
-            field: Arc::new(field.clone()),
-            width,
-            content,
-        })
+        Ok(Self { field: Arc::new(field.clone()), width, content })
     }
 }
 

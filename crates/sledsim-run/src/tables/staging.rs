@@ -35,9 +35,8 @@ impl Table {
         };
         for batch in batches {
             let schema = batch.schema();
-            let given: Vec<String> = (schema.fields().iter())
-                .map(|field| field.name().clone())
-                .collect();
+            let given: Vec<String> =
+                (schema.fields().iter()).map(|field| field.name().clone()).collect();
             staged.columns = self.named(&given)?;
             if all
                 && let Some(lacking) = (0..self.columns.len()).find(|c| !staged.columns.contains(c))
@@ -90,32 +89,18 @@ impl Table {
     fn write_column(&mut self, column: usize, first: u64, bytes: &[u8]) {
         let width = self.columns[column].width as usize;
         let pages = self.medium.pages_mut();
-        pieces(
-            &*self.layout,
-            column,
-            width,
-            first,
-            bytes.len(),
-            |at, part| {
-                pages.write(at, &bytes[part]);
-            },
-        );
+        pieces(&*self.layout, column, width, first, bytes.len(), |at, part| {
+            pages.write(at, &bytes[part]);
+        });
     }
 
     /// Takes values of a column out of pages, until `bytes` are full.
     pub(super) fn read_column(&self, column: usize, first: u64, bytes: &mut [u8]) {
         let width = self.columns[column].width as usize;
         let pages = self.medium.pages();
-        pieces(
-            &*self.layout,
-            column,
-            width,
-            first,
-            bytes.len(),
-            |at, part| {
-                pages.read(at, &mut bytes[part]);
-            },
-        );
+        pieces(&*self.layout, column, width, first, bytes.len(), |at, part| {
+            pages.read(at, &mut bytes[part]);
+        });
     }
 
     /// A batch of records of some columns; `fill` reads the bytes of each.
@@ -158,11 +143,7 @@ fn pieces(
         let run = layout.run(column, record);
         let values = run.values.min(((bytes - from) / width) as u64);
         let end = from + values as usize * width;
-        let together = if run.stride == width as u64 {
-            end - from
-        } else {
-            width
-        };
+        let together = if run.stride == width as u64 { end - from } else { width };
         let mut at = run.at;
         for start in (from..end).step_by(together) {
             piece(at, start..start + together);

@@ -19,8 +19,7 @@ impl Dictionary {
     /// Takes over what was staged.
     pub fn extend(&mut self, fresh: Self) {
         for string in fresh.strings {
-            self.codes
-                .insert(Arc::clone(&string), self.strings.len() as u32);
+            self.codes.insert(Arc::clone(&string), self.strings.len() as u32);
             self.strings.push(string);
         }
     }

@@ -253,9 +253,9 @@ impl Table {
         self.call(|table| {
             for &record in records {
                 let medium = &mut table.medium;
-                table.layout.point(&wanted, record, &mut |extents| {
-                    medium.submit(Op::Read, extents)
-                })?;
+                table
+                    .layout
+                    .point(&wanted, record, &mut |extents| medium.submit(Op::Read, extents))?;
                 medium.wait()?;
             }
             let pages = table.medium.pages();
@@ -347,8 +347,7 @@ impl Table {
             return Ok(());
         }
         let medium = &mut self.medium;
-        self.layout
-            .requests(columns, records, &mut |extents| medium.submit(op, extents))?;
+        self.layout.requests(columns, records, &mut |extents| medium.submit(op, extents))?;
         medium.wait()
     }
 

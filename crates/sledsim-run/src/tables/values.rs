@@ -147,12 +147,8 @@ pub(super) fn decode(
     let kind = column.field.data_type();
     match column.content {
         Content::Fixed => {
-            let data = ArrayData::builder(kind.clone())
-                .len(values)
-                .add_buffer(bytes.into());
-            Ok(make_array(
-                data.build().map_err(|error| broken(column, &error))?,
-            ))
+            let data = ArrayData::builder(kind.clone()).len(values).add_buffer(bytes.into());
+            Ok(make_array(data.build().map_err(|error| broken(column, &error))?))
         }
         Content::Bool => {
             let bytes = bytes.as_slice();

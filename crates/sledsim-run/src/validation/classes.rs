@@ -27,13 +27,8 @@ pub enum Placement {
 
 impl Placement {
     /// All, in their order in tables.
-    pub const ALL: [Self; 5] = [
-        Self::First,
-        Self::Sequential,
-        Self::Overlapping,
-        Self::Near,
-        Self::Far,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::First, Self::Sequential, Self::Overlapping, Self::Near, Self::Far];
 
     /// The name used in results.
     #[must_use]

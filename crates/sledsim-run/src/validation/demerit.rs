@@ -30,12 +30,7 @@ pub struct Comparison {
 }
 
 /// The shares of the percentiles, in ten-thousandths, and their names.
-const SHARES: [(usize, &str); 4] = [
-    (5_000, "p50"),
-    (9_000, "p90"),
-    (9_500, "p95"),
-    (9_900, "p99"),
-];
+const SHARES: [(usize, &str); 4] = [(5_000, "p50"), (9_000, "p90"), (9_500, "p95"), (9_900, "p99")];
 
 impl Comparison {
     /// Compares the times of requests, in whatever order.
@@ -52,15 +47,8 @@ impl Comparison {
         measured.sort_unstable();
         simulated.sort_unstable();
         let ranks = measured.iter().zip(&simulated);
-        let squares = ranks
-            .map(|(&a, &b)| square(a, b))
-            .fold(0, u128::saturating_add);
-        Self {
-            measured,
-            simulated,
-            squares,
-            paired_squares,
-        }
+        let squares = ranks.map(|(&a, &b)| square(a, b)).fold(0, u128::saturating_add);
+        Self { measured, simulated, squares, paired_squares }
     }
 
     /// How many requests were compared.
@@ -166,9 +154,7 @@ impl ClassWeighted {
     pub fn of(kinds: &[Comparison]) -> Self {
         Self {
             requests: kinds.iter().map(Comparison::requests).sum(),
-            squares: (kinds.iter())
-                .map(|kind| kind.squares)
-                .fold(0, u128::saturating_add),
+            squares: (kinds.iter()).map(|kind| kind.squares).fold(0, u128::saturating_add),
         }
     }
 

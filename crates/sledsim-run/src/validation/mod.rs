@@ -143,20 +143,11 @@ pub fn validate(
         return Err(Error::Key(problem.to_owned()));
     }
     let plan = Plan::from(&RowsTo::List);
-    let mut run = run(
-        device,
-        &load.clone().with_measured_times(),
-        scheduler,
-        plan,
-        check,
-    )?;
+    let mut run = run(device, &load.clone().with_measured_times(), scheduler, plan, check)?;
     run.list.sort_unstable_by_key(|row| row.id);
     let (workload, summary) = (&run.document["workload"], &run.document["summary"]);
     if summary["saturated"].is_object() {
-        let (at, queue) = (
-            &summary["saturated"]["at_s"],
-            &summary["saturated"]["queue"],
-        );
+        let (at, queue) = (&summary["saturated"]["at_s"], &summary["saturated"]["queue"]);
         return Err(Error::Request(format!(
             "{}: its requests outran the device, at {at} s with {queue} waiting: nothing to \
              compare; time_scale below 1 slows the trace down, queue_depth = 1 waits for the device",
@@ -183,11 +174,7 @@ pub fn validate(
         })
     });
     let document = document(&run.document, closed, &compared, &left_out, &comparisons);
-    Ok(Validation {
-        rows: table::batch(device.name(), &compared),
-        document,
-        comparisons,
-    })
+    Ok(Validation { rows: table::batch(device.name(), &compared), document, comparisons })
 }
 
 /// The number of requests not compared, by reason.
@@ -222,10 +209,7 @@ fn pairs(
     queue: Option<Nanos>,
     closed: bool,
 ) -> Compared {
-    let pair = |measured, simulated| Pair {
-        measured,
-        simulated,
-    };
+    let pair = |measured, simulated| Pair { measured, simulated };
     let waited = row.parts.queue;
     let service = queue.map(|queue| response.since(queue));
     Compared {
@@ -276,9 +260,8 @@ fn document(
     };
     document["worst_request"] = worst(compared);
     document["near_blocks"] = json!(NEAR_BLOCKS);
-    let pairs: Vec<_> = (compared.iter())
-        .map(|request| (request.class, request.response))
-        .collect();
+    let pairs: Vec<_> =
+        (compared.iter()).map(|request| (request.class, request.response)).collect();
     document["classes"] = classes::to_json(&pairs);
     document["summary"] = run["summary"].clone();
     document

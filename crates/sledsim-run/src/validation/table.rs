@@ -16,9 +16,8 @@ pub(super) fn batch(device: &str, compared: &[Compared]) -> RecordBatch {
         rows.push(&request.row);
     }
     let rows = rows.finish();
-    let mut fields: Vec<Field> = (rows.schema().fields().iter())
-        .map(|field| field.as_ref().clone())
-        .collect();
+    let mut fields: Vec<Field> =
+        (rows.schema().fields().iter()).map(|field| field.as_ref().clone()).collect();
     let mut columns = rows.columns().to_vec();
     let mut add = |field: Field, unit: &str, description: &str, column: ArrayRef| {
         fields.push(described(field, unit, description));

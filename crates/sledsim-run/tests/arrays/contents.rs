@@ -80,16 +80,12 @@ impl Oracle {
         let none = Vec::new();
         let versions = self.blocks.get(&lbn).unwrap_or(&none);
         let superseded = |acknowledged: u64| {
-            versions
-                .iter()
-                .any(|later| later.begun > acknowledged && later.acknowledged < begun)
+            versions.iter().any(|later| later.begun > acknowledged && later.acknowledged < begun)
         };
         if token == 0 {
             return !superseded(0);
         }
-        versions
-            .iter()
-            .any(|version| version.token == token && !superseded(version.acknowledged))
+        versions.iter().any(|version| version.token == token && !superseded(version.acknowledged))
     }
 }
 
@@ -103,8 +99,7 @@ impl CompletionSink for Due {
     fn done(&mut self, row: &Row) {
         assert_eq!(row.parts.total(), row.completion - row.arrival, "{row:?}");
         let number = self.all.len();
-        self.rows
-            .push(Reverse((row.completion, number as u64, number)));
+        self.rows.push(Reverse((row.completion, number as u64, number)));
         self.all.push(*row);
     }
 
@@ -129,12 +124,7 @@ fn look(device: &Device, scheduler: &str, requests: &[Request], what: &str) -> O
     let (mut model, _) = device.build_keeping(&choice).expect("a model");
     let mut oracle = Oracle::default();
     let mut due = Due::default();
-    let mut outcome = Outcome {
-        errors: 0,
-        gone: 0,
-        checked: 0,
-        counts: BTreeMap::new(),
-    };
+    let mut outcome = Outcome { errors: 0, gone: 0, checked: 0, counts: BTreeMap::new() };
     let mut now = Nanos::ZERO;
     let blocks = model.blocks();
     let first = requests.len() as u64;
@@ -145,13 +135,7 @@ fn look(device: &Device, scheduler: &str, requests: &[Request], what: &str) -> O
         let wake = model.wake_at();
         if completion.is_none() && wake.is_none() && arrivals.is_empty() && next < blocks {
             assert!(oracle.open.is_empty(), "{what}: unanswered");
-            arrivals.push(Request::new(
-                first + next,
-                now + Nanos(1),
-                Op::Read,
-                next,
-                1,
-            ));
+            arrivals.push(Request::new(first + next, now + Nanos(1), Op::Read, next, 1));
             next += 1;
         }
         let arrival = arrivals.last().map(|request| request.arrival);
@@ -161,9 +145,7 @@ fn look(device: &Device, scheduler: &str, requests: &[Request], what: &str) -> O
         assert!(at >= now, "{what}: time goes back");
         now = at;
         if completion == Some(at) {
-            let Some(Reverse((_, _, number))) = due.rows.pop() else {
-                unreachable!()
-            };
+            let Some(Reverse((_, _, number))) = due.rows.pop() else { unreachable!() };
             let row = due.all[number];
             let (begun, request) = oracle.end(&row);
             if row.status == Status::Error {
@@ -219,11 +201,7 @@ fn draw(seed: u64, failures: u64) -> Drawn {
     let is_mirror = one_of(&[0, 0, 1]) == 1;
     let child_blocks = one_of(&[24, 60, 97]);
     let unit = if is_mirror { 1 } else { one_of(&[1, 2, 3, 8]) };
-    let children = if is_mirror {
-        one_of(&[2, 3])
-    } else {
-        one_of(&[3, 4, 5, 7])
-    };
+    let children = if is_mirror { one_of(&[2, 3]) } else { one_of(&[3, 4, 5, 7]) };
     if is_mirror {
         let rule = ["shortest_queue", "round_robin"][one_of(&[0, 1]) as usize];
         text += &format!("kind = 'raid1'\nchildren = {children}\nreads = '{rule}'\n");
@@ -234,10 +212,8 @@ fn draw(seed: u64, failures: u64) -> Drawn {
     text += &format!("spares = {spares}\n");
     if spares > 0 {
         let (part, after) = (unit * one_of(&[1, 2, 5]), one_of(&[0, 0, 7, 40]));
-        let (idle, rate) = (
-            one_of(&[0, 1, 5]),
-            ["0", "0.01", "0.1", "inf"][one_of(&[0, 1, 2, 3]) as usize],
-        );
+        let (idle, rate) =
+            (one_of(&[0, 1, 5]), ["0", "0.01", "0.1", "inf"][one_of(&[0, 1, 2, 3]) as usize]);
         text += &format!(
             "rebuild_unit_blocks = {part}\nrebuild_after_ms = {after}\nrebuild_idle_ms = {idle}\n\
              rebuild_min_mb_s = {rate}\n"
@@ -272,22 +248,14 @@ fn draw(seed: u64, failures: u64) -> Drawn {
     let mut now = 0;
     let requests = (0..count)
         .map(|id| {
-            now += if draw.chance(0.2) {
-                0
-            } else {
-                draw.below(2 * gap_ns)
-            };
+            now += if draw.chance(0.2) { 0 } else { draw.below(2 * gap_ns) };
             let op = match draw.below(20) {
                 0 => Op::Flush,
                 1 => Op::Trim,
                 2..=10 => Op::Write,
                 _ => Op::Read,
             };
-            let most = if draw.chance(0.2) {
-                3 * unit * (children - 1)
-            } else {
-                unit + 2
-            };
+            let most = if draw.chance(0.2) { 3 * unit * (children - 1) } else { unit + 2 };
             let length = (1 + draw.below(most)).min(blocks);
             let lbn = draw.below((blocks - length + 1).min(near));
             let mut request = Request::new(id, Nanos(now), op, lbn, length as u32);
@@ -297,9 +265,7 @@ fn draw(seed: u64, failures: u64) -> Drawn {
                 Op::Trim => request.extents[0].lbn = blocks - length,
                 _ if draw.chance(0.1) => {
                     let lbn = draw.below(blocks);
-                    request
-                        .extents
-                        .push(sledsim_base::request::Extent { lbn, blocks: 1 });
+                    request.extents.push(sledsim_base::request::Extent { lbn, blocks: 1 });
                 }
                 _ => {}
             }
@@ -307,12 +273,7 @@ fn draw(seed: u64, failures: u64) -> Drawn {
         })
         .collect();
     text += &format!("# seed {seed}, {scheduler}");
-    Drawn {
-        device,
-        scheduler,
-        requests,
-        text,
-    }
+    Drawn { device, scheduler, requests, text }
 }
 
 #[test]
@@ -323,12 +284,7 @@ fn any_single_loss_at_any_moment_loses_nothing() {
         let outcome = look(&drawn.device, drawn.scheduler, &drawn.requests, &drawn.text);
         assert_eq!((outcome.errors, outcome.gone), (0, 0), "{}", drawn.text);
         let counts = outcome.counts;
-        assert_eq!(
-            (counts["lost"], counts["failed_children"]),
-            (0, 1),
-            "{}",
-            drawn.text
-        );
+        assert_eq!((counts["lost"], counts["failed_children"]), (0, 1), "{}", drawn.text);
         checked += outcome.checked;
         rebuilt += u64::from(counts["rebuild_ns"] > 0);
         retried += u64::from(counts["retried_requests"] > 0);
@@ -348,18 +304,8 @@ fn more_losses_are_survived_or_reported_block_by_block() {
         let counts = outcome.counts;
         // Every block that cannot be read is counted, and no other.
         assert_eq!(counts["lost_blocks"], outcome.gone, "{}", drawn.text);
-        assert_eq!(
-            counts["lost"],
-            u64::from(outcome.gone > 0),
-            "{}",
-            drawn.text
-        );
-        assert_eq!(
-            counts["lost_requests"],
-            outcome.errors + outcome.gone,
-            "{}",
-            drawn.text
-        );
+        assert_eq!(counts["lost"], u64::from(outcome.gone > 0), "{}", drawn.text);
+        assert_eq!(counts["lost_requests"], outcome.errors + outcome.gone, "{}", drawn.text);
         // Nothing fails that could have been served.
         assert!(outcome.errors == 0 || outcome.gone > 0, "{}", drawn.text);
         survived += u64::from(outcome.gone == 0);
@@ -367,10 +313,7 @@ fn more_losses_are_survived_or_reported_block_by_block() {
         partly += u64::from(outcome.gone > 0 && outcome.gone < drawn.device.blocks());
         blocks += outcome.gone;
     }
-    assert!(
-        survived > 1000 && lost > 1000 && partly > 500,
-        "{survived} {lost} {partly} {blocks}"
-    );
+    assert!(survived > 1000 && lost > 1000 && partly > 500, "{survived} {lost} {partly} {blocks}");
 }
 
 #[test]
@@ -392,9 +335,7 @@ fn rebuilt_data_is_on_the_media() {
                 buffer.size_kib = 800\nbuffer.segments = 4\nbuffer.write_back_segments = 2\n";
     let device = resolve(text);
     for seed in 0..20 {
-        let (mut model, _) = device
-            .build_keeping(&SchedulerSpec::default())
-            .expect("a model");
+        let (mut model, _) = device.build_keeping(&SchedulerSpec::default()).expect("a model");
         let mut due = Due::default();
         let last = model.blocks() - 16;
         let mut request = Request::new(0, Nanos::ZERO, Op::Write, last, 16);
@@ -448,18 +389,11 @@ fn load() -> Load {
 #[test]
 fn a_crash_test_of_an_array_is_refused() {
     let raid = "kind = 'raid5'\nchildren = 4\nunit_blocks = 2\nchild.base = 'memory'";
-    let nested = raid
-        .replace("kind", "child.kind")
-        .replace("children", "child.children");
-    let nested = nested
-        .replace("unit_", "child.unit_")
-        .replace("child.base", "child.child.base");
+    let nested = raid.replace("kind", "child.kind").replace("children", "child.children");
+    let nested = nested.replace("unit_", "child.unit_").replace("child.base", "child.child.base");
     let devices = [
         (format!("title = 'a'\n{raid}"), "raid5"),
-        (
-            "title = 'a'\nkind = 'raid1'\nchildren = 2\nchild.base = 'g2'".to_owned(),
-            "raid1",
-        ),
+        ("title = 'a'\nkind = 'raid1'\nchildren = 2\nchild.base = 'g2'".to_owned(), "raid1"),
         (
             format!(
                 "title = 'a'\nkind = 'stripe'\nchildren = 2\nunit_blocks = 4\nchild.title = 'r'\n{nested}"
@@ -476,10 +410,7 @@ fn a_crash_test_of_an_array_is_refused() {
             &mut |_| Ok(()),
         );
         let message = result.expect_err("a refusal").to_string();
-        assert!(
-            message.contains("write hole") && message.contains(kind),
-            "{message}"
-        );
+        assert!(message.contains("write hole") && message.contains(kind), "{message}");
     }
 }
 
@@ -491,10 +422,7 @@ fn the_write_hole_is_detected() {
         let build = || -> sledsim_base::error::Result<Box<dyn Model>> {
             Ok(device.build_keeping(&SchedulerSpec::default())?.0)
         };
-        let plan = Plan {
-            points: 300,
-            ..Plan::default()
-        };
+        let plan = Plan { points: 300, ..Plan::default() };
         test_model(&build, Promise::Completion, &load(), &plan, &mut |_| Ok(()))
             .expect("a test")
             .violations

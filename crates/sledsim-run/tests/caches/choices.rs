@@ -40,10 +40,7 @@ fn policies_are_read_from_labels() {
     }
     assert_eq!(PolicySpec::default(), PolicySpec::named("lru").unwrap());
     assert_eq!(label("slru(protected=0.8)").unwrap(), "slru");
-    assert_eq!(
-        label("slru( protected = 0.5 )").unwrap(),
-        "slru(protected=0.5)"
-    );
+    assert_eq!(label("slru( protected = 0.5 )").unwrap(), "slru(protected=0.5)");
     assert_ne!(
         PolicySpec::named("slru(protected=0.5)").unwrap(),
         PolicySpec::named("slru").unwrap()
@@ -58,10 +55,8 @@ fn policies_are_read_from_labels() {
     assert_eq!(error("lur"), "unknown policy 'lur'; did you mean 'lru'?");
     assert_eq!(
         error("mru2"),
-        "unknown policy 'mru2'; did you mean 'lru'?".replace(
-            "did you mean 'lru'?",
-            "known are lru, lfuda, slru, arc, s3fifo"
-        )
+        "unknown policy 'mru2'; did you mean 'lru'?"
+            .replace("did you mean 'lru'?", "known are lru, lfuda, slru, arc, s3fifo")
     );
     assert!(
         error("slru(protect=0.5)").contains("did you mean 'protected'?"),

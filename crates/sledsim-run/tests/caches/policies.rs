@@ -17,21 +17,12 @@ fn sequences(slots: u64, seed: u64, length: usize) -> Vec<(&'static str, Vec<u64
         (0..length as u64).map(|i| next(&mut random, i)).collect()
     };
     vec![
-        (
-            "uniform, twice the slots",
-            keys(&mut |r, _| r.below(2 * n + 1)),
-        ),
+        ("uniform, twice the slots", keys(&mut |r, _| r.below(2 * n + 1))),
         ("uniform, few", keys(&mut |r, _| r.below(n + 1))),
         ("zipf", keys(&mut |r, _| zipf.draw(r))),
-        (
-            "steep zipf, scattered",
-            keys(&mut |r, _| scattered(steep.draw(r))),
-        ),
+        ("steep zipf, scattered", keys(&mut |r, _| scattered(steep.draw(r)))),
         ("loop of one more", keys(&mut |_, i| i % (n + 1))),
-        (
-            "loop of half as many more",
-            keys(&mut |_, i| i % (n + n / 2 + 1)),
-        ),
+        ("loop of half as many more", keys(&mut |_, i| i % (n + n / 2 + 1))),
         (
             "to and fro",
             keys(&mut |_, i| {
@@ -43,11 +34,7 @@ fn sequences(slots: u64, seed: u64, length: usize) -> Vec<(&'static str, Vec<u64
         (
             "scans over a hot set",
             keys(&mut |r, i| {
-                if i % 5 < 2 {
-                    r.below(n / 2 + 1)
-                } else {
-                    1000 + i
-                }
+                if i % 5 < 2 { r.below(n / 2 + 1) } else { 1000 + i }
             }),
         ),
         (
@@ -64,11 +51,7 @@ fn sequences(slots: u64, seed: u64, length: usize) -> Vec<(&'static str, Vec<u64
         (
             "what was given up comes back",
             keys(&mut |r, i| {
-                if r.chance(0.5) {
-                    i
-                } else {
-                    i.saturating_sub(1 + r.below(3 * n + 1))
-                }
+                if r.chance(0.5) { i } else { i.saturating_sub(1 + r.below(3 * n + 1)) }
             }),
         ),
     ]
@@ -85,11 +68,7 @@ struct Slots {
 impl Slots {
     fn new(name: &str, slots: usize) -> Self {
         let choice = PolicySpec::named(name).unwrap();
-        Self {
-            policy: choice.make(slots as u32),
-            keys: vec![None; slots],
-            refused: Vec::new(),
-        }
+        Self { policy: choice.make(slots as u32), keys: vec![None; slots], refused: Vec::new() }
     }
 
     fn slot(&self, key: Option<u64>) -> Option<usize> {
@@ -168,10 +147,7 @@ fn every_policy_matches_its_reference_implementation() {
                 }
                 let mut plain = Cache::new(&PolicySpec::named(name).unwrap(), slots as u32);
                 let found = keys.iter().filter(|key| plain.access(**key)).count();
-                assert_eq!(
-                    found, hits,
-                    "{name}, {slots} slots, {what}: the plain cache"
-                );
+                assert_eq!(found, hits, "{name}, {slots} slots, {what}: the plain cache");
             }
         }
     }
@@ -219,10 +195,7 @@ fn busy_slots_are_skipped_and_empty_ones_filled() {
                 }
                 // A cache smaller than the working set meets both.
                 if what.starts_with("loop") {
-                    assert!(
-                        refused > 0 && passed > 0,
-                        "{name} {slots} {what}: tries nothing"
-                    );
+                    assert!(refused > 0 && passed > 0, "{name} {slots} {what}: tries nothing");
                 }
             }
         }
@@ -283,11 +256,7 @@ fn the_only_used_slot_can_be_evicted() {
             let mut policy = cache.policy;
             assert_eq!(policy.evict(8, &mut |_| false), None, "{name}, {hits} hits");
             policy.idle_again(0);
-            assert_eq!(
-                policy.evict(8, &mut |_| true),
-                Some(0),
-                "{name}, {hits} hits"
-            );
+            assert_eq!(policy.evict(8, &mut |_| true), Some(0), "{name}, {hits} hits");
             assert_eq!(policy.evict(8, &mut |_| true), None, "{name}, {hits} hits");
         }
     }
@@ -357,9 +326,8 @@ fn scans_do_not_evict_reused_data() {
     // Forty keys in turn, and between two of them three that never come back:
     // 159 others between two uses, more than the slots.
     let slots = 100;
-    let keys: Vec<u64> = (0..40_000)
-        .map(|i| if i % 4 == 0 { i / 4 % 40 } else { 1000 + i })
-        .collect();
+    let keys: Vec<u64> =
+        (0..40_000).map(|i| if i % 4 == 0 { i / 4 % 40 } else { 1000 + i }).collect();
     let hits = |name: &str| {
         let mut cache = Cache::new(&PolicySpec::named(name).unwrap(), slots);
         // Warm: asked for twice in a row at first.
@@ -398,16 +366,9 @@ fn the_published_lists_keep_their_sizes() {
     use crate::common::policies::Naive;
     // Of the twins, which choose the same: FAST 2003, section III.B, A.1-A.5.
     for (what, keys) in sequences(20, 11, 4000) {
-        let mut arc = NaiveArc {
-            c: 20,
-            ..NaiveArc::default()
-        };
-        let mut s3 = NaiveS3Fifo {
-            small_slots: 2,
-            main_slots: 18,
-            ghosts: 18,
-            ..NaiveS3Fifo::default()
-        };
+        let mut arc = NaiveArc { c: 20, ..NaiveArc::default() };
+        let mut s3 =
+            NaiveS3Fifo { small_slots: 2, main_slots: 18, ghosts: 18, ..NaiveS3Fifo::default() };
         for &key in &keys {
             let full = arc.t1.len() + arc.t2.len() == 20;
             if arc.has(key) {
@@ -416,10 +377,7 @@ fn the_published_lists_keep_their_sizes() {
                 arc.miss(key, full, &|_| true).unwrap();
             }
             let (l1, l2) = (arc.t1.len() + arc.b1.len(), arc.t2.len() + arc.b2.len());
-            assert!(
-                arc.t1.len() + arc.t2.len() <= 20 && l1 <= 20 && l1 + l2 <= 40,
-                "{what}"
-            );
+            assert!(arc.t1.len() + arc.t2.len() <= 20 && l1 <= 20 && l1 + l2 <= 40, "{what}");
             assert!(l1 + l2 >= 20 || arc.b1.len() + arc.b2.len() == 0, "{what}");
             assert!((0.0..=20.0).contains(&arc.p), "{what}");
             let full = s3.s.len() + s3.m.len() == 20;
@@ -441,11 +399,7 @@ fn shares_determine_list_sizes() {
     };
     for (what, keys) in sequences(50, 9, 5000) {
         // With nothing protected, segmented LRU is LRU.
-        assert_eq!(
-            hits("slru(protected=0)", &keys),
-            hits("lru", &keys),
-            "{what}"
-        );
+        assert_eq!(hits("slru(protected=0)", &keys), hits("lru", &keys), "{what}");
     }
     let keys = &sequences(50, 9, 5000)[2].1;
     assert_ne!(hits("slru(protected=0.2)", keys), hits("slru", keys));
@@ -467,19 +421,13 @@ fn requests_given_all_at_once_hit_as_one_by_one() {
     for slots in [100, (1 << 17) + 5] {
         let mut random = Stream::new(4, "batches");
         let zipf = Zipf::new(8 * u64::from(slots), 0.8);
-        let keys: Vec<u64> = (0..6 * slots + 17)
-            .map(|_| zipf.draw(&mut random) << 20)
-            .collect();
+        let keys: Vec<u64> = (0..6 * slots + 17).map(|_| zipf.draw(&mut random) << 20).collect();
         for label in VARIANTS {
             let spec = PolicySpec::named(label).unwrap();
             let (mut all, mut single) = (Cache::new(&spec, slots), Cache::new(&spec, slots));
             let mut found = Vec::new();
             all.access_all(&keys, |index, hit| found.push((index, hit)));
-            let expected: Vec<_> = keys
-                .iter()
-                .map(|key| single.access(*key))
-                .enumerate()
-                .collect();
+            let expected: Vec<_> = keys.iter().map(|key| single.access(*key)).enumerate().collect();
             assert!(found == expected, "{label}, {slots} slots");
         }
     }

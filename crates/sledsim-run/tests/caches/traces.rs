@@ -26,9 +26,7 @@ fn spec(segment_blocks: u64, sizes_blocks: &[u64], policies: &[&str]) -> HitsSpe
     HitsSpec {
         segment_blocks,
         sizes_blocks: sizes_blocks.to_vec(),
-        policies: (policies.iter())
-            .map(|label| PolicySpec::named(label).unwrap())
-            .collect(),
+        policies: (policies.iter()).map(|label| PolicySpec::named(label).unwrap()).collect(),
         device_blocks: None,
     }
 }
@@ -67,31 +65,18 @@ fn hits_of_lru_match_the_reuse_analysis() {
         })
         .collect();
     let (_folder, path) = trace(&lines);
-    let info = InfoSpec {
-        format: ascii(),
-        picture: true,
-        ..InfoSpec::new(&path)
-    };
+    let info = InfoSpec { format: ascii(), picture: true, ..InfoSpec::new(&path) };
     let info = info.read(&mut |_| Ok(())).unwrap();
     assert_eq!(info["reuse"]["exact"], true);
     let curve = info["lru_curve"].as_array().unwrap();
-    let sizes: Vec<u64> = (curve.iter())
-        .map(|point| point[0].as_u64().unwrap() / 4096)
-        .collect();
+    let sizes: Vec<u64> = (curve.iter()).map(|point| point[0].as_u64().unwrap() / 4096).collect();
     assert!(sizes.len() > 50 && sizes[0] == 1);
-    let spec = spec(
-        8,
-        &sizes.iter().map(|units| 8 * units).collect::<Vec<_>>(),
-        &["lru"],
-    );
+    let spec = spec(8, &sizes.iter().map(|units| 8 * units).collect::<Vec<_>>(), &["lru"]);
     let counted = count(&load(&path, &[]), &spec);
     let references = info["reuse"]["references"].as_u64().unwrap();
     for (hits, point) in counted.iter().zip(curve) {
         assert_eq!((hits.requests, hits.accesses), (20_000, references));
-        let (ratio, expected) = (
-            hits.hits as f64 / references as f64,
-            point[1].as_f64().unwrap(),
-        );
+        let (ratio, expected) = (hits.hits as f64 / references as f64, point[1].as_f64().unwrap());
         assert!((ratio - expected).abs() < 1e-12, "{point}: {ratio}");
     }
 }
@@ -111,25 +96,13 @@ fn requests_are_counted_segment_by_segment() {
     let (_folder, path) = trace(&lines);
     let small = spec(16, &[55, 16], &["lru", "arc"]);
     let hits = count(&load(&path, &[]), &small);
-    let expected = Hits {
-        requests: 7,
-        accesses: 11,
-        hits: 4,
-        read_accesses: 7,
-        read_hits: 2,
-    };
+    let expected = Hits { requests: 7, accesses: 11, hits: 4, read_accesses: 7, read_hits: 2 };
     assert_eq!(hits[0], expected);
     // One slot: only the next access to the same segment is a hit.
     assert_eq!((hits[1].hits, hits[3].hits), (4, 4));
     // The first four requests warm up: counted are 48, 0 to 32, 47.
     let warm = count(&load(&path, &[("warm_up_requests", "4")]), &small)[0];
-    let expected = Hits {
-        requests: 3,
-        accesses: 5,
-        hits: 1,
-        read_accesses: 3,
-        read_hits: 0,
-    };
+    let expected = Hits { requests: 3, accesses: 5, hits: 1, read_accesses: 3, read_hits: 0 };
     assert_eq!(warm, expected);
     let timed = count(&load(&path, &[("warm_up_s", "0.0035")]), &small)[0];
     assert_eq!(timed, expected);
@@ -137,17 +110,9 @@ fn requests_are_counted_segment_by_segment() {
 
 #[test]
 fn a_cache_of_the_whole_device_misses_once() {
-    let settings = [
-        ("requests", "4000"),
-        ("blocking", "8"),
-        ("mean_size_kib", "4"),
-    ];
+    let settings = [("requests", "4000"), ("blocking", "8"), ("mean_size_kib", "4")];
     let load = Load::workload("random", keys(&settings)).unwrap();
-    let mut whole = spec(
-        8,
-        &[8000, 1 << 40],
-        &["lru", "slru", "arc", "s3fifo", "lfuda"],
-    );
+    let mut whole = spec(8, &[8000, 1 << 40], &["lru", "slru", "arc", "s3fifo", "lfuda"]);
     whole.device_blocks = Some(8000);
     let all = count(&load, &whole);
     for hits in &all {
@@ -187,10 +152,7 @@ fn uncountable_loads_are_refused() {
         error.to_string()
     };
     let small = error(&plain, &spec(16, &[2048, 8], &["lru"]));
-    assert_eq!(
-        small,
-        "sizes_mib = 0.00390625: must be at least a segment, which is 8 KiB"
-    );
+    assert_eq!(small, "sizes_mib = 0.00390625: must be at least a segment, which is 8 KiB");
     assert!(error(&plain, &spec(1, &[u64::MAX], &["lru"])).contains("at most 67108864"));
     assert!(error(&plain, &spec(8, &[], &["lru"])).contains("at least one each"));
     assert!(error(&plain, &spec(8, &[8], &[])).contains("at least one each"));
@@ -201,32 +163,14 @@ fn uncountable_loads_are_refused() {
     assert!(error(&load(&path, &[("address", "wrap")]), &spec).contains("device_blocks"));
     let random = Load::workload("random", keys(&[])).unwrap();
     assert!(error(&random, &spec).contains("device_blocks"));
-    let outside = HitsSpec {
-        device_blocks: Some(12),
-        ..spec.clone()
-    };
-    assert!(
-        error(&plain, &outside).contains("x.trace:2"),
-        "{}",
-        error(&plain, &outside)
-    );
-    let none = HitsSpec {
-        device_blocks: Some(0),
-        ..spec.clone()
-    };
+    let outside = HitsSpec { device_blocks: Some(12), ..spec.clone() };
+    assert!(error(&plain, &outside).contains("x.trace:2"), "{}", error(&plain, &outside));
+    let none = HitsSpec { device_blocks: Some(0), ..spec.clone() };
     assert!(error(&plain, &none).contains("must be at least 1"));
     let parts = keys(&[("part.a.rate", "10"), ("part.b.queue_depth", "2")]);
     let mix = Load::workload("mix", parts).unwrap();
-    let on = HitsSpec {
-        device_blocks: Some(100_000),
-        ..spec
-    };
+    let on = HitsSpec { device_blocks: Some(100_000), ..spec };
     assert!(error(&mix, &on).contains("closed parts"));
-    let stopped = on.count(&random, &mut |_| {
-        Err(sledsim_base::error::Error::Interrupted)
-    });
-    assert!(matches!(
-        stopped,
-        Err(sledsim_base::error::Error::Interrupted)
-    ));
+    let stopped = on.count(&random, &mut |_| Err(sledsim_base::error::Error::Interrupted));
+    assert!(matches!(stopped, Err(sledsim_base::error::Error::Interrupted)));
 }

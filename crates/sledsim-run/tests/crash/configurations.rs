@@ -55,13 +55,7 @@ impl Configurations<'_> {
         for seed in plan.seed..plan.seed + runs {
             let mut draw = Stream::new(seed, "configuration");
             let mut told = String::new();
-            let device = keys(
-                self.device,
-                "device",
-                self.device_keys,
-                &mut draw,
-                &mut told,
-            );
+            let device = keys(self.device, "device", self.device_keys, &mut draw, &mut told);
             let load = keys("", "load", self.load_keys, &mut draw, &mut told);
             let scheduler = self.schedulers[draw.below(self.schedulers.len() as u64) as usize];
             let what = format!("configuration {seed}: {told}scheduler = {scheduler}");
@@ -69,26 +63,16 @@ impl Configurations<'_> {
             let device = Device::from_keys(device, None).unwrap_or_else(|error| refused(error));
             let load = Load::workload(self.workload, load).unwrap_or_else(|error| refused(error));
             let scheduler = SchedulerSpec::named(scheduler).unwrap_or_else(|error| refused(error));
-            let plan = Plan {
-                seed,
-                ..plan.clone()
-            };
+            let plan = Plan { seed, ..plan.clone() };
             let report = test(&device, &load, &scheduler, &plan, &mut |_| Ok(()));
             let report = report.unwrap_or_else(|error| refused(error));
             if let Some(first) = report.shown.first() {
                 let violations = report.violations;
-                wrong.push(format!(
-                    "{what}: {violations} violations, the first: {first}"
-                ));
+                wrong.push(format!("{what}: {violations} violations, the first: {first}"));
             }
             reports.push(report);
         }
-        assert!(
-            wrong.is_empty(),
-            "{} of {runs}:\n{}",
-            wrong.len(),
-            wrong.join("\n")
-        );
+        assert!(wrong.is_empty(), "{} of {runs}:\n{}", wrong.len(), wrong.join("\n"));
         reports
     }
 }

@@ -22,10 +22,7 @@ fn load(keys: &str) -> Load {
 }
 
 fn points(points: u64) -> Plan {
-    Plan {
-        points,
-        ..Plan::default()
-    }
+    Plan { points, ..Plan::default() }
 }
 
 const SMALL: &str = "requests = 1000\nread_fraction = 0.4\nlast_lbn = 99\nqueue_depth = 8";
@@ -59,18 +56,10 @@ fn devices() -> Vec<(Device, &'static str, bool)> {
         (device("flash", &[]), "fcfs", false),
         (device("g2", &[]), "sptf", false),
         (device("g2", buffer), "fcfs", true),
-        (
-            device("g2", &[]),
-            "fcfs(host=c_look; device_depth=2)",
-            false,
-        ),
+        (device("g2", &[]), "fcfs(host=c_look; device_depth=2)", false),
         (device("atlas10k", &[]), "fcfs", true),
         (device("atlas10k", &[]), "sptf", true),
-        (
-            device("atlas10k", &[("buffer.write_back", "\"none\"")]),
-            "c_look",
-            false,
-        ),
+        (device("atlas10k", &[("buffer.write_back", "\"none\"")]), "c_look", false),
         (stripe("g2", 2), "sptf", false),
         (stripe("atlas10k", 5), "fcfs", true),
         (stripe("memory", 1), "fcfs", false),
@@ -88,11 +77,7 @@ fn devices_keep_what_they_promise() {
         assert_eq!(report.points, 1000);
         // Enough happened for this to mean something. Few writes are under way
         // where a buffer takes them at once.
-        assert!(
-            report.under_way.lost > 100,
-            "{what}: {:?}",
-            report.under_way
-        );
+        assert!(report.under_way.lost > 100, "{what}: {:?}", report.under_way);
         assert!(early || report.under_way.torn > 100, "{what}");
         assert!(report.read_blocks_checked > 10_000, "{what}");
         assert!(report.blocks_checked > 50_000, "{what}");
@@ -104,21 +89,13 @@ fn devices_keep_what_they_promise() {
 #[test]
 fn a_volatile_buffer_does_not_keep_what_it_acknowledges() {
     for (device, scheduler, early) in devices() {
-        let plan = Plan {
-            promise: Some(Promise::Completion),
-            ..points(200)
-        };
+        let plan = Plan { promise: Some(Promise::Completion), ..points(200) };
         let report = crash(&device, scheduler, &plan);
         assert_eq!(!report.passed(), early, "{} {scheduler}", device.name());
         // Marked `fua`, all is safe.
         let marked = Plan { fua: 1.0, ..plan };
         let report = crash(&device, scheduler, &marked);
-        assert!(
-            report.passed(),
-            "{} {scheduler}: {}",
-            device.name(),
-            report.shown[0]
-        );
+        assert!(report.passed(), "{} {scheduler}: {}", device.name(), report.shown[0]);
     }
 }
 
@@ -169,10 +146,7 @@ fn write(keeper: &mut ContentTracker, id: u64, at_ms: u64, lbn: u64, tokens: &[u
     wake_until(keeper, at_ms * MS);
     keeper.stage_write(tokens);
     let request = Request::new(id, Nanos(at_ms * MS), Op::Write, lbn, tokens.len() as u32);
-    let flags = Flags {
-        fua,
-        ..Flags::default()
-    };
+    let flags = Flags { fua, ..Flags::default() };
     keeper.submit(Request { flags, ..request }, &mut Rows::default());
 }
 
@@ -300,10 +274,7 @@ fn a_layout_keeps_contents_at_their_logical_blocks() {
     use sledsim_run::replay::TraceFiles;
     let g2 = device("g2", &[]);
     let keys = Keys::parse("name = \"columnar\"", "layout").expect("TOML");
-    let traces = TraceFiles {
-        beside: None,
-        samples: None,
-    };
+    let traces = TraceFiles { beside: None, samples: None };
     let laid =
         ResolvedLayout::read(keys, &mut g2.site(&traces, &mut |_| Ok(()))).expect("a layout");
     let report = crash(&g2.with_layout(laid), "sptf", &points(500));
@@ -319,10 +290,7 @@ fn a_trace_can_be_crash_tested() {
         let mut keys = Keys::empty("trace");
         for (key, value) in [
             ("trace_format", "csv"),
-            (
-                "columns",
-                "\"time=t:ms, offset=lbn:512B, bytes=n:512B, op=op\"",
-            ),
+            ("columns", "\"time=t:ms, offset=lbn:512B, bytes=n:512B, op=op\""),
         ] {
             keys.set_text(key, value, "test").expect("a value");
         }
@@ -337,9 +305,7 @@ fn a_trace_can_be_crash_tested() {
         lines += &format!("{index},R,{index},4\n");
     }
     std::fs::write(file.path(), &lines).expect("written");
-    let error = run(file.path())
-        .expect_err("nothing is written")
-        .to_string();
+    let error = run(file.path()).expect_err("nothing is written").to_string();
     assert!(error.contains("writes nothing"), "{error}");
     std::fs::write(file.path(), lines.replace("R,7", "W,7")).expect("written");
     let report = run(file.path()).expect("a crash test");
@@ -356,40 +322,13 @@ fn bad_input_is_refused() {
     };
     let memory = device("memory", &[]);
     let plan = Plan::default;
-    let none = Plan {
-        points: 0,
-        ..plan()
-    };
-    assert_eq!(
-        refused(&memory, SMALL, none),
-        "points = 0: must be at least 1"
-    );
+    let none = Plan { points: 0, ..plan() };
+    assert_eq!(refused(&memory, SMALL, none), "points = 0: must be at least 1");
     for (wrong, says) in [
-        (
-            Plan { fua: 1.5, ..plan() },
-            "fua = 1.5: must be from 0 to 1",
-        ),
-        (
-            Plan {
-                flush: -1.0,
-                ..plan()
-            },
-            "flush = -1: must be from 0 to 1",
-        ),
-        (
-            Plan {
-                in_recovery: 1.0,
-                ..plan()
-            },
-            "in_recovery = 1: must be from 0 to 0.9",
-        ),
-        (
-            Plan {
-                requests_between: Some(0),
-                ..plan()
-            },
-            "requests_between = 0: must be at least 1",
-        ),
+        (Plan { fua: 1.5, ..plan() }, "fua = 1.5: must be from 0 to 1"),
+        (Plan { flush: -1.0, ..plan() }, "flush = -1: must be from 0 to 1"),
+        (Plan { in_recovery: 1.0, ..plan() }, "in_recovery = 1: must be from 0 to 0.9"),
+        (Plan { requests_between: Some(0), ..plan() }, "requests_between = 0: must be at least 1"),
     ] {
         assert_eq!(refused(&memory, SMALL, wrong), says);
     }
@@ -403,10 +342,7 @@ fn bad_input_is_refused() {
     assert!(cache.contains("of kind 'read_cache'"), "{cache}");
     let slow = device("memory", &[("latency_ms", "100")]);
     let outrun = "rate = 1000\nmax_queue = 50\nrequests = 5000";
-    let calm = Plan {
-        requests_between: Some(1000),
-        ..plan()
-    };
+    let calm = Plan { requests_between: Some(1000), ..plan() };
     let outrun = refused(&slow, outrun, calm);
     assert!(outrun.contains("outran the device"), "{outrun}");
 }
@@ -415,20 +351,15 @@ fn bad_input_is_refused() {
 fn a_crash_test_can_be_interrupted() {
     let memory = device("memory", &[]);
     let mut calls = 0;
-    let stopped = test(
-        &memory,
-        &load(SMALL),
-        &SchedulerSpec::default(),
-        &Plan::default(),
-        &mut |at| {
+    let stopped =
+        test(&memory, &load(SMALL), &SchedulerSpec::default(), &Plan::default(), &mut |at| {
             assert_eq!(at.requests, Some(1000));
             calls += 1;
             if at.completed >= 5 {
                 return Err(sledsim_base::error::Error::Interrupted);
             }
             Ok(())
-        },
-    );
+        });
     assert!(stopped.is_err() && calls >= 5);
 }
 
@@ -447,13 +378,7 @@ fn stripes_of_any_shape_keep_what_they_promise() {
     };
     let reports = stripes.crash(20, &points(200));
     assert!(reports.iter().all(|report| report.points == 200));
-    assert!(
-        reports
-            .iter()
-            .map(|report| report.under_way.torn)
-            .sum::<u64>()
-            > 100
-    );
+    assert!(reports.iter().map(|report| report.under_way.torn).sum::<u64>() > 100);
 }
 
 /// A memory or a sled of a few hundred blocks in front of something slow.
@@ -554,10 +479,7 @@ fn controllers_of_disksim_keep_what_they_acknowledged() {
                 ("controller_cache.bit_blocks", &["1", "2"]),
                 ("controller_cache.prefetch", &["none", "rest"]),
                 ("controller_cache.exchange_kib", &["", "4"]),
-                (
-                    "controller_cache.scheme",
-                    &["back", "back", "through", "sync"],
-                ),
+                ("controller_cache.scheme", &["back", "back", "through", "sync"]),
                 ("controller_cache.fua", &["true", "false"]),
             ],
             workload: "random",

@@ -27,10 +27,7 @@ fn crash(device: &Device, scheduler: &str, plan: &Plan) -> (Report, TornBlocks) 
 }
 
 fn points(points: u64) -> Plan {
-    Plan {
-        points,
-        ..Plan::default()
-    }
+    Plan { points, ..Plan::default() }
 }
 
 fn stripe(child: &str, more: &str) -> Device {
@@ -50,11 +47,7 @@ fn media_keep_what_was_promised() {
         (device("flash", &[]), "fcfs", 500),
         (device("g2", &[HOLD_UP]), "fcfs", 500),
         (device("g2", &[HOLD_UP]), "sptf", 500),
-        (
-            device("g2", &[HOLD_UP]),
-            "fcfs(host=c_look; device_depth=2)",
-            200,
-        ),
+        (device("g2", &[HOLD_UP]), "fcfs(host=c_look; device_depth=2)", 200),
         (device("g2-buffered", &[HOLD_UP]), "fcfs", 500),
         (device("g2-buffered", &[HOLD_UP]), "sptf", 500),
         (device("cmu2003", &[HOLD_UP]), "sptf", 200),
@@ -74,10 +67,7 @@ fn media_keep_what_was_promised() {
         assert!(report.blocks_checked > 5_000, "{what}");
         // It is not all that was acknowledged.
         if device.promise() == Promise::Flush {
-            let plan = Plan {
-                promise: Some(Promise::Completion),
-                ..points(count)
-            };
+            let plan = Plan { promise: Some(Promise::Completion), ..points(count) };
             assert!(!crash(&device, scheduler, &plan).0.passed(), "{what}");
         }
     }
@@ -88,10 +78,7 @@ fn media_keep_what_was_promised() {
 #[test]
 fn sleds_tear_the_blocks_under_their_tips_and_no_others() {
     for name in ["g2", "g2-buffered"] {
-        let plan = Plan {
-            shown: usize::MAX,
-            ..points(600)
-        };
+        let plan = Plan { shown: usize::MAX, ..points(600) };
         let (report, torn) = crash(&device(name, &[]), "sptf", &plan);
         assert!(report.violations > 20, "{name}: {}", report.violations);
         for violation in &report.shown {

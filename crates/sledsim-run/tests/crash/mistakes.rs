@@ -47,11 +47,7 @@ fn crash(mistake: Mistake, scheduler: &str, back: &str, plan: &Plan) -> Report {
 }
 
 fn plan(points: u64, seed: u64) -> Plan {
-    Plan {
-        points,
-        seed,
-        ..Plan::default()
-    }
+    Plan { points, seed, ..Plan::default() }
 }
 
 #[test]
@@ -120,10 +116,7 @@ fn every_mistake_is_found() {
 #[test]
 fn a_mistake_of_recovery_shows_only_when_power_fails_during_it() {
     let back = "base = \"memory\"\nlatency_ms = 2";
-    let calm = Plan {
-        in_recovery: 0.0,
-        ..plan(POINTS, 1)
-    };
+    let calm = Plan { in_recovery: 0.0, ..plan(POINTS, 1) };
     let mistake = Mistake::EmptiesTheDirectoryFirst;
     assert!(crash(mistake, "fcfs", back, &calm).passed());
 }
@@ -139,24 +132,17 @@ fn the_same_seed_gives_the_same_violations() {
 #[test]
 fn violations_name_what_promised_each_version() {
     let back = "base = \"memory\"\nlatency_ms = 2";
-    for (promise, names) in [
-        (Promise::Completion, vec!["completion"]),
-        (Promise::Flush, vec!["flush", "fua"]),
-    ] {
-        let plan = Plan {
-            promise: Some(promise),
-            fua: 0.3,
-            ..plan(POINTS, 1)
-        };
+    for (promise, names) in
+        [(Promise::Completion, vec!["completion"]), (Promise::Flush, vec!["flush", "fua"])]
+    {
+        let plan = Plan { promise: Some(promise), fua: 0.3, ..plan(POINTS, 1) };
         let report = crash(Mistake::ForgetsTheDirectory, "fcfs", back, &plan);
         let blocks = report.shown.iter().filter_map(|shown| match &shown.wrong {
             ViolationKind::Found(block) => Some(block),
             _ => None,
         });
         let happened = blocks.flat_map(|block| block.history.iter().filter_map(|v| v.happened));
-        let seen: BTreeSet<&str> = happened
-            .filter_map(|at| Some(at.promised?.1.name()))
-            .collect();
+        let seen: BTreeSet<&str> = happened.filter_map(|at| Some(at.promised?.1.name())).collect();
         assert_eq!(seen, BTreeSet::from_iter(names.clone()));
         let text: String = report.shown.iter().map(ToString::to_string).collect();
         for name in names {

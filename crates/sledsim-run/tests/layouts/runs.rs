@@ -20,10 +20,7 @@ use std::sync::{Arc, Mutex};
 
 fn laid(device: &Device, keys: &str) -> ResolvedLayout {
     let keys = Keys::parse(keys, "layout.toml").unwrap();
-    let traces = TraceFiles {
-        beside: None,
-        samples: None,
-    };
+    let traces = TraceFiles { beside: None, samples: None };
     ResolvedLayout::read(keys, &mut device.site(&traces, &mut |_| Ok(()))).unwrap()
 }
 
@@ -52,10 +49,7 @@ fn requests(blocks: u64, count: u64, gap_ns: u64) -> Vec<Request> {
             let mut request = Request::new(id, at, op, lbn, size as u32);
             match (op, stream.below(8)) {
                 (Op::Flush, _) => request.extents.clear(),
-                (_, 0) => request.extents.push(Extent {
-                    lbn: stream.below(blocks - 7),
-                    blocks: 7,
-                }),
+                (_, 0) => request.extents.push(Extent { lbn: stream.below(blocks - 7), blocks: 7 }),
                 _ => {}
             }
             request
@@ -101,20 +95,12 @@ impl Model for Probe {
 
 fn probe(blocks: u64) -> (Box<dyn Model>, Arc<Mutex<Vec<Request>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let probe = Probe {
-        blocks,
-        seen: Arc::clone(&seen),
-        free: Nanos::ZERO,
-    };
+    let probe = Probe { blocks, seen: Arc::clone(&seen), free: Nanos::ZERO };
     (Box::new(probe), seen)
 }
 
 fn blocks_of(request: &Request) -> Vec<u64> {
-    request
-        .extents
-        .iter()
-        .flat_map(|e| e.lbn..e.end())
-        .collect()
+    request.extents.iter().flat_map(|e| e.lbn..e.end()).collect()
 }
 
 const SMALL: [&str; 6] = [
@@ -136,14 +122,10 @@ fn every_block_of_a_request_reaches_its_place_in_order_and_nothing_else_does() {
         let requests = requests(sled.blocks(), 2000, 1000);
         let rows = run_open(&mut *model, &requests);
         for (request, seen) in requests.iter().zip(seen.lock().unwrap().iter()) {
-            let expected: Vec<u64> = (blocks_of(request).into_iter())
-                .map(|lbn| laid.layout().map(lbn).lbn)
-                .collect();
+            let expected: Vec<u64> =
+                (blocks_of(request).into_iter()).map(|lbn| laid.layout().map(lbn).lbn).collect();
             assert_eq!(blocks_of(seen), expected, "{keys}");
-            assert_eq!(
-                (seen.id, seen.op, seen.arrival),
-                (request.id, request.op, request.arrival)
-            );
+            assert_eq!((seen.id, seen.op, seen.arrival), (request.id, request.op, request.arrival));
             for pair in seen.extents.windows(2) {
                 let joined = request.extents.len() == 1 && pair[0].end() == pair[1].lbn;
                 assert!(!joined, "{keys}: neighbours are one extent: {pair:?}");
@@ -169,16 +151,8 @@ fn rows_of_every_device_carry_logical_lbns_and_their_parts_add_up() {
     type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [&'a str]);
     let buffered = [("buffer.size_kib", "512"), ("buffer.segments", "4")];
     let cases: [Case<'_>; 4] = [
-        (
-            "osdi2000",
-            &[],
-            &["columnar", "subregioned", "bipartite", "organ_pipe"],
-        ),
-        (
-            "g1",
-            &[],
-            &["columnar", "subregioned", "bipartite", "organ_pipe"],
-        ),
+        ("osdi2000", &[], &["columnar", "subregioned", "bipartite", "organ_pipe"]),
+        ("g1", &[], &["columnar", "subregioned", "bipartite", "organ_pipe"]),
         ("g3", &buffered, &["columnar", "subregioned"]),
         ("atlas10k", &[], &["columnar", "organ_pipe"]),
     ];
@@ -218,24 +192,16 @@ fn composites_take_an_organ_pipe_as_one_space_and_children_keep_their_own() {
                 [child]\nbase = 'g2'\n";
     std::fs::write(&path, text).unwrap();
     let plain = device(&path.to_string_lossy(), &[]);
-    let laid = laid(
-        &plain,
-        "name = 'organ_pipe'\nunit_blocks = 64\nlaw = 'zipf'",
-    );
-    let (mut model, _) = plain
-        .clone()
-        .with_layout(laid.clone())
-        .build(&|| SchedulerSpec::default().make());
+    let laid = laid(&plain, "name = 'organ_pipe'\nunit_blocks = 64\nlaw = 'zipf'");
+    let (mut model, _) =
+        plain.clone().with_layout(laid.clone()).build(&|| SchedulerSpec::default().make());
     let request = Request::new(0, Nanos::ZERO, Op::Read, 640, 64);
     let rows = run_open(&mut *model, &[request]);
     assert_eq!((rows.done[0].lbn, rows.done[0].blocks), (640, 64));
     // Unit 10 is one unit of one child.
     let place = laid.layout().map(640).lbn / 64;
     assert_eq!(rows.notes.len(), 1);
-    assert_eq!(
-        (rows.notes[0].lbn, rows.notes[0].blocks),
-        (place / 2 * 64, 64)
-    );
+    assert_eq!((rows.notes[0].lbn, rows.notes[0].blocks), (place / 2 * 64, 64));
     assert_eq!(u64::from(rows.notes[0].device), 1 + place % 2);
 }
 
@@ -248,10 +214,7 @@ fn simple_is_no_layout_bit_for_bit() {
         let load = Load::workload("random", load).unwrap();
         let of = |device| {
             let plan = &RowsTo::Memory;
-            run(device, &load, SchedulerSpec::default(), plan, &mut |_| {
-                Ok(())
-            })
-            .unwrap()
+            run(device, &load, SchedulerSpec::default(), plan, &mut |_| Ok(())).unwrap()
         };
         let (one, other) = (of(&bare), of(&same));
         assert_eq!(one.batches, other.batches);
@@ -263,10 +226,8 @@ fn simple_is_no_layout_bit_for_bit() {
         let (mut plain, _) = bare.build(&|| SchedulerSpec::default().make());
         let (inner, _) = bare.build(&|| SchedulerSpec::default().make());
         let mut wrapped = RemappedModel::new(inner, Arc::new(Simple));
-        let (expected, found) = (
-            run_open(&mut *plain, &requests),
-            run_open(&mut wrapped, &requests),
-        );
+        let (expected, found) =
+            (run_open(&mut *plain, &requests), run_open(&mut wrapped, &requests));
         assert_eq!(expected.done, found.done);
         assert_eq!(expected.notes, found.notes);
     }
@@ -279,10 +240,7 @@ fn the_document_names_the_layout_and_every_key_in_effect() {
     let device = device.with_layout(laid);
     let load = Load::workload("random", Keys::parse("requests = 10", "x").unwrap()).unwrap();
     let plan = &RowsTo::Nowhere;
-    let run = run(&device, &load, SchedulerSpec::default(), plan, &mut |_| {
-        Ok(())
-    })
-    .unwrap();
+    let run = run(&device, &load, SchedulerSpec::default(), plan, &mut |_| Ok(())).unwrap();
     let expected = serde_json::json!({
         "name": "subregioned", "regions": 3, "order": "distance",
         "span_cylinders": 2500, "span_rows": 27,
@@ -321,10 +279,7 @@ mod reshuffles {
         let rows = run_open(&mut *model, &requests);
 
         let seen = seen.lock().unwrap();
-        let own: Vec<&Request> = seen
-            .iter()
-            .filter(|request| request.id >= OWN_WORK)
-            .collect();
+        let own: Vec<&Request> = seen.iter().filter(|request| request.id >= OWN_WORK).collect();
         assert_eq!(own.len(), 12, "three exchanges");
         for (popular, four) in [90_usize, 80, 70].iter().zip(own.chunks(4)) {
             let ops: Vec<Op> = four.iter().map(|request| request.op).collect();
@@ -352,16 +307,9 @@ mod reshuffles {
         // The middle cylinder is 11; the law `first` had put units 0, 1, 2 nearest.
         let best: Vec<u64> = before[..3].to_vec();
         assert_eq!([after[90], after[80], after[70]], best[..]);
-        assert_eq!(
-            [after[0], after[1], after[2]],
-            [before[90], before[80], before[70]]
-        );
+        assert_eq!([after[0], after[1], after[2]], [before[90], before[80], before[70]]);
         let rest = |unit: &usize| ![0, 1, 2, 70, 80, 90].contains(unit);
-        assert!(
-            (0..101)
-                .filter(rest)
-                .all(|unit| after[unit] == before[unit])
-        );
+        assert!((0..101).filter(rest).all(|unit| after[unit] == before[unit]));
 
         // The host's rows are under its own names; the others are notes.
         assert_eq!(rows.done.len(), requests.len());
@@ -370,12 +318,7 @@ mod reshuffles {
         }
         let moved: Vec<(Op, u64)> = rows.notes.iter().map(|row| (row.op, row.lbn)).collect();
         let exchange = |popular: u64, other: u64| {
-            [
-                (Op::Read, popular),
-                (Op::Read, other),
-                (Op::Write, popular),
-                (Op::Write, other),
-            ]
+            [(Op::Read, popular), (Op::Read, other), (Op::Write, popular), (Op::Write, other)]
         };
         let expected: Vec<_> = [(900, 0), (800, 10), (700, 20)]
             .iter()
@@ -392,12 +335,7 @@ mod reshuffles {
         let mut model = laid.around(model);
         let requests = asks(&[90, 80, 90, 70, 90, 80, 90], 3000, 0, 0);
         run_open(&mut *model, &requests);
-        let own = seen
-            .lock()
-            .unwrap()
-            .iter()
-            .filter(|r| r.id >= OWN_WORK)
-            .count();
+        let own = seen.lock().unwrap().iter().filter(|r| r.id >= OWN_WORK).count();
         assert_eq!(own, 12);
     }
 
@@ -439,10 +377,8 @@ mod reshuffles {
             .collect();
         let of = |keys: &str| {
             let laid = laid(&bare, keys);
-            let (mut model, _) = bare
-                .clone()
-                .with_layout(laid)
-                .build(&|| SchedulerSpec::default().make());
+            let (mut model, _) =
+                bare.clone().with_layout(laid).build(&|| SchedulerSpec::default().make());
             let rows = run_open(&mut *model, &requests);
             let mut reports = Vec::new();
             model.report(Nanos::from_s(100.0), &mut reports);
@@ -454,16 +390,10 @@ mod reshuffles {
                 panic!("no mechanism");
             };
             let moved = |rows: &[Row]| -> u64 {
-                rows.iter()
-                    .filter_map(Row::service)
-                    .map(|time| time.0)
-                    .sum()
+                rows.iter().filter_map(Row::service).map(|time| time.0).sum()
             };
             // Every move is in a row, of a request or of a reshuffle.
-            assert_eq!(
-                (busy.host.0, busy.other.0),
-                (moved(&rows.done), moved(&rows.notes))
-            );
+            assert_eq!((busy.host.0, busy.other.0), (moved(&rows.done), moved(&rows.notes)));
             (rows, response, busy)
         };
         let (still, response, busy) = of("name = 'organ_pipe'");
@@ -471,16 +401,8 @@ mod reshuffles {
         let (some, some_response, some_busy) =
             of("name = 'organ_pipe'\nreshuffle_s = 2\nreshuffle_units = 20");
         // At 2 s and 4 s; 20 units, four requests each, fewer if one is in place.
-        assert!(
-            (120..=160).contains(&some.notes.len()),
-            "{}",
-            some.notes.len()
-        );
-        assert!(
-            some.notes
-                .iter()
-                .all(|row| row.id >= OWN_WORK && row.blocks == 540)
-        );
+        assert!((120..=160).contains(&some.notes.len()), "{}", some.notes.len());
+        assert!(some.notes.iter().all(|row| row.id >= OWN_WORK && row.blocks == 540));
         assert!(some_response > response && some_busy.total() > busy.total());
         assert!(busy.other.0 == 0 && some_busy.other.0 > 0);
     }
@@ -491,10 +413,7 @@ mod reshuffles {
         let bare = device("osdi2000", &[]);
         let requests = requests(bare.blocks(), 1500, 2_000_000);
         let moved = |task: &str| {
-            let laid = laid(
-                &bare,
-                "name = 'organ_pipe'\nreshuffle_s = 0.5\nreshuffle_units = 5",
-            );
+            let laid = laid(&bare, "name = 'organ_pipe'\nreshuffle_s = 0.5\nreshuffle_units = 5");
             let task = TaskSpec::named(task).unwrap();
             let device = bare.clone().with_layout(laid);
             let device = device.with_background(&[task]).unwrap();
@@ -514,10 +433,7 @@ mod reshuffles {
         let requests = requests(bare.blocks(), 600, 2_000_000);
         let build = || {
             let laid = laid(&bare, keys);
-            bare.clone()
-                .with_layout(laid)
-                .build(&|| SchedulerSpec::default().make())
-                .0
+            bare.clone().with_layout(laid).build(&|| SchedulerSpec::default().make()).0
         };
         let on_time = run_open(&mut *build(), &requests);
         let mut late = Rows::default();

@@ -60,11 +60,7 @@ fn mg1(rho: f64) -> Queue {
 
 /// Of `of` intervals: how many hold the truth, how many carry a warning.
 fn coverage(queue: &Queue, more: &str, of: u64, precision: Option<f64>) -> (f64, f64, Value) {
-    let plan = Plan {
-        seeds: of,
-        precision,
-        ..Plan::default()
-    };
+    let plan = Plan { seeds: of, precision, ..Plan::default() };
     let done = planned(&queue.device, &load(&(queue.keys.clone() + more)), &plan);
     let summary = &done.document["summary"];
     let runs = summary["seeds"].as_array().unwrap();
@@ -73,11 +69,7 @@ fn coverage(queue: &Queue, more: &str, of: u64, precision: Option<f64>) -> (f64,
     let warned = sound.iter().filter(|c| !c["caution"].is_null()).count();
     let hold = |c: &&&Value| (number(&c["low"])..=number(&c["high"])).contains(&queue.response_ms);
     let held = sound.iter().filter(hold).count();
-    (
-        held as f64 / of as f64,
-        warned as f64 / of as f64,
-        summary.clone(),
-    )
+    (held as f64 / of as f64, warned as f64 / of as f64, summary.clone())
 }
 
 /// Three standard errors of a share of `of`, around `share`.
@@ -110,9 +102,8 @@ fn intervals_contain_the_truth_as_often_as_stated() {
         assert!(error < 1.5 * half, "{name}: {all}, truth {truth}");
         assert_eq!(all["batches"], RUNS);
         let runs = summary["seeds"].as_array().unwrap();
-        let means: Vec<f64> = (runs.iter())
-            .map(|run| number(&run["mean_response_time_ms"]))
-            .collect();
+        let means: Vec<f64> =
+            (runs.iter()).map(|run| number(&run["mean_response_time_ms"])).collect();
         let groups = means.chunks(5).filter(|five| {
             let interval = Interval::of_runs(five, 5 * requests).unwrap();
             (interval.mean - truth).abs() <= interval.half_width
@@ -141,12 +132,9 @@ fn runs_that_are_too_short_for_their_queues_have_a_caution() {
 #[test]
 fn a_precision_that_is_met_is_nearly_as_good() {
     const RUNS: u64 = 150;
-    for (queue, precision) in [
-        (md1(0.3), 0.02),
-        (md1(0.5), 0.05),
-        (mg1(0.3), 0.05),
-        (mg1(0.5), 0.05),
-    ] {
+    for (queue, precision) in
+        [(md1(0.3), 0.02), (md1(0.5), 0.05), (mg1(0.3), 0.05), (mg1(0.5), 0.05)]
+    {
         let (held, warned, summary) =
             coverage(&queue, "warm_up_requests = 300\n", RUNS, Some(precision));
         let runs = summary["seeds"].as_array().unwrap();
@@ -154,10 +142,7 @@ fn a_precision_that_is_met_is_nearly_as_good() {
             .map(|run| number(&run["confidence"]["half_width_share"]))
             .fold(0.0, f64::max);
         let mean = number(&summary["requests"]) / RUNS as f64;
-        println!(
-            "{}: {held} hold the truth after {mean} requests",
-            queue.name
-        );
+        println!("{}: {held} hold the truth after {mean} requests", queue.name);
         assert!(widest <= precision, "{widest}");
         assert_eq!(summary["precision"]["met"], true);
         assert_eq!(summary["precision"]["reached"], widest);
@@ -171,24 +156,16 @@ fn a_precision_that_is_met_is_nearly_as_good() {
 #[test]
 fn batches_agree_with_a_list_of_all_values() {
     let response = |i: u64| 1_000 + i.wrapping_mul(2_654_435_761) % 977 + i / 50;
-    for requests in [
-        1_u64, 15, 16, 100, 127, 128, 255, 256, 257, 5_000, 65_535, 65_536,
-    ] {
+    for requests in [1_u64, 15, 16, 100, 127, 128, 255, 256, 257, 5_000, 65_535, 65_536] {
         let (mut stats, mut pieces) = (Stats::new(), Pieces::default());
         for i in 0..requests {
-            stats.record(&Row {
-                completion: Nanos(response(i)),
-                ..Row::default()
-            });
+            stats.record(&Row { completion: Nanos(response(i)), ..Row::default() });
             if pieces.count() {
                 pieces.end_piece(&stats);
             }
         }
         // The least power of two that leaves fewer than 256 pieces.
-        let length = (0..)
-            .map(|j| 1_u64 << j)
-            .find(|l| requests / l < 256)
-            .unwrap();
+        let length = (0..).map(|j| 1_u64 << j).find(|l| requests / l < 256).unwrap();
         let batches = requests / length / 8;
         let Some(found) = pieces.interval(0) else {
             assert!(batches < 2, "{requests}");
@@ -197,9 +174,7 @@ fn batches_agree_with_a_list_of_all_values() {
         let mean_of = |from: u64, count: u64| {
             (from..from + count).map(response).sum::<u64>() as f64 / count as f64
         };
-        let means: Vec<f64> = (0..batches)
-            .map(|b| mean_of(b * 8 * length, 8 * length))
-            .collect();
+        let means: Vec<f64> = (0..batches).map(|b| mean_of(b * 8 * length, 8 * length)).collect();
         let n = batches as f64;
         let mean = means.iter().sum::<f64>() / n;
         let variance = means.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
@@ -211,18 +186,12 @@ fn batches_agree_with_a_list_of_all_values() {
             let t = found.half_width / (variance / n).sqrt();
             assert!((2.0415..=2.1315).contains(&t), "{requests}: t = {t}");
         }
-        let parts: Vec<f64> = (0..batches * 8)
-            .map(|p| mean_of(p * length, length))
-            .collect();
+        let parts: Vec<f64> = (0..batches * 8).map(|p| mean_of(p * length, length)).collect();
         let m = parts.iter().sum::<f64>() / parts.len() as f64;
         let sum = |f: &dyn Fn(usize) -> f64, to: usize| (0..to).map(f).sum::<f64>();
         let lag1 = sum(&|i| (parts[i] - m) * (parts[i + 1] - m), parts.len() - 1)
             / sum(&|i| (parts[i] - m).powi(2), parts.len());
-        assert!(
-            (found.lag1 - lag1).abs() < 1e-9,
-            "{requests}: {}, {lag1}",
-            found.lag1
-        );
+        assert!((found.lag1 - lag1).abs() < 1e-9, "{requests}: {}, {lag1}", found.lag1);
     }
 }
 
@@ -230,25 +199,15 @@ fn batches_agree_with_a_list_of_all_values() {
 fn constant_times_have_intervals_of_zero_width() {
     // 0.1 ms has no exact binary form; one at a time, each takes just that.
     let load = load("size = \"fixed\"\nqueue_depth = 1\n");
-    let plan = Plan {
-        precision: Some(1e-9),
-        ..Plan::default()
-    };
+    let plan = Plan { precision: Some(1e-9), ..Plan::default() };
     let summary = &planned(&server(0.1, 0.0), &load, &plan).document["summary"];
     let interval = &summary["confidence"]["response_time_ms"];
     assert_eq!(interval["mean"], 0.1);
     assert_eq!(interval["low"], interval["high"]);
     assert_eq!(interval["caution"], Value::Null);
     assert_eq!(interval["lag1"], 0.0);
-    assert!(
-        number(&summary["requests"]) < 3_000.0,
-        "{}",
-        summary["requests"]
-    );
+    assert!(number(&summary["requests"]) < 3_000.0, "{}", summary["requests"]);
     // Nothing waits: a mean of zero has no relative width.
-    assert_eq!(
-        summary["confidence"]["queue_ms"]["half_width_share"],
-        Value::Null
-    );
+    assert_eq!(summary["confidence"]["queue_ms"]["half_width_share"], Value::Null);
     assert_eq!(summary["longest_wait"], Value::Null);
 }

@@ -12,11 +12,8 @@ use sledsim_run::tables::{Cost, Drive, Medium, Settings, Store, Table, TableLayo
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const KINDS: [TableLayoutKind; 3] = [
-    TableLayoutKind::Normal,
-    TableLayoutKind::Vertical,
-    TableLayoutKind::Capsule,
-];
+const KINDS: [TableLayoutKind; 3] =
+    [TableLayoutKind::Normal, TableLayoutKind::Vertical, TableLayoutKind::Capsule];
 /// Capsules of 8 records and 1, 2 and 4 pages: groups of 2,160.
 const WIDTHS: [usize; 3] = [60, 120, 240];
 
@@ -180,10 +177,7 @@ fn small() -> Device {
 }
 
 fn settings(kind: TableLayoutKind) -> Settings {
-    Settings {
-        kind,
-        ..Settings::default()
-    }
+    Settings { kind, ..Settings::default() }
 }
 
 proptest! {
@@ -294,9 +288,7 @@ fn updates_of_nearly_whole_groups_keep_the_rest() {
         for until in [2 * GROUP - 9 + from, 2 * GROUP - 1, 2 * GROUP + from] {
             let at = GROUP + from;
             let change = data(until - at, (from * 1000 + until) as u64);
-            table
-                .update(at as u64, std::slice::from_ref(&change))
-                .expect("there");
+            table.update(at as u64, std::slice::from_ref(&change)).expect("there");
             for (column, new) in kept.iter_mut().zip(values(&[change])) {
                 column.splice(at..until, new);
             }
@@ -313,10 +305,7 @@ fn a_failed_scan_is_reported_and_the_next_one_succeeds() {
         let mut table = loaded(&first, Apart::boxed(&small(), &trap), settings(kind));
         for fails in [1, 3] {
             trap.store(fails, Ordering::Relaxed);
-            let error = table
-                .scan(&[0, 1, 2], 0, 5000)
-                .expect_err("a trap")
-                .to_string();
+            let error = table.scan(&[0, 1, 2], 0, 5000).expect_err("a trap").to_string();
             assert!(error.contains("a trap"), "{error}");
         }
         let (now, cost) = whole(&mut table);

@@ -75,9 +75,7 @@ impl Work {
 
 fn disksim() -> Format {
     let mut formats = all().readers.iter().copied();
-    formats
-        .find(|format| format.name == "disksim_ascii")
-        .unwrap()
+    formats.find(|format| format.name == "disksim_ascii").unwrap()
 }
 
 fn trace(seed: u64, count: usize) -> Vec<Line> {
@@ -86,13 +84,7 @@ fn trace(seed: u64, count: usize) -> Vec<Line> {
     let line = |_| {
         time += random.below(2000);
         let (device, block) = (random.below(4) as u32, random.below(5000));
-        (
-            time,
-            device,
-            block,
-            1 + random.below(40) as u32,
-            random.below(2) as u8,
-        )
+        (time, device, block, 1 + random.below(40) as u32, random.below(2) as u8)
     };
     (0..count).map(line).collect()
 }
@@ -176,10 +168,7 @@ fn cuts_match_a_filter() {
     let read = whole.iter().filter(|line| line.0 < 3_000_000).count() as u64 + 1;
     assert_eq!(report["inputs"][0]["requests"], read);
     let left = |key: &str| report["left_out"][key].as_u64().unwrap();
-    assert_eq!(
-        left("other_devices") + left("outside_times") + kept.len() as u64,
-        read
-    );
+    assert_eq!(left("other_devices") + left("outside_times") + kept.len() as u64, read);
 
     work.spec.sample = Sample::Every(7);
     work.spec.requests = Some(50);
@@ -190,17 +179,8 @@ fn cuts_match_a_filter() {
     // In ns: a quarter of whole us.
     let out = std::fs::read_to_string(&work.spec.output).unwrap();
     for ((line, found), text) in expected.clone().zip(&found).zip(out.lines()) {
-        assert_eq!(
-            (line.1, line.2, line.3, line.4),
-            (found.1, found.2, found.3, found.4)
-        );
-        let ns: u64 = text
-            .split(' ')
-            .next()
-            .unwrap()
-            .replace('.', "")
-            .parse()
-            .unwrap();
+        assert_eq!((line.1, line.2, line.3, line.4), (found.1, found.2, found.3, found.4));
+        let ns: u64 = text.split(' ').next().unwrap().replace('.', "").parse().unwrap();
         assert_eq!(ns, (line.0 - kept[0].0) * 250);
     }
     assert_eq!(found.len(), 50);
@@ -221,29 +201,17 @@ fn a_sample_of_places_keeps_the_reuse() {
     let all = units(&whole);
     let first = sample(0.2, 1);
     let taken = units(&first);
-    let expected: Vec<Line> = whole
-        .iter()
-        .filter(|line| taken.contains(&unit(line)))
-        .copied()
-        .collect();
-    assert_eq!(
-        first, expected,
-        "a unit is taken with all its requests, or not at all"
-    );
+    let expected: Vec<Line> =
+        whole.iter().filter(|line| taken.contains(&unit(line))).copied().collect();
+    assert_eq!(first, expected, "a unit is taken with all its requests, or not at all");
     // 2,500 units: a sigma of the share is 0.008.
     let share = taken.len() as f64 / all.len() as f64;
     assert!((share - 0.2).abs() < 0.032, "{share}");
     assert_eq!(sample(0.2, 1), first);
     let other = units(&sample(0.2, 2));
     let both = taken.intersection(&other).count() as f64 / all.len() as f64;
-    assert!(
-        (both - 0.04).abs() < 0.016,
-        "independent of the other seed: {both}"
-    );
-    assert!(
-        units(&sample(0.5, 1)).is_superset(&taken),
-        "a larger share holds the smaller"
-    );
+    assert!((both - 0.04).abs() < 0.016, "independent of the other seed: {both}");
+    assert!(units(&sample(0.5, 1)).is_superset(&taken), "a larger share holds the smaller");
     assert_eq!(sample(1.0, 1), whole);
 }
 
@@ -261,20 +229,12 @@ fn late_requests_are_sorted_or_refused() {
     assert_ne!(lines, sorted);
     let mut work = Work::new(&[lines]);
     let error = work.run().unwrap_err().to_string();
-    assert!(
-        error.contains("in0:") && error.contains("--sort"),
-        "{error}"
-    );
+    assert!(error.contains("in0:") && error.contains("--sort"), "{error}");
     assert_eq!(work.files(), 1, "nothing but the input");
     work.spec.sort = Nanos(8_000_000);
     assert_eq!(work.run().unwrap().0, sorted);
     // Equal times keep their order.
-    let equal = vec![
-        (5, 0, 9, 1, 1),
-        (3, 0, 1, 1, 1),
-        (5, 0, 2, 1, 1),
-        (5, 0, 7, 1, 1),
-    ];
+    let equal = vec![(5, 0, 9, 1, 1), (3, 0, 1, 1, 1), (5, 0, 2, 1, 1), (5, 0, 7, 1, 1)];
     let mut work = Work::new(&[equal]);
     work.spec.sort = Nanos(1_000_000);
     let blocks: Vec<u64> = work.run().unwrap().0.iter().map(|line| line.2).collect();
@@ -288,11 +248,7 @@ fn no_partial_file_is_left() {
     let mut calls = 0;
     let stopped = work.spec.convert(&mut |_| {
         calls += 1;
-        if calls == 3 {
-            Err(Error::Interrupted)
-        } else {
-            Ok(())
-        }
+        if calls == 3 { Err(Error::Interrupted) } else { Ok(()) }
     });
     assert!(matches!(stopped, Err(Error::Interrupted)));
     let mut text = text(&trace(5, 5000));
@@ -309,36 +265,14 @@ fn impossible_conversions_are_refused() {
     type Change = fn(&mut ConvertSpec);
     let cases: [(Change, &str); 9] = [
         (|spec| spec.inputs.clear(), "at least one trace"),
-        (
-            |spec| spec.until = Some(Nanos(0)),
-            "until = 0 s: must be after from = 0 s",
-        ),
+        (|spec| spec.until = Some(Nanos(0)), "until = 0 s: must be after from = 0 s"),
         (|spec| spec.sample = Sample::Every(0), "every = 0"),
-        (
-            |spec| {
-                spec.sample = Sample::Places {
-                    share: 0.0,
-                    seed: 1,
-                }
-            },
-            "sample = 0: must",
-        ),
-        (
-            |spec| {
-                spec.sample = Sample::Places {
-                    share: f64::NAN,
-                    seed: 1,
-                }
-            },
-            "sample = NaN",
-        ),
+        (|spec| spec.sample = Sample::Places { share: 0.0, seed: 1 }, "sample = 0: must"),
+        (|spec| spec.sample = Sample::Places { share: f64::NAN, seed: 1 }, "sample = NaN"),
         (|spec| spec.requests = Some(0), "requests = 0"),
         (|spec| spec.time_scale = 0.0, "time_scale = 0"),
         (|spec| spec.to = Some("punch_card".to_owned()), "punch_card"),
-        (
-            |spec| spec.from = Nanos(u64::MAX),
-            "none of 100 requests are left",
-        ),
+        (|spec| spec.from = Nanos(u64::MAX), "none of 100 requests are left"),
     ];
     for (change, expected) in cases {
         let mut work = Work::new(&[trace(6, 100)]);
@@ -348,13 +282,7 @@ fn impossible_conversions_are_refused() {
         assert_eq!(work.files(), 1);
     }
     let empty = Work::new(&[trace(6, 100), Vec::new()]);
-    assert!(
-        empty
-            .run()
-            .unwrap_err()
-            .to_string()
-            .ends_with("in1: no requests")
-    );
+    assert!(empty.run().unwrap_err().to_string().ends_with("in1: no requests"));
 }
 
 fn load(keys: &str) -> Load {
@@ -368,10 +296,7 @@ fn generated(keys: &str, place: Target<'_>) -> Result<(Vec<Line>, Value)> {
     if report.is_err() {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
-    Ok((
-        lines(&std::fs::read_to_string(&path).unwrap_or_default()),
-        report?,
-    ))
+    Ok((lines(&std::fs::read_to_string(&path).unwrap_or_default()), report?))
 }
 
 #[test]
@@ -381,11 +306,7 @@ fn an_open_load_needs_blocks_only_and_is_the_same_on_a_device_of_as_many() {
     let (found, report) = generated(keys, Target::Blocks(g2.blocks())).unwrap();
     assert_eq!(found.len(), 20_000);
     assert!(found.is_sorted_by_key(|line| line.0));
-    assert!(
-        found
-            .iter()
-            .all(|line| line.2 + u64::from(line.3) <= g2.blocks())
-    );
+    assert!(found.iter().all(|line| line.2 + u64::from(line.3) <= g2.blocks()));
     let reads = found.iter().filter(|line| line.4 == 1).count() as f64 / 20_000.0;
     assert!((reads - 0.25).abs() < 0.0125, "{reads}");
     let rate = 20_000.0 / (found[19_999].0 as f64 * 1e-6);
@@ -412,31 +333,18 @@ fn a_closed_load_has_the_arrivals_that_happened() {
     // first three arrive at 0, and all others 2.5 ms after some request began.
     assert_eq!(found.len(), 60);
     assert!(found[..3].iter().all(|line| line.0 == 0));
-    assert!(
-        found[3].0 >= 2500,
-        "after the first completion and its think time"
-    );
+    assert!(found[3].0 >= 2500, "after the first completion and its think time");
     assert!(found.is_sorted_by_key(|line| line.0));
     assert_eq!(report["arrivals"], "closed, as simulated");
     assert_eq!(report["scheduler"], "fcfs");
 
-    let error = generated(keys, Target::Blocks(1000))
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("random") && error.contains("--device"),
-        "{error}"
-    );
+    let error = generated(keys, Target::Blocks(1000)).unwrap_err().to_string();
+    assert!(error.contains("random") && error.contains("--device"), "{error}");
     // All that are due at the start need no completion.
     assert_eq!(
-        generated("queue_depth = 9\nrequests = 9\n", Target::Blocks(1000))
-            .unwrap()
-            .0
-            .len(),
+        generated("queue_depth = 9\nrequests = 9\n", Target::Blocks(1000)).unwrap().0.len(),
         9
     );
-    let error = generated("rate = 5\n", Target::Blocks(0))
-        .unwrap_err()
-        .to_string();
+    let error = generated("rate = 5\n", Target::Blocks(0)).unwrap_err().to_string();
     assert!(error.contains("blocks = 0"), "{error}");
 }

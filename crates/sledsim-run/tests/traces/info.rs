@@ -153,11 +153,7 @@ fn hit_ratios_match_simulated_caches() {
     let lines = skewed(40_000, 6_000, 1);
     let info = info(&lines);
     for (mib, units) in [(1, 256), (4, 1024), (16, 4096)] {
-        assert_eq!(
-            hit_ratio(&info, mib),
-            lru_hit_ratio(&lines, units),
-            "{mib} MiB"
-        );
+        assert_eq!(hit_ratio(&info, mib), lru_hit_ratio(&lines, units), "{mib} MiB");
     }
     let first = info["footprint"]["units"].as_u64().unwrap() as f64;
     assert_eq!(hit_ratio(&info, 256), 1.0 - first / 40_000.0);
@@ -184,11 +180,7 @@ fn a_sample_of_8192_units_is_within_a_hundredth() {
     let rate = number(&sampled, "/reuse/sampling_rate");
     // 8,192 of the units by chance: one sigma is 1.1 %.
     assert!((rate * units / 8192.0 - 1.0).abs() < 0.05, "{rate}");
-    for key in [
-        "/footprint/units",
-        "/footprint/read_bytes",
-        "/footprint/written_bytes",
-    ] {
+    for key in ["/footprint/units", "/footprint/read_bytes", "/footprint/written_bytes"] {
         let off = number(&sampled, key) / number(&exact, key) - 1.0;
         assert!(off.abs() < 0.05, "{key}: {off}");
     }
@@ -197,9 +189,7 @@ fn a_sample_of_8192_units_is_within_a_hundredth() {
     }
     let points = |info: &Value| -> BTreeMap<u64, f64> {
         let points = info["lru_curve"].as_array().unwrap().iter();
-        points
-            .map(|p| (p[0].as_u64().unwrap(), p[1].as_f64().unwrap()))
-            .collect()
+        points.map(|p| (p[0].as_u64().unwrap(), p[1].as_f64().unwrap())).collect()
     };
     let (exact, sampled) = (points(&exact), points(&sampled));
     let errors: Vec<f64> = (exact.iter())
@@ -207,11 +197,7 @@ fn a_sample_of_8192_units_is_within_a_hundredth() {
         .filter_map(|(size, ratio)| Some((sampled.get(size)? - ratio).abs()))
         .collect();
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;
-    assert!(
-        errors.len() > 60 && mean < 0.01,
-        "{mean} over {}",
-        errors.len()
-    );
+    assert!(errors.len() > 60 && mean < 0.01, "{mean} over {}", errors.len());
 }
 
 /// Whole windows from the first arrival on, counted one by one.
@@ -304,9 +290,7 @@ fn batches_disperse_as_their_size_and_a_clock_not_at_all() {
         found.as_f64().unwrap()
     };
     assert!((dispersion(&lines, 1) / 7.0 - 1.0).abs() < 0.15);
-    let clock: Vec<Line> = (0..20_000)
-        .map(|tick| (tick * 500_000, 0, 0, 1, true))
-        .collect();
+    let clock: Vec<Line> = (0..20_000).map(|tick| (tick * 500_000, 0, 0, 1, true)).collect();
     for window in 0..3 {
         assert_eq!(dispersion(&clock, window), 0.0);
     }
@@ -352,10 +336,7 @@ fn sequential_shares_are_counted_per_device_and_operation() {
         };
         assert_eq!(found["sequential_fraction"], share(&|_| true));
         assert_eq!(found["sequential"]["read_fraction"], share(&|line| line.4));
-        assert_eq!(
-            found["sequential"]["write_fraction"],
-            share(&|line| !line.4)
-        );
+        assert_eq!(found["sequential"]["write_fraction"], share(&|line| !line.4));
         for device in 0..3 {
             let line = &found["devices"][device as usize];
             assert_eq!(line["sequential_fraction"], share(&|l| l.1 == device));
@@ -363,10 +344,7 @@ fn sequential_shares_are_counted_per_device_and_operation() {
             assert_eq!(line["sequential_read_fraction"], reads);
             let of_device = || lines.iter().filter(|l| l.1 == device);
             assert_eq!(line["lowest_block"], json!(of_device().map(|l| l.2).min()));
-            assert_eq!(
-                line["total_blocks"],
-                json!(of_device().map(|l| l.3).sum::<u64>())
-            );
+            assert_eq!(line["total_blocks"], json!(of_device().map(|l| l.3).sum::<u64>()));
         }
     }
 }
@@ -374,9 +352,8 @@ fn sequential_shares_are_counted_per_device_and_operation() {
 #[test]
 fn sizes_are_those_of_a_sorted_list() {
     let mut random = Stream::new(4, "sizes");
-    let lines: Vec<Line> = (0..4000)
-        .map(|at| (at, 0, 0, random.geometric(20.0), random.chance(0.3)))
-        .collect();
+    let lines: Vec<Line> =
+        (0..4000).map(|at| (at, 0, 0, random.geometric(20.0), random.chance(0.3))).collect();
     let found = info(&lines);
     for (name, keep) in [("read", Some(true)), ("write", Some(false)), ("all", None)] {
         let mut sizes: Vec<u64> = (lines.iter())
@@ -390,18 +367,13 @@ fn sizes_are_those_of_a_sorted_list() {
         assert_eq!(of["max_bytes"], sizes[sizes.len() - 1]);
         for (key, share) in [("p10_bytes", 0.1), ("p50_bytes", 0.5), ("p99_bytes", 0.99)] {
             let exact = sizes[(share * sizes.len() as f64).ceil() as usize - 1];
-            assert_eq!(
-                of[key], exact,
-                "{name} {key}: whole blocks are cells of their own"
-            );
+            assert_eq!(of[key], exact, "{name} {key}: whole blocks are cells of their own");
         }
     }
     for line in found["size_histogram"].as_array().unwrap() {
         let range = line["from_bytes"].as_u64().unwrap()..=line["to_bytes"].as_u64().unwrap();
         for (key, read) in [("reads", true), ("writes", false)] {
-            let inside = lines
-                .iter()
-                .filter(|l| l.4 == read && range.contains(&(512 * l.3)));
+            let inside = lines.iter().filter(|l| l.4 == read && range.contains(&(512 * l.3)));
             assert_eq!(line[key], inside.count());
         }
     }
@@ -410,9 +382,8 @@ fn sizes_are_those_of_a_sorted_list() {
 #[test]
 fn requests_out_of_order_are_reported_and_can_be_sorted() {
     let mut random = Stream::new(5, "late");
-    let mut lines: Vec<Line> = (0..2000)
-        .map(|at| (at * 1_000_000 + random.below(5_000_000), 0, at, 1, true))
-        .collect();
+    let mut lines: Vec<Line> =
+        (0..2000).map(|at| (at * 1_000_000 + random.below(5_000_000), 0, at, 1, true)).collect();
     let found = info(&lines);
     let (mut late, mut most, mut latest) = (0, 0, 0);
     for line in &lines {
@@ -427,13 +398,7 @@ fn requests_out_of_order_are_reported_and_can_be_sorted() {
     let sorted = spec_info(&lines, |spec| spec.sort.0 = most);
     lines.sort_by_key(|line| line.0);
     let expected = info(&lines);
-    for key in [
-        "arrivals",
-        "reuse",
-        "sequential",
-        "duration_s",
-        "first_time_s",
-    ] {
+    for key in ["arrivals", "reuse", "sequential", "duration_s", "first_time_s"] {
         assert_eq!(sorted[key], expected[key], "{key}");
     }
     assert_eq!(sorted["arrivals"]["late_requests"], 0);
@@ -452,12 +417,7 @@ fn pictures_hold_every_request_at_its_place() {
         .collect();
     let found = spec_info(&lines, |spec| spec.picture = true);
     let numbers = |value: &Value| -> Vec<u64> {
-        value
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|n| n.as_u64().unwrap())
-            .collect()
+        value.as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect()
     };
     let first = lines[0].0;
     let timeline = &found["timeline"];
@@ -475,12 +435,7 @@ fn pictures_hold_every_request_at_its_place() {
     assert_eq!(map["device"], 0, "most requests went there");
     let bin = map["time_bin_s"].as_f64().unwrap();
     let height = map["place_bin_blocks"].as_u64().unwrap();
-    let rows: Vec<Vec<u64>> = map["counts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(numbers)
-        .collect();
+    let rows: Vec<Vec<u64>> = map["counts"].as_array().unwrap().iter().map(numbers).collect();
     let mut brute = vec![vec![0; rows[0].len()]; rows.len()];
     for line in lines.iter().filter(|line| line.1 == 0) {
         brute[((line.0 - first) as f64 * 1e-9 / bin) as usize][(line.2 / height) as usize] += 1;
@@ -515,11 +470,7 @@ fn devices_too_many_to_list_are_counted_together() {
 
 #[test]
 fn enormous_requests_are_left_out_of_reuse_and_counted() {
-    let found = info(&[
-        (0, 0, 0, 4_294_967_295, true),
-        (1, 0, 8, 8, true),
-        (2, 0, 8, 8, false),
-    ]);
+    let found = info(&[(0, 0, 0, 4_294_967_295, true), (1, 0, 8, 8, true), (2, 0, 8, 8, false)]);
     assert_eq!(found["reuse"]["requests_left_out"], 1);
     assert_eq!(found["reuse"]["references"], 2);
     assert_eq!(found["footprint"]["units"], 1);
@@ -529,12 +480,8 @@ fn enormous_requests_are_left_out_of_reuse_and_counted() {
 #[test]
 fn one_request_has_no_rate() {
     let found = info(&[(5, 0, 3, 1, true)]);
-    for at in [
-        "/mean_rate_per_s",
-        "/arrivals/gap_scv",
-        "/arrivals/gap_ms",
-        "/reuse/distance_units",
-    ] {
+    for at in ["/mean_rate_per_s", "/arrivals/gap_scv", "/arrivals/gap_ms", "/reuse/distance_units"]
+    {
         assert!(found.pointer(at).unwrap().is_null(), "{at}");
     }
     assert_eq!(found["arrivals"]["windows"][0]["peak_requests"], 1);
@@ -551,17 +498,10 @@ fn reading_can_be_interrupted_and_reports_its_progress() {
     let stopped = spec.read(&mut |at| {
         assert_eq!(at.of, Some(size));
         seen.push(at.bytes);
-        if seen.len() == 3 {
-            Err(Error::Interrupted)
-        } else {
-            Ok(())
-        }
+        if seen.len() == 3 { Err(Error::Interrupted) } else { Ok(()) }
     });
     assert!(matches!(stopped, Err(Error::Interrupted)));
-    assert!(
-        seen.is_sorted() && seen[2] > size / 3 && seen[2] < size,
-        "{seen:?} of {size}"
-    );
+    assert!(seen.is_sorted() && seen[2] > size / 3 && seen[2] < size, "{seen:?} of {size}");
     for wrong in [0, 63, (1 << 26) + 1] {
         spec.max_units = wrong;
         let error = spec.read(&mut |_| Ok(())).unwrap_err().to_string();

@@ -30,11 +30,7 @@ fn scheduler(name: &str) -> SchedulerSpec {
 
 /// Runs a load and leaves its rows in `rows`, with those inside the device.
 fn rows_of(load: &Load, device: &Device, policy: &str, rows: &Path) -> Result<Value> {
-    let plan = Plan {
-        rows: RowsTo::File(rows.to_owned()),
-        parts: true,
-        ..Plan::default()
-    };
+    let plan = Plan { rows: RowsTo::File(rows.to_owned()), parts: true, ..Plan::default() };
     let run = run(device, load, scheduler(policy), plan, &mut |_| Ok(()))?;
     Ok(run.document)
 }
@@ -66,14 +62,8 @@ fn loads(folder: &Path, how: How) -> Vec<(&'static str, Load)> {
     let columns = "columns = \"time=time_ns:ns, device=device, op=op, offset=offset_bytes:B, \
                    bytes=bytes:B\"\ntrace_device = \"all\"";
     vec![
-        (
-            "open",
-            workload("random", "rate = 150\nrequests = 2000\nmean_size_kib = 8"),
-        ),
-        (
-            "closed",
-            workload("random", "queue_depth = 8\nrequests = 2000"),
-        ),
+        ("open", workload("random", "rate = 150\nrequests = 2000\nmean_size_kib = 8")),
+        ("closed", workload("random", "queue_depth = 8\nrequests = 2000")),
         (
             "thinking",
             workload(
@@ -92,20 +82,12 @@ fn loads(folder: &Path, how: How) -> Vec<(&'static str, Load)> {
                 ),
             ),
         ),
-        (
-            "instants",
-            Load::trace(&instants(folder, how != How::Open), keys(columns)).unwrap(),
-        ),
+        ("instants", Load::trace(&instants(folder, how != How::Open), keys(columns)).unwrap()),
     ]
 }
 
-const DEVICES: [(&str, &str); 5] = [
-    ("g2", "sptf"),
-    ("g2", "fcfs"),
-    ("atlas10k", "sptf"),
-    ("mcd", "sptf"),
-    ("mwb", "c_look"),
-];
+const DEVICES: [(&str, &str); 5] =
+    [("g2", "sptf"), ("g2", "fcfs"), ("atlas10k", "sptf"), ("mcd", "sptf"), ("mwb", "c_look")];
 
 /// How runs are replayed.
 #[derive(Clone, Copy, PartialEq)]
@@ -188,11 +170,7 @@ fn a_closed_replay_that_waits_for_any_is_identical_on_the_same_device() {
 
 fn batches(path: &Path) -> Vec<RecordBatch> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
-    builder
-        .build()
-        .unwrap()
-        .map(|batch| batch.unwrap())
-        .collect()
+    builder.build().unwrap().map(|batch| batch.unwrap()).collect()
 }
 
 fn row(id: u64, stream: u32, arrival: u64, completion: u64) -> Row {
@@ -205,10 +183,7 @@ fn row(id: u64, stream: u32, arrival: u64, completion: u64) -> Row {
         arrival: Nanos(arrival),
         start: Nanos(arrival),
         completion: Nanos(completion),
-        parts: Parts {
-            transfer: Nanos(completion - arrival),
-            ..Parts::default()
-        },
+        parts: Parts { transfer: Nanos(completion - arrival), ..Parts::default() },
         ..Row::default()
     }
 }
@@ -217,20 +192,11 @@ fn row(id: u64, stream: u32, arrival: u64, completion: u64) -> Row {
 fn a_recording_holds_rows_latenesses_and_what_was_recorded() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("rec.parquet");
-    let about = [
-        ("recorded_device", "g2"),
-        ("spec", "[mems]\nx = \"1\""),
-        ("speed", "0.5"),
-    ];
-    let about: Vec<(String, String)> = (about.iter())
-        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-        .collect();
+    let about = [("recorded_device", "g2"), ("spec", "[mems]\nx = \"1\""), ("speed", "0.5")];
+    let about: Vec<(String, String)> =
+        (about.iter()).map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let mut rows = RowsFile::create_recording(&path, &["outer", "inner"], about.clone()).unwrap();
-    let child = Row {
-        parent: Some(0),
-        device: 1,
-        ..row(0, 0, 5, 10)
-    };
+    let child = Row { parent: Some(0), device: 1, ..row(0, 0, 5, 10) };
     rows.push(&child).unwrap();
     rows.push_late(&row(0, 0, 5, 11), Some(Nanos(0))).unwrap();
     rows.push_late(&row(1, 3, 6, 12), Some(Nanos(77))).unwrap();
@@ -246,11 +212,7 @@ fn a_recording_holds_rows_latenesses_and_what_was_recorded() {
     assert_eq!(late, [None, Some(0), Some(77), None]);
     let [schema, rows] = [recording_schema(), row_schema()];
     let (last, others) = schema.fields().split_last().unwrap();
-    assert_eq!(
-        others,
-        &rows.fields()[..],
-        "the columns of rows, and one more"
-    );
+    assert_eq!(others, &rows.fields()[..], "the columns of rows, and one more");
     assert!(last.is_nullable());
     assert_eq!(last.metadata()["unit"], "ns");
     assert!(last.metadata()["description"].contains("reply was sent"));

@@ -26,13 +26,7 @@ fn workload(text: &str) -> Load {
 
 /// A run whose rows go to a file, or are listed in the order of arrival.
 fn go(load: &Load, device: &Device, rows: &RowsTo) -> Result<Run> {
-    let mut run = run(
-        device,
-        load,
-        SchedulerSpec::default(),
-        rows,
-        &mut |_| Ok(()),
-    )?;
+    let mut run = run(device, load, SchedulerSpec::default(), rows, &mut |_| Ok(()))?;
     run.list.sort_unstable_by_key(|row| (row.arrival, row.id));
     Ok(run)
 }
@@ -53,10 +47,7 @@ fn record(path: &Path, entries: &[Entry]) {
                 blocks: 1,
                 arrival: Nanos(arrival),
                 completion: Nanos(arrival + response),
-                parts: Parts {
-                    other: Nanos(response),
-                    ..Parts::default()
-                },
+                parts: Parts { other: Nanos(response), ..Parts::default() },
                 ..Row::default()
             };
             (row, lateness)
@@ -81,9 +72,7 @@ fn causes(entries: &[Entry], of_all: bool) -> Vec<Option<(usize, u64)>> {
         let own: Vec<usize> = (0..i).filter(|&j| stream(j) == stream(i)).collect();
         let mut done: Vec<usize> = own.iter().copied().filter(|&j| seen(j) <= now).collect();
         done.sort_by_key(|&j| (seen(j), j));
-        let any = (0..i)
-            .filter(|&j| seen(j) <= now)
-            .max_by_key(|&j| (seen(j), j));
+        let any = (0..i).filter(|&j| seen(j) <= now).max_by_key(|&j| (seen(j), j));
         let cause = match done.split_last() {
             None => any,
             Some((last, before)) => {
@@ -130,11 +119,7 @@ fn check(entries: &[Entry], device: &Device, of_all: bool) {
                 replayed[cause].unwrap().completion.0 + think
             }
         };
-        assert_eq!(
-            replayed[i].unwrap().arrival.0,
-            arrival,
-            "request {i} after {cause:?}"
-        );
+        assert_eq!(replayed[i].unwrap().arrival.0, arrival, "request {i} after {cause:?}");
     }
     let facts = &run.document["workload"];
     assert_eq!(facts["waited"], waited);
@@ -232,11 +217,7 @@ fn a_closed_loop_keeps_its_depth_on_another_device() {
     };
     // Where requests are complete in the order of their arrival the replay is
     // the load itself, as nothing is drawn but places and sizes.
-    for (depth, from, to) in [
-        (1, "g2", "atlas10k"),
-        (1, "atlas10k", "g2"),
-        (8, "g2", "g1"),
-    ] {
+    for (depth, from, to) in [(1, "g2", "atlas10k"), (1, "atlas10k", "g2"), (8, "g2", "g1")] {
         let ratios = elsewhere(&load(depth), &device(from), &device(to));
         assert_eq!(ratios, [1.0, 1.0], "depth {depth}");
     }
@@ -286,22 +267,13 @@ fn traces_unsuitable_for_closed_replay_are_refused() {
         ("queue_depth = 2", &["think", "queue_depth"][..]),
         ("think_ms = 2", &["think", "think_ms"]),
         ("rate = 2", &["rate"]),
-        (
-            "depends_on = \"none\"",
-            &["depends_on", "\"stream\"", "\"all\""],
-        ),
+        ("depends_on = \"none\"", &["depends_on", "\"stream\"", "\"all\""]),
     ] {
         let error = refusal(&path, &format!("{recorded}{more}"));
-        assert!(
-            parts.iter().all(|part| error.contains(part)),
-            "{more}: {error}"
-        );
+        assert!(parts.iter().all(|part| error.contains(part)), "{more}: {error}");
     }
     let error = refusal(&path, "think = \"fixed\"");
-    assert!(
-        error.contains("think") && error.contains("\"recorded\""),
-        "{error}"
-    );
+    assert!(error.contains("think") && error.contains("\"recorded\""), "{error}");
     let error = refusal(&path, "depends_on = \"all\"");
     assert!(error.contains("needs think = \"recorded\""), "{error}");
 
@@ -313,31 +285,21 @@ fn traces_unsuitable_for_closed_replay_are_refused() {
     let plain = write("plain.trace", "0.5 0 100 8 1\n0.7 0 100 8 1\n");
     let error = refusal(&plain, recorded);
     assert!(error.contains("plain.trace:1: no response time"), "{error}");
-    let measured = write(
-        "some.validate",
-        "R Hit 5 8 100.0 7.5\nR Hit 5 8 100.0 7.5\n",
-    );
+    let measured = write("some.validate", "R Hit 5 8 100.0 7.5\nR Hit 5 8 100.0 7.5\n");
     let error = refusal(&measured, recorded);
     assert!(error.contains("think: has no effect"), "{error}");
     let header =
         "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns,linked\n";
-    let linked = write(
-        "linked.csv",
-        &format!("{header}5,7,a,read,512,512,9,,,1\n6,7,a,read,0,512,3,,,\n"),
-    );
+    let linked =
+        write("linked.csv", &format!("{header}5,7,a,read,512,512,9,,,1\n6,7,a,read,0,512,3,,,\n"));
     let error = refusal(&linked, recorded);
     assert!(error.contains("linked.csv:2: a linked request"), "{error}");
-    let gap = write(
-        "gap.csv",
-        &format!("{header}5,7,a,read,512,512,9,,,\n6,7,a,read,0,512,,,,\n"),
-    );
+    let gap = write("gap.csv", &format!("{header}5,7,a,read,512,512,9,,,\n6,7,a,read,0,512,,,,\n"));
     let error = refusal(&gap, recorded);
     assert!(error.contains("gap.csv:3: no response time"), "{error}");
     // With all responses, any format will do.
-    let whole = write(
-        "whole.csv",
-        &format!("{header}5,7,a,read,512,512,9,,,\n16,7,a,read,0,512,1,,,\n"),
-    );
+    let whole =
+        write("whole.csv", &format!("{header}5,7,a,read,512,512,9,,,\n16,7,a,read,0,512,1,,,\n"));
     let load = Load::trace(&whole, keys(recorded)).unwrap();
     let run = go(&load, &common::device("g2", &[]), &RowsTo::List).unwrap();
     assert_eq!(run.list[1].arrival.0, run.list[0].completion.0 + 2);

@@ -21,14 +21,7 @@ fn writer(name: &str) -> &'static WriteFormat {
 }
 
 fn record(time_ns: u64, device: u32, op: Op, offset: u64, bytes: u64) -> Record {
-    Record {
-        time: Nanos(time_ns),
-        device,
-        op,
-        offset,
-        bytes,
-        ..Record::default()
-    }
+    Record { time: Nanos(time_ns), device, op, offset, bytes, ..Record::default() }
 }
 
 /// One of everything; devices 3 and 4 have names.
@@ -45,10 +38,7 @@ fn all_kinds() -> Vec<Record> {
             response: Some(Nanos(1)),
             ..record(1_500, 0, Op::Read, 511, 2)
         },
-        Record {
-            linked: true,
-            ..record(2_000_000, 3, Op::Read, 1_024, 513)
-        },
+        Record { linked: true, ..record(2_000_000, 3, Op::Read, 1_024, 513) },
         record(3_000_000, 3, Flush, 0, 0),
         record(1_234_567_890_123, 3, Trim, 0, 4_096),
     ]
@@ -208,17 +198,12 @@ fn files_are_recognised_and_read_back() {
     assert!(WriteFormat::of(Path::new("x.parquet"), all().writers).is_ok());
     for name in ["x.csv", "x.csv.gz", "X.CSV", "x.parquet"] {
         let path = folder.path().join(name);
-        let Ok(format) = WriteFormat::of(&path, all().writers) else {
-            panic!("no format")
-        };
+        let Ok(format) = WriteFormat::of(&path, all().writers) else { panic!("no format") };
         assert!(write(format, &path, &all_kinds()).unwrap().nothing());
         let (found, records, names) = read_back(&path);
         assert_eq!(found, format.name);
         assert_eq!(records, all_kinds(), "{name}");
-        let expected: Vec<_> = records
-            .iter()
-            .map(|record| name_of(record.device))
-            .collect();
+        let expected: Vec<_> = records.iter().map(|record| name_of(record.device)).collect();
         assert_eq!(names, expected, "{name}");
     }
 }
@@ -233,18 +218,10 @@ fn endings_choose_the_format_and_the_compression() {
         ("a.csv", "csv"),
         ("folder.csv/a.csv.GZ", "csv"),
     ] {
-        assert_eq!(
-            WriteFormat::of(Path::new(name), all().writers)
-                .unwrap()
-                .name,
-            format,
-            "{name}"
-        );
+        assert_eq!(WriteFormat::of(Path::new(name), all().writers).unwrap().name, format, "{name}");
     }
     for name in ["a", "a.gz", "csv", "a.csv.bz2", "a.srt", "a.csv/b"] {
-        let error = WriteFormat::of(Path::new(name), all().writers)
-            .unwrap_err()
-            .to_string();
+        let error = WriteFormat::of(Path::new(name), all().writers).unwrap_err().to_string();
         let expected = format!(
             "{name}: its ending names no format: give one of disksim_ascii (.trace, .disksim, .ascii), fio_iolog (.iolog, .fio), csv (.csv)"
         );
@@ -266,15 +243,8 @@ fn endings_choose_the_format_and_the_compression() {
     assert_eq!(text, std::fs::read(plain).unwrap());
     for name in ["a.csv.zst", "a.csv.xz"] {
         let path = folder.path().join(name);
-        let error = writer("csv")
-            .create(&path)
-            .map(drop)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains("cannot be written: end the name in .gz"),
-            "{error}"
-        );
+        let error = writer("csv").create(&path).map(drop).unwrap_err().to_string();
+        assert!(error.contains("cannot be written: end the name in .gz"), "{error}");
     }
 }
 
@@ -302,11 +272,7 @@ fn no_partial_file_is_left() {
         if Path::new("/dev/full").exists() {
             let full = Path::new("/dev/full");
             let error = write(format, full, &all_kinds()).unwrap_err().to_string();
-            assert!(
-                error.starts_with("/dev/full: No space left"),
-                "{}: {error}",
-                format.name
-            );
+            assert!(error.starts_with("/dev/full: No space left"), "{}: {error}", format.name);
         }
     }
 }
@@ -321,11 +287,7 @@ fn the_same_records_give_the_same_bytes() {
             write(format, &path, &records).unwrap();
             std::fs::read(path).unwrap()
         });
-        assert!(
-            !bytes[0].is_empty() && bytes[0] == bytes[1],
-            "{}",
-            format.name
-        );
+        assert!(!bytes[0].is_empty() && bytes[0] == bytes[1], "{}", format.name);
     }
 }
 
@@ -340,8 +302,8 @@ fn records() -> impl Strategy<Value = Vec<Record>> {
     let device = prop_oneof![0..5_u32, any::<u32>()];
     let maybe = || prop::option::of(time());
     let one = (time(), device, op, place, (maybe(), maybe(), maybe()));
-    let one = one.prop_map(
-        |(time, device, op, (offset, bytes), (response, think, queue))| Record {
+    let one =
+        one.prop_map(|(time, device, op, (offset, bytes), (response, think, queue))| Record {
             response: response.map(Nanos),
             think: think.map(Nanos),
             queue: queue.map(Nanos),
@@ -349,8 +311,7 @@ fn records() -> impl Strategy<Value = Vec<Record>> {
                 Flush => record(time, device, op, 0, 0),
                 _ => record(time, device, op, offset, bytes),
             }
-        },
-    );
+        });
     prop::collection::vec(one, 1..50)
 }
 
@@ -420,21 +381,7 @@ proptest! {
 fn every_format_converts_without_loss() {
     let srt = {
         let mut file = b"$$TR_IOREC-1.3\ndisks = { 1 -> { sectorsize = 256 } };\x0c".to_vec();
-        for word in [
-            52_u32,
-            0x4_0001,
-            7,
-            8,
-            1,
-            9,
-            512,
-            3,
-            0x0800_0100,
-            0,
-            0,
-            1,
-            0,
-        ] {
+        for word in [52_u32, 0x4_0001, 7, 8, 1, 9, 512, 3, 0x0800_0100, 0, 0, 1, 0] {
             file.extend(word.to_be_bytes());
         }
         file
@@ -455,18 +402,9 @@ fn every_format_converts_without_loss() {
             b"128166372003061629,hm,1,Read,24,4096,47\n128166372003061630,u,0,Write,0,1,0\n"
                 .to_vec(),
         ),
-        (
-            "systor",
-            b"1455592000.5,,R,2,512,1\n1455592001,0.1,W,2,0,9\n".to_vec(),
-        ),
-        (
-            "alibaba",
-            b"419,W,8792,16384,1577808144360767\n725,R,59,36,1577808144360768\n".to_vec(),
-        ),
-        (
-            "tencent",
-            b"1538323200,12910952,128,0,1063\n1538323201,6,8,1,1627\n".to_vec(),
-        ),
+        ("systor", b"1455592000.5,,R,2,512,1\n1455592001,0.1,W,2,0,9\n".to_vec()),
+        ("alibaba", b"419,W,8792,16384,1577808144360767\n725,R,59,36,1577808144360768\n".to_vec()),
+        ("tencent", b"1538323200,12910952,128,0,1063\n1538323201,6,8,1,1627\n".to_vec()),
         ("hp_srt", srt),
         ("vscsi", vscsi),
     ];
@@ -477,9 +415,7 @@ fn every_format_converts_without_loss() {
         let (records, names) = read(format, input, &options());
         for target in ["csv", "parquet"] {
             let path = folder.path().join(format!("{name}.{target}"));
-            let Ok(format) = WriteFormat::of(&path, all().writers) else {
-                panic!("no format")
-            };
+            let Ok(format) = WriteFormat::of(&path, all().writers) else { panic!("no format") };
             let mut writer = format.create(&path).unwrap();
             for (record, name) in records.iter().zip(&names) {
                 if let Some(name) = name {
@@ -489,11 +425,7 @@ fn every_format_converts_without_loss() {
             }
             assert!(writer.finish().unwrap().nothing());
             let (found, back, called) = read_back(&path);
-            assert_eq!(
-                (found, &back, &called),
-                (target, &records, &names),
-                "{name}"
-            );
+            assert_eq!((found, &back, &called), (target, &records, &names), "{name}");
         }
     }
 }

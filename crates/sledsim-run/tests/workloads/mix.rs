@@ -21,9 +21,7 @@ fn spec(text: &str) -> Result<MixSpec> {
 }
 
 fn mix(text: &str) -> Mix {
-    spec(text)
-        .and_then(|spec| spec.source(DEVICE))
-        .unwrap_or_else(|error| panic!("{error}"))
+    spec(text).and_then(|spec| spec.source(DEVICE)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A part alone, with the seed that the mix says it has.
@@ -54,11 +52,8 @@ fn open_parts_superpose_as_they_are_alone() {
         format!("requests = {n}\n[part.hot]\n{ZIPF}\n[part.log]\n{BURSTS}\n[part.scan]\n{SCAN}");
     let mut mix = mix(&text);
     assert_eq!(mix.requests(), Some(n));
-    let mut parts = [
-        alone(&mix, "hot", ZIPF),
-        alone(&mix, "log", BURSTS),
-        alone(&mix, "scan", SCAN),
-    ];
+    let mut parts =
+        [alone(&mix, "hot", ZIPF), alone(&mix, "log", BURSTS), alone(&mix, "scan", SCAN)];
     for id in 0..n {
         // The merge of the parts, by a search of its own.
         let mut first = 0;
@@ -115,11 +110,8 @@ fn completions_find_their_closed_part() {
     let text =
         format!("requests = {n}\n[part.busy]\n{BUSY}\n[part.hot]\n{ZIPF}\n[part.slow]\n{SLOW}");
     let mut mix = mix(&text);
-    let mut parts = [
-        alone(&mix, "busy", BUSY),
-        alone(&mix, "hot", ZIPF),
-        alone(&mix, "slow", SLOW),
-    ];
+    let mut parts =
+        [alone(&mix, "busy", BUSY), alone(&mix, "hot", ZIPF), alone(&mix, "slow", SLOW)];
     let (requests, completions) = answer(&mut mix);
     assert_eq!(requests.len(), n);
     // Each part alone, answered when it was answered in the mix, asks for the
@@ -172,10 +164,7 @@ fn the_requests_of_a_part_do_not_depend_on_other_parts() {
     assert_ne!(hot, pick(format!("[part.warm]\n{ZIPF}"), 0));
     assert_ne!(hot, pick(format!("seed = 2\n{two}"), 0));
     let given = format!("[part.hot]\n{ZIPF}\nseed = 5\n");
-    assert_eq!(
-        pick(given.clone(), 0),
-        pick(format!("seed = 2\n{given}"), 0)
-    );
+    assert_eq!(pick(given.clone(), 0), pick(format!("seed = 2\n{given}"), 0));
     // Parts alike but for their names are not copies of each other.
     let twins = format!("[part.a]\n{ZIPF}\n[part.b]\n{ZIPF}\n");
     let (a, b) = (pick(twins.clone(), 0), pick(twins, 1));
@@ -185,14 +174,9 @@ fn the_requests_of_a_part_do_not_depend_on_other_parts() {
 #[test]
 fn other_seeds_and_no_end() {
     let text = format!("[part.hot]\n{ZIPF}\n[part.log]\n{BURSTS}\nseed = 40");
-    let shifted = spec(&format!("seed = 6\n{text}"))
-        .unwrap()
-        .with_seed_offset(3);
+    let shifted = spec(&format!("seed = 6\n{text}")).unwrap().with_seed_offset(3);
     let mut shifted = shifted.source(DEVICE).unwrap();
-    let mut expected = mix(&format!(
-        "seed = 9\n{}",
-        text.replace("seed = 40", "seed = 43")
-    ));
+    let mut expected = mix(&format!("seed = 9\n{}", text.replace("seed = 40", "seed = 43")));
     assert_eq!(shifted.to_json(), expected.to_json());
     for _ in 0..10_000 {
         assert_eq!(shifted.take().unwrap(), expected.take().unwrap());
@@ -203,34 +187,21 @@ fn other_seeds_and_no_end() {
     let mut endless = endless.source(DEVICE).unwrap();
     assert!(endless.requests() > Some(1_000_000_000));
     assert!((0..50_000).all(|_| endless.take().is_ok()));
-    assert!(
-        !spec(&format!("requests = 5\n{text}"))
-            .unwrap()
-            .extend_to(u64::MAX)
-    );
+    assert!(!spec(&format!("requests = 5\n{text}")).unwrap().extend_to(u64::MAX));
 }
 
 #[test]
 fn bad_keys_are_refused_with_what_is_allowed() {
     for (text, expected) in [
-        (
-            "",
-            "load.toml: part: must be tables, one for each workload of the mix: part.NAME",
-        ),
-        (
-            "[part]",
-            "load.toml: part: must be tables, one for each workload of the mix: part.NAME",
-        ),
+        ("", "load.toml: part: must be tables, one for each workload of the mix: part.NAME"),
+        ("[part]", "load.toml: part: must be tables, one for each workload of the mix: part.NAME"),
         ("part = 3", "load.toml:1: part = 3: must be tables"),
         ("rate = 5\n[part.a]", "load.toml:1: unknown key 'rate'"),
         (
             "[part.a]\nrates = 5",
             "load.toml:2: unknown key 'part.a.rates'; did you mean 'part.a.rate'",
         ),
-        (
-            "[part]\na = 5",
-            "load.toml:2: part.a = 5: must be a table, as in [a]",
-        ),
+        ("[part]\na = 5", "load.toml:2: part.a = 5: must be a table, as in [a]"),
         (
             "[part.a]\nkind = \"mix\"",
             "load.toml:2: part.a.kind = \"mix\": must be a single generator",
@@ -251,23 +222,14 @@ fn bad_keys_are_refused_with_what_is_allowed() {
             "[part.a]\nrate = 1e-8\n[part.b]\nrate = 1e-8",
             "load.toml: part: must let 10000 requests arrive within 285 years",
         ),
-        (
-            "[part.a.b]\nrate = 5",
-            "load.toml:1: unknown table 'part.a.b'",
-        ),
+        ("[part.a.b]\nrate = 5", "load.toml:1: unknown table 'part.a.b'"),
     ] {
         let found = spec(text).unwrap_err().to_string();
-        assert!(
-            found.starts_with(expected),
-            "{text}\n found {found}\n wanted {expected}"
-        );
+        assert!(found.starts_with(expected), "{text}\n found {found}\n wanted {expected}");
     }
     let outside = spec("[part.a]\n[part.b]\nlast_lbn = 6750000").unwrap();
     let found = outside.source(DEVICE).unwrap_err().to_string();
-    assert!(
-        found.starts_with("load.toml:3: part.b.last_lbn = 6750000: must be below"),
-        "{found}"
-    );
+    assert!(found.starts_with("load.toml:3: part.b.last_lbn = 6750000: must be below"), "{found}");
     // A part that says nothing is a part, and numbers are in the order of the file.
     let facts = mix("[part.b]\n[part.c]\nrate = 5\n[part.a]").to_json();
     assert_eq!(facts["part"]["b"]["queue_depth"], 1);
@@ -302,10 +264,7 @@ fn mixes_take_overrides_and_are_reported_in_full() {
     .unwrap();
     assert_eq!(done.document["summary"]["requests"], 500);
     let workload = &done.document["workload"];
-    assert_eq!(
-        (&workload["workload"], &workload["requests"]),
-        (&"mix".into(), &500.into())
-    );
+    assert_eq!((&workload["workload"], &workload["requests"]), (&"mix".into(), &500.into()));
     let hot = &workload["part"]["hot"];
     assert_eq!(
         (&hot["workload"], &hot["rate"], &hot["shortened"]),
@@ -314,10 +273,7 @@ fn mixes_take_overrides_and_are_reported_in_full() {
     assert!(hot.get("requests").is_none());
     assert_eq!(workload["part"]["log"]["queue_depth"], 2);
     let wrong = |key: &str| {
-        let additions = Additions {
-            set: vec![key.into()],
-            ..additions.clone()
-        };
+        let additions = Additions { set: vec![key.into()], ..additions.clone() };
         Scenario::resolve(None, &additions).unwrap_err().to_string()
     };
     let found = wrong("part.hot.kind=zip");
@@ -326,22 +282,10 @@ fn mixes_take_overrides_and_are_reported_in_full() {
             .starts_with("--set part.hot.kind: workload.part.hot.kind = \"zip\": must be a workload; did you mean 'zipf'?"),
         "{found}"
     );
-    let single = Additions {
-        workload: Some("zipf".into()),
-        ..additions.clone()
-    };
+    let single = Additions { workload: Some("zipf".into()), ..additions.clone() };
     let found = Scenario::resolve(None, &single).unwrap_err().to_string();
-    assert!(
-        found.contains("workload.part: must come with the workload mix only"),
-        "{found}"
-    );
-    let unknown = Additions {
-        workload: Some("hotcold".into()),
-        ..additions.clone()
-    };
+    assert!(found.contains("workload.part: must come with the workload mix only"), "{found}");
+    let unknown = Additions { workload: Some("hotcold".into()), ..additions.clone() };
     let found = Scenario::resolve(None, &unknown).unwrap_err().to_string();
-    assert_eq!(
-        found,
-        "unknown workload 'hotcold'; did you mean 'hot_cold'?"
-    );
+    assert_eq!(found, "unknown workload 'hotcold'; did you mean 'hot_cold'?");
 }

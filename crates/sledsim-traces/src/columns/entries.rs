@@ -20,10 +20,7 @@ impl Entry {
         }
         match self.column.parse() {
             Ok(number @ 1..=65_536) => Ok(ColumnName::Number(number)),
-            _ => Err(format!(
-                "column {} must be a number from 1 to 65536",
-                self.column
-            )),
+            _ => Err(format!("column {} must be a number from 1 to 65536", self.column)),
         }
     }
 }
@@ -68,12 +65,7 @@ pub fn entries(text: &str) -> Result<Vec<Entry>, String> {
         if column.is_empty() && unit.is_none() {
             return Err(format!("'{part}' names no column"));
         }
-        entries.push(Entry {
-            key: key.trim().to_owned(),
-            column: column.to_owned(),
-            quoted,
-            unit,
-        });
+        entries.push(Entry { key: key.trim().to_owned(), column: column.to_owned(), quoted, unit });
     }
     Ok(entries)
 }
@@ -83,9 +75,7 @@ pub fn entries(text: &str) -> Result<Vec<Entry>, String> {
 pub fn operations(values: &str) -> Result<Vec<(String, Op)>, String> {
     let lists: Vec<&str> = values.split('/').collect();
     let of_op = |(list, op)| alternatives(list).into_iter().map(move |value| (value, op));
-    let found: Vec<_> = (lists.iter().copied().zip(Op::ALL))
-        .flat_map(of_op)
-        .collect();
+    let found: Vec<_> = (lists.iter().copied().zip(Op::ALL)).flat_map(of_op).collect();
     let again = |i: usize| found[..i].iter().any(|(value, _)| *value == found[i].0);
     let is_bad = |i: usize| found[i].0.is_empty() || again(i);
     if !(2..=Op::ALL.len()).contains(&lists.len()) || (0..found.len()).any(is_bad) {
@@ -99,7 +89,5 @@ pub fn operations(values: &str) -> Result<Vec<(String, Op)>, String> {
 
 /// The values in a list such as `Q|C`.
 pub fn alternatives(list: &str) -> Vec<String> {
-    list.split('|')
-        .map(|value| value.trim().to_owned())
-        .collect()
+    list.split('|').map(|value| value.trim().to_owned()).collect()
 }

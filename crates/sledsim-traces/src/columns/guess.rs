@@ -9,19 +9,7 @@ use crate::units::{Quantity, factor};
 /// Words in the names of columns, by role. Of one column the first role counts; of
 /// one role the column that has it with the least weight.
 const WORDS: [(Role, u8, &[&str]); 11] = [
-    (
-        Role::Response,
-        0,
-        &[
-            "response",
-            "latency",
-            "lat",
-            "took",
-            "elapsed",
-            "rtt",
-            "responsetime",
-        ],
-    ),
+    (Role::Response, 0, &["response", "latency", "lat", "took", "elapsed", "rtt", "responsetime"]),
     (
         Role::Bytes,
         0,
@@ -33,36 +21,17 @@ const WORDS: [(Role, u8, &[&str]); 11] = [
     (
         Role::Completion,
         0,
-        &[
-            "completion",
-            "completed",
-            "complete",
-            "done",
-            "finish",
-            "finished",
-            "end",
-        ],
+        &["completion", "completed", "complete", "done", "finish", "finished", "end"],
     ),
     (
         Role::Time,
         0,
-        &[
-            "time",
-            "timestamp",
-            "ts",
-            "arrival",
-            "arrivaltime",
-            "when",
-            "tstamp",
-            "clock",
-        ],
+        &["time", "timestamp", "ts", "arrival", "arrivaltime", "when", "tstamp", "clock"],
     ),
     (
         Role::Offset,
         0,
-        &[
-            "offset", "lba", "lbn", "lsn", "sector", "address", "addr", "blkno", "blockno", "slba",
-        ],
+        &["offset", "lba", "lbn", "lsn", "sector", "address", "addr", "blkno", "blockno", "slba"],
     ),
     (
         Role::Op,
@@ -85,16 +54,10 @@ const WORDS: [(Role, u8, &[&str]); 11] = [
     (
         Role::Device,
         0,
-        &[
-            "device", "dev", "disk", "volume", "vol", "drive", "lun", "devno", "asu", "diskno",
-        ],
+        &["device", "dev", "disk", "volume", "vol", "drive", "lun", "devno", "asu", "diskno"],
     ),
     (Role::Time, 1, &["t", "issue", "issued", "submit", "date"]),
-    (
-        Role::Offset,
-        1,
-        &["start", "block", "position", "pos", "place", "begin"],
-    ),
+    (Role::Offset, 1, &["start", "block", "position", "pos", "place", "begin"]),
     (Role::Op, 1, &["type", "kind", "io", "flags"]),
     (Role::Device, 1, &["host", "hostname", "vm", "server"]),
 ];
@@ -140,10 +103,7 @@ pub fn guess(names: Option<&[String]>, values: &[String], skip: u64) -> String {
     let most = names.map_or(values.len(), <[String]>::len);
     let values = &values[..values.len().min(most)];
     let has = |role: Role| found.iter().find(|(known, _)| *known == role);
-    let (responds, completes) = (
-        has(Role::Response).is_some(),
-        has(Role::Completion).is_some(),
-    );
+    let (responds, completes) = (has(Role::Response).is_some(), has(Role::Completion).is_some());
     // A time with a response beside it may be that of the completion.
     let unclear = |index: usize| {
         let words = names.map_or_else(Vec::new, |names| words(&names[index]));
@@ -155,14 +115,7 @@ pub fn guess(names: Option<&[String]>, values: &[String], skip: u64) -> String {
         None if completes => Role::Completion,
         _ => Role::Time,
     };
-    for role in [
-        clock,
-        Role::Offset,
-        Role::Bytes,
-        Role::Op,
-        Role::Device,
-        Role::Response,
-    ] {
+    for role in [clock, Role::Offset, Role::Bytes, Role::Op, Role::Device, Role::Response] {
         let column = has(role);
         let place = match (column, names) {
             (Some((_, index)), Some(names)) => Some((*index, shown(&names[*index]))),
@@ -309,20 +262,15 @@ fn is_calendar(value: &str, behind: &str) -> bool {
     }
     let unit = behind.trim_start_matches(':');
     let each = factor(unit, Quantity::Time).unwrap_or(0) as f64;
-    value
-        .parse::<f64>()
-        .is_ok_and(|time| time * each >= super::CALENDAR_NS as f64)
+    value.parse::<f64>().is_ok_and(|time| time * each >= super::CALENDAR_NS as f64)
 }
 
 /// Whether a field is a value, not the name of a column.
 #[must_use]
 pub fn is_value(field: &str) -> bool {
     let field = field.trim();
-    let hexadecimal = || {
-        field
-            .strip_prefix("0x")
-            .is_some_and(|x| number::hexadecimal(x.as_bytes()).is_some())
-    };
+    let hexadecimal =
+        || field.strip_prefix("0x").is_some_and(|x| number::hexadecimal(x.as_bytes()).is_some());
     field.parse::<f64>().is_ok() || hexadecimal() || date_ns(field.as_bytes()).is_some()
 }
 
@@ -332,9 +280,7 @@ fn number_or_name(index: usize, names: Option<&[String]>) -> String {
 
 /// A name as the key takes it: in quotes where it would be read in another way.
 fn shown(name: &str) -> String {
-    let plain = name
-        .chars()
-        .all(|c| c.is_alphanumeric() || "_-.".contains(c));
+    let plain = name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
     match plain && !name.bytes().all(|byte| byte.is_ascii_digit()) {
         true => name.to_owned(),
         false => format!("\"{name}\""),

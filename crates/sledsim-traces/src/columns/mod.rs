@@ -151,11 +151,7 @@ impl Columns {
     /// # Errors
     /// [`Error::Key`] with the first such key.
     pub fn refuse_units(options: &Options) -> Result<()> {
-        match options
-            .units
-            .first_key()
-            .filter(|_| options.columns.is_none())
-        {
+        match options.units.first_key().filter(|_| options.columns.is_none()) {
             Some(key) => Err(Error::Key(format!(
                 "{key}: has no effect with a file of sledsim's, whose columns tell their units"
             ))),
@@ -167,17 +163,8 @@ impl Columns {
     #[must_use]
     pub fn units(&self) -> Option<[Unit; 3]> {
         let unit = |role| self.get(role).and_then(|column| column.unit.clone());
-        let bytes = || {
-            Some(Unit {
-                name: "B".into(),
-                factor: 1,
-            })
-        };
-        Some([
-            unit(self.clock())?,
-            unit(Role::Offset)?,
-            unit(Role::Bytes).or_else(bytes)?,
-        ])
+        let bytes = || Some(Unit { name: "B".into(), factor: 1 });
+        Some([unit(self.clock())?, unit(Role::Offset)?, unit(Role::Bytes).or_else(bytes)?])
     }
 
     /// The role of the column that orders the requests.
@@ -230,9 +217,7 @@ impl Columns {
     }
 
     fn take(&mut self, entry: &Entry) -> std::result::Result<(), String> {
-        let Entry {
-            key, column, unit, ..
-        } = entry;
+        let Entry { key, column, unit, .. } = entry;
         let twice = || Err(format!("'{key}' is given twice"));
         match key.as_str() {
             "separator" => {
@@ -261,9 +246,7 @@ impl Columns {
             "skip" => {
                 let lines = column.parse().ok().filter(|_| unit.is_none());
                 let Some(lines) = lines else {
-                    return Err(format!(
-                        "skip={column} must be a number of lines, as in skip=3"
-                    ));
+                    return Err(format!("skip={column} must be a number of lines, as in skip=3"));
                 };
                 return match self.skip.replace(lines) {
                     None => Ok(()),
@@ -314,9 +297,7 @@ impl Columns {
                 scale = Some(Unit { name, factor });
             }
             (_, Some(unit)) => {
-                let found = role
-                    .quantity()
-                    .map(|quantity| (quantity, factor(unit, quantity)));
+                let found = role.quantity().map(|quantity| (quantity, factor(unit, quantity)));
                 match found {
                     Some((_, Some(factor))) => {
                         let name = unit.clone().into();
@@ -333,10 +314,7 @@ impl Columns {
             }
             (_, None) => {}
         }
-        self.columns[role as usize] = Some(Column {
-            place: entry.place()?,
-            unit: scale,
-        });
+        self.columns[role as usize] = Some(Column { place: entry.place()?, unit: scale });
         Ok(())
     }
 
@@ -385,30 +363,22 @@ impl Columns {
         }
         if self.get(Role::Completion).is_some() {
             if self.get(Role::Time).is_some() {
-                return Err(
-                    "time and completion are given: one must be left out, as the arrival \
+                return Err("time and completion are given: one must be left out, as the arrival \
                             is completion less response"
-                        .to_owned(),
-                );
+                    .to_owned());
             }
             if self.get(Role::Response).is_none() {
-                return Err(
-                    "completion needs response=COLUMN:UNIT: the arrival is completion \
+                return Err("completion needs response=COLUMN:UNIT: the arrival is completion \
                             less response"
-                        .to_owned(),
-                );
+                    .to_owned());
             }
         }
         if self.get(Role::DeviceName).is_some() && self.get(Role::Device).is_none() {
             return Err("device_name goes with the numbers of device=: give device=".to_owned());
         }
-        if self.are_numbers()
-            && self
-                .places()
-                .any(|place| matches!(place, ColumnName::Name(_)))
-        {
+        if self.are_numbers() && self.places().any(|place| matches!(place, ColumnName::Name(_))) {
             return Err(
-                "columns must be all names or all numbers (names of digits in quotes)".to_owned(),
+                "columns must be all names or all numbers (names of digits in quotes)".to_owned()
             );
         }
         Ok(())
@@ -444,11 +414,7 @@ impl Columns {
         let units = role.quantity().map_or("", Quantity::units);
         Err(Error::Key(format!(
             "columns: {name}={place} has no unit: must be {units}, as in {name}={place}:{}",
-            if role.quantity() == Some(Quantity::Size) {
-                "B"
-            } else {
-                "us"
-            },
+            if role.quantity() == Some(Quantity::Size) { "B" } else { "us" },
         )))
     }
 
@@ -472,10 +438,7 @@ impl Columns {
                     in op=COLUMN:0/1"
                 .to_owned();
         }
-        let ops = self
-            .ops
-            .iter()
-            .map(|(value, op)| format!("{value} ({})", op.name()));
+        let ops = self.ops.iter().map(|(value, op)| format!("{value} ({})", op.name()));
         ops.collect::<Vec<_>>().join(" or ")
     }
 }

@@ -31,12 +31,7 @@ impl DeviceMap {
     /// Keeps the device numbers, or with `renumber` numbers the devices from 0
     /// in the order of their first requests.
     pub fn new(renumber: bool) -> Self {
-        Self {
-            renumber,
-            places: HashMap::new(),
-            known: Vec::new(),
-            latest: 0,
-        }
+        Self { renumber, places: HashMap::new(), known: Vec::new(), latest: 0 }
     }
 
     /// The output number of a device.
@@ -78,23 +73,14 @@ impl DeviceMap {
         let output = if self.renumber { place as u32 } else { device };
         if let Some(name) = &name {
             // Readers of the output would take two devices of one name for one.
-            let taken = self
-                .known
-                .iter()
-                .any(|known| known.name.as_ref() == Some(name));
+            let taken = self.known.iter().any(|known| known.name.as_ref() == Some(name));
             match taken && self.renumber {
                 true => writer.name_device(output, &format!("{name}#{output}"))?,
                 false => writer.name_device(output, name)?,
             }
         }
         self.places.insert((input, device), place);
-        self.known.push(Known {
-            input,
-            device,
-            name,
-            output,
-            requests: 0,
-        });
+        self.known.push(Known { input, device, name, output, requests: 0 });
         Ok(place)
     }
 

@@ -123,11 +123,8 @@ impl ConvertSpec {
         self.validate()?;
         refuse_overwriting(&self.output, self.inputs.iter().map(PathBuf::as_path))?;
         let merge = Merge::new(self.open(check)?, &self.inputs)?;
-        let (to, writer) = output::create(
-            &self.output,
-            self.to.as_deref(),
-            self.options.formats.writers,
-        )?;
+        let (to, writer) =
+            output::create(&self.output, self.to.as_deref(), self.options.formats.writers)?;
         work::write(self, merge, to, writer, check)
     }
 

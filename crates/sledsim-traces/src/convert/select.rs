@@ -71,11 +71,7 @@ impl Select {
             Sample::Every(step) => number.is_multiple_of(step),
             Sample::Places { .. } => {
                 let device = mix(u64::from(record.device) << 20 ^ input as u64 ^ self.seed);
-                let place = if record.bytes > 0 {
-                    record.offset / UNIT_BYTES
-                } else {
-                    !number
-                };
+                let place = if record.bytes > 0 { record.offset / UNIT_BYTES } else { !number };
                 ((mix(place ^ device) >> 11) as f64) < self.share * (1_u64 << 53) as f64
             }
         };

@@ -46,10 +46,7 @@ impl Writer for RecordingWriter {
     }
 
     fn lost(&self) -> Lost {
-        Lost {
-            think_times: 2,
-            ..Lost::default()
-        }
+        Lost { think_times: 2, ..Lost::default() }
     }
 
     fn finish(self: Box<Self>) -> Result<Lost> {
@@ -58,13 +55,7 @@ impl Writer for RecordingWriter {
 }
 
 fn at(time: u64, offset: u64) -> Record {
-    Record {
-        time: Nanos(time),
-        op: Op::Read,
-        offset,
-        bytes: 1000,
-        ..Record::default()
-    }
+    Record { time: Nanos(time), op: Op::Read, offset, bytes: 1000, ..Record::default() }
 }
 
 fn convert(
@@ -76,10 +67,7 @@ fn convert(
     change(&mut spec);
     spec.validate()?;
     let inputs = paths.iter().zip(traces).map(|(path, (clock, records))| {
-        let format = Format {
-            clock,
-            ..*crate::FORMATS.iter().next().expect("there are formats")
-        };
+        let format = Format { clock, ..*crate::FORMATS.iter().next().expect("there are formats") };
         let records =
             SortedRecords::new(Box::new(FixedRecords(records.into_iter())), spec.sort, true);
         let found = ResolvedFormat {
@@ -114,14 +102,7 @@ fn calendars_keep_their_distance_and_recordings_start_together() {
     };
     let (records, report) = convert(traces(), |_| {}).unwrap();
     // Two inputs have a request at 60: the input named first precedes.
-    let expected = [
-        (0, 5, 0),
-        (7, 3, 1),
-        (50, 1, 2),
-        (60, 4, 1),
-        (60, 6, 0),
-        (90, 2, 2),
-    ];
+    let expected = [(0, 5, 0), (7, 3, 1), (50, 1, 2), (60, 4, 1), (60, 6, 0), (90, 2, 2)];
     assert_eq!(times(&records), expected);
     assert_eq!(report["inputs"][0]["origin_s"], 0.001);
     assert_eq!(report["inputs"][1]["origin_s"], 0.0);
@@ -145,27 +126,12 @@ fn a_trace_without_times_gets_them_from_response_and_think_times() {
         think: Some(Nanos(think)),
         ..at(0, 0)
     };
-    let closed = || {
-        (
-            Clock::Closed,
-            vec![measured(5, 10), measured(7, 0), measured(1, 1)],
-        )
-    };
+    let closed = || (Clock::Closed, vec![measured(5, 10), measured(7, 0), measured(1, 1)]);
     let (records, _) = convert(vec![closed()], |_| {}).unwrap();
-    assert!(
-        times(&records)
-            .iter()
-            .map(|(time, ..)| *time)
-            .eq([0, 15, 22])
-    );
+    assert!(times(&records).iter().map(|(time, ..)| *time).eq([0, 15, 22]));
     let other = (Clock::Start, vec![at(0, 0)]);
-    let error = convert(vec![other, closed()], |_| {})
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.starts_with("1: ") && error.contains("no times to merge by"),
-        "{error}"
-    );
+    let error = convert(vec![other, closed()], |_| {}).unwrap_err().to_string();
+    assert!(error.starts_with("1: ") && error.contains("no times to merge by"), "{error}");
     let unmeasured = (Clock::Closed, vec![at(0, 0)]);
     let error = convert(vec![unmeasured], |_| {}).unwrap_err().to_string();
     assert!(error.contains("no response and think time"), "{error}");
@@ -173,23 +139,11 @@ fn a_trace_without_times_gets_them_from_response_and_think_times() {
 
 #[test]
 fn widening_extends_to_whole_blocks_and_is_counted() {
-    let one = |offset, bytes| Record {
-        bytes,
-        ..at(0, offset)
-    };
-    let odd = vec![
-        one(1, 1),
-        one(511, 2),
-        one(512, 512),
-        one(1024, 513),
-        one(1535, 1025),
-    ];
+    let one = |offset, bytes| Record { bytes, ..at(0, offset) };
+    let odd = vec![one(1, 1), one(511, 2), one(512, 512), one(1024, 513), one(1535, 1025)];
     let (records, report) = convert(vec![(Clock::Start, odd)], |spec| spec.widen = true).unwrap();
     let places: Vec<_> = records.iter().map(|r| (r.offset, r.bytes)).collect();
-    assert_eq!(
-        places,
-        [(0, 512), (0, 1024), (512, 512), (1024, 1024), (1024, 1536)]
-    );
+    assert_eq!(places, [(0, 512), (0, 1024), (512, 512), (1024, 1024), (1024, 1536)]);
     assert_eq!(report["widened"], 4);
 }
 

@@ -64,10 +64,7 @@ pub(super) fn write(
         left -= 1;
         if left == 0 {
             left = Reading::EVERY;
-            check(Reading {
-                bytes: merge.bytes_read(),
-                of: merge.of,
-            })?;
+            check(Reading { bytes: merge.bytes_read(), of: merge.of })?;
         }
         if !work.take(index, record, &merge.inputs[index], &mut *writer)? {
             break;

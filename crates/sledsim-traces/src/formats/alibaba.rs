@@ -18,10 +18,7 @@ pub(super) const ENTRY: Format = Format {
     units: Some((UNITS, Trust::Assumed)),
     by_action: false,
     open: |input, options| {
-        Ok(Box::new(CommaReader::new(
-            Lines::new(input, UNITS, options),
-            Alibaba,
-        )))
+        Ok(Box::new(CommaReader::new(Lines::new(input, UNITS, options), Alibaba)))
     },
 };
 
@@ -33,26 +30,11 @@ pub struct Alibaba;
 impl CommaFormat<5> for Alibaba {
     const HEADER: &'static str = "device_id,opcode,offset,length,timestamp";
     const FIELDS: [Field; 5] = [
-        Field {
-            name: "device_id",
-            allowed: commas::SMALL,
-        },
-        Field {
-            name: "opcode",
-            allowed: "R or W",
-        },
-        Field {
-            name: "offset",
-            allowed: units::PLACES,
-        },
-        Field {
-            name: "length",
-            allowed: units::SOME_LENGTHS,
-        },
-        Field {
-            name: "timestamp",
-            allowed: units::WHOLE_TIMES,
-        },
+        Field { name: "device_id", allowed: commas::SMALL },
+        Field { name: "opcode", allowed: "R or W" },
+        Field { name: "offset", allowed: units::PLACES },
+        Field { name: "length", allowed: units::SOME_LENGTHS },
+        Field { name: "timestamp", allowed: units::WHOLE_TIMES },
     ];
 
     #[inline]

@@ -52,46 +52,16 @@ pub struct Blkparse {
 }
 
 const FIELDS: [Field; 10] = [
-    Field {
-        name: "device",
-        allowed: "major,minor, as in 8,16",
-    },
-    Field {
-        name: "cpu",
-        allowed: "a whole number",
-    },
-    Field {
-        name: "sequence",
-        allowed: "a whole number",
-    },
-    Field {
-        name: "time",
-        allowed: units::TIMES,
-    },
-    Field {
-        name: "pid",
-        allowed: "a whole number",
-    },
-    Field {
-        name: "action",
-        allowed: "a word such as Q, D or C",
-    },
-    Field {
-        name: "rwbs",
-        allowed: "R, W, D, E, N, F or Z with what follows them, as in WS",
-    },
-    Field {
-        name: "sector",
-        allowed: units::PLACES,
-    },
-    Field {
-        name: "+",
-        allowed: "a plus sign",
-    },
-    Field {
-        name: "blocks",
-        allowed: units::LENGTHS,
-    },
+    Field { name: "device", allowed: "major,minor, as in 8,16" },
+    Field { name: "cpu", allowed: "a whole number" },
+    Field { name: "sequence", allowed: "a whole number" },
+    Field { name: "time", allowed: units::TIMES },
+    Field { name: "pid", allowed: "a whole number" },
+    Field { name: "action", allowed: "a word such as Q, D or C" },
+    Field { name: "rwbs", allowed: "R, W, D, E, N, F or Z with what follows them, as in WS" },
+    Field { name: "sector", allowed: units::PLACES },
+    Field { name: "+", allowed: "a plus sign" },
+    Field { name: "blocks", allowed: units::LENGTHS },
 ];
 /// The fields every event has.
 const COMMON: usize = 6;
@@ -139,22 +109,9 @@ impl Blkparse {
             };
         }
         if count <= COMMON {
-            return Err(self
-                .lines
-                .miscounted(&FIELDS[..=COMMON], u8::is_ascii_whitespace));
+            return Err(self.lines.miscounted(&FIELDS[..=COMMON], u8::is_ascii_whitespace));
         }
-        let [
-            device,
-            cpu,
-            sequence,
-            time,
-            pid,
-            action,
-            rwbs,
-            sector,
-            plus,
-            blocks,
-        ] = words;
+        let [device, cpu, sequence, time, pid, action, rwbs, sector, plus, blocks] = words;
         for (index, word) in [(1, cpu), (2, sequence), (4, pid)] {
             if number::integer(word).is_none() {
                 return bad(index);
@@ -221,10 +178,7 @@ impl Blkparse {
 /// Whether a word is of the form `8,16`.
 fn is_device(word: &[u8]) -> bool {
     let mut parts = word.split(|byte| *byte == b',').map(number::integer);
-    matches!(
-        (parts.next(), parts.next(), parts.next()),
-        (Some(Some(_)), Some(Some(_)), None)
-    )
+    matches!((parts.next(), parts.next(), parts.next()), (Some(Some(_)), Some(Some(_)), None))
 }
 
 impl Reader for Blkparse {
@@ -252,9 +206,8 @@ impl Reader for Blkparse {
 
     fn no_requests_reason(&self) -> Option<String> {
         let names = (0..).zip(&self.actions).filter(|(_, count)| **count > 0);
-        let events: Vec<_> = names
-            .map(|(letter, count)| format!("{count} {}", char::from(letter)))
-            .collect();
+        let events: Vec<_> =
+            names.map(|(letter, count)| format!("{count} {}", char::from(letter))).collect();
         if events.is_empty() {
             return None;
         }
@@ -266,9 +219,7 @@ impl Reader for Blkparse {
             [] => "; requests are of Q, D or C".to_owned(),
             could => format!("; give {} (blk_action)", could.join(" or ")),
         };
-        Some(format!(
-            "no requests: none of its events is {wanted}, they are {events}{advice}"
-        ))
+        Some(format!("no requests: none of its events is {wanted}, they are {events}{advice}"))
     }
 
     fn rounded(&self) -> u64 {

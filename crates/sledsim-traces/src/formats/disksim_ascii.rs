@@ -21,9 +21,7 @@ pub(super) const ENTRY: Format = Format {
     units: Some((UNITS, Trust::Assumed)),
     by_action: false,
     open: |input, options| {
-        Ok(Box::new(FiveWords::<DisksimAscii>::new(Lines::new(
-            input, UNITS, options,
-        ))))
+        Ok(Box::new(FiveWords::<DisksimAscii>::new(Lines::new(input, UNITS, options))))
     },
 };
 
@@ -34,17 +32,11 @@ pub struct DisksimAscii;
 
 impl FiveWordFormat for DisksimAscii {
     const FIELDS: [Field; 5] = [
-        Field {
-            name: "time",
-            allowed: units::TIMES,
-        },
+        Field { name: "time", allowed: units::TIMES },
         DEVICE,
         FIRST,
         BLOCKS,
-        Field {
-            name: "flags",
-            allowed: "a hexadecimal number",
-        },
+        Field { name: "flags", allowed: "a hexadecimal number" },
     ];
 
     #[inline]

@@ -38,30 +38,12 @@ pub struct DisksimValidate {
 }
 
 const FIELDS: [Field; 6] = [
-    Field {
-        name: "R/W",
-        allowed: "R or W",
-    },
-    Field {
-        name: "buffer",
-        allowed: "a word such as Hit, Miss, Doub or Trip",
-    },
-    Field {
-        name: "blkno",
-        allowed: units::PLACES,
-    },
-    Field {
-        name: "blocks",
-        allowed: units::SOME_LENGTHS,
-    },
-    Field {
-        name: "service",
-        allowed: LONGEST_TEXT,
-    },
-    Field {
-        name: "think",
-        allowed: LONGEST_TEXT,
-    },
+    Field { name: "R/W", allowed: "R or W" },
+    Field { name: "buffer", allowed: "a word such as Hit, Miss, Doub or Trip" },
+    Field { name: "blkno", allowed: units::PLACES },
+    Field { name: "blocks", allowed: units::SOME_LENGTHS },
+    Field { name: "service", allowed: LONGEST_TEXT },
+    Field { name: "think", allowed: LONGEST_TEXT },
 ];
 
 /// 104 days.

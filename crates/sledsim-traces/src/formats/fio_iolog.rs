@@ -55,35 +55,17 @@ enum Action {
 }
 
 const FIELDS: [Field; 5] = [
-    Field {
-        name: "time",
-        allowed: units::WHOLE_TIMES,
-    },
-    Field {
-        name: "file",
-        allowed: names::ALLOWED,
-    },
+    Field { name: "time", allowed: units::WHOLE_TIMES },
+    Field { name: "file", allowed: names::ALLOWED },
     Field {
         name: "action",
         allowed: "read, write, trim, sync, datasync, syncfs, sync_file_range, wait (version 2 \
                   only), add, open, close or unlink",
     },
-    Field {
-        name: "offset",
-        allowed: "a whole number of {place} from 0 to byte 2^62",
-    },
-    Field {
-        name: "length",
-        allowed: "a whole number of {length} from 1 on, to 2^62 bytes",
-    },
+    Field { name: "offset", allowed: "a whole number of {place} from 0 to byte 2^62" },
+    Field { name: "length", allowed: "a whole number of {length} from 1 on, to 2^62 bytes" },
 ];
-const WAIT: [Field; 2] = [
-    Field {
-        name: "wait",
-        allowed: "the word wait",
-    },
-    FIELDS[0],
-];
+const WAIT: [Field; 2] = [Field { name: "wait", allowed: "the word wait" }, FIELDS[0]];
 
 /// 285 years.
 const LATEST_US: u64 = 9_000_000_000_000_000;
@@ -91,13 +73,7 @@ const LATEST_US: u64 = 9_000_000_000_000_000;
 impl FioIolog {
     /// Reads from `lines`.
     pub fn new(lines: Lines) -> Self {
-        Self {
-            lines,
-            version: 0,
-            files: NameTable::default(),
-            now: Nanos::ZERO,
-            others: 0,
-        }
+        Self { lines, version: 0, files: NameTable::default(), now: Nanos::ZERO, others: 0 }
     }
 
     fn begin(&mut self) -> Result<bool> {
@@ -224,19 +200,8 @@ impl FioIolog {
         let Some(device) = self.files.number(file) else {
             return Err(self.lines.bad(fields, 1 - skipped, file));
         };
-        let (offset, bytes) = if op == Op::Flush {
-            (0, 0)
-        } else {
-            (first, count)
-        };
-        Ok(Some(Record {
-            time,
-            device,
-            op,
-            offset,
-            bytes,
-            ..Record::default()
-        }))
+        let (offset, bytes) = if op == Op::Flush { (0, 0) } else { (first, count) };
+        Ok(Some(Record { time, device, op, offset, bytes, ..Record::default() }))
     }
 
     fn wait(&mut self, time: Nanos) -> Result<Option<Record>> {

@@ -37,28 +37,16 @@ pub struct FiveWords<F> {
 const LAST_BLOCK: u64 = 1 << 53;
 
 /// The words that all formats have after the time.
-pub const DEVICE: Field = Field {
-    name: "device",
-    allowed: commas::SMALL,
-};
+pub const DEVICE: Field = Field { name: "device", allowed: commas::SMALL };
 /// The first block.
-pub const FIRST: Field = Field {
-    name: "first block",
-    allowed: units::PLACES,
-};
+pub const FIRST: Field = Field { name: "first block", allowed: units::PLACES };
 /// The number of blocks.
-pub const BLOCKS: Field = Field {
-    name: "blocks",
-    allowed: units::SOME_LENGTHS,
-};
+pub const BLOCKS: Field = Field { name: "blocks", allowed: units::SOME_LENGTHS };
 
 impl<F: FiveWordFormat> FiveWords<F> {
     /// Reads from `lines`.
     pub fn new(lines: Lines) -> Self {
-        Self {
-            lines,
-            format: PhantomData,
-        }
+        Self { lines, format: PhantomData }
     }
 
     /// The record of a line in the usual form; `None` for any other line.
@@ -78,14 +66,7 @@ impl<F: FiveWordFormat> FiveWords<F> {
 
 #[inline]
 fn record(time: Nanos, device: u32, op: Op, offset: u64, bytes: u64) -> Record {
-    Record {
-        time,
-        device,
-        op,
-        offset,
-        bytes,
-        ..Record::default()
-    }
+    Record { time, device, op, offset, bytes, ..Record::default() }
 }
 
 impl<F: FiveWordFormat> Reader for FiveWords<F> {

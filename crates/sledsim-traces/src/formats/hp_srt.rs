@@ -103,12 +103,7 @@ impl HpSrt {
         let mut sizes = disks.iter().map(|disk| disk.sector_bytes);
         let first = sizes.next().filter(|&size| size > 0);
         let sector_bytes = first.filter(|first| sizes.all(|size| size == *first));
-        Ok(Self {
-            bytes,
-            disks,
-            sector_bytes,
-            last: 0,
-        })
+        Ok(Self { bytes, disks, sector_bytes, last: 0 })
     }
 
     /// The index of the disk with these numbers, added if unknown.
@@ -169,24 +164,9 @@ impl Reader for HpSrt {
         };
         let mut fields = [0; 12];
         for (field, bytes) in fields.iter_mut().zip(record.chunks_exact(4)) {
-            *field = bytes
-                .iter()
-                .fold(0, |sum, &byte| sum << 8 | u32::from(byte));
+            *field = bytes.iter().fold(0, |sum, &byte| sum << 8 | u32::from(byte));
         }
-        let [
-            _,
-            id,
-            sec,
-            usec,
-            start,
-            stop,
-            bytes,
-            sector,
-            device,
-            _,
-            _,
-            flags,
-        ] = fields;
+        let [_, id, sec, usec, start, stop, bytes, sector, device, _, _, flags] = fields;
         let bad = |problem: String| Err(self.bytes.refuse(problem));
         let (version, kind) = (id >> 16, id & 0xffff);
         if kind != REQUEST || !(1..=4).contains(&version) {
@@ -201,9 +181,7 @@ impl Reader for HpSrt {
             return bad("bytes is 0: must be at least 1".to_owned());
         }
         if start > stop {
-            return bad(format!(
-                "start is {start} us: must be at most stop, {stop} us"
-            ));
+            return bad(format!("start is {start} us: must be at most stop, {stop} us"));
         }
         let (major, number) = (device >> 24, device >> 8 & 0xffff);
         let index = self.disk(major, number);
@@ -266,11 +244,7 @@ fn disks(header: &[u8]) -> std::result::Result<Vec<Disk>, String> {
                     if disks.iter().any(|disk| disk.number == number) {
                         return Err(format!("disk {number} occurs twice"));
                     }
-                    disks.push(Disk {
-                        number,
-                        device: number,
-                        ..Disk::default()
-                    });
+                    disks.push(Disk { number, device: number, ..Disk::default() });
                 }
             }
             b"}" => {

@@ -45,9 +45,6 @@ pub const FORMATS: Registry<Format> = Registry::new(&[
 
 impl Default for Formats {
     fn default() -> Self {
-        Self {
-            readers: FORMATS,
-            writers: WRITERS,
-        }
+        Self { readers: FORMATS, writers: WRITERS }
     }
 }

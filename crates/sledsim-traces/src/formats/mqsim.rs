@@ -18,11 +18,7 @@ pub(super) const ENTRY: Format = Format {
     by_columns: false,
     units: Some((UNITS, Trust::Assumed)),
     by_action: false,
-    open: |input, options| {
-        Ok(Box::new(FiveWords::<Mqsim>::new(Lines::new(
-            input, UNITS, options,
-        ))))
-    },
+    open: |input, options| Ok(Box::new(FiveWords::<Mqsim>::new(Lines::new(input, UNITS, options)))),
 };
 
 const UNITS: OwnUnits = [NS, units::BLOCKS, units::BLOCKS];
@@ -32,17 +28,11 @@ pub struct Mqsim;
 
 impl FiveWordFormat for Mqsim {
     const FIELDS: [Field; 5] = [
-        Field {
-            name: "time",
-            allowed: units::WHOLE_TIMES,
-        },
+        Field { name: "time", allowed: units::WHOLE_TIMES },
         DEVICE,
         FIRST,
         BLOCKS,
-        Field {
-            name: "type",
-            allowed: "1 for a read or 0 for a write",
-        },
+        Field { name: "type", allowed: "1 for a read or 0 for a write" },
     ];
 
     #[inline]

@@ -20,10 +20,7 @@ pub(super) const ENTRY: Format = Format {
     units: Some((UNITS, Trust::Assumed)),
     by_action: false,
     open: |input, options| {
-        Ok(Box::new(CommaReader::new(
-            Lines::new(input, UNITS, options),
-            Msr::default(),
-        )))
+        Ok(Box::new(CommaReader::new(Lines::new(input, UNITS, options), Msr::default())))
     },
 };
 
@@ -55,26 +52,11 @@ impl CommaFormat<7> for Msr {
             name: "host",
             allowed: "a name of 1 to 240 bytes of UTF-8 without control characters",
         },
-        Field {
-            name: "disk",
-            allowed: commas::SMALL,
-        },
-        Field {
-            name: "type",
-            allowed: "Read or Write",
-        },
-        Field {
-            name: "offset",
-            allowed: units::PLACES,
-        },
-        Field {
-            name: "size",
-            allowed: units::SOME_LENGTHS,
-        },
-        Field {
-            name: "response",
-            allowed: units::WHOLE_TIMES,
-        },
+        Field { name: "disk", allowed: commas::SMALL },
+        Field { name: "type", allowed: "Read or Write" },
+        Field { name: "offset", allowed: units::PLACES },
+        Field { name: "size", allowed: units::SOME_LENGTHS },
+        Field { name: "response", allowed: units::WHOLE_TIMES },
     ];
 
     #[inline]

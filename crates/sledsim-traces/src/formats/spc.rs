@@ -18,12 +18,7 @@ pub(super) const ENTRY: Format = Format {
     by_columns: false,
     units: Some((UNITS, Trust::Assumed)),
     by_action: false,
-    open: |input, options| {
-        Ok(Box::new(CommaReader::new(
-            Lines::new(input, UNITS, options),
-            Spc,
-        )))
-    },
+    open: |input, options| Ok(Box::new(CommaReader::new(Lines::new(input, UNITS, options), Spc))),
 };
 
 const UNITS: OwnUnits = [S, BLOCKS, B];
@@ -37,26 +32,11 @@ pub struct Spc;
 impl CommaFormat<5> for Spc {
     const MORE: bool = true;
     const FIELDS: [Field; 5] = [
-        Field {
-            name: "ASU",
-            allowed: commas::SMALL,
-        },
-        Field {
-            name: "LBA",
-            allowed: units::PLACES,
-        },
-        Field {
-            name: "size",
-            allowed: units::LENGTHS,
-        },
-        Field {
-            name: "opcode",
-            allowed: "R or W",
-        },
-        Field {
-            name: "timestamp",
-            allowed: units::TIMES,
-        },
+        Field { name: "ASU", allowed: commas::SMALL },
+        Field { name: "LBA", allowed: units::PLACES },
+        Field { name: "size", allowed: units::LENGTHS },
+        Field { name: "opcode", allowed: "R or W" },
+        Field { name: "timestamp", allowed: units::TIMES },
     ];
 
     #[inline]

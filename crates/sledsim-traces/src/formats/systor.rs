@@ -18,10 +18,7 @@ pub(super) const ENTRY: Format = Format {
     units: Some((UNITS, Trust::Assumed)),
     by_action: false,
     open: |input, options| {
-        Ok(Box::new(CommaReader::new(
-            Lines::new(input, UNITS, options),
-            Systor,
-        )))
+        Ok(Box::new(CommaReader::new(Lines::new(input, UNITS, options), Systor)))
     },
 };
 
@@ -35,30 +32,12 @@ pub struct Systor;
 impl CommaFormat<6> for Systor {
     const HEADER: &'static str = "Timestamp,Response,IOType,LUN,Offset,Size";
     const FIELDS: [Field; 6] = [
-        Field {
-            name: "Timestamp",
-            allowed: units::TIMES,
-        },
-        Field {
-            name: "Response",
-            allowed: "blank or a number of {time} from 0 to 9e9 s",
-        },
-        Field {
-            name: "IOType",
-            allowed: "R or W",
-        },
-        Field {
-            name: "LUN",
-            allowed: commas::SMALL,
-        },
-        Field {
-            name: "Offset",
-            allowed: units::PLACES,
-        },
-        Field {
-            name: "Size",
-            allowed: units::SOME_LENGTHS,
-        },
+        Field { name: "Timestamp", allowed: units::TIMES },
+        Field { name: "Response", allowed: "blank or a number of {time} from 0 to 9e9 s" },
+        Field { name: "IOType", allowed: "R or W" },
+        Field { name: "LUN", allowed: commas::SMALL },
+        Field { name: "Offset", allowed: units::PLACES },
+        Field { name: "Size", allowed: units::SOME_LENGTHS },
     ];
 
     #[inline]

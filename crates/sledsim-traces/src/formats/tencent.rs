@@ -18,10 +18,7 @@ pub(super) const ENTRY: Format = Format {
     units: Some((UNITS, Trust::Assumed)),
     by_action: false,
     open: |input, options| {
-        Ok(Box::new(CommaReader::new(
-            Lines::new(input, UNITS, options),
-            Tencent,
-        )))
+        Ok(Box::new(CommaReader::new(Lines::new(input, UNITS, options), Tencent)))
     },
 };
 
@@ -34,26 +31,11 @@ pub struct Tencent;
 impl CommaFormat<5> for Tencent {
     const HEADER: &'static str = "Timestamp,Offset,Size,IOType,VolumeID";
     const FIELDS: [Field; 5] = [
-        Field {
-            name: "Timestamp",
-            allowed: units::WHOLE_TIMES,
-        },
-        Field {
-            name: "Offset",
-            allowed: units::PLACES,
-        },
-        Field {
-            name: "Size",
-            allowed: units::SOME_LENGTHS,
-        },
-        Field {
-            name: "IOType",
-            allowed: "0 for a read or 1 for a write",
-        },
-        Field {
-            name: "VolumeID",
-            allowed: commas::SMALL,
-        },
+        Field { name: "Timestamp", allowed: units::WHOLE_TIMES },
+        Field { name: "Offset", allowed: units::PLACES },
+        Field { name: "Size", allowed: units::SOME_LENGTHS },
+        Field { name: "IOType", allowed: "0 for a read or 1 for a write" },
+        Field { name: "VolumeID", allowed: commas::SMALL },
     ];
 
     #[inline]

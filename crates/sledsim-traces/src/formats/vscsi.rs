@@ -132,9 +132,7 @@ impl Reader for Vscsi {
         let bytes = u32::from_le_bytes(field(record, layout.bytes_at));
         let lbn = u64::from_le_bytes(field(record, layout.lbn_at));
         let us = u64::from_le_bytes(field(record, layout.us_at));
-        let response_us = layout
-            .response_us_at
-            .map(|at| u64::from_le_bytes(field(record, at)));
+        let response_us = layout.response_us_at.map(|at| u64::from_le_bytes(field(record, at)));
         let bad = |problem: String| Err(self.bytes.refuse(problem));
         if version != layout.version {
             let expected = layout.version;
@@ -160,12 +158,7 @@ impl Reader for Vscsi {
             Some((_, Some(ns))) => Some(Nanos(ns)),
             None => None,
         };
-        let mut found = Record {
-            time: Nanos(time),
-            op,
-            response,
-            ..Record::default()
-        };
+        let mut found = Record { time: Nanos(time), op, response, ..Record::default() };
         if op != Op::Flush {
             if bytes == 0 {
                 return bad("bytes is 0: must be at least 1".to_owned());

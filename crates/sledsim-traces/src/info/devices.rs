@@ -109,11 +109,7 @@ impl DeviceStats {
 
     /// One past the highest block of all.
     pub fn end(&self) -> u64 {
-        self.devices
-            .iter()
-            .map(|device| device.end)
-            .max()
-            .unwrap_or(0)
+        self.devices.iter().map(|device| device.end).max().unwrap_or(0)
     }
 
     /// Sequential requests, by operation.
@@ -157,10 +153,7 @@ impl DeviceStats {
 
     /// The device of `ids` with the most requests.
     pub fn busiest(&self, ids: &[u32]) -> Option<u32> {
-        let listed = self
-            .devices
-            .iter()
-            .filter(|device| ids.contains(&device.id));
+        let listed = self.devices.iter().filter(|device| ids.contains(&device.id));
         let busiest = listed.max_by_key(|device| {
             let requests: u64 = device.requests.iter().sum();
             (requests, std::cmp::Reverse(device.id))

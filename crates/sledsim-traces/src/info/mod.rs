@@ -187,10 +187,7 @@ impl InfoSpec {
 /// # Errors
 /// The file cannot be read, a record is bad, or there are none.
 pub fn trace_info(path: &Path, format: Option<Format>) -> Result<Value> {
-    let spec = InfoSpec {
-        format,
-        ..InfoSpec::new(path)
-    };
+    let spec = InfoSpec { format, ..InfoSpec::new(path) };
     spec.read(&mut |_| Ok(()))
 }
 
@@ -230,18 +227,9 @@ impl Contents {
     #[inline]
     /// Records a request of a stream, which in a trace is its device.
     fn record(&mut self, record: &Record, stream: u32) {
-        let Record {
-            time,
-            device,
-            op,
-            offset,
-            bytes,
-            response,
-            ..
-        } = *record;
+        let Record { time, device, op, offset, bytes, response, .. } = *record;
         let (start, end) = record.blocks();
-        self.sizes
-            .record(op, bytes, end - start, record.is_aligned());
+        self.sizes.record(op, bytes, end - start, record.is_aligned());
         self.devices.record(stream, record);
         let at = self.arrivals.record(time);
         if let Some(response) = response {
@@ -391,12 +379,7 @@ mod tests {
     }
 
     fn one(op: Op, offset: u64, bytes: u64) -> Record {
-        Record {
-            op,
-            offset,
-            bytes,
-            ..Record::default()
-        }
+        Record { op, offset, bytes, ..Record::default() }
     }
 
     #[test]
@@ -422,10 +405,8 @@ mod tests {
 
     #[test]
     fn response_times_are_reported_if_measured() {
-        let measured = |op, ms: u64| Record {
-            response: Some(Nanos(ms * 1_000_000)),
-            ..one(op, 0, 512)
-        };
+        let measured =
+            |op, ms: u64| Record { response: Some(Nanos(ms * 1_000_000)), ..one(op, 0, 512) };
         assert!(facts(&[one(Op::Read, 0, 512)])["response_time_ms"].is_null());
         let facts = facts(&[
             measured(Op::Read, 1),
@@ -434,14 +415,8 @@ mod tests {
             one(Op::Write, 0, 512),
         ]);
         let times = &facts["response_time_ms"];
-        assert_eq!(
-            (&times["read"]["mean"], &times["read"]["max"]),
-            (&json!(2.0), &json!(3.0))
-        );
-        assert_eq!(
-            (&times["write"]["requests"], &times["all"]["mean"]),
-            (&json!(1), &json!(4.0))
-        );
+        assert_eq!((&times["read"]["mean"], &times["read"]["max"]), (&json!(2.0), &json!(3.0)));
+        assert_eq!((&times["write"]["requests"], &times["all"]["mean"]), (&json!(1), &json!(4.0)));
     }
 
     #[test]
@@ -449,10 +424,7 @@ mod tests {
         let whole = one(Op::Read, 0, END_BYTES);
         let mut records = vec![one(Op::Read, 1, 512), one(Op::Read, END_BYTES - 1, 1)];
         records.extend([whole; 5]);
-        records.push(Record {
-            time: Nanos::MAX,
-            ..one(Op::Write, 511, 1)
-        });
+        records.push(Record { time: Nanos::MAX, ..one(Op::Write, 511, 1) });
         let facts = facts(&records);
         assert_eq!(facts["unaligned_requests"], 3);
         assert_eq!(facts["sizes"]["all"]["total_bytes"], u64::MAX);

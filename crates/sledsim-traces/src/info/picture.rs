@@ -17,10 +17,7 @@ pub(super) struct Timeline {
 
 impl Timeline {
     pub fn new() -> Self {
-        Self {
-            shift: TIME_SHIFT,
-            counts: vec![[0; 2]; TIMES],
-        }
+        Self { shift: TIME_SHIFT, counts: vec![[0; 2]; TIMES] }
     }
 
     #[inline]
@@ -40,9 +37,7 @@ impl Timeline {
     pub fn to_json(&self) -> Value {
         let used = used(self.counts.iter().map(|counts| counts[0] + counts[1]));
         let counts = |kind: usize| -> Vec<u64> {
-            (self.counts[..used].iter())
-                .map(|counts| counts[kind])
-                .collect()
+            (self.counts[..used].iter()).map(|counts| counts[kind]).collect()
         };
         json!({
             "bin_s": (1_u64 << self.shift) as f64 * 1e-9,
@@ -63,11 +58,7 @@ pub(super) struct Map {
 
 impl Map {
     pub fn new() -> Self {
-        Self {
-            time_shift: TIME_SHIFT,
-            place_shift: PLACE_SHIFT,
-            counts: vec![0; TIMES * PLACES],
-        }
+        Self { time_shift: TIME_SHIFT, place_shift: PLACE_SHIFT, counts: vec![0; TIMES * PLACES] }
     }
 
     #[inline]
@@ -91,11 +82,7 @@ impl Map {
             for column in 0..PLACES {
                 let both = pair(row, column).map(|(row, column)| {
                     let inside = row < TIMES && column < PLACES;
-                    if inside {
-                        self.counts[row * PLACES + column]
-                    } else {
-                        0
-                    }
+                    if inside { self.counts[row * PLACES + column] } else { 0 }
                 });
                 self.counts[row * PLACES + column] = both[0].saturating_add(both[1]);
             }
@@ -117,7 +104,5 @@ impl Map {
 
 /// The number of bins up to the last one that is not empty.
 fn used(mut counts: impl DoubleEndedIterator<Item = u64> + ExactSizeIterator) -> usize {
-    counts
-        .rposition(|count| count > 0)
-        .map_or(0, |last| last + 1)
+    counts.rposition(|count| count > 0).map_or(0, |last| last + 1)
 }

@@ -15,12 +15,7 @@ impl RankedSlots {
     /// Room for at least this many slots.
     pub fn new(slots: usize) -> Self {
         let words = slots.div_ceil(64).max(1);
-        Self {
-            bits: vec![0; words],
-            tree: vec![0; words + 1],
-            next: 0,
-            marks: 0,
-        }
+        Self { bits: vec![0; words], tree: vec![0; words + 1], next: 0, marks: 0 }
     }
 
     /// Whether no slot is left; [`RankedSlots::compact`] makes room.
@@ -83,11 +78,7 @@ impl RankedSlots {
         let mut left = self.marks;
         for word in &mut self.bits {
             let here = left.min(64);
-            *word = if here == 64 {
-                u64::MAX
-            } else {
-                (1 << here) - 1
-            };
+            *word = if here == 64 { u64::MAX } else { (1 << here) - 1 };
             left -= here;
         }
         self.tree.fill(0);

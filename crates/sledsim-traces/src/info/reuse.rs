@@ -173,12 +173,7 @@ impl Reuse {
             return;
         }
         self.first += self.weight;
-        let unit = Unit {
-            slot: self.order.add(),
-            read: is_read,
-            written: !is_read,
-            blocks,
-        };
+        let unit = Unit { slot: self.order.add(), read: is_read, written: !is_read, blocks };
         self.blocks += u64::from(blocks.count_ones());
         self.read += u64::from(unit.read);
         self.written += u64::from(unit.written);
@@ -376,10 +371,7 @@ mod tests {
         for cell in 0..Distances::cell(u64::MAX) {
             let (low, next) = (Distances::low(cell), Distances::low(cell + 1));
             assert!(next > low);
-            assert_eq!(
-                (Distances::cell(low), Distances::cell(next - 1)),
-                (cell, cell)
-            );
+            assert_eq!((Distances::cell(low), Distances::cell(next - 1)), (cell, cell));
             assert!(next - low <= 1 + low / 64, "at most 1/64 wide");
         }
         // Powers of two begin a cell: there the curve is exact.
@@ -396,9 +388,7 @@ mod tests {
         }
         let octaves = distances.octaves();
         let counted = octaves.iter().filter(|line| line["references"] != 0);
-        let counted = counted
-            .map(|line| line.clone().to_string())
-            .collect::<Vec<_>>();
+        let counted = counted.map(|line| line.clone().to_string()).collect::<Vec<_>>();
         let (far, farthest) = (1_u64 << 40, 1_u64 << 62);
         let line = |from: u64, to: u64, count: u64| {
             json!({ "from_units": from, "to_units": to, "references": count }).to_string()

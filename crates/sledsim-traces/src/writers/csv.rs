@@ -50,10 +50,7 @@ impl Csv {
     pub fn create(path: &Path) -> Result<Self> {
         let mut text = Text::create(path)?;
         text.put(format_args!("{HEADER}\n"))?;
-        Ok(Self {
-            text,
-            names: DeviceNames::default(),
-        })
+        Ok(Self { text, names: DeviceNames::default() })
     }
 }
 

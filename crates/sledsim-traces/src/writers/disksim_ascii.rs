@@ -27,10 +27,7 @@ pub struct DisksimAscii {
 impl DisksimAscii {
     /// Starts the file.
     pub fn create(path: &Path) -> Result<Self> {
-        Ok(Self {
-            text: Text::create(path)?,
-            names: DeviceNames::default(),
-        })
+        Ok(Self { text: Text::create(path)?, names: DeviceNames::default() })
     }
 }
 
@@ -55,17 +52,12 @@ impl Writer for DisksimAscii {
         };
         let (first, end) = record.blocks();
         let Ok(blocks) = u32::try_from(end - first) else {
-            let problem = format!(
-                "{} bytes: DiskSim ascii holds less than 2 TiB",
-                record.bytes
-            );
+            let problem = format!("{} bytes: DiskSim ascii holds less than 2 TiB", record.bytes);
             return Err(self.text.refuse(&problem));
         };
         let (ns, device) = (record.time.0, record.device);
         let (ms, rest) = (ns / 1_000_000, ns % 1_000_000);
-        self.text.put(format_args!(
-            "{ms}.{rest:06} {device} {first} {blocks} {flags}\n"
-        ))?;
+        self.text.put(format_args!("{ms}.{rest:06} {device} {first} {blocks} {flags}\n"))?;
         let lost = &mut self.text.lost;
         lost.written += 1;
         lost.widened += u64::from(!record.is_aligned());

@@ -31,12 +31,7 @@ impl FioIolog {
     pub fn create(path: &Path) -> Result<Self> {
         let mut text = Text::create(path)?;
         text.put(format_args!("fio version 3 iolog\n"))?;
-        Ok(Self {
-            text,
-            names: DeviceNames::default(),
-            files: DeviceNames::default(),
-            last: 0,
-        })
+        Ok(Self { text, names: DeviceNames::default(), files: DeviceNames::default(), last: 0 })
     }
 
     /// Opens a file, under a unique name without blanks.
@@ -49,8 +44,7 @@ impl FioIolog {
             file = format!("{file}.{device}");
         }
         self.text.lost.device_names += u64::from(named.is_some_and(|name| name != file));
-        self.text
-            .put(format_args!("{us} {file} add\n{us} {file} open\n"))?;
+        self.text.put(format_args!("{us} {file} add\n{us} {file} open\n"))?;
         self.files.add(device, &file);
         Ok(())
     }
@@ -76,8 +70,7 @@ impl Writer for FioIolog {
         }
         let file = self.files.get(device).unwrap_or_default();
         let (offset, bytes) = (record.offset, record.bytes);
-        self.text
-            .put(format_args!("{us} {file} {action} {offset} {bytes}\n"))?;
+        self.text.put(format_args!("{us} {file} {action} {offset} {bytes}\n"))?;
         self.last = us;
         let lost = &mut self.text.lost;
         lost.written += 1;

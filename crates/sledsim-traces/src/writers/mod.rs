@@ -117,11 +117,7 @@ impl Lost {
     #[must_use]
     pub fn nothing(&self) -> bool {
         let written = self.written;
-        *self
-            == Self {
-                written,
-                ..Self::default()
-            }
+        *self == Self { written, ..Self::default() }
     }
 }
 
@@ -157,19 +153,15 @@ impl WriteFormat {
         let name = path.to_string_lossy().to_ascii_lowercase();
         let stem = name.strip_suffix(".gz").unwrap_or(&name);
         let ending = Path::new(stem).extension().unwrap_or_default();
-        let found = writers
-            .iter()
-            .find(|format| format.endings.iter().any(|known| ending == *known));
+        let found =
+            writers.iter().find(|format| format.endings.iter().any(|known| ending == *known));
         found.ok_or_else(|| {
             let known = writers.iter().map(|format| {
                 let endings = format.endings.join(", .");
                 format!("{} (.{endings})", format.name)
             });
             let known = known.collect::<Vec<_>>().join(", ");
-            Error::output(
-                path,
-                format!("its ending names no format: give one of {known}"),
-            )
+            Error::output(path, format!("its ending names no format: give one of {known}"))
         })
     }
 

@@ -27,10 +27,7 @@ impl Text {
     /// Starts the file, compressed if its name ends in `.gz`.
     pub fn create(path: &Path) -> Result<Self> {
         let name = path.to_string_lossy().to_ascii_lowercase();
-        if let Some(ending) = [".zst", ".xz", ".bz2"]
-            .into_iter()
-            .find(|end| name.ends_with(end))
-        {
+        if let Some(ending) = [".zst", ".xz", ".bz2"].into_iter().find(|end| name.ends_with(end)) {
             let problem =
                 format!("{ending} cannot be written: end the name in .gz, or compress later");
             return Err(Error::output(path, problem));
@@ -40,11 +37,7 @@ impl Text {
             true => Sink::Gzip(GzEncoder::new(file, Compression::default())),
             false => Sink::Plain(file),
         };
-        Ok(Self {
-            path: path.to_owned(),
-            sink,
-            lost: Lost::default(),
-        })
+        Ok(Self { path: path.to_owned(), sink, lost: Lost::default() })
     }
 
     /// Writes formatted text.
@@ -71,9 +64,7 @@ impl Text {
             Sink::Plain(file) => file,
             Sink::Gzip(file) => file.finish().map_err(failed)?,
         };
-        let file = file
-            .into_inner()
-            .map_err(|error| failed(error.into_error()))?;
+        let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
         file.commit()?;
         Ok(self.lost)
     }

@@ -38,10 +38,8 @@ fn read(
     let mut all: Vec<Child> = Vec::new();
     for (index, table) in tables.into_iter().enumerate() {
         let child = children.add(&format!("child{index}"), table)?;
-        let (first, blocks) = (
-            all.first().map_or(child.blocks, |child| child.blocks),
-            child.blocks,
-        );
+        let (first, blocks) =
+            (all.first().map_or(child.blocks, |child| child.blocks), child.blocks);
         if blocks != first {
             let must = format!(
                 "must be devices of one size: child {index} offers {blocks} blocks, child 0 {first}"

@@ -46,10 +46,7 @@ impl Locks {
         shared: bool,
         ranges: impl Iterator<Item = (u64, u64)>,
     ) -> (HeldLocks, usize) {
-        let mut held = HeldLocks {
-            order: self.arrivals,
-            ranges: ranges.collect(),
-        };
+        let mut held = HeldLocks { order: self.arrivals, ranges: ranges.collect() };
         self.arrivals += 1;
         held.ranges.sort_unstable();
         held.ranges.dedup_by(|next, last| {

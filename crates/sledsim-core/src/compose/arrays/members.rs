@@ -24,10 +24,7 @@ struct Slot {
 impl Members {
     /// `slots` slots with a child each, and `spares` spares after them.
     pub(crate) fn new(slots: usize, spares: usize) -> Self {
-        let slot = |child| Slot {
-            child: Some(child),
-            valid: u64::MAX,
-        };
+        let slot = |child| Slot { child: Some(child), valid: u64::MAX };
         Self {
             slots: (0..slots).map(slot).collect(),
             spares: (slots..slots + spares).collect(),
@@ -64,9 +61,7 @@ impl Members {
             return 0;
         }
         let missing = |slot: &usize| !self.is_valid(*slot, address);
-        (0..self.slots.len())
-            .filter(missing)
-            .fold(0, |mask, slot| mask | 1 << slot)
+        (0..self.slots.len()).filter(missing).fold(0, |mask, slot| mask | 1 << slot)
     }
 
     /// Whether a child has failed.
@@ -85,10 +80,7 @@ impl Members {
         self.spares.retain(|spare| *spare != child);
         for (index, slot) in self.slots.iter_mut().enumerate() {
             if slot.child == Some(child) {
-                *slot = Slot {
-                    child: None,
-                    valid: 0,
-                };
+                *slot = Slot { child: None, valid: 0 };
                 self.empty.push_back(index);
                 self.complete = false;
             }
@@ -138,9 +130,8 @@ impl Members {
         cuts.extend([0, end]);
         cuts.sort_unstable();
         cuts.dedup();
-        let ranges: Vec<_> = (cuts.windows(2))
-            .map(|cut| (cut[0], cut[1], self.missing(cut[0])))
-            .collect();
+        let ranges: Vec<_> =
+            (cuts.windows(2)).map(|cut| (cut[0], cut[1], self.missing(cut[0]))).collect();
         ranges.into_iter()
     }
 }

@@ -36,10 +36,7 @@ impl Plan {
                 Some(last) if last.end() >= from => {
                     last.blocks = (to.max(last.end()) - last.lbn) as u32;
                 }
-                _ => extents.push(Extent {
-                    lbn: from,
-                    blocks: (to - from) as u32,
-                }),
+                _ => extents.push(Extent { lbn: from, blocks: (to - from) as u32 }),
             }
         }
         Some((slot, extents))

@@ -31,12 +31,7 @@ pub(crate) struct Mirrors {
 impl Mirrors {
     /// `width` copies on children of `blocks` blocks.
     pub(crate) fn new(width: u32, blocks: u64, reads: Reads) -> Self {
-        Self {
-            blocks,
-            width,
-            reads,
-            turn: 0,
-        }
+        Self { blocks, width, reads, turn: 0 }
     }
 
     /// Whether a slot holds all blocks of `extents`.
@@ -56,9 +51,8 @@ impl Mirrors {
             // Ties go to the first in turn.
             Reads::ShortestQueue => able.min_by_key(|&slot| load(slot)),
             Reads::Nearest => able.min_by_key(|&slot| {
-                let mechanism = members
-                    .child(slot)
-                    .and_then(|child| view.children.mechanism(child));
+                let mechanism =
+                    members.child(slot).and_then(|child| view.children.mechanism(child));
                 let time = mechanism.map(|device| device.estimate(view.at, view.request));
                 (load(slot), time)
             }),
@@ -140,11 +134,7 @@ impl Level for Mirrors {
     }
 
     fn lost(&self, from: u64, to: u64, missing: u64) -> u64 {
-        if missing.count_ones() == self.width {
-            to - from
-        } else {
-            0
-        }
+        if missing.count_ones() == self.width { to - from } else { 0 }
     }
 
     fn place(&self, lbn: u64) -> (usize, u64) {

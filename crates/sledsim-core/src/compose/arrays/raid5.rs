@@ -80,11 +80,7 @@ impl Parity {
     /// blocks, of which whole units are used.
     pub(crate) fn new(width: u32, child_blocks: u64, unit: u64) -> Self {
         Self {
-            shape: Shape {
-                width: u64::from(width),
-                unit,
-                stripes: child_blocks / unit,
-            },
+            shape: Shape { width: u64::from(width), unit, stripes: child_blocks / unit },
             pieces: Vec::new(),
             rows: Vec::new(),
         }
@@ -100,12 +96,7 @@ impl Parity {
                 let (unit, from) = (lbn / shape.unit, lbn % shape.unit);
                 let (stripe, index) = (unit / (shape.width - 1), unit % (shape.width - 1));
                 let to = shape.unit.min(from + extent.end() - lbn);
-                self.pieces.push(Piece {
-                    stripe,
-                    slot: shape.data(stripe, index),
-                    from,
-                    to,
-                });
+                self.pieces.push(Piece { stripe, slot: shape.data(stripe, index), from, to });
                 lbn += to - from;
             }
         }
@@ -117,10 +108,8 @@ impl Parity {
         self.cut(extents);
         self.rows.clear();
         for pieces in self.pieces.chunk_by(|a, b| a.stripe == b.stripe) {
-            let mut cuts: SmallVec<[u64; 8]> = pieces
-                .iter()
-                .flat_map(|piece| [piece.from, piece.to])
-                .collect();
+            let mut cuts: SmallVec<[u64; 8]> =
+                pieces.iter().flat_map(|piece| [piece.from, piece.to]).collect();
             cuts.sort_unstable();
             cuts.dedup();
             for cut in cuts.windows(2) {
@@ -180,10 +169,7 @@ impl Level for Parity {
 
     fn lock_range(&self, extent: Extent) -> (u64, u64) {
         let stripe_blocks = self.shape.unit * (self.shape.width - 1);
-        (
-            extent.lbn / stripe_blocks,
-            extent.end().div_ceil(stripe_blocks),
-        )
+        (extent.lbn / stripe_blocks, extent.end().div_ceil(stripe_blocks))
     }
 
     fn lock_range_at(&self, from: u64, to: u64) -> (u64, u64) {
@@ -311,15 +297,11 @@ impl Level for Parity {
         }
         let mut data = (0..self.shape.width as usize).filter(|other| *other != parity);
         let latest = |place| new.get(&place).or_else(|| old.get(&place));
-        let parity_token = data
-            .clone()
-            .try_fold(0, |sum, of| Some(sum ^ latest((of, address))?));
+        let parity_token = data.clone().try_fold(0, |sum, of| Some(sum ^ latest((of, address))?));
         parity_token.or_else(|| {
-            data.try_fold(*old.get(&(parity, address))?, |sum, of| {
-                match new.get(&(of, address)) {
-                    None => Some(sum),
-                    Some(token) => Some(sum ^ token ^ old.get(&(of, address))?),
-                }
+            data.try_fold(*old.get(&(parity, address))?, |sum, of| match new.get(&(of, address)) {
+                None => Some(sum),
+                Some(token) => Some(sum ^ token ^ old.get(&(of, address))?),
             })
         })
     }

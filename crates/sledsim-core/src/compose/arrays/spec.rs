@@ -67,12 +67,8 @@ impl Repair {
         let children = width + spares;
         let failures = read_failures(keys, children)?;
         if spares == 0 {
-            let all = [
-                "rebuild_after_ms",
-                "rebuild_idle_ms",
-                "rebuild_min_mb_s",
-                "rebuild_unit_blocks",
-            ];
+            let all =
+                ["rebuild_after_ms", "rebuild_idle_ms", "rebuild_min_mb_s", "rebuild_unit_blocks"];
             if let Some(key) = all.into_iter().find(|key| keys.has(key)) {
                 let must = "has no effect: an array without spares is not rebuilt; give spares = 1";
                 return Err(keys.refuse(key, must));
@@ -82,10 +78,7 @@ impl Repair {
         let after = keys.opt_f64("rebuild_after_ms", time)?.unwrap_or(0.0);
         let idle = keys.opt_f64("rebuild_idle_ms", time)?;
         let rate = keys
-            .opt_f64(
-                "rebuild_min_mb_s",
-                Range::at_least(0.0).at_most(f64::INFINITY),
-            )?
+            .opt_f64("rebuild_min_mb_s", Range::at_least(0.0).at_most(f64::INFINITY))?
             .unwrap_or(REBUILD_MIN_MB_S);
         let most = MAX_REBUILD_UNIT_BLOCKS.max(unit_blocks);
         let given = keys.opt_u64("rebuild_unit_blocks", 1..=most)?;

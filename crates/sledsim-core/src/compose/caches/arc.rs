@@ -70,9 +70,7 @@ impl AdaptiveReplacement {
 pub(super) const ENTRY: PolicyEntry = PolicyEntry {
     name: "arc",
     read: |_| {
-        Ok(PolicySpec::new(ENTRY.name, &[], |slots| {
-            Box::new(AdaptiveReplacement::new(slots))
-        }))
+        Ok(PolicySpec::new(ENTRY.name, &[], |slots| Box::new(AdaptiveReplacement::new(slots))))
     },
 };
 

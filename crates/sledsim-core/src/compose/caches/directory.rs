@@ -26,11 +26,7 @@ impl Directory {
     #[must_use]
     pub fn with_capacity(entries: usize) -> Self {
         let entries = vec![UNUSED; (2 * entries).next_power_of_two().max(4)];
-        Self {
-            shift: 64 - entries.len().ilog2(),
-            entries,
-            len: 0,
-        }
+        Self { shift: 64 - entries.len().ilog2(), entries, len: 0 }
     }
 
     /// The slot that `key` is in.

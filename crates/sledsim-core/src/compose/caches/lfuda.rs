@@ -56,13 +56,7 @@ impl Lfuda {
     /// For a cache of `slots` empty slots.
     #[must_use]
     pub fn new(slots: u32, aging: Aging) -> Self {
-        Self {
-            aging,
-            ranks: Ranks::new(slots),
-            age: 0.0,
-            one: 1.0,
-            uses: 0,
-        }
+        Self { aging, ranks: Ranks::new(slots), age: 0.0, one: 1.0, uses: 0 }
     }
 
     /// The rank of a slot used now with this priority. Non-negative floating-point
@@ -93,10 +87,7 @@ impl Lfuda {
     fn scale(&mut self, reached: f64) {
         if reached > MOST {
             self.ranks.change_all(|(bits, use_)| {
-                (
-                    (f64::from_bits(bits & !ASIDE) * SCALE).to_bits() | bits & ASIDE,
-                    use_,
-                )
+                ((f64::from_bits(bits & !ASIDE) * SCALE).to_bits() | bits & ASIDE, use_)
             });
             self.age *= SCALE;
             self.one *= SCALE;
@@ -115,18 +106,13 @@ const AGINGS: [(&str, Aging); 3] = [
 ];
 
 /// Its registration.
-pub(super) const ENTRY: PolicyEntry = PolicyEntry {
-    name: "lfuda",
-    read,
-};
+pub(super) const ENTRY: PolicyEntry = PolicyEntry { name: "lfuda", read };
 
 fn read(keys: &mut Keys) -> Result<PolicySpec> {
     let aging = keys.opt_choice("age", &AGINGS)?.unwrap_or(Aging::LastUse);
     let age = (aging != Aging::LastUse).then(|| format!("age={}", choice_name(aging, &AGINGS)));
     let given: Vec<_> = age.into_iter().collect();
-    Ok(PolicySpec::new(ENTRY.name, &given, move |slots| {
-        Box::new(Lfuda::new(slots, aging))
-    }))
+    Ok(PolicySpec::new(ENTRY.name, &given, move |slots| Box::new(Lfuda::new(slots, aging))))
 }
 
 impl Policy for Lfuda {

@@ -23,25 +23,13 @@ struct Link {
 impl<const N: usize> Lists<N> {
     /// Empty lists of the numbers below `limit`.
     pub fn new(limit: u32) -> Self {
-        let free = Link {
-            older: NONE,
-            newer: NONE,
-            list: NONE,
-        };
+        let free = Link { older: NONE, newer: NONE, list: NONE };
         let mut links = vec![free; limit as usize + N];
         for head in limit..limit + N as u32 {
             let list = head - limit;
-            links[head as usize] = Link {
-                older: head,
-                newer: head,
-                list,
-            };
+            links[head as usize] = Link { older: head, newer: head, list };
         }
-        Self {
-            links,
-            heads: limit,
-            lens: [0; N],
-        }
+        Self { links, heads: limit, lens: [0; N] }
     }
 
     /// How many are in `list`.
@@ -60,11 +48,7 @@ impl<const N: usize> Lists<N> {
         debug_assert_eq!(self.links[number as usize].list, NONE, "in a list already");
         let head = self.heads + list as u32;
         let older = self.links[head as usize].older;
-        self.links[number as usize] = Link {
-            older,
-            newer: head,
-            list: list as u32,
-        };
+        self.links[number as usize] = Link { older, newer: head, list: list as u32 };
         self.links[older as usize].newer = number;
         self.links[head as usize].older = number;
         self.lens[list] += 1;

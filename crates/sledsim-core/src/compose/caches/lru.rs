@@ -58,10 +58,7 @@ impl Lru {
 }
 
 /// Its registration.
-pub(super) const ENTRY: PolicyEntry = PolicyEntry {
-    name: "lru",
-    read: |_| Ok(spec()),
-};
+pub(super) const ENTRY: PolicyEntry = PolicyEntry { name: "lru", read: |_| Ok(spec()) };
 
 /// The policy, which has no keys.
 pub(super) fn spec() -> PolicySpec {
@@ -85,8 +82,7 @@ impl Policy for Lru {
 
     fn idle_again(&mut self, slot: u32) {
         if self.lists.list_of(slot) == SET_ASIDE {
-            self.again
-                .push(Reverse((self.numbers[slot as usize], slot)));
+            self.again.push(Reverse((self.numbers[slot as usize], slot)));
         }
     }
 

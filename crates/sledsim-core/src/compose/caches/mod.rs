@@ -107,13 +107,8 @@ impl Named for PolicyEntry {
 }
 
 /// All policies; the first is the default.
-pub const POLICIES: Registry<PolicyEntry> = Registry::new(&[
-    lru::ENTRY,
-    lfuda::ENTRY,
-    slru::ENTRY,
-    arc::ENTRY,
-    s3fifo::ENTRY,
-]);
+pub const POLICIES: Registry<PolicyEntry> =
+    Registry::new(&[lru::ENTRY, lfuda::ENTRY, slru::ENTRY, arc::ENTRY, s3fifo::ENTRY]);
 
 /// The allowed range of a share.
 fn share() -> Range {

@@ -37,13 +37,7 @@ impl Ranks {
         let slots = limit as usize;
         Self {
             heap: Vec::with_capacity(slots),
-            slots: vec![
-                Slot {
-                    place: NOT_IN_HEAP,
-                    frequency: 0.0,
-                };
-                slots
-            ],
+            slots: vec![Slot { place: NOT_IN_HEAP, frequency: 0.0 }; slots],
             next: BinaryHeap::with_capacity(slots + 1),
         }
     }
@@ -69,11 +63,7 @@ impl Ranks {
     /// The least rank of the slots other than `slot`.
     #[inline]
     pub fn least_except(&self, slot: u32) -> Option<Rank> {
-        let first = if self.slots[slot as usize].place == 0 {
-            1..CHILDREN + 1
-        } else {
-            0..1
-        };
+        let first = if self.slots[slot as usize].place == 0 { 1..CHILDREN + 1 } else { 0..1 };
         let others = first.filter_map(|place| self.heap.get(place));
         others.map(|item| item.0).min()
     }
@@ -137,14 +127,11 @@ impl Ranks {
         let read = slots.iter().fold(0, |read, slot| read ^ place(*slot));
         std::hint::black_box(read);
         let last = self.heap.len().saturating_sub(1);
-        let read = slots
-            .iter()
-            .map(|slot| place(*slot))
-            .fold(0, |read, place| {
-                let places = [place, CHILDREN * place + 1, CHILDREN * (place + 1)];
-                let uses = places.map(|place| self.heap[last.min(place)].0.1);
-                read ^ uses[0] ^ uses[1] ^ uses[2]
-            });
+        let read = slots.iter().map(|slot| place(*slot)).fold(0, |read, place| {
+            let places = [place, CHILDREN * place + 1, CHILDREN * (place + 1)];
+            let uses = places.map(|place| self.heap[last.min(place)].0.1);
+            read ^ uses[0] ^ uses[1] ^ uses[2]
+        });
         std::hint::black_box(read);
     }
 

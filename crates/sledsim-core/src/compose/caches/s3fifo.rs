@@ -155,10 +155,7 @@ const FILLS: [(&str, Fill); 2] = [("small", Fill::Small), ("main", Fill::Main)];
 const SMALL_SHARE: f64 = 0.1;
 
 /// Its registration.
-pub(super) const ENTRY: PolicyEntry = PolicyEntry {
-    name: "s3fifo",
-    read,
-};
+pub(super) const ENTRY: PolicyEntry = PolicyEntry { name: "s3fifo", read };
 
 fn read(keys: &mut Keys) -> Result<PolicySpec> {
     let small = keys.opt_f64("small", share())?.unwrap_or(SMALL_SHARE);
@@ -166,9 +163,7 @@ fn read(keys: &mut Keys) -> Result<PolicySpec> {
     let size = (small != SMALL_SHARE).then(|| format!("small={small}"));
     let filled = (fill != Fill::Small).then(|| format!("fill={}", choice_name(fill, &FILLS)));
     let given: Vec<_> = size.into_iter().chain(filled).collect();
-    Ok(PolicySpec::new(ENTRY.name, &given, move |slots| {
-        Box::new(S3Fifo::new(slots, small, fill))
-    }))
+    Ok(PolicySpec::new(ENTRY.name, &given, move |slots| Box::new(S3Fifo::new(slots, small, fill))))
 }
 
 impl Policy for S3Fifo {

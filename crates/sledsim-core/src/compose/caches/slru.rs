@@ -53,12 +53,7 @@ impl Slru {
     fn with(slots: u32, segments: u32, size: u32, lowest: u32) -> Self {
         let mut most = [size; MOST_SEGMENTS as usize];
         most[0] = slots;
-        Self {
-            lists: Lists::new(slots),
-            most,
-            top: segments as usize - 1,
-            lowest,
-        }
+        Self { lists: Lists::new(slots), most, top: segments as usize - 1, lowest }
     }
 }
 

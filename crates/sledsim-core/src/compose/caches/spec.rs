@@ -48,10 +48,7 @@ impl PolicySpec {
             [] => name.to_owned(),
             _ => format!("{name}({})", keys.join("; ")),
         };
-        Self {
-            label,
-            make: Arc::new(make),
-        }
+        Self { label, make: Arc::new(make) }
     }
 
     /// The names of all policies, the default first.

@@ -12,11 +12,8 @@ enum FrontPart {
     Whole,
 }
 
-const FRONT_PARTS: [(&str, FrontPart); 3] = [
-    ("first", FrontPart::First),
-    ("centre", FrontPart::Centre),
-    ("whole", FrontPart::Whole),
-];
+const FRONT_PARTS: [(&str, FrontPart); 3] =
+    [("first", FrontPart::First), ("centre", FrontPart::Centre), ("whole", FrontPart::Whole)];
 
 /// `front_mib` and `front_placement`: how much of the front is used, and which
 /// part. MSST 2005 does not specify the part; on a sled it determines the seek
@@ -36,9 +33,7 @@ impl PlacementSpec {
     pub fn read(keys: &mut Keys) -> Result<Self> {
         Ok(Self {
             used_blocks: blocks_of(keys, "front_mib", 1 << 20)?,
-            part: keys
-                .opt_choice("front_placement", &FRONT_PARTS)?
-                .unwrap_or(FrontPart::First),
+            part: keys.opt_choice("front_placement", &FRONT_PARTS)?.unwrap_or(FrontPart::First),
         })
     }
 
@@ -61,11 +56,7 @@ impl PlacementSpec {
             return Err(keys.refuse("front_mib", must));
         }
         if used < unit_blocks {
-            let key = if self.used_blocks.is_some() {
-                "front_mib"
-            } else {
-                "front"
-            };
+            let key = if self.used_blocks.is_some() { "front_mib" } else { "front" };
             let must = format!(
                 "must hold a {unit} of {} KiB or more, and is {} KiB",
                 unit_blocks as f64 / 2.0,
@@ -81,11 +72,7 @@ impl PlacementSpec {
             // The last unit ends at the end of the front, or less than a unit before it.
             FrontPart::Whole => (0, unit_blocks + spare / units),
         };
-        Ok(Placement {
-            units,
-            base,
-            stride_blocks,
-        })
+        Ok(Placement { units, base, stride_blocks })
     }
 }
 
@@ -102,11 +89,7 @@ impl Placement {
     /// `units` contiguous units of `unit_blocks`.
     #[must_use]
     pub fn dense(units: u64, unit_blocks: u64) -> Self {
-        Self {
-            units,
-            base: 0,
-            stride_blocks: unit_blocks,
-        }
+        Self { units, base: 0, stride_blocks: unit_blocks }
     }
 
     /// The first LBN of `unit`, counted from 0, on the front.
@@ -126,8 +109,7 @@ const SIZES: Range = Range::above(0.0).at_most(1e12);
 /// A size that is not a whole number of blocks.
 pub fn blocks_of(keys: &mut Keys, name: &'static str, unit_bytes: u64) -> Result<Option<u64>> {
     let size = keys.opt_f64(name, SIZES)?;
-    size.map(|size| whole_blocks(keys, name, size, unit_bytes))
-        .transpose()
+    size.map(|size| whole_blocks(keys, name, size, unit_bytes)).transpose()
 }
 
 /// As [`blocks_of`], for a required key.

@@ -23,11 +23,7 @@ impl Disk {
     /// Creates a disk with its arm at cylinder 0 and head 0.
     #[must_use]
     pub fn new(drive: Arc<Drive>) -> Self {
-        Self {
-            drive,
-            arm: Arm::default(),
-            spindle: None,
-        }
+        Self { drive, arm: Arm::default(), spindle: None }
     }
 
     /// Returns the disk with power states, if any.
@@ -168,12 +164,7 @@ impl Mechanism for Disk {
                 (now, self.arm) = (pass.end, pass.arm);
             }
         }
-        Service {
-            parts,
-            passes,
-            energy_nj: self.energy_nj(energy_j),
-            ..Service::default()
-        }
+        Service { parts, passes, energy_nj: self.energy_nj(energy_j), ..Service::default() }
     }
 
     /// The cylinder of the first block.

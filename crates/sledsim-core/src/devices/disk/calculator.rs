@@ -126,10 +126,7 @@ impl Calculator {
     pub fn seek_time(&self, cylinders: u32, op: Op) -> Result<Nanos> {
         let seeks = &self.disk.drive().seeks;
         if cylinders > seeks.longest() {
-            let message = format!(
-                "cylinders = {cylinders}: must be from 0 to {}",
-                seeks.longest()
-            );
+            let message = format!("cylinders = {cylinders}: must be from 0 to {}", seeks.longest());
             return Err(Error::Key(message));
         }
         Ok(self.over(cylinders, op))
@@ -165,9 +162,7 @@ impl Calculator {
         let read = Request::new(0, Nanos::ZERO, Op::Read, start, 1);
         let at = disk.serve(Nanos::ZERO, &read, &mut steps).parts.total();
         let from = disk.arm();
-        let parts = disk
-            .serve(at, &Request::new(0, at, op, end, 1), &mut steps)
-            .parts;
+        let parts = disk.serve(at, &Request::new(0, at, op, end, 1), &mut steps).parts;
         Ok(Move {
             cylinders: from.cylinder.abs_diff(disk.arm().cylinder),
             seek: parts.seek,

@@ -61,12 +61,8 @@ pub struct PassMode {
 
 impl PassMode {
     /// Continues a read from the first block on.
-    pub const READ_ON: Self = Self {
-        write: false,
-        zero_latency: false,
-        continues: true,
-        not_before: Nanos::ZERO,
-    };
+    pub const READ_ON: Self =
+        Self { write: false, zero_latency: false, continues: true, not_before: Nanos::ZERO };
 }
 
 /// One pass over a track: at most one revolution of transfer.
@@ -116,11 +112,7 @@ impl Drive {
         let write = op == Op::Write;
         PassMode {
             write,
-            zero_latency: if write {
-                self.zero_latency_write
-            } else {
-                self.zero_latency_read
-            },
+            zero_latency: if write { self.zero_latency_write } else { self.zero_latency_read },
             continues: false,
             not_before: Nanos::ZERO,
         }
@@ -138,19 +130,11 @@ impl Drive {
             0 => self.seeks.staying(),
             distance => self.seeks.time(distance),
         };
-        let switch = if from.head == to.head {
-            Nanos::ZERO
-        } else {
-            self.head_switch
-        };
+        let switch = if from.head == to.head { Nanos::ZERO } else { self.head_switch };
         let settle_ns = if how.write { self.write_settle_ns } else { 0 };
         let settled = |time: Nanos| Nanos(time.0.saturating_add_signed(settle_ns));
         let all = settled(seek.max(switch));
-        let seek = if seek == Nanos::ZERO && from != to {
-            Nanos::ZERO
-        } else {
-            settled(seek)
-        };
+        let seek = if seek == Nanos::ZERO && from != to { Nanos::ZERO } else { settled(seek) };
         (seek, all - seek, Nanos(settle_ns.max(0) as u64))
     }
 
@@ -167,10 +151,7 @@ impl Drive {
     #[inline(always)]
     pub fn pass_over(&self, at: Nanos, from: Arm, how: PassMode, lbn: u64, piece: &Piece) -> Pass {
         let track = piece.track;
-        let arm = Arm {
-            cylinder: track.cylinder,
-            head: track.head,
-        };
+        let arm = Arm { cylinder: track.cylinder, head: track.head };
         let (seek, head_switch, settle) = self.position(from, arm, how);
         let arrive = at + seek + head_switch;
         let ready = arrive.max(how.not_before);
@@ -234,8 +215,7 @@ impl Drive {
                 skipped = skipped.or(Some(at - index));
             }
         };
-        self.geometry
-            .for_blocks_on(track, index..track.sectors, &mut look);
+        self.geometry.for_blocks_on(track, index..track.sectors, &mut look);
         let skipped = skipped.unwrap_or(next);
         (skipped, last, track.sectors - skipped + end)
     }
@@ -244,14 +224,7 @@ impl Drive {
     /// and the others continue it.
     #[must_use]
     pub fn passes(&self, at: Nanos, from: Arm, how: PassMode, extent: Extent) -> Passes<'_> {
-        Passes {
-            drive: self,
-            at,
-            arm: from,
-            how,
-            lbn: extent.lbn,
-            end: extent.end(),
-        }
+        Passes { drive: self, at, arm: from, how, lbn: extent.lbn, end: extent.end() }
     }
 
     /// Calls `found` for every run of blocks of `pass` that pass without a gap between
@@ -296,11 +269,7 @@ impl Drive {
         };
         let mut part = |lbn: u64, blocks: u32, sectors: u32| {
             if blocks > 0 {
-                found(
-                    Extent { lbn, blocks },
-                    time(sectors),
-                    time(sectors + blocks),
-                );
+                found(Extent { lbn, blocks }, time(sectors), time(sectors + blocks));
             }
         };
         let last = pass.skipped.saturating_sub(places).min(run.blocks);

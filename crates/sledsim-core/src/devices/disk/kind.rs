@@ -11,10 +11,8 @@ use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
 /// Registers the device kind `disk`.
-pub const KIND: KindEntry = KindEntry {
-    name: "disk",
-    read: |keys, _| Ok(Arc::new(DiskSpec::read(keys)?)),
-};
+pub const KIND: KindEntry =
+    KindEntry { name: "disk", read: |keys, _| Ok(Arc::new(DiskSpec::read(keys)?)) };
 
 impl DeviceKind for DiskSpec {
     fn kind(&self) -> &'static str {
@@ -34,8 +32,7 @@ impl DeviceKind for DiskSpec {
     }
 
     fn start(&self) -> PowerOn {
-        self.power
-            .map_or_else(PowerOn::default, |power| power.start)
+        self.power.map_or_else(PowerOn::default, |power| power.start)
     }
 
     fn startup(&self) -> Nanos {

@@ -151,11 +151,8 @@ impl Spindle {
         let (ready, inactive) = self.split(at);
         self.energy.idle_j += self.power.idle_w * ready.s();
         self.energy.inactive_j += self.power.standby_w * inactive.s();
-        let startup_j = if self.watch.is_inactive(idle) {
-            self.power.spin_up_w * delay.s()
-        } else {
-            0.0
-        };
+        let startup_j =
+            if self.watch.is_inactive(idle) { self.power.spin_up_w * delay.s() } else { 0.0 };
         self.energy.startup_j += startup_j;
         self.watch.ended(idle);
         self.since = self.since.max(at + delay);

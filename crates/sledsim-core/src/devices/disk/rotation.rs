@@ -40,11 +40,7 @@ impl Rotation {
         let bits = rpm.clamp(1.0, 1e6).to_bits();
         let mantissa = (bits & ((1 << 52) - 1)) | (1 << 52);
         let exponent = (bits >> 52) - 1023;
-        Self::new(
-            u128::from(mantissa),
-            60_000_000_000 << (52 - exponent),
-            start,
-        )
+        Self::new(u128::from(mantissa), 60_000_000_000 << (52 - exponent), start)
     }
 
     /// At one revolution in `period_ps` picoseconds (60,000 to 6 x 10^13).
@@ -59,12 +55,7 @@ impl Rotation {
         let whole = ns / turns;
         let shift = 60 - (128 - whole.leading_zeros());
         let period = (whole << shift) | binary(ns % turns, turns, shift);
-        Self {
-            speed: binary(turns, ns, 128),
-            period: period as u64,
-            shift,
-            start,
-        }
+        Self { speed: binary(turns, ns, 128), period: period as u64, shift, start }
     }
 
     /// The angle under the heads at `at`.
@@ -73,9 +64,7 @@ impl Rotation {
     pub fn angle(&self, at: Nanos) -> u64 {
         let (high, low) = ((self.speed >> 64) as u64, self.speed as u64);
         let carried = (u128::from(at.0) * u128::from(low)) >> 64;
-        (at.0.wrapping_mul(high))
-            .wrapping_add(carried as u64)
-            .wrapping_add(self.start)
+        (at.0.wrapping_mul(high)).wrapping_add(carried as u64).wrapping_add(self.start)
     }
 
     /// The rotation from `angle` to `target`: less than a revolution, and zero if the

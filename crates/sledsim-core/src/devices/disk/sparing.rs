@@ -37,12 +37,7 @@ pub enum Range {
 }
 
 const fn sectors(range: Range, front: bool, slips_use_spares: bool) -> Sparing {
-    Sparing {
-        range,
-        front,
-        slips_use_spares,
-        tracks: false,
-    }
+    Sparing { range, front, slips_use_spares, tracks: false }
 }
 
 impl Sparing {
@@ -50,24 +45,12 @@ impl Sparing {
     /// 0 to 10.
     pub const NAMED: [(&'static str, Self); 11] = [
         ("none", sectors(Range::None, false, true)),
-        (
-            "zone_end_tracks",
-            Self {
-                tracks: true,
-                ..sectors(Range::Zone, false, true)
-            },
-        ),
+        ("zone_end_tracks", Self { tracks: true, ..sectors(Range::Zone, false, true) }),
         ("cylinder_end", sectors(Range::Cylinder, false, true)),
         ("track_end", sectors(Range::Track, false, true)),
-        (
-            "cylinder_end_no_slips",
-            sectors(Range::Cylinder, false, false),
-        ),
+        ("cylinder_end_no_slips", sectors(Range::Cylinder, false, false)),
         ("cylinder_front", sectors(Range::Cylinder, true, true)),
-        (
-            "cylinder_front_no_slips",
-            sectors(Range::Cylinder, true, false),
-        ),
+        ("cylinder_front_no_slips", sectors(Range::Cylinder, true, false)),
         ("disk_end", sectors(Range::Disk, false, true)),
         ("range_end", sectors(Range::Cylinders(1), false, true)),
         ("zone_end", sectors(Range::Zone, false, true)),
@@ -78,11 +61,7 @@ impl Sparing {
     /// for it and `slipped` sectors besides.
     #[must_use]
     pub fn used(self, good: u64, spares: u64, slipped: u64) -> u64 {
-        let free = if self.slips_use_spares {
-            spares.saturating_sub(slipped)
-        } else {
-            spares
-        };
+        let free = if self.slips_use_spares { spares.saturating_sub(slipped) } else { spares };
         good.saturating_sub(free)
     }
 }

@@ -64,10 +64,7 @@ impl DiskSpec {
             zone.finish()?;
         }
         let blocks = geometry.blocks();
-        if keys
-            .opt_u64("blocks", 1..=1 << 50)?
-            .is_some_and(|stated| stated != blocks)
-        {
+        if keys.opt_u64("blocks", 1..=1 << 50)?.is_some_and(|stated| stated != blocks) {
             let must = format!(
                 "must be {blocks}, which is what the zones hold less spares, slips, reserved_blocks and unused_end_blocks"
             );
@@ -121,13 +118,7 @@ impl DiskSpec {
     /// Builds the device as a model.
     #[must_use]
     pub fn build(&self, name: &str, device: u16, scheduler: Box<dyn Scheduler>) -> Box<dyn Model> {
-        Box::new(Controller::new(
-            name,
-            device,
-            self.disk(),
-            scheduler,
-            self.settings.clone(),
-        ))
+        Box::new(Controller::new(name, device, self.disk(), scheduler, self.settings.clone()))
     }
 
     /// Quantities derived from the spec, with units in their names.
@@ -233,13 +224,7 @@ fn read_zone(zone: &mut Keys, sparing: Sparing) -> Result<ZoneSpec> {
         last_cylinder,
         blocks_per_track: sectors,
         offset: angle(zone, "offset_sectors", "offset_revolutions", sectors, false)?,
-        track_skew: angle(
-            zone,
-            "track_skew_sectors",
-            "track_skew_revolutions",
-            sectors,
-            true,
-        )?,
+        track_skew: angle(zone, "track_skew_sectors", "track_skew_revolutions", sectors, true)?,
         cylinder_skew: angle(
             zone,
             "cylinder_skew_sectors",
@@ -410,11 +395,7 @@ fn read_seeks(keys: &mut Keys, cylinders: u32) -> Result<Vec<f64>> {
 fn read_falls(keys: &mut Keys) -> Result<Falls> {
     let falls = keys.opt_choice(
         "seek_falls",
-        &[
-            ("refuse", Falls::Refuse),
-            ("keep", Falls::Keep),
-            ("smooth", Falls::Smooth),
-        ],
+        &[("refuse", Falls::Refuse), ("keep", Falls::Keep), ("smooth", Falls::Smooth)],
     )?;
     Ok(falls.unwrap_or(Falls::Refuse))
 }
@@ -474,10 +455,7 @@ fn read_hpl(keys: &mut Keys, longest: u32) -> Result<Vec<f64>> {
             keys.refuse("seek_long_ms", must)
         }
     };
-    if let Some(index) = times
-        .iter()
-        .position(|&time| !(0.0..=LONGEST_MS).contains(&time))
-    {
+    if let Some(index) = times.iter().position(|&time| !(0.0..=LONGEST_MS).contains(&time)) {
         let must = format!(
             "must give times of 0 to {LONGEST_MS} ms, not {} for {} cylinders",
             times[index],

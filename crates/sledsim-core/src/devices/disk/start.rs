@@ -45,10 +45,7 @@ impl From<&Start> for FirstPass {
     fn from(start: &Start) -> Self {
         let [head, sector, low, high, zone, sectors, span] = start.own;
         Self {
-            arm: Arm {
-                cylinder: start.cylinder,
-                head,
-            },
+            arm: Arm { cylinder: start.cylinder, head },
             sector,
             angle: u64::from(high) << 32 | u64::from(low),
             zone,
@@ -69,10 +66,7 @@ impl Drive {
             return Start::at(i64::from(track.cylinder));
         }
         Start::from(FirstPass {
-            arm: Arm {
-                cylinder: track.cylinder,
-                head: track.head,
-            },
+            arm: Arm { cylinder: track.cylinder, head: track.head },
             sector: track.sector(piece.index),
             angle: track.angle(piece.index),
             zone: track.zone(),
@@ -109,11 +103,7 @@ impl Drive {
             let next = 1 + ((past * u128::from(pass.sectors)) >> 64) as u32;
             if next < pass.span {
                 let sector = pass.sector + next;
-                let round = if sector >= pass.sectors {
-                    pass.sectors
-                } else {
-                    0
-                };
+                let round = if sector >= pass.sectors { pass.sectors } else { 0 };
                 let target = self.geometry.sector_angle(pass.zone, sector - round);
                 wait = Rotation::until(angle, target);
             }

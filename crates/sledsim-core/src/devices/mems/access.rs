@@ -45,29 +45,13 @@ pub fn access<K: Kinematics>(
             }
             let forced = Some(if up { Direction::Up } else { Direction::Down });
             for pass in &run {
-                step(
-                    motion,
-                    state,
-                    pass,
-                    forced,
-                    row_s,
-                    &mut elapsed_s,
-                    &mut emit,
-                );
+                step(motion, state, pass, forced, row_s, &mut elapsed_s, &mut emit);
             }
         }
     } else {
         let forced = (rule == DirectionRule::AlwaysUp).then_some(Direction::Up);
         for pass in passes {
-            step(
-                motion,
-                state,
-                &pass,
-                forced,
-                row_s,
-                &mut elapsed_s,
-                &mut emit,
-            );
+            step(motion, state, &pass, forced, row_s, &mut elapsed_s, &mut emit);
         }
     }
 }
@@ -86,11 +70,7 @@ pub fn first_seek<K: Kinematics>(
     }
     let first = extents.iter().find(|extent| extent.blocks > 0)?;
     let place = motion.geometry.locate(first.lbn);
-    let pass = Pass {
-        cylinder: place.cylinder,
-        row: place.row,
-        ..Pass::default()
-    };
+    let pass = Pass { cylinder: place.cylinder, row: place.row, ..Pass::default() };
     let forced = (rule == DirectionRule::AlwaysUp).then_some(Direction::Up);
     Some(seek_to_pass(motion, state, &pass, forced).0)
 }
@@ -128,15 +108,7 @@ pub fn access_planned<K: Kinematics>(
             let index = if up { first + step_of } else { last - step_of };
             let mut emit = |step| emit(step, index);
             let pass = pass(index);
-            step(
-                motion,
-                state,
-                &pass,
-                forced,
-                row_s,
-                &mut elapsed_s,
-                &mut emit,
-            );
+            step(motion, state, &pass, forced, row_s, &mut elapsed_s, &mut emit);
         }
         first = last + 1;
     }
@@ -219,14 +191,7 @@ fn seek_to_pass<K: Kinematics>(
         None => {
             let (up, down) = (start(Direction::Up), start(Direction::Down));
             let (seek, is_up) = motion.faster_seek(state, x_m, &up, &down);
-            (
-                seek,
-                if is_up {
-                    Direction::Up
-                } else {
-                    Direction::Down
-                },
-            )
+            (seek, if is_up { Direction::Up } else { Direction::Down })
         }
     }
 }
@@ -252,9 +217,8 @@ fn next_run(passes: &mut Passes<'_>) -> Option<Run> {
         let last = run[run.len() - 1];
         let Some(next) = ahead.next() else { break };
         let way = i64::from(next.row) - i64::from(last.row);
-        let first_way = run
-            .get(1)
-            .map_or(way, |second| i64::from(second.row) - i64::from(run[0].row));
+        let first_way =
+            run.get(1).map_or(way, |second| i64::from(second.row) - i64::from(run[0].row));
         if next.cylinder != last.cylinder || way.abs() != 1 || way != first_way {
             break;
         }

@@ -53,20 +53,12 @@ impl BackgroundDrain {
     /// Wraps `child` to serve its background tasks.
     #[must_use]
     pub fn new(child: Box<dyn Model>) -> Self {
-        Self {
-            child,
-            in_flight: InFlight::default(),
-            asked: 0,
-        }
+        Self { child, in_flight: InFlight::default(), asked: 0 }
     }
 
     /// When a task gets a pass of its own, if no request arrives before.
     fn ask_at(&self) -> Option<Nanos> {
-        let impatient = || {
-            self.child
-                .background()
-                .is_some_and(Background::wants_own_pass)
-        };
+        let impatient = || self.child.background().is_some_and(Background::wants_own_pass);
         (self.in_flight.open == 0 && impatient()).then_some(self.in_flight.idle_from)
     }
 
@@ -75,11 +67,7 @@ impl BackgroundDrain {
         let mechanism = self.child.mechanism()?;
         let request = |wanted: &PassRequest| {
             let mut request = Request::new(OF_TASKS + self.asked, at, wanted.op, wanted.lbn, 1);
-            request.flags = Flags {
-                background: true,
-                for_task: true,
-                ..Flags::default()
-            };
+            request.flags = Flags { background: true, for_task: true, ..Flags::default() };
             request
         };
         let estimate = |wanted: &PassRequest| mechanism.estimate(at, &request(wanted));
@@ -91,8 +79,7 @@ impl BackgroundDrain {
     fn give(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         self.in_flight.open += 1;
         let (in_flight, above) = (&mut self.in_flight, sink);
-        self.child
-            .submit(request, &mut ForwardingSink { in_flight, above });
+        self.child.submit(request, &mut ForwardingSink { in_flight, above });
     }
 }
 
@@ -105,8 +92,7 @@ impl Events for BackgroundDrain {
     fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if self.child.wake_at() == Some(at) {
             let (in_flight, above) = (&mut self.in_flight, sink);
-            self.child
-                .wake(at, &mut ForwardingSink { in_flight, above });
+            self.child.wake(at, &mut ForwardingSink { in_flight, above });
         } else if let Some(request) = self.own_request(at) {
             self.asked += 1;
             self.give(request, sink);

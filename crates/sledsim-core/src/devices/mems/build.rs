@@ -39,14 +39,7 @@ impl Mems {
         background: Option<BackgroundTasks>,
         feed: Option<Arc<TipFeed>>,
     ) -> Box<dyn Model> {
-        self.with_motion(Build {
-            spec: self,
-            name,
-            device,
-            scheduler,
-            background,
-            feed,
-        })
+        self.with_motion(Build { spec: self, name, device, scheduler, background, feed })
     }
 }
 
@@ -93,11 +86,7 @@ impl Build<'_> {
         };
         let has_tail = background.has_tail();
         let model = self.around(FreeTips::new(mechanism, background, block_j));
-        if has_tail {
-            Box::new(BackgroundDrain::new(model))
-        } else {
-            model
-        }
+        if has_tail { Box::new(BackgroundDrain::new(model)) } else { model }
     }
 
     /// Puts a mechanism into a station.
@@ -109,9 +98,9 @@ impl Build<'_> {
                 Station::new(name, device, mechanism, scheduler, interface)
                     .with_batching(self.spec.batching),
             ),
-            Some(buffer) => Box::new(Buffered::new(
-                name, device, mechanism, scheduler, interface, buffer,
-            )),
+            Some(buffer) => {
+                Box::new(Buffered::new(name, device, mechanism, scheduler, interface, buffer))
+            }
         }
     }
 }

@@ -122,10 +122,7 @@ fn within(name: &str, place_m: f64, reach_m: f64) -> Result<()> {
     }
     Err(Error::argument(
         name,
-        format!(
-            "{name} = {place_m} m: must be from {} to {reach_m} m from the centre",
-            -reach_m
-        ),
+        format!("{name} = {place_m} m: must be from {} to {reach_m} m from the centre", -reach_m),
     ))
 }
 
@@ -151,20 +148,12 @@ impl<K: Kinematics> MotionCalculator<K> {
             within(name, place_m, reach_m)?;
             let bits = (place_m / bit_m).round();
             let off = (place_m / bit_m - bits).abs();
-            Ok::<f64, Error>(if self.whole_bits || off < ON_BIT {
-                bits * bit_m
-            } else {
-                place_m
-            })
+            Ok::<f64, Error>(if self.whole_bits || off < ON_BIT { bits * bit_m } else { place_m })
         };
         let x_m = place("x", point.x_m, self.reach_m.0)?;
         let y_m = place("y", point.y_m, self.reach_m.1)?;
         let y = self.motion.point(y_m, point.direction);
-        Ok(State {
-            x_m,
-            y,
-            turning_s: 0.0,
-        })
+        Ok(State { x_m, y, turning_s: 0.0 })
     }
 }
 
@@ -197,16 +186,9 @@ impl<K: Kinematics + Debug> Calculator for MotionCalculator<K> {
         self.check(extent)?;
         let mut state = start.map_or(Ok(self.parked), |point| self.state(&point))?;
         let mut steps = Vec::new();
-        access(
-            &self.motion,
-            self.rule,
-            &mut state,
-            &[extent],
-            0.0,
-            |step| {
-                steps.push(step);
-            },
-        );
+        access(&self.motion, self.rule, &mut state, &[extent], 0.0, |step| {
+            steps.push(step);
+        });
         Ok((steps, state.into()))
     }
 
@@ -251,10 +233,6 @@ impl<K: Kinematics + Debug> Calculator for MotionCalculator<K> {
 
 impl From<State> for Point {
     fn from(state: State) -> Self {
-        Self {
-            x_m: state.x_m,
-            y_m: state.y.y_m,
-            direction: state.y.direction,
-        }
+        Self { x_m: state.x_m, y_m: state.y.y_m, direction: state.y.direction }
     }
 }

@@ -188,12 +188,7 @@ impl Geometry {
         let (track, row) = divide(row, self.rows);
         let row = self.map.flip(track, row, self.rows);
         let (cylinder, track) = divide(track, self.tracks);
-        Location {
-            cylinder: cylinder as u32,
-            track,
-            row,
-            cell,
-        }
+        Location { cylinder: cylinder as u32, track, row, cell }
     }
 
     /// The block at `place`: the inverse of [`Geometry::locate`]. `None` if a

@@ -30,18 +30,11 @@ pub fn park_state<K: Kinematics>(motion: &Motion<K>, park: Park) -> State {
             let per_cylinder = geometry.blocks_per_cylinder();
             let lbn = u64::from(geometry.cylinders / 2) * per_cylinder + per_cylinder / 2;
             let place = geometry.locate(lbn);
-            (
-                geometry.x_m(place.cylinder),
-                motion.edge(Direction::Up, place.row),
-            )
+            (geometry.x_m(place.cylinder), motion.edge(Direction::Up, place.row))
         }
         Park::Centre => (0.0, motion.point(0.0, Direction::Up)),
     };
-    State {
-        x_m,
-        y,
-        turning_s: 0.0,
-    }
+    State { x_m, y, turning_s: 0.0 }
 }
 
 /// The state of a sled after coasting for `idle_s` from `state`: a triangle wave at
@@ -68,18 +61,11 @@ pub(super) fn coast<K: Kinematics>(motion: &Motion<K>, state: State, idle_s: f64
     let turning_s = into_s - sweep_s;
     if turning_s < 0.0 {
         let y_m = sign * (speed_m_s * into_s - reach_m);
-        return State {
-            y: motion.point(y_m, direction),
-            ..state
-        };
+        return State { y: motion.point(y_m, direction), ..state };
     }
     let back = match direction {
         Direction::Up => Direction::Down,
         Direction::Down => Direction::Up,
     };
-    State {
-        y: motion.point(sign * reach_m, back),
-        turning_s: turn_s - turning_s,
-        ..state
-    }
+    State { y: motion.point(sign * reach_m, back), turning_s: turn_s - turning_s, ..state }
 }

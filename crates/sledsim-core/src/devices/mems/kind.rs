@@ -30,11 +30,7 @@ pub struct SledKind {
 pub const KIND: KindEntry = KindEntry {
     name: "mems",
     read: |keys, _| {
-        Ok(Arc::new(SledKind {
-            spec: Mems::read(keys)?,
-            background: None,
-            feed: None,
-        }))
+        Ok(Arc::new(SledKind { spec: Mems::read(keys)?, background: None, feed: None }))
     },
 };
 
@@ -61,11 +57,7 @@ impl SledKind {
                  \"explicit\" or \"none\""
             )));
         }
-        Ok(Self {
-            spec: spec.clone(),
-            background: Some(background),
-            feed: self.feed.clone(),
-        })
+        Ok(Self { spec: spec.clone(), background: Some(background), feed: self.feed.clone() })
     }
 }
 

@@ -30,11 +30,6 @@ impl Locator {
         let (track, row) = self.rows.divide(row);
         let row = geometry.map.flip(track, row, self.rows.by());
         let (cylinder, track) = self.tracks.divide(track);
-        Location {
-            cylinder: cylinder as u32,
-            track,
-            row,
-            cell,
-        }
+        Location { cylinder: cylinder as u32, track, row, cell }
     }
 }

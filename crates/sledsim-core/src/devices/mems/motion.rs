@@ -105,11 +105,7 @@ impl XSeek {
     /// The longer of the X part and a Y part.
     #[inline]
     fn or_longer(&self, y_s: f64) -> f64 {
-        if self.total_s > y_s {
-            self.total_s
-        } else {
-            y_s
-        }
+        if self.total_s > y_s { self.total_s } else { y_s }
     }
 }
 
@@ -286,11 +282,7 @@ impl<K: Kinematics> Motion<K> {
     /// Any other point in Y.
     #[must_use]
     pub fn point(&self, y_m: f64, direction: Direction) -> YPoint {
-        YPoint {
-            y_m,
-            direction,
-            edge: None,
-        }
+        YPoint { y_m, direction, edge: None }
     }
 
     /// Time of one row under the tips, servo included.
@@ -338,9 +330,7 @@ impl<K: Kinematics> Motion<K> {
             return 0.0;
         }
         let drive = &self.drive;
-        let travel_s = self
-            .kinematics
-            .travel_at_least_s(&drive.x_axis, from_m, to_m);
+        let travel_s = self.kinematics.travel_at_least_s(&drive.x_axis, from_m, to_m);
         let full_s = travel_s + drive.settle_s;
         if self.within_tip_reach(from_m, to_m) {
             full_s.min(self.least_turnaround_s)
@@ -355,11 +345,8 @@ impl<K: Kinematics> Motion<K> {
     #[must_use]
     pub fn trajectory(&self, in_x: bool, from_to_m: (f64, f64)) -> Option<Vec<MotionState>> {
         let drive = &self.drive;
-        let (axis, speed_m_s) = if in_x {
-            (&drive.x_axis, 0.0)
-        } else {
-            (&drive.y_axis, drive.access_m_s)
-        };
+        let (axis, speed_m_s) =
+            if in_x { (&drive.x_axis, 0.0) } else { (&drive.y_axis, drive.access_m_s) };
         (self.kinematics).trajectory(axis, from_to_m, speed_m_s, TRAJECTORY_CHUNKS)
     }
 
@@ -367,8 +354,7 @@ impl<K: Kinematics> Motion<K> {
     #[must_use]
     pub fn turnaround_s(&self, y_m: f64, direction: Direction) -> f64 {
         let velocity_m_s = self.drive.access_m_s * f64::from(direction.sign());
-        self.kinematics
-            .turnaround_s(&self.drive.y_axis, y_m, velocity_m_s, Moment::Start)
+        self.kinematics.turnaround_s(&self.drive.y_axis, y_m, velocity_m_s, Moment::Start)
     }
 
     fn within_tip_reach(&self, from_m: f64, to_m: f64) -> bool {
@@ -387,16 +373,10 @@ impl<K: Kinematics> Motion<K> {
             return XSeek::default();
         }
         if self.within_tip_reach(from_m, to_m) {
-            return XSeek {
-                total_s: self.least_turnaround_s,
-                settle_s: 0.0,
-            };
+            return XSeek { total_s: self.least_turnaround_s, settle_s: 0.0 };
         }
         let settle_s = self.drive.settle_s;
-        XSeek {
-            total_s: travel_s() + settle_s,
-            settle_s,
-        }
+        XSeek { total_s: travel_s() + settle_s, settle_s }
     }
 
     #[inline]
@@ -417,16 +397,11 @@ impl<K: Kinematics> Motion<K> {
         if self.drive.y_waits && from.y_m == to.y_m && from.direction == to.direction {
             return YSeek::default();
         }
-        let heading = if from.y_m < to.y_m {
-            Direction::Up
-        } else {
-            Direction::Down
-        };
+        let heading = if from.y_m < to.y_m { Direction::Up } else { Direction::Down };
         let (axis, speed_m_s) = (&self.drive.y_axis, self.drive.access_m_s);
         let turn_s = |direction: Direction, y_m: f64, moment: Moment| {
             let velocity_m_s = speed_m_s * f64::from(direction.sign());
-            self.kinematics
-                .turnaround_s(axis, y_m, velocity_m_s, moment)
+            self.kinematics.turnaround_s(axis, y_m, velocity_m_s, moment)
         };
         let mut turnaround_s = 0.0;
         let mut turns = 0;
@@ -439,10 +414,6 @@ impl<K: Kinematics> Motion<K> {
             turns += 1;
         }
         let travel_s = self.kinematics.travel_s(axis, from.y_m, to.y_m, speed_m_s);
-        YSeek {
-            total_s: travel_s + turnaround_s,
-            turnaround_s,
-            turns,
-        }
+        YSeek { total_s: travel_s + turnaround_s, turnaround_s, turns }
     }
 }

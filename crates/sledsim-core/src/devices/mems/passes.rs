@@ -35,11 +35,7 @@ impl<'a> Passes<'a> {
     /// Creates the iterator for `extents`, which must lie within the device.
     #[must_use]
     pub fn new(geometry: &'a Geometry, extents: &'a [Extent]) -> Self {
-        Self {
-            geometry,
-            rest: Extent::default(),
-            more: extents,
-        }
+        Self { geometry, rest: Extent::default(), more: extents }
     }
 
     /// Whether blocks are left; moves on to the next extent if needed.
@@ -65,12 +61,8 @@ impl Iterator for Passes<'_> {
         }
         let width = self.geometry.blocks_per_row;
         let place = self.geometry.locate(self.rest.lbn);
-        let mut pass = Pass {
-            cylinder: place.cylinder,
-            row: place.row,
-            lbn: self.rest.lbn,
-            blocks: 0,
-        };
+        let mut pass =
+            Pass { cylinder: place.cylinder, row: place.row, lbn: self.rest.lbn, blocks: 0 };
         let square = |place: &Location| place.track * width + place.cell;
         let first = square(&place);
         let mut cell = place.cell;

@@ -84,12 +84,7 @@ impl MovesAhead {
             let moves = from_m.iter().zip(to_m).zip(times_s);
             self.moves.extend(moves.map(|((&from_m, &to_m), time_s)| {
                 let (x_s, settle) = motion.x_seek_and_settle(from_m, to_m, Some(time_s));
-                Move {
-                    from_m,
-                    to_m,
-                    x_s,
-                    settle,
-                }
+                Move { from_m, to_m, x_s, settle }
             }));
         }
         self.end_m = Some(at_m);
@@ -100,12 +95,7 @@ impl MovesAhead {
     pub fn estimate<K: Kinematics>(&self, motion: &Motion<K>, from_m: f64, to: u32) -> f64 {
         let to_m = motion.geometry.x_m(to);
         let (x_s, settle) = motion.x_seek_and_settle(from_m, to_m, None);
-        self.estimated[to as usize % ESTIMATED].set(Move {
-            from_m,
-            to_m,
-            x_s,
-            settle,
-        });
+        self.estimated[to as usize % ESTIMATED].set(Move { from_m, to_m, x_s, settle });
         x_s
     }
 
@@ -180,10 +170,7 @@ pub fn access_plain<K: Kinematics>(
     let only_up = rule == DirectionRule::AlwaysUp;
     let mut edge = state.y.edge().unwrap_or_default();
     let mut x_m = state.x_m;
-    let (width, most) = (
-        motion.geometry.blocks_per_row,
-        motion.geometry.blocks_per_pass,
-    );
+    let (width, most) = (motion.geometry.blocks_per_row, motion.geometry.blocks_per_pass);
     let (mut lbn, mut left) = (extent.lbn, extent.blocks);
     while left > 0 {
         // As `passes` has it: all that is under the tips in this row.
@@ -203,12 +190,7 @@ pub fn access_plain<K: Kinematics>(
         is_first = false;
         lbn += u64::from(blocks);
         left -= blocks;
-        let pass = Pass {
-            cylinder: place.cylinder,
-            row: place.row,
-            lbn,
-            blocks,
-        };
+        let pass = Pass { cylinder: place.cylinder, row: place.row, lbn, blocks };
         emit(serve(motion, only_up, &mut x_m, &mut edge, &pass, ahead));
     }
     state.x_m = x_m;

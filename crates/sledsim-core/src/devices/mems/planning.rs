@@ -56,11 +56,7 @@ impl BatchPlanner for Planning {
         let reach = self.parallel.micropositioning.at(at);
         for pass in self.planner.borrow().passes() {
             let (low, high) = pass.window();
-            visit(
-                pass.row,
-                low.saturating_sub(reach),
-                high.saturating_add(reach),
-            );
+            visit(pass.row, low.saturating_sub(reach), high.saturating_add(reach));
         }
     }
 }

@@ -46,10 +46,7 @@ pub struct Savings {
 
 impl Default for Savings {
     fn default() -> Self {
-        Self {
-            bits_per_bit: 1.0,
-            small_read: 1.0,
-        }
+        Self { bits_per_bit: 1.0, small_read: 1.0 }
     }
 }
 

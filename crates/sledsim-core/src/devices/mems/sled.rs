@@ -129,19 +129,12 @@ impl<K: Kinematics> Sled<K> {
         of_pass.clear();
         let plan = &*plans.planner.get_mut();
         let rule = self.behaviour.direction;
-        access_planned(
-            &self.motion,
-            rule,
-            &mut state,
-            plan,
-            startup_s,
-            |step, pass| {
-                let from = lbns.len();
-                lbns.extend_from_slice(plan.lbns(&plan.passes()[pass]));
-                of_pass.push(from..lbns.len());
-                steps.push(step);
-            },
-        );
+        access_planned(&self.motion, rule, &mut state, plan, startup_s, |step, pass| {
+            let from = lbns.len();
+            lbns.extend_from_slice(plan.lbns(&plan.passes()[pass]));
+            of_pass.push(from..lbns.len());
+            steps.push(step);
+        });
         self.state = state;
     }
 
@@ -176,10 +169,7 @@ impl<K: Kinematics> Sled<K> {
             let idle_mw = self.behaviour.power.idle_mw;
             self.energy.idle_j += 1e-3 * idle_mw * idle.s();
             self.watch.ended(idle);
-            return Startup {
-                wait_s: 0.0,
-                woken_s: 0.0,
-            };
+            return Startup { wait_s: 0.0, woken_s: 0.0 };
         }
         let (idle_j, inactive_j) = self.idle_energy_j(idle);
         self.energy.idle_j += idle_j;
@@ -219,10 +209,7 @@ impl<K: Kinematics> Sled<K> {
         }
         let tips = self.tips(request.op, &request.extents);
         let mut end = Nanos::from_s(startup.wait_s);
-        let mut parts = Parts {
-            other: end,
-            ..Parts::default()
-        };
+        let mut parts = Parts { other: end, ..Parts::default() };
         let mut energy = PassEnergy::default();
         for step in &mut steps[from..] {
             parts = parts + step.parts(end);
@@ -273,10 +260,7 @@ impl<K: Kinematics> Sled<K> {
         }
         let (ready, inactive) = self.watch.split(idle);
         let power = &self.behaviour.power;
-        (
-            1e-3 * power.idle_mw * ready.s(),
-            1e-3 * power.inactive_mw * inactive.s(),
-        )
+        (1e-3 * power.idle_mw * ready.s(), 1e-3 * power.inactive_mw * inactive.s())
     }
 }
 
@@ -351,10 +335,7 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         let tips = self.tips(plain.op, &[extent]);
         let row_s = self.motion.row_s();
         let other = Nanos::from_s(startup.wait_s);
-        let mut parts = Parts {
-            other,
-            ..Parts::default()
-        };
+        let mut parts = Parts { other, ..Parts::default() };
         let (mut elapsed_s, mut end) = (startup.wait_s, other);
         let mut energy = PassEnergy::default();
         let before = passes.len();
@@ -447,9 +428,7 @@ impl<K: Kinematics> Mechanism for Sled<K> {
     }
 
     fn batches(&self) -> Option<&dyn BatchPlanner> {
-        self.plans
-            .as_deref()
-            .map(|plans| plans as &dyn BatchPlanner)
+        self.plans.as_deref().map(|plans| plans as &dyn BatchPlanner)
     }
 
     fn blocks_of(&self, pass: usize) -> &[u64] {
@@ -480,10 +459,7 @@ impl<K: Kinematics> Mechanism for Sled<K> {
         };
         let state = State {
             x_m: x_m + off * motion.geometry.bit_m,
-            y: motion.point(
-                start.y_m + f64::from(step.direction) * servo_m,
-                start.direction,
-            ),
+            y: motion.point(start.y_m + f64::from(step.direction) * servo_m, start.direction),
             turning_s: 0.0,
         };
         let servo_s = servo_m / motion.drive.access_m_s;

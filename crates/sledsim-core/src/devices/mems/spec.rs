@@ -121,18 +121,12 @@ impl Mems {
             KinematicsSpec::Analytic(turnaround) => {
                 task.with(Motion::new(geometry, drive, Analytic { turnaround }))
             }
-            KinematicsSpec::Piecewise(chunks, turnaround) => task.with(Motion::new(
-                geometry,
-                drive,
-                Piecewise { chunks, turnaround },
-            )),
-            KinematicsSpec::DiskSim => task.with(Motion::new(
-                geometry,
-                drive,
-                DiskSim {
-                    bit_m: geometry.bit_m,
-                },
-            )),
+            KinematicsSpec::Piecewise(chunks, turnaround) => {
+                task.with(Motion::new(geometry, drive, Piecewise { chunks, turnaround }))
+            }
+            KinematicsSpec::DiskSim => {
+                task.with(Motion::new(geometry, drive, DiskSim { bit_m: geometry.bit_m }))
+            }
         }
     }
 
@@ -204,10 +198,7 @@ const fn within(least: f64, most: f64) -> Range {
 }
 
 /// Values of `turn`.
-const TURNS: [(&str, Turn); 2] = [
-    ("after_servo", Turn::AfterServo),
-    ("in_place", Turn::InPlace),
-];
+const TURNS: [(&str, Turn); 2] = [("after_servo", Turn::AfterServo), ("in_place", Turn::InPlace)];
 
 /// Reads the shape of the media and their tips.
 fn read_media(keys: &mut Keys) -> Result<Media> {
@@ -265,10 +256,8 @@ fn read_drive(keys: &mut Keys, bit_m: f64, reach_m: (f64, f64)) -> Result<Drive>
 impl KinematicsSpec {
     /// Reads the kinematics and their parameters.
     fn read(keys: &mut Keys) -> Result<Self> {
-        let turnaround = keys.choice(
-            "turnaround",
-            &[("paper", Turnaround::Paper), ("exact", Turnaround::Exact)],
-        )?;
+        let turnaround = keys
+            .choice("turnaround", &[("paper", Turnaround::Paper), ("exact", Turnaround::Exact)])?;
         let chunks = keys.u32("piecewise_chunks", 1..=1_000_000)?;
         keys.choice(
             "kinematics",
@@ -290,10 +279,8 @@ fn read_power(keys: &mut Keys) -> Result<Power> {
         inactive_mw: keys.f64("power_inactive_mw", power)?,
         startup_mw: keys.f64("power_startup_mw", power)?,
         tip_mw: keys.f64("power_tip_mw", power)?,
-        tips_powered: keys.choice(
-            "tips_powered",
-            &[("used", TipsPowered::Used), ("all", TipsPowered::All)],
-        )?,
+        tips_powered: keys
+            .choice("tips_powered", &[("used", TipsPowered::Used), ("all", TipsPowered::All)])?,
     })
 }
 
@@ -301,36 +288,22 @@ fn read_power(keys: &mut Keys) -> Result<Power> {
 fn read_behaviour(keys: &mut Keys, geometry: &mut Geometry) -> Result<Behaviour> {
     let direction = keys.choice(
         "direction",
-        &[
-            ("greedy_row", DirectionRule::GreedyRow),
-            ("best_run", DirectionRule::BestRun),
-        ],
+        &[("greedy_row", DirectionRule::GreedyRow), ("best_run", DirectionRule::BestRun)],
     )?;
     let both_ways = keys.bool("reads_both_ways")?;
-    let inactive_after_ms = keys.f64(
-        "inactive_after_ms",
-        Range::at_least(0.0).at_most(f64::INFINITY),
-    )?;
+    let inactive_after_ms =
+        keys.f64("inactive_after_ms", Range::at_least(0.0).at_most(f64::INFINITY))?;
     let startup_s = 1e-3 * keys.f64("startup_ms", MILLISECONDS)?;
     let power = read_power(keys)?;
     let policy = Policy::of_timeout(
-        inactive_after_ms
-            .is_finite()
-            .then(|| Nanos::from_ms(inactive_after_ms)),
+        inactive_after_ms.is_finite().then(|| Nanos::from_ms(inactive_after_ms)),
     );
     let saving = SledPower::read(keys, geometry, policy, &power, startup_s)?;
     geometry.blocks_per_pass = saving.blocks_per_pass;
     Ok(Behaviour {
-        direction: if both_ways {
-            direction
-        } else {
-            DirectionRule::AlwaysUp
-        },
+        direction: if both_ways { direction } else { DirectionRule::AlwaysUp },
         idle: keys.choice("idle", &[("hold", Idle::Hold), ("coast", Idle::Coast)])?,
-        park: keys.choice(
-            "park",
-            &[("middle_lbn", Park::MiddleLbn), ("centre", Park::Centre)],
-        )?,
+        park: keys.choice("park", &[("middle_lbn", Park::MiddleLbn), ("centre", Park::Centre)])?,
         policy: saving.policy,
         start: saving.start,
         startup_s,

@@ -31,11 +31,7 @@ impl AgedSptf {
     /// Credits `weight` (at least 0) times the waiting time.
     #[must_use]
     pub fn new(weight: f64) -> Self {
-        Self {
-            weight,
-            waiting: Cylinders::default(),
-            ages: Ages::default(),
-        }
+        Self { weight, waiting: Cylinders::default(), ages: Ages::default() }
     }
 }
 
@@ -58,11 +54,7 @@ impl Scheduler for AgedSptf {
         let arrival = waiting.request.arrival;
         let slot = self.waiting.push(waiting, mechanism);
         let cylinder = self.waiting.cylinder(slot);
-        self.ages.push(Age {
-            arrival,
-            slot,
-            cylinder,
-        });
+        self.ages.push(Age { arrival, slot, cylinder });
     }
 
     fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting> {

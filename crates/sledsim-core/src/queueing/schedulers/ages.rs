@@ -58,11 +58,7 @@ impl Ages {
         let age = &mut self.ages[self.index[slot as usize] as usize];
         (age.slot, age.cylinder) = (NONE, NO_CYLINDER);
         self.waiting -= 1;
-        while self
-            .ages
-            .get(self.first)
-            .is_some_and(|age| age.slot == NONE)
-        {
+        while self.ages.get(self.first).is_some_and(|age| age.slot == NONE) {
             self.first += 1;
         }
         if self.ages.len() > self.waiting + self.waiting / SHARE + SPARE {

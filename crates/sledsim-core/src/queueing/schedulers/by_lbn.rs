@@ -150,12 +150,7 @@ impl ByLbn {
 
     fn location(&self, (chunk, index): (usize, usize)) -> Option<Location> {
         let entry = self.chunks.get(chunk)?.get(index)?;
-        Some(Location {
-            chunk,
-            index,
-            lbn: entry.lbn,
-            slot: entry.slot,
-        })
+        Some(Location { chunk, index, lbn: entry.lbn, slot: entry.slot })
     }
 
     /// Removes and returns the request at a location found since the last change.
@@ -173,25 +168,13 @@ impl ByLbn {
         }
         match waiting.request.extents.as_slice() {
             [extent] if extent.blocks > 0 => {
-                self.position = if self.from_start {
-                    extent.lbn
-                } else {
-                    extent.end()
-                };
+                self.position = if self.from_start { extent.lbn } else { extent.end() };
                 self.here = self.step((at, index));
             }
             extents => {
-                let last = if self.from_start {
-                    extents.first()
-                } else {
-                    extents.last()
-                };
+                let last = if self.from_start { extents.first() } else { extents.last() };
                 let end = |last: &Extent| {
-                    if self.from_start {
-                        last.lbn
-                    } else {
-                        last.end()
-                    }
+                    if self.from_start { last.lbn } else { last.end() }
                 };
                 self.position = last.map_or(self.position, end);
                 self.here = self.search(self.position);

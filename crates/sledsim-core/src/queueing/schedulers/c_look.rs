@@ -22,9 +22,8 @@ pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "c_look",
     needs_positions: false,
     read: |keys| {
-        let from_start = keys
-            .opt_choice("from", &[("end", false), ("start", true)])?
-            .unwrap_or(false);
+        let from_start =
+            keys.opt_choice("from", &[("end", false), ("start", true)])?.unwrap_or(false);
         Ok(Arc::new(move || {
             let mut scheduler = Box::<CLook>::default();
             scheduler.waiting.from_start = from_start;

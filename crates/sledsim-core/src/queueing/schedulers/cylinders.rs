@@ -42,11 +42,7 @@ impl Cylinders {
         }
         let slot = self.queue.push(waiting);
         let [first, last] = &mut self.lists[index];
-        let link = Link {
-            before: *last,
-            after: NONE,
-            start,
-        };
+        let link = Link { before: *last, after: NONE, start };
         if *last == NONE {
             *first = slot;
             self.occupied[index / 64] |= 1 << (index % 64);
@@ -64,11 +60,7 @@ impl Cylinders {
 
     /// Removes and returns the request in a slot.
     pub fn take(&mut self, slot: u32) -> Waiting {
-        let Link {
-            before,
-            after,
-            start,
-        } = self.links[slot as usize];
+        let Link { before, after, start } = self.links[slot as usize];
         let index = start.cylinder as usize;
         match before {
             NONE => self.lists[index][0] = after,
@@ -111,15 +103,8 @@ impl Cylinders {
             Some(bounds) => bounds.here,
             None => u32::try_from(mechanism.cylinder(at)).unwrap_or(0),
         };
-        let mut outwards = Outwards {
-            waiting: self,
-            at,
-            mechanism,
-            bounds,
-            here,
-            above: None,
-            below: None,
-        };
+        let mut outwards =
+            Outwards { waiting: self, at, mechanism, bounds, here, above: None, below: None };
         outwards.above = outwards.bounded(self.at_or_after(here));
         outwards.below = outwards.bounded(self.before(here));
         outwards
@@ -127,10 +112,7 @@ impl Cylinders {
 
     /// The slots of a cylinder, in the order of pushing.
     pub fn slots_at(&self, cylinder: u32) -> impl Iterator<Item = u32> + '_ {
-        let first = self
-            .lists
-            .get(cylinder as usize)
-            .map_or(NONE, |list| list[0]);
+        let first = self.lists.get(cylinder as usize).map_or(NONE, |list| list[0]);
         std::iter::successors(Some(first).filter(|slot| *slot != NONE), |slot| {
             let after = self.links[*slot as usize].after;
             (after != NONE).then_some(after)

@@ -113,12 +113,7 @@ impl SchedulerSpec {
         } else {
             format!("{name}({})", given.join("; "))
         };
-        Ok(Self {
-            label,
-            needs_positions: kind.needs_positions,
-            make,
-            host,
-        })
+        Ok(Self { label, needs_positions: kind.needs_positions, make, host })
     }
 
     /// Its name with its keys, as [`SchedulerSpec::named`] takes it.

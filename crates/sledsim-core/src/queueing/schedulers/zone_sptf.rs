@@ -20,10 +20,7 @@ impl ZoneSptf {
     /// Divides the LBNs into `zones` zones, at least 1.
     #[must_use]
     pub fn new(zones: usize) -> Self {
-        Self {
-            zones: (0..zones).map(|_| Sptf::default()).collect(),
-            current: 0,
-        }
+        Self { zones: (0..zones).map(|_| Sptf::default()).collect(), current: 0 }
     }
 }
 

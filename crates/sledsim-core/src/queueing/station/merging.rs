@@ -41,8 +41,7 @@ impl Merging {
     pub fn add(&mut self, waiting: &Waiting) {
         if let Some(code) = merge_code(&waiting.request) {
             let (extent, id) = (waiting.request.extents[0], waiting.request.id);
-            self.by_first
-                .insert((code, extent.lbn, id), waiting.clone());
+            self.by_first.insert((code, extent.lbn, id), waiting.clone());
             self.by_end.insert((code, extent.end(), id), extent.lbn);
         }
     }

@@ -129,11 +129,7 @@ impl<M: Mechanism> Station<M> {
     /// The interface costs of a request; none if a background task of the device
     /// issued it.
     fn interface_of(&self, request: &Request) -> Interface {
-        if request.flags.for_task {
-            Interface::default()
-        } else {
-            self.interface
-        }
+        if request.flags.for_task { Interface::default() } else { self.interface }
     }
 
     /// The time of the next event.
@@ -164,11 +160,7 @@ impl<M: Mechanism> Station<M> {
             self.form_groups(at);
         }
         let merges = self.batching == Batching::Adjacent;
-        while self
-            .incoming
-            .front()
-            .is_some_and(|w| w.ready + self.window <= at)
-        {
+        while self.incoming.front().is_some_and(|w| w.ready + self.window <= at) {
             if let Some(waiting) = self.incoming.pop_front() {
                 if merges {
                     self.batches.merging.add(&waiting);
@@ -347,12 +339,7 @@ impl<M: Mechanism> Model for Station<M> {
             request.flags.linked = false;
         }
         let joins = request.flags.linked || self.batches.has_incomplete();
-        let waiting = Waiting {
-            request,
-            queue_depth,
-            ready,
-            data_in,
-        };
+        let waiting = Waiting { request, queue_depth, ready, data_in };
         if !joins {
             self.incoming.push_back(waiting);
         } else if let Some(batch) = self.add_to_batch(waiting) {

@@ -41,10 +41,7 @@ impl Entry {
     #[inline]
     fn waiting(&self) -> Waiting {
         Waiting {
-            request: Request {
-                parent: self.parent,
-                ..self.plain.request(self.id, self.arrival)
-            },
+            request: Request { parent: self.parent, ..self.plain.request(self.id, self.arrival) },
             queue_depth: self.queue_depth,
             ready: self.ready,
             data_in: self.data_in,
@@ -109,8 +106,7 @@ impl<M: Mechanism> Station<M> {
         // By a product, not by a branch that cannot be foreseen.
         let data = self.interface.bus(plain.blocks);
         self.bus_free += Nanos(data.0 * u64::from(plain.op == Op::Write));
-        self.bus_busy
-            .add(id, self.bus_free - ready + self.interface.overhead);
+        self.bus_busy.add(id, self.bus_free - ready + self.interface.overhead);
         let entries = &mut self.plain_queue.entries;
         entries.push_back(Entry {
             plain: *plain,
@@ -191,12 +187,7 @@ impl<M: Mechanism> Station<M> {
     fn serve_entry(&mut self, at: Nanos, entry: &Entry) -> bool {
         self.passes.clear();
         self.serving = 0;
-        let Plain {
-            op,
-            lbn,
-            blocks,
-            stream,
-        } = entry.plain;
+        let Plain { op, lbn, blocks, stream } = entry.plain;
         let row = &mut self.row;
         row.id = entry.id;
         row.parent = entry.parent;

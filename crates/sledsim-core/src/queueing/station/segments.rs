@@ -72,12 +72,7 @@ impl Segments {
     /// that blocks read always find a segment.
     #[must_use]
     pub fn new(count: usize, capacity: u64, most_dirty: usize) -> Self {
-        Self {
-            segments: vec![Segment::default(); count],
-            capacity,
-            most_dirty,
-            clock: 0,
-        }
+        Self { segments: vec![Segment::default(); count], capacity, most_dirty, clock: 0 }
     }
 
     /// Blocks in one segment.
@@ -141,9 +136,7 @@ impl Segments {
     pub fn keep(&mut self, extent: Extent) {
         let mut lbn = self.missing_from(extent.lbn);
         while lbn < extent.end() {
-            let end = self
-                .held_after(lbn)
-                .map_or(extent.end(), |held| held.min(extent.end()));
+            let end = self.held_after(lbn).map_or(extent.end(), |held| held.min(extent.end()));
             self.keep_run(lbn, end);
             lbn = self.missing_from(end);
         }
@@ -179,11 +172,7 @@ impl Segments {
             let touches = !segment.is_empty()
                 && (segment.first..=segment.end).contains(&extent.lbn)
                 && (segment.is_clean() || extent.end() >= segment.dirty);
-            let end = if segment.is_clean() {
-                extent.end()
-            } else {
-                extent.end().max(segment.end)
-            };
+            let end = if segment.is_clean() { extent.end() } else { extent.end().max(segment.end) };
             touches && end - extent.lbn.min(segment.dirty) <= self.capacity
         };
         let home = (0..self.segments.len())
@@ -248,10 +237,7 @@ impl Segments {
     #[must_use]
     pub fn dirty_run(&self, index: usize) -> Extent {
         let segment = &self.segments[index];
-        Extent {
-            lbn: segment.dirty,
-            blocks: (segment.end - segment.dirty) as u32,
-        }
+        Extent { lbn: segment.dirty, blocks: (segment.end - segment.dirty) as u32 }
     }
 
     /// Marks the dirty blocks of a segment up to `end` as clean, as the mechanism
@@ -281,11 +267,6 @@ impl Segments {
     fn replaceable(&self) -> Option<usize> {
         let clean = |index: &usize| self.segments[*index].is_clean() && !self.segments[*index].busy;
         let clean = (0..self.segments.len()).filter(clean);
-        clean.min_by_key(|index| {
-            (
-                !self.segments[*index].is_empty(),
-                self.segments[*index].used,
-            )
-        })
+        clean.min_by_key(|index| (!self.segments[*index].is_empty(), self.segments[*index].used))
     }
 }

@@ -33,19 +33,12 @@ impl CascadeSpec {
         let cascade_s = keys.opt_f64("cascade_s", Range::at_least(1e-3).at_most(1e9))?;
         let levels = keys.opt_u32("cascade_levels", 1..=MOST_LEVELS)?;
         let Some(bias) = bias else {
-            return match ["cascade_s", "cascade_levels"]
-                .into_iter()
-                .find(|key| keys.has(key))
-            {
+            return match ["cascade_s", "cascade_levels"].into_iter().find(|key| keys.has(key)) {
                 Some(key) => Err(keys.refuse(key, "needs bias")),
                 None => Ok(None),
             };
         };
-        Ok(Some(Self {
-            bias,
-            cascade_s: cascade_s.unwrap_or(32.0),
-            levels: levels.unwrap_or(9),
-        }))
+        Ok(Some(Self { bias, cascade_s: cascade_s.unwrap_or(32.0), levels: levels.unwrap_or(9) }))
     }
 
     pub(super) fn add_to(&self, facts: &mut Value) {

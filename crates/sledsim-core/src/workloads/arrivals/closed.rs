@@ -18,10 +18,7 @@ pub struct ClosedSpec {
 impl Default for ClosedSpec {
     /// One request at a time, without think time.
     fn default() -> Self {
-        Self {
-            queue_depth: 1,
-            think_ms: 0.0,
-        }
+        Self { queue_depth: 1, think_ms: 0.0 }
     }
 }
 

@@ -66,10 +66,9 @@ impl ArrivalSpec {
     pub(super) fn gap_s(&self) -> (&'static str, f64) {
         match self {
             Self::OpenArrivals(open) => ("rate", open.gap_s()),
-            Self::Closed(closed, _) => (
-                "think_ms",
-                closed.think_ms * 1e-3 / f64::from(closed.queue_depth),
-            ),
+            Self::Closed(closed, _) => {
+                ("think_ms", closed.think_ms * 1e-3 / f64::from(closed.queue_depth))
+            }
         }
     }
 

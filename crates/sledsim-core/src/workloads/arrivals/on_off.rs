@@ -24,10 +24,8 @@ enum Lengths {
     Fixed,
 }
 
-const LENGTHS: [(&str, Lengths); 2] = [
-    ("exponential", Lengths::Exponential),
-    ("fixed", Lengths::Fixed),
-];
+const LENGTHS: [(&str, Lengths); 2] =
+    [("exponential", Lengths::Exponential), ("fixed", Lengths::Fixed)];
 
 /// The fewest arrivals per burst in the mean; with fewer, too many empty bursts
 /// would be drawn.
@@ -49,11 +47,7 @@ impl BurstSpec {
                     );
                     return Err(keys.refuse("on_ms", problem));
                 }
-                Ok(Some(Self {
-                    on_ms,
-                    off_ms,
-                    lengths: lengths.unwrap_or(Lengths::Exponential),
-                }))
+                Ok(Some(Self { on_ms, off_ms, lengths: lengths.unwrap_or(Lengths::Exponential) }))
             }
             (Some(_), None) => Err(keys.refuse("on_ms", "needs off_ms")),
             (None, Some(_)) => Err(keys.refuse("off_ms", "needs on_ms")),

@@ -27,10 +27,7 @@ enum GapKind {
     Constant,
 }
 
-const GAPS: [(&str, GapKind); 2] = [
-    ("poisson", GapKind::Poisson),
-    ("constant", GapKind::Constant),
-];
+const GAPS: [(&str, GapKind); 2] = [("poisson", GapKind::Poisson), ("constant", GapKind::Constant)];
 
 impl OpenSpec {
     /// `None` if there is no `rate`.
@@ -49,10 +46,8 @@ impl OpenSpec {
                 .iter()
                 .find(|key| keys.has(key))
             {
-                Some(&"time_scale") => Err(keys.refuse(
-                    "time_scale",
-                    "scales the arrivals of an open load and so needs rate",
-                )),
+                Some(&"time_scale") => Err(keys
+                    .refuse("time_scale", "scales the arrivals of an open load and so needs rate")),
                 Some(key) => {
                     Err(keys.refuse(key, "shapes the arrivals of an open load and so needs rate"))
                 }

@@ -15,11 +15,7 @@ pub(super) struct Poisson {
 
 impl Poisson {
     pub(super) fn new(stream: Stream, mean_ns: f64) -> Self {
-        Self {
-            stream,
-            mean_ns,
-            drawn: Vec::with_capacity(DRAWN_AT_ONCE),
-        }
+        Self { stream, mean_ns, drawn: Vec::with_capacity(DRAWN_AT_ONCE) }
     }
 
     /// The gap to the next arrival.

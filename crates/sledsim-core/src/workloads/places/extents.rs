@@ -45,11 +45,7 @@ impl ExtentSpec {
             let problem = format!("must be at most the {mib} MiB of the region");
             return Err(keys.refuse("set_mib", problem));
         }
-        Ok(Extents {
-            count: count as u64,
-            length: length as u64,
-            distance: slots / count as u64,
-        })
+        Ok(Extents { count: count as u64, length: length as u64, distance: slots / count as u64 })
     }
 }
 

@@ -11,10 +11,8 @@ use sledsim_base::units::BLOCK_BYTES;
 use std::sync::Arc;
 
 /// Its registration.
-pub(super) const ENTRY: PlaceEntry = PlaceEntry {
-    name: "files",
-    read: |keys, _| Ok(Arc::new(FilesSpec::read(keys)?)),
-};
+pub(super) const ENTRY: PlaceEntry =
+    PlaceEntry { name: "files", read: |keys, _| Ok(Arc::new(FilesSpec::read(keys)?)) };
 
 /// `set_mib`, `extent_kib`, `unit_kib`, `popularity`, `zipf_exponent`,
 /// `clustered`, `part_from`, `part_to`, `sequential_fraction`,
@@ -54,10 +52,8 @@ enum Popularity {
     Moving,
 }
 
-const POPULARITIES: [(&str, Popularity); 2] = [
-    ("static", Popularity::Static),
-    ("moving", Popularity::Moving),
-];
+const POPULARITIES: [(&str, Popularity); 2] =
+    [("static", Popularity::Static), ("moving", Popularity::Moving)];
 
 impl FilesSpec {
     fn read(keys: &mut Keys) -> Result<Self> {
@@ -105,12 +101,7 @@ impl PlaceKind for FilesSpec {
     }
 
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
-        let Region {
-            slots,
-            blocking,
-            stream,
-            keys,
-        } = *region;
+        let Region { slots, blocking, stream, keys } = *region;
         let extents = self.extents.start(slots, blocking, keys)?;
         let slot_kib = (blocking * BLOCK_BYTES) as f64 / 1024.0;
         let unit = self.unit_kib / slot_kib;

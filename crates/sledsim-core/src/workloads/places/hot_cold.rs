@@ -8,10 +8,8 @@ use sledsim_base::random::Stream;
 use std::sync::Arc;
 
 /// Its registration.
-pub(super) const ENTRY: PlaceEntry = PlaceEntry {
-    name: "hot_cold",
-    read: |keys, _| Ok(Arc::new(HotColdSpec::read(keys)?)),
-};
+pub(super) const ENTRY: PlaceEntry =
+    PlaceEntry { name: "hot_cold", read: |keys, _| Ok(Arc::new(HotColdSpec::read(keys)?)) };
 
 /// `hot_fraction`, `hot_share` and `hot_start`.
 ///
@@ -49,12 +47,7 @@ impl PlaceKind for HotColdSpec {
     }
 
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
-        let Region {
-            slots,
-            stream,
-            keys,
-            ..
-        } = *region;
+        let Region { slots, stream, keys, .. } = *region;
         if slots < 2 {
             let problem = "must divide a region of two places or more";
             return Err(keys.refuse("hot_fraction", problem));

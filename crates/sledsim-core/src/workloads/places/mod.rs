@@ -109,11 +109,7 @@ pub(super) struct Slots {
 impl Slots {
     /// The place of a request without a stream.
     fn whole(slot: u64, units: u64) -> Self {
-        Self {
-            slot,
-            units,
-            stream: 0,
-        }
+        Self { slot, units, stream: 0 }
     }
 }
 

@@ -9,10 +9,8 @@ use sledsim_base::random::Stream;
 use std::sync::Arc;
 
 /// Its registration.
-pub(super) const ENTRY: PlaceEntry = PlaceEntry {
-    name: "nurand",
-    read: |keys, _| Ok(Arc::new(NurandSpec::read(keys)?)),
-};
+pub(super) const ENTRY: PlaceEntry =
+    PlaceEntry { name: "nurand", read: |keys, _| Ok(Arc::new(NurandSpec::read(keys)?)) };
 
 /// `set_mib`, `extent_kib` (a page), `rows`, `row_mask` and `rows_per_page`, or
 /// `tables` in place of the last three.
@@ -61,11 +59,7 @@ impl NurandSpec {
                 mask: keys.opt_u64("row_mask", 0..=most)?.unwrap_or(8191),
                 rows_per_page: keys.opt_u64("rows_per_page", 1..=most)?.unwrap_or(26),
             };
-            return Ok(Self {
-                extents,
-                kinds: vec![kind],
-                listed: false,
-            });
+            return Ok(Self { extents, kinds: vec![kind], listed: false });
         };
         for key in ["rows", "row_mask", "rows_per_page"] {
             if keys.has(key) {
@@ -83,11 +77,7 @@ impl NurandSpec {
         if kinds.is_empty() {
             return Err(keys.refuse("tables", "must have at least one table"));
         }
-        Ok(Self {
-            extents,
-            kinds,
-            listed: true,
-        })
+        Ok(Self { extents, kinds, listed: true })
     }
 }
 
@@ -96,13 +86,7 @@ impl PlaceKind for NurandSpec {
         self.extents.add_to(facts);
         if self.listed {
             let table = |kind: &KindSpec| {
-                json!([
-                    kind.requests,
-                    kind.set,
-                    kind.rows,
-                    kind.mask,
-                    kind.rows_per_page
-                ])
+                json!([kind.requests, kind.set, kind.rows, kind.mask, kind.rows_per_page])
             };
             facts["tables"] = self.kinds.iter().map(table).collect();
         } else if let Some(kind) = self.kinds.first() {
@@ -113,12 +97,7 @@ impl PlaceKind for NurandSpec {
     }
 
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
-        let Region {
-            slots,
-            blocking,
-            stream,
-            keys,
-        } = *region;
+        let Region { slots, blocking, stream, keys } = *region;
         let pages = self.extents.start(slots, blocking, keys)?;
         let all = |part: fn(&KindSpec) -> f64| self.kinds.iter().map(part).sum::<f64>();
         let (requests, set) = (all(|kind| kind.requests), all(|kind| kind.set));

@@ -28,12 +28,7 @@ pub(super) struct ReuseSpec {
 }
 
 /// The keys, for refusals.
-const KEYS: [&str; 4] = [
-    "reuse_set",
-    "reuse_distances",
-    "reuse_counts",
-    "new_fraction",
-];
+const KEYS: [&str; 4] = ["reuse_set", "reuse_distances", "reuse_counts", "new_fraction"];
 
 impl ReuseSpec {
     /// Reads the keys; `None` without any.

@@ -10,10 +10,8 @@ use sledsim_base::units::BLOCK_BYTES;
 use std::sync::Arc;
 
 /// Its registration.
-pub(super) const ENTRY: PlaceEntry = PlaceEntry {
-    name: "scan",
-    read: |keys, _| Ok(Arc::new(ScanSpec::read(keys)?)),
-};
+pub(super) const ENTRY: PlaceEntry =
+    PlaceEntry { name: "scan", read: |keys, _| Ok(Arc::new(ScanSpec::read(keys)?)) };
 
 /// `set_mib`, `extent_kib`, `scans`, `turn_kib` and `order`.
 ///
@@ -66,12 +64,7 @@ impl PlaceKind for ScanSpec {
     }
 
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
-        let Region {
-            slots,
-            blocking,
-            stream,
-            keys,
-        } = *region;
+        let Region { slots, blocking, stream, keys } = *region;
         let extents = self.extents.start(slots, blocking, keys)?;
         let n = u64::from(self.scans);
         if n > extents.count {

@@ -10,10 +10,8 @@ use sledsim_base::random::Stream;
 use std::sync::Arc;
 
 /// Its registration.
-pub(super) const ENTRY: PlaceEntry = PlaceEntry {
-    name: "sequential",
-    read: |keys, _| Ok(Arc::new(SequentialSpec::read(keys)?)),
-};
+pub(super) const ENTRY: PlaceEntry =
+    PlaceEntry { name: "sequential", read: |keys, _| Ok(Arc::new(SequentialSpec::read(keys)?)) };
 
 /// `streams`, `interleave` and `sequential_fraction` or `mean_run_requests`.
 ///
@@ -35,10 +33,8 @@ enum Interleave {
     Random,
 }
 
-const INTERLEAVES: [(&str, Interleave); 2] = [
-    ("round_robin", Interleave::RoundRobin),
-    ("random", Interleave::Random),
-];
+const INTERLEAVES: [(&str, Interleave); 2] =
+    [("round_robin", Interleave::RoundRobin), ("random", Interleave::Random)];
 
 impl SequentialSpec {
     fn read(keys: &mut Keys) -> Result<Self> {
@@ -116,9 +112,6 @@ impl Places for Sequential {
             slot = 0;
         }
         self.next[turn] = slot + units;
-        Slots {
-            stream: turn as u32,
-            ..Slots::whole(slot, units)
-        }
+        Slots { stream: turn as u32, ..Slots::whole(slot, units) }
     }
 }

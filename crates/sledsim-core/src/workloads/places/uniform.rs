@@ -7,10 +7,8 @@ use sledsim_base::random::Stream;
 use std::sync::Arc;
 
 /// Its registration.
-pub(super) const ENTRY: PlaceEntry = PlaceEntry {
-    name: "random",
-    read: |_, _| Ok(Arc::new(UniformSpec)),
-};
+pub(super) const ENTRY: PlaceEntry =
+    PlaceEntry { name: "random", read: |_, _| Ok(Arc::new(UniformSpec)) };
 
 #[derive(Debug)]
 struct UniformSpec;
@@ -34,11 +32,7 @@ pub(super) struct Uniform {
 
 impl Uniform {
     pub(super) fn new(slots: u64, stream: &dyn Fn(&str) -> Stream) -> Self {
-        Self {
-            slots,
-            places: stream("place"),
-            second_places: stream("second place"),
-        }
+        Self { slots, places: stream("place"), second_places: stream("second place") }
     }
 
     /// The slot of a request of `units` slots.
@@ -46,11 +40,7 @@ impl Uniform {
     pub(super) fn slot(&mut self, units: u64) -> u64 {
         let fitting = self.slots - units + 1;
         let slot = self.places.below(self.slots);
-        if slot < fitting {
-            slot
-        } else {
-            self.second_places.below(fitting)
-        }
+        if slot < fitting { slot } else { self.second_places.below(fitting) }
     }
 }
 

@@ -52,12 +52,7 @@ impl PlaceKind for ZipfSpec {
     }
 
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
-        let Region {
-            slots,
-            blocking,
-            stream,
-            keys,
-        } = *region;
+        let Region { slots, blocking, stream, keys } = *region;
         let unit = self.unit_blocks / blocking;
         let units = slots.div_ceil(unit);
         if units > Zipf::MOST {

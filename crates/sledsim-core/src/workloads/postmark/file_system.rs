@@ -63,10 +63,7 @@ impl FileSystem {
             free: (0..groups * GROUP).map(is_data).collect(),
             first: (0..groups).map(|group| [group * GROUP; _]).collect(),
             buffers: Buffers::new(cache),
-            directory: File {
-                inode: ROOT,
-                ..File::default()
-            },
+            directory: File { inode: ROOT, ..File::default() },
         }
     }
 
@@ -79,12 +76,7 @@ impl FileSystem {
         if file.inode * ENTRY < directory.bytes {
             self.change(directory.parts[entry_part(file.inode)], true);
         } else {
-            let bytes = directory.bytes
-                + if directory.bytes < LONGEST {
-                    CHUNK
-                } else {
-                    BLOCK
-                };
+            let bytes = directory.bytes + if directory.bytes < LONGEST { CHUNK } else { BLOCK };
             self.write(&mut directory, bytes, true)?;
             self.change(inode_at(ROOT), true);
         }
@@ -125,14 +117,11 @@ impl FileSystem {
                 Some(old) if old.1 == fragments => old,
                 _ => (self.allocate(file.inode, fragments)?, fragments),
             };
-            old.filter(|old| *old != run)
-                .into_iter()
-                .for_each(|old| self.release(old));
+            old.filter(|old| *old != run).into_iter().for_each(|old| self.release(old));
             file.parts.truncate(index as usize);
             file.parts.push(run);
             let is_full = (index + 1) * BLOCK <= bytes;
-            self.buffers
-                .hold(run, (is_full || at_once).then_some(Op::Write));
+            self.buffers.hold(run, (is_full || at_once).then_some(Op::Write));
         }
         file.bytes = bytes;
         self.change(inode_at(file.inode), false);
@@ -171,9 +160,7 @@ impl FileSystem {
         self.buffers.forget(at);
         self.free[at as usize..][..fragments as usize].fill(true);
         let first = &mut self.first[(at / GROUP) as usize];
-        first
-            .iter_mut()
-            .for_each(|first| *first = (at / FRAGMENTS * FRAGMENTS).min(*first));
+        first.iter_mut().for_each(|first| *first = (at / FRAGMENTS * FRAGMENTS).min(*first));
     }
 }
 

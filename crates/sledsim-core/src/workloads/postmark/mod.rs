@@ -72,9 +72,7 @@ impl PostMarkSpec {
             min_bytes,
             max_bytes,
             cache_mib: keys.opt_f64("cache_mib", cache)?.unwrap_or(32.0),
-            writes_at_close: keys
-                .opt_choice("data_writes", &DATA_WRITES)?
-                .unwrap_or(false),
+            writes_at_close: keys.opt_choice("data_writes", &DATA_WRITES)?.unwrap_or(false),
             keys: keys.clone(),
         })
     }
@@ -88,10 +86,7 @@ impl PostMarkSpec {
     /// The same load with its seed increased by `k`, modulo 2^64.
     #[must_use]
     pub fn with_seed_offset(&self, k: u64) -> Self {
-        Self {
-            seed: self.seed.wrapping_add(k),
-            ..self.clone()
-        }
+        Self { seed: self.seed.wrapping_add(k), ..self.clone() }
     }
 
     /// The workload on a device of `device_blocks` blocks.
@@ -114,10 +109,7 @@ impl PostMarkSpec {
             return Err(self.keys.refuse("files", problem));
         }
         let cache = (self.cache_mib * f64::from((1 << 20) / FRAGMENT)) as u32;
-        let table = (ROOT + 1..).map(|inode| File {
-            inode,
-            ..File::default()
-        });
+        let table = (ROOT + 1..).map(|inode| File { inode, ..File::default() });
         Ok(PostMark {
             spec: self.clone(),
             file_system: FileSystem::new(groups, cache),
@@ -208,8 +200,7 @@ impl PostMark {
             let left = self.spec.max_bytes - file.bytes;
             let bytes = file.bytes + 1 + self.draws.below(u64::from(left)) as u32;
             self.file_system.open(file);
-            self.file_system
-                .write(file, bytes, self.spec.writes_at_close)?;
+            self.file_system.write(file, bytes, self.spec.writes_at_close)?;
         }
         if self.draws.chance(0.5) {
             return self.create();
@@ -238,8 +229,7 @@ impl PostMark {
         let bytes = self.spec.min_bytes + self.draws.below(u64::from(spread)) as u32;
         self.created += 1;
         let file = &mut self.table[number as usize];
-        self.file_system
-            .create(file, bytes, self.spec.writes_at_close)
+        self.file_system.create(file, bytes, self.spec.writes_at_close)
     }
 
     /// Deletes the file at a place, if there is one.
@@ -287,10 +277,7 @@ mod tests {
 
     fn source(text: &str) -> PostMark {
         let mut keys = Keys::parse(text, "load.toml").unwrap();
-        PostMarkSpec::read(&mut keys)
-            .unwrap()
-            .source(524_288)
-            .unwrap()
+        PostMarkSpec::read(&mut keys).unwrap().source(524_288).unwrap()
     }
 
     /// No fragment has two owners or belongs to metadata; a file has the fragments of its
@@ -324,9 +311,7 @@ mod tests {
                         }
                     }
                 }
-                before
-                    .difference(&owned)
-                    .for_each(|at| _ = written.remove(at));
+                before.difference(&owned).for_each(|at| _ = written.remove(at));
                 if request.op == Op::Read && run.iter().all(|at| owned.contains(at)) {
                     reads += 1;
                     assert!(run.iter().all(|at| written.contains(at)), "{request:?}");

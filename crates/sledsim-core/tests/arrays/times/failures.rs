@@ -18,31 +18,14 @@ fn a_degraded_read_takes_as_long_as_the_slowest_of_the_others() {
     for (failed, slowest) in [(0, 7), (1, 7), (2, 4), (3, 7)] {
         let keys = format!("unit_blocks = 1\nfail_child = {failed}\nfail_at_ms = 0\n{list}");
         let mut model = array("raid5", &keys);
-        let rows = run_open(
-            &mut *model,
-            &[read(0, 0, failed, 1), read(1, 50 * MS, (failed + 1) % 4, 1)],
-        );
+        let rows =
+            run_open(&mut *model, &[read(0, 0, failed, 1), read(1, 50 * MS, (failed + 1) % 4, 1)]);
         assert_eq!(rows.done[0].response().0, slowest * MS, "{failed}");
-        assert_eq!(
-            rows.notes
-                .iter()
-                .filter(|row| row.parent == Some(0))
-                .count(),
-            4
-        );
+        assert_eq!(rows.notes.iter().filter(|row| row.parent == Some(0)).count(), 4);
         // A read of a block on a working child goes to that child alone.
-        assert_eq!(
-            rows.notes
-                .iter()
-                .filter(|row| row.parent == Some(1))
-                .count(),
-            1
-        );
+        assert_eq!(rows.notes.iter().filter(|row| row.parent == Some(1)).count(), 1);
         let counts = counts(&*model);
-        assert_eq!(
-            (counts["degraded_reads"], counts["reconstructed_blocks"]),
-            (1, 1)
-        );
+        assert_eq!((counts["degraded_reads"], counts["reconstructed_blocks"]), (1, 1));
         assert_eq!((counts["failed_children"], counts["lost"]), (1, 0));
     }
 }
@@ -64,11 +47,7 @@ fn a_degraded_write_updates_the_remaining_children() {
         let mut model = raid5(5, 1, &keys);
         let rows = run_open(&mut *model, &[write(0, 0, lbn, blocks)]);
         let of = |op: Op| rows.notes.iter().filter(|row| row.op == op).count();
-        assert_eq!(
-            (of(Op::Read), of(Op::Write)),
-            (reads, writes),
-            "{failed} {blocks}"
-        );
+        assert_eq!((of(Op::Read), of(Op::Write)), (reads, writes), "{failed} {blocks}");
         assert!(rows.notes.iter().all(|row| row.device != failed + 1));
     }
 }
@@ -77,28 +56,17 @@ fn a_degraded_write_updates_the_remaining_children() {
 fn a_rebuild_of_an_idle_array_takes_its_parts() {
     // 1200 blocks in parts of 100: each is read from all others at once and then
     // written, 2 ms and 50 ms each, while the next is read.
-    for (kind, keys) in [
-        ("raid5", "children = 5\nunit_blocks = 4"),
-        ("raid1", "children = 2"),
-    ] {
-        for (after, min, begins) in [
-            (0, "0", 1.0),
-            (0, "inf", 0.0),
-            (30, "inf", 30.0),
-            (30, "0", 30.0),
-        ] {
+    for (kind, keys) in [("raid5", "children = 5\nunit_blocks = 4"), ("raid1", "children = 2")] {
+        for (after, min, begins) in
+            [(0, "0", 1.0), (0, "inf", 0.0), (30, "inf", 30.0), (30, "0", 30.0)]
+        {
             let keys = format!(
                 "{keys}\nspares = 1\nfail_child = 1\nfail_at_ms = 0\nrebuild_unit_blocks = 100\n\
                  rebuild_after_ms = {after}\nrebuild_min_mb_s = {min}\n{STREAMING}"
             );
             let mut model = array(kind, &keys);
             let rows = run_open(&mut *model, &[]);
-            let end = rows
-                .notes
-                .iter()
-                .map(|row| row.completion)
-                .max()
-                .expect("rows");
+            let end = rows.notes.iter().map(|row| row.completion).max().expect("rows");
             let took = 13.0 * 52.0;
             assert_eq!(end, Nanos::from_ms(begins + took), "{kind} {after} {min}");
             let counts = counts(&*model);
@@ -127,20 +95,14 @@ fn a_rebuild_of_an_idle_array_takes_its_parts() {
 #[test]
 fn a_rebuild_yields_to_the_host_or_keeps_its_pace() {
     // A read every 10 ms of 10 ms each on the same child: never idle.
-    let busy: Vec<Request> = (0..2000)
-        .map(|id| read(id, id * 5 * MS, (id * 5) % 900, 1))
-        .collect();
+    let busy: Vec<Request> = (0..2000).map(|id| read(id, id * 5 * MS, (id * 5) % 900, 1)).collect();
     let run = |keys: &str| {
         let keys = format!(
             "spares = 1\nfail_child = 1\nfail_at_ms = 0\nrebuild_unit_blocks = 100\n{keys}\n{STREAMING}"
         );
         let mut model = raid5(5, 1, &keys);
         let rows = run_open(&mut *model, &busy);
-        let first = rows
-            .notes
-            .iter()
-            .find(|row| served(row).is_none())
-            .expect("a rebuild");
+        let first = rows.notes.iter().find(|row| served(row).is_none()).expect("a rebuild");
         (first.start, counts(&*model)["rebuild_ns"], rows)
     };
     // Reads of 2.5 ms every 5 ms leave gaps of 2.5 ms: idle after 1 ms, but not
@@ -204,40 +166,18 @@ fn a_second_failure_loses_requests_for_lost_blocks_only() {
         assert!(!gone || row.response() == Nanos::ZERO);
     }
     let counts = counts(&*model);
-    assert_eq!(
-        (
-            counts["lost"],
-            counts["failed_children"],
-            counts["lost_requests"]
-        ),
-        (1, 2, 10)
-    );
+    assert_eq!((counts["lost"], counts["failed_children"], counts["lost_requests"]), (1, 2, 10));
     // Of four stripes both slots hold data twice, one of them parity twice.
     assert_eq!(counts["lost_blocks"], 1200 / 4 * (2 + 2 + 1 + 1));
     // All copies gone, or one left.
     let mirrors = |keys: &str| {
         let mut model = array("raid1", &format!("children = 3\n{keys}\n{CONSTANT}"));
-        let flush = Request {
-            id: 2,
-            op: Op::Flush,
-            arrival: Nanos(30 * MS),
-            ..Request::default()
-        };
-        let rows = run_open(
-            &mut *model,
-            &[read(0, 20 * MS, 3, 1), write(1, 20 * MS, 3, 1), flush],
-        );
-        let errors = rows
-            .done
-            .iter()
-            .filter(|row| row.status == Status::Error)
-            .count();
+        let flush = Request { id: 2, op: Op::Flush, arrival: Nanos(30 * MS), ..Request::default() };
+        let rows = run_open(&mut *model, &[read(0, 20 * MS, 3, 1), write(1, 20 * MS, 3, 1), flush]);
+        let errors = rows.done.iter().filter(|row| row.status == Status::Error).count();
         (errors, self::counts(&*model)["lost_blocks"])
     };
-    assert_eq!(
-        mirrors("fail_child = [0, 1, 2]\nfail_at_ms = [5, 3, 1]"),
-        (3, 1200)
-    );
+    assert_eq!(mirrors("fail_child = [0, 1, 2]\nfail_at_ms = [5, 3, 1]"), (3, 1200));
     assert_eq!(mirrors("fail_child = [2, 1]\nfail_at_ms = [0, 1]"), (0, 0));
 }
 
@@ -263,11 +203,7 @@ fn a_write_that_reached_no_child_fails() {
 #[test]
 fn a_request_that_completes_at_the_instant_of_a_failure_is_complete() {
     for (at, retries) in [("1.0", 0), ("0.999999", 1)] {
-        let mut model = raid5(
-            5,
-            1,
-            &format!("fail_child = 0\nfail_at_ms = {at}\n{CONSTANT}"),
-        );
+        let mut model = raid5(5, 1, &format!("fail_child = 0\nfail_at_ms = {at}\n{CONSTANT}"));
         let rows = run_open(&mut *model, &[read(0, 0, 0, 1)]);
         assert_eq!(rows.done[0].retries, retries, "{at}");
     }
@@ -281,11 +217,7 @@ fn a_failed_spare_replaces_no_child() {
         let mut model = raid5(4, 1, &keys);
         let rows = run_open(&mut *model, &[]);
         assert_eq!(counts(&*model)["rebuilt_blocks"], rebuilt);
-        assert!(
-            rows.notes
-                .iter()
-                .all(|row| row.device != 5 && row.device != 2)
-        );
+        assert!(rows.notes.iter().all(|row| row.device != 5 && row.device != 2));
     }
 }
 
@@ -298,13 +230,7 @@ fn a_child_that_completes_with_an_error_has_failed() {
         [[child]]\nbase = 'memory'\nblocks = 100\n[[child]]\nbase = 'memory'\nblocks = 100\n";
     let mut model = array("raid5", keys);
     let requests: Vec<Request> = (0..100)
-        .map(|id| {
-            if id % 2 == 0 {
-                read(id, id * MS, id, 1)
-            } else {
-                write(id, id * MS, id, 1)
-            }
-        })
+        .map(|id| if id % 2 == 0 { read(id, id * MS, id, 1) } else { write(id, id * MS, id, 1) })
         .collect();
     let rows = run_open(&mut *model, &requests);
     assert!(rows.done.iter().all(|row| row.status == Status::Ok));
@@ -321,11 +247,5 @@ fn many_requests_for_lost_blocks_end_without_deep_recursion() {
     let mut rows = Rows::default();
     run_through(&mut *model, &requests, &mut rows);
     assert_eq!(rows.done.len(), 3_000);
-    assert!(
-        rows.done
-            .iter()
-            .filter(|row| row.status == Status::Error)
-            .count()
-            > 2_990
-    );
+    assert!(rows.done.iter().filter(|row| row.status == Status::Error).count() > 2_990);
 }

@@ -22,12 +22,8 @@ fn a_mirrored_write_takes_as_long_as_its_slowest_copy() {
     assert_eq!(rows.notes.len(), 6);
     // Two writes of the same blocks go one after the other; of others, together.
     let mut model = array("raid1", &list(&[1.0, 1.0]));
-    let both = [
-        write(0, 0, 5, 3),
-        write(1, 0, 7, 1),
-        write(2, 5 * MS, 7, 1),
-        write(3, 5 * MS, 8, 1),
-    ];
+    let both =
+        [write(0, 0, 5, 3), write(1, 0, 7, 1), write(2, 5 * MS, 7, 1), write(3, 5 * MS, 8, 1)];
     let rows = run_open(&mut *model, &both);
     let queue: Vec<u64> = rows.done.iter().map(|row| row.completion.0).collect();
     assert_eq!(queue, [MS, 2 * MS, 6 * MS, 7 * MS]);
@@ -41,16 +37,9 @@ fn a_mirrored_write_takes_as_long_as_its_slowest_copy() {
 fn reads_choose_copies_by_the_read_rule() {
     let reads: Vec<Request> = (0..6).map(|id| read(id, 0, id * 10, 1)).collect();
     let devices = |rule: &str, requests: &[Request]| -> Vec<u16> {
-        let mut model = array(
-            "raid1",
-            &format!("children = 3\nreads = '{rule}'\n{CONSTANT}"),
-        );
+        let mut model = array("raid1", &format!("children = 3\nreads = '{rule}'\n{CONSTANT}"));
         let rows = run_open(&mut *model, requests);
-        let mut by_parent: Vec<_> = rows
-            .notes
-            .iter()
-            .map(|row| (row.parent, row.device))
-            .collect();
+        let mut by_parent: Vec<_> = rows.notes.iter().map(|row| (row.parent, row.device)).collect();
         by_parent.sort_unstable();
         by_parent.into_iter().map(|(_, device)| device).collect()
     };
@@ -63,34 +52,18 @@ fn reads_choose_copies_by_the_read_rule() {
     for (rule, slow) in [("round_robin", 10), ("shortest_queue", 1)] {
         let mut model = array("raid1", &format!("reads = '{rule}'\n{keys}"));
         let rows = run_open(&mut *model, &spaced);
-        assert_eq!(
-            rows.notes.iter().filter(|row| row.device == 2).count(),
-            slow,
-            "{rule}"
-        );
+        assert_eq!(rows.notes.iter().filter(|row| row.device == 2).count(), slow, "{rule}");
     }
     // The sled that is there soonest: after one read each, the nearer one.
-    let mut model = array(
-        "raid1",
-        "children = 2\nreads = 'nearest'\nchild.base = 'g2'",
-    );
+    let mut model = array("raid1", "children = 2\nreads = 'nearest'\nchild.base = 'g2'");
     let far = model.blocks() - 8;
     let mut requests = vec![read(0, 0, 0, 8), read(1, 0, far, 8)];
-    requests.extend((2..40).map(|id| {
-        read(
-            id,
-            id * 20 * MS,
-            if id % 3 == 0 { far - id * 8 } else { id * 8 },
-            8,
-        )
-    }));
+    requests.extend(
+        (2..40)
+            .map(|id| read(id, id * 20 * MS, if id % 3 == 0 { far - id * 8 } else { id * 8 }, 8)),
+    );
     let rows = run_open(&mut *model, &requests);
-    let at_far = rows
-        .notes
-        .iter()
-        .find(|row| row.parent == Some(1))
-        .expect("a row")
-        .device;
+    let at_far = rows.notes.iter().find(|row| row.parent == Some(1)).expect("a row").device;
     let mut near = 0;
     for row in rows.notes.iter().filter(|row| served(row) >= Some(2)) {
         near += u32::from((row.lbn > far / 2) == (row.device == at_far));

@@ -35,17 +35,11 @@ fn resolve(text: &str) -> Result<Device, String> {
 fn array(kind: &str, keys: &str) -> Box<dyn Model> {
     let text = format!("title = 'a'\nkind = '{kind}'\n{keys}");
     let device = resolve(&text).expect("an array");
-    device
-        .build_with(&SchedulerSpec::default())
-        .expect("a model")
-        .0
+    device.build_with(&SchedulerSpec::default()).expect("a model").0
 }
 
 fn raid5(children: u32, unit: u32, keys: &str) -> Box<dyn Model> {
-    array(
-        "raid5",
-        &format!("children = {children}\nunit_blocks = {unit}\n{keys}"),
-    )
+    array("raid5", &format!("children = {children}\nunit_blocks = {unit}\n{keys}"))
 }
 
 fn read(id: u64, at: u64, lbn: u64, blocks: u32) -> Request {

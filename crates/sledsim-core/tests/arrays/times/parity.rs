@@ -8,9 +8,8 @@ use std::collections::BTreeSet;
 
 /// The requests of the children: device, operation, LBN, blocks.
 fn asked(rows: &Rows) -> Vec<(u16, Op, u64, u32)> {
-    let mut asked: Vec<_> = (rows.notes.iter())
-        .map(|row| (row.device, row.op, row.lbn, row.blocks))
-        .collect();
+    let mut asked: Vec<_> =
+        (rows.notes.iter()).map(|row| (row.device, row.op, row.lbn, row.blocks)).collect();
     asked.sort_by_key(|(device, op, lbn, _)| (*op != Op::Read, *device, *lbn));
     asked
 }
@@ -46,17 +45,7 @@ fn parity_rotates_and_data_follow_it() {
     //   stripe 1:  4  5  P  3
     //   stripe 2:  8  P  6  7
     //   stripe 3:  P  9 10 11
-    let places = [
-        (0, 1),
-        (1, 2),
-        (2, 3),
-        (3, 4),
-        (4, 1),
-        (5, 2),
-        (6, 3),
-        (7, 4),
-        (8, 1),
-    ];
+    let places = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 1), (5, 2), (6, 3), (7, 4), (8, 1)];
     let more = [(9, 2), (10, 3), (11, 4), (12, 1)];
     for (lbn, device) in places.into_iter().chain(more) {
         let mut model = raid5(4, 1, CONSTANT);
@@ -68,11 +57,8 @@ fn parity_rotates_and_data_follow_it() {
         let rows = run_open(&mut *model, &[write(0, 0, stripe * 3, 3)]);
         let devices: BTreeSet<u16> = rows.notes.iter().map(|row| row.device).collect();
         assert_eq!(devices.len(), 4);
-        let mut model = raid5(
-            4,
-            1,
-            &format!("fail_child = {}\nfail_at_ms = 0\n{CONSTANT}", parity - 1),
-        );
+        let mut model =
+            raid5(4, 1, &format!("fail_child = {}\nfail_at_ms = 0\n{CONSTANT}", parity - 1));
         // Without its parity a stripe is written without reads.
         let rows = run_open(&mut *model, &[write(0, 0, stripe * 3, 1)]);
         assert_eq!(rows.notes.len(), 1, "{stripe}");
@@ -99,25 +85,13 @@ fn a_write_reads_no_more_than_needed() {
         let mut model = raid5(6, 4, CONSTANT);
         let rows = run_open(&mut *model, &[write(0, 0, lbn, blocks)]);
         let of = |op: Op| rows.notes.iter().filter(|row| row.op == op).count();
-        assert_eq!(
-            (of(Op::Read), of(Op::Write)),
-            (reads, writes),
-            "{lbn} {blocks}"
-        );
+        assert_eq!((of(Op::Read), of(Op::Write)), (reads, writes), "{lbn} {blocks}");
         let steps = 1 + u64::from(reads > 0);
         assert_eq!(responses(&rows), [steps * MS], "{lbn} {blocks}");
-        assert!(
-            counts(&*model)[way] >= 1,
-            "{lbn} {blocks}: {:?}",
-            counts(&*model)
-        );
+        assert!(counts(&*model)[way] >= 1, "{lbn} {blocks}: {:?}", counts(&*model));
         // As many blocks are written as data and the parity of their rows.
-        let written: u32 = rows
-            .notes
-            .iter()
-            .filter(|row| row.op == Op::Write)
-            .map(|row| row.blocks)
-            .sum();
+        let written: u32 =
+            rows.notes.iter().filter(|row| row.op == Op::Write).map(|row| row.blocks).sum();
         let mut parity = BTreeSet::new();
         for lbn in lbn..lbn + u64::from(blocks) {
             parity.insert((lbn / 20, lbn % 4));
@@ -130,9 +104,7 @@ fn a_write_reads_no_more_than_needed() {
 fn three_children_never_need_the_old_parity() {
     // One other block of data is less than the old one and the parity.
     let mut model = raid5(3, 4, CONSTANT);
-    let requests: Vec<Request> = (0..100)
-        .map(|id| write(id, id * 10 * MS, id * 7, 2))
-        .collect();
+    let requests: Vec<Request> = (0..100).map(|id| write(id, id * 10 * MS, id * 7, 2)).collect();
     let rows = run_open(&mut *model, &requests);
     let counts = counts(&*model);
     assert_eq!(counts["rmw"], 0);

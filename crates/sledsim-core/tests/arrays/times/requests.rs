@@ -15,11 +15,7 @@ fn blocks_requested_twice_are_read_once() {
     // Two units of a child that follow each other there are one extent.
     let rows = run_open(&mut *raid5(4, 4, "child.base = 'g2'"), &[read(0, 0, 0, 24)]);
     assert_eq!(rows.notes.len(), 4);
-    assert!(
-        rows.notes
-            .iter()
-            .all(|row| row.blocks % 4 == 0 && row.passes == 1)
-    );
+    assert!(rows.notes.iter().all(|row| row.blocks % 4 == 0 && row.passes == 1));
 }
 
 #[test]
@@ -28,11 +24,7 @@ fn child_requests_match_the_host_requests() {
     for kind in ["raid1", "raid5"] {
         let keys = format!(
             "children = 4\n{}{CONSTANT}",
-            if kind == "raid5" {
-                "unit_blocks = 2\n"
-            } else {
-                ""
-            }
+            if kind == "raid5" { "unit_blocks = 2\n" } else { "" }
         );
         let mut model = array(kind, &keys);
         let requests: Vec<Request> = (0..300)
@@ -53,10 +45,7 @@ fn child_requests_match_the_host_requests() {
             _ => (reads + 2 * writes, 2 * writes),
         };
         let of = |op: Op| rows.notes.iter().filter(|row| row.op == op).count();
-        assert_eq!(
-            (of(Op::Read), of(Op::Write)),
-            (expected_reads, expected_writes)
-        );
+        assert_eq!((of(Op::Read), of(Op::Write)), (expected_reads, expected_writes));
         for row in &rows.done {
             let parts = rows.notes.iter().filter(|part| part.parent == Some(row.id));
             assert_eq!(row.passes, parts.map(|part| part.passes).sum::<u32>());
@@ -66,18 +55,10 @@ fn child_requests_match_the_host_requests() {
 
 #[test]
 fn flushes_and_trims() {
-    let flush = Request {
-        id: 0,
-        op: Op::Flush,
-        ..Request::default()
-    };
+    let flush = Request { id: 0, op: Op::Flush, ..Request::default() };
     let trim = Request::new(1, Nanos(10 * MS), Op::Trim, 5, 2);
     for (kind, heard) in [("raid1", 3), ("raid5", 0)] {
-        let unit = if kind == "raid5" {
-            "unit_blocks = 2\n"
-        } else {
-            ""
-        };
+        let unit = if kind == "raid5" { "unit_blocks = 2\n" } else { "" };
         let mut model = array(kind, &format!("children = 3\n{unit}{CONSTANT}"));
         let rows = run_open(&mut *model, &[flush.clone(), trim.clone()]);
         assert_eq!(rows.done.len(), 2);
@@ -92,10 +73,7 @@ fn batches_and_flags_reach_the_children() {
     let mut request = write(0, 0, 0, 2);
     request.extents.push(Extent { lbn: 2, blocks: 2 }); // the rest of the unit
     request.extents.push(Extent { lbn: 1, blocks: 1 }); // some of it again
-    request.flags = Flags {
-        fua: true,
-        ..Flags::default()
-    };
+    request.flags = Flags { fua: true, ..Flags::default() };
     let rows = run_open(&mut *model, &[request]);
     assert_eq!(rows.notes.len(), 4);
     assert!(rows.notes.iter().all(|row| row.blocks == 4));
@@ -106,9 +84,7 @@ fn batches_and_flags_reach_the_children() {
 fn raid_0_is_a_stripe() {
     let of = |kind: &str| {
         let mut model = array(kind, &format!("children = 3\nunit_blocks = 4\n{CONSTANT}"));
-        let requests: Vec<Request> = (0..50)
-            .map(|id| read(id, id * MS / 4, id * 11, 9))
-            .collect();
+        let requests: Vec<Request> = (0..50).map(|id| read(id, id * MS / 4, id * 11, 9)).collect();
         let rows = run_open(&mut *model, &requests);
         (model.blocks(), rows.done, rows.notes)
     };

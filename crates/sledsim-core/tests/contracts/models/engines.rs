@@ -125,18 +125,8 @@ fn sorted_list_engine(source: &mut dyn Source, model: &mut dyn Model) -> Vec<Row
         }
         seen = rows.done.len();
         let mut list: Vec<(Nanos, u8, usize)> = Vec::new();
-        list.extend(
-            completions
-                .iter()
-                .enumerate()
-                .map(|(entry, due)| (due.0, 0, entry)),
-        );
-        list.extend(
-            source
-                .next_arrival()
-                .expect("no errors")
-                .map(|at| (at, 1, 0)),
-        );
+        list.extend(completions.iter().enumerate().map(|(entry, due)| (due.0, 0, entry)));
+        list.extend(source.next_arrival().expect("no errors").map(|at| (at, 1, 0)));
         list.extend(model.wake_at().map(|at| (at, 2, 0)));
         list.sort_unstable();
         match list.first().copied() {
@@ -158,15 +148,9 @@ fn a_sorted_list_engine_agrees_event_for_event() {
             let all = requests(800, 1100.0, 9, make().blocks());
             let logged = |fast: bool| {
                 let events = std::sync::Arc::default();
-                let mut model = Log {
-                    inner: make(),
-                    events: std::sync::Arc::clone(&events),
-                };
+                let mut model = Log { inner: make(), events: std::sync::Arc::clone(&events) };
                 let inner = Load::new(all.clone(), depth);
-                let mut source = Log {
-                    inner,
-                    events: std::sync::Arc::clone(&events),
-                };
+                let mut source = Log { inner, events: std::sync::Arc::clone(&events) };
                 let rows = if fast {
                     let mut rows = Rows::default();
                     let limits = Limits::default();

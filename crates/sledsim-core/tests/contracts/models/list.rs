@@ -18,23 +18,13 @@ fn fcfs() -> Box<dyn Scheduler> {
 
 /// A plain sled, with its number in the rows.
 fn plain(device_number: u16) -> Box<dyn Model> {
-    device("g2", &[])
-        .mems()
-        .expect("a sled")
-        .build("plain", device_number, fcfs(), None)
+    device("g2", &[]).mems().expect("a sled").build("plain", device_number, fcfs(), None)
 }
 
 /// A sled that parks soon, coasts, and sweeps runs: its state depends on time.
 fn restless(device_number: u16) -> Box<dyn Model> {
-    let overrides = [
-        ("inactive_after_ms", "2"),
-        ("idle", "'coast'"),
-        ("direction", "'best_run'"),
-    ];
-    device("g3", &overrides)
-        .mems()
-        .expect("a sled")
-        .build("restless", device_number, fcfs(), None)
+    let overrides = [("inactive_after_ms", "2"), ("idle", "'coast'"), ("direction", "'best_run'")];
+    device("g3", &overrides).mems().expect("a sled").build("restless", device_number, fcfs(), None)
 }
 
 pub(super) fn sled() -> Box<dyn Model> {
@@ -51,10 +41,7 @@ fn disk() -> Box<dyn Model> {
         ("overheads.write_miss_after_read_ms", "0"),
         ("overheads.write_miss_after_write_ms", "0"),
     ];
-    device("superdisk", &overrides)
-        .disk()
-        .expect("a disk")
-        .build("disk", 0, fcfs())
+    device("superdisk", &overrides).disk().expect("a disk").build("disk", 0, fcfs())
 }
 
 /// The Atlas 10K, whose buffer reads tracks round and takes all writes.
@@ -64,11 +51,8 @@ fn buffered_disk() -> Box<dyn Model> {
 
 /// One whose spindle stops soon, with its buffer.
 fn buffered_disk_that_stops() -> Box<dyn Model> {
-    let stops = [
-        ("power.policy", "'adaptive'"),
-        ("power.timeout_ms", "5"),
-        ("power.starts", "'off'"),
-    ];
+    let stops =
+        [("power.policy", "'adaptive'"), ("power.timeout_ms", "5"), ("power.starts", "'off'")];
     let overrides = [DISK_POWER.as_slice(), &stops].concat();
     device("atlas10k", &overrides).build(&fcfs).0
 }
@@ -125,12 +109,8 @@ fn stripe() -> Box<dyn Model> {
 }
 
 fn memory_before_sled() -> Box<dyn Model> {
-    let memory = Memory {
-        blocks: 1000,
-        latency: Nanos(10_000),
-        block_time: Nanos(500),
-        battery: true,
-    };
+    let memory =
+        Memory { blocks: 1000, latency: Nanos(10_000), block_time: Nanos(500), battery: true };
     let front = Station::new("front", 1, memory, fcfs(), Interface::default());
     Box::new(ReadCache::new("cached", 0, Box::new(front), plain(2)))
 }
@@ -150,10 +130,7 @@ fn buffered(device_number: u16) -> Box<dyn Model> {
         ("buffer.write_back_segments", "2"),
         ("buffer.speed_matching", "'block'"),
     ];
-    device("g2", &overrides)
-        .mems()
-        .expect("a sled")
-        .build("buffered", device_number, fcfs(), None)
+    device("g2", &overrides).mems().expect("a sled").build("buffered", device_number, fcfs(), None)
 }
 
 /// Two sleds with buffers, of which only the first lets writes through.
@@ -164,10 +141,7 @@ fn stripe_of_buffered_sleds() -> Box<dyn Model> {
         ("buffer.read_ahead", "30"),
         ("buffer.speed_matching", "'none'"),
     ];
-    let through = device("g3", &through)
-        .mems()
-        .expect("a sled")
-        .build("through", 1, fcfs(), None);
+    let through = device("g3", &through).mems().expect("a sled").build("through", 1, fcfs(), None);
     Box::new(Stripe::new("stripe", 0, vec![through, buffered(2)], 16))
 }
 
@@ -250,10 +224,7 @@ fn array(kind: &str, keys: &str) -> Box<dyn Model> {
 }
 
 fn mirrored_sleds() -> Box<dyn Model> {
-    array(
-        "raid1",
-        "children = 2\nreads = \"nearest\"\nchild.base = \"g3\"",
-    )
+    array("raid1", "children = 2\nreads = \"nearest\"\nchild.base = \"g3\"")
 }
 
 /// Stripes of sleds, the second of which fails.
@@ -276,10 +247,7 @@ fn rebuilding_mirrors() -> Box<dyn Model> {
 }
 
 fn rebuilding_parity() -> Box<dyn Model> {
-    array(
-        "raid5",
-        &format!("children = 5\nunit_blocks = 16\n{REBUILDING}"),
-    )
+    array("raid5", &format!("children = 5\nunit_blocks = 16\n{REBUILDING}"))
 }
 
 /// Whether every mechanism in it only serves the requests it reports, one at a
@@ -336,20 +304,14 @@ fn stripe_of_write_buffers() -> Box<dyn Model> {
 
 pub(super) const MODELS: [(&str, Make); 28] = [
     ("sled by positioning time", sled_by_positioning_time),
-    (
-        "buffered disk by positioning time",
-        disk_by_positioning_time,
-    ),
+    ("buffered disk by positioning time", disk_by_positioning_time),
     ("sled behind a host", sled_behind_a_host),
     ("buffered disk behind a host", buffered_disk_behind_a_host),
     ("buffered disk", buffered_disk),
     ("buffered disk that stops", buffered_disk_that_stops),
     ("sled that saves", sled_that_saves),
     ("buffered disk that streams", buffered_disk_that_streams),
-    (
-        "buffered disk alone on its bus",
-        buffered_disk_alone_on_its_bus,
-    ),
+    ("buffered disk alone on its bus", buffered_disk_alone_on_its_bus),
     ("sled", sled),
     ("restless sled", restless_sled),
     ("disk", disk),
@@ -358,10 +320,7 @@ pub(super) const MODELS: [(&str, Make); 28] = [
     ("buffered sled", buffered_sled),
     ("stripe of buffered sleds", stripe_of_buffered_sleds),
     ("flash", flash),
-    (
-        "write buffer before a buffered disk",
-        write_buffer_before_a_disk,
-    ),
+    ("write buffer before a buffered disk", write_buffer_before_a_disk),
     ("write buffer on memory", write_buffer_on_memory),
     ("tier behind a cache", tier_behind_a_cache),
     ("sled behind a controller", sled_behind_a_controller),

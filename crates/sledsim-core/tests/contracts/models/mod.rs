@@ -29,20 +29,13 @@ fn requests(count: u64, rate_per_s: f64, seed: u64, blocks: u64) -> Vec<Request>
                 2..=8 => Op::Write,
                 _ => Op::Read,
             };
-            let extents = if op == Op::Flush {
-                0
-            } else {
-                1 + random.below(10) / 9
-            };
+            let extents = if op == Op::Flush { 0 } else { 1 + random.below(10) / 9 };
             // A third of all requests fall on few blocks.
             let near = random.chance(0.33);
             let extent = |random: &mut Stream| {
                 let length = random.geometric(8.0).min(900);
                 let span = if near { 950 } else { blocks };
-                Extent {
-                    lbn: random.below(span - length + 1),
-                    blocks: length as u32,
-                }
+                Extent { lbn: random.below(span - length + 1), blocks: length as u32 }
             };
             Request {
                 id,
@@ -66,12 +59,7 @@ struct Load {
 
 impl Load {
     fn new(requests: Vec<Request>, depth: Option<u64>) -> Self {
-        Self {
-            waiting: requests.into(),
-            depth,
-            outstanding: 0,
-            now: Nanos::ZERO,
-        }
+        Self { waiting: requests.into(), depth, outstanding: 0, now: Nanos::ZERO }
     }
 }
 
@@ -81,10 +69,7 @@ impl Source for Load {
             return Ok(None);
         }
         let closed = self.depth.is_some();
-        Ok(self
-            .waiting
-            .front()
-            .map(|request| if closed { self.now } else { request.arrival }))
+        Ok(self.waiting.front().map(|request| if closed { self.now } else { request.arrival }))
     }
 
     fn take(&mut self) -> Result<Request> {

@@ -19,21 +19,14 @@ fn every_request_completes_once_and_its_parts_add_up() {
                 let mut model = make();
                 let all = requests(3000, rate, seed as u64, model.blocks());
                 let (rows, outcome) = run(&mut *model, &mut Load::new(all.clone(), depth));
-                assert_eq!(
-                    (outcome.submitted, outcome.completed),
-                    (3000, 3000),
-                    "{name}"
-                );
+                assert_eq!((outcome.submitted, outcome.completed), (3000, 3000), "{name}");
                 let mut ids: Vec<u64> = rows.done.iter().map(|row| row.id).collect();
                 ids.sort_unstable();
                 assert!(ids.into_iter().eq(0..3000), "{name}: each id once");
                 for row in rows.done.iter().chain(&rows.notes) {
                     let response = row.completion - row.arrival;
                     assert_eq!(row.parts.total(), response, "{name}: {row:?}");
-                    assert!(
-                        row.arrival <= row.start && row.start <= row.completion,
-                        "{name}"
-                    );
+                    assert!(row.arrival <= row.start && row.start <= row.completion, "{name}");
                 }
                 for row in &rows.done {
                     let request = &all[row.id as usize];
@@ -144,11 +137,7 @@ fn same_requests_same_rows() {
             run(&mut *model, &mut Load::new(all, None)).0
         };
         let (first, second) = (once(), once());
-        assert_eq!(
-            (first.done, first.notes),
-            (second.done, second.notes),
-            "{name}"
-        );
+        assert_eq!((first.done, first.notes), (second.done, second.notes), "{name}");
     }
 }
 
@@ -171,11 +160,7 @@ fn an_open_load_that_saturates_the_device_stops() {
     assert_eq!(rows.done.len() as u64, outcome.completed);
     assert_eq!(saturated.at, all[outcome.submitted as usize - 1].arrival);
     // Requests outstanding at that instant: the bound, just passed.
-    let future = rows
-        .done
-        .iter()
-        .filter(|row| row.completion > saturated.at)
-        .count() as u64;
+    let future = rows.done.iter().filter(|row| row.completion > saturated.at).count() as u64;
     assert_eq!(saturated.queue + future, 1001);
 }
 
@@ -191,17 +176,11 @@ fn requests_outside_the_device_are_refused() {
     for (lbn, length, says) in bad {
         let request = Request::new(0, Nanos::ZERO, Op::Read, lbn, length);
         let mut load = Load::new(vec![request], None);
-        let result = simulate(
-            &mut load,
-            &mut *sled(),
-            &mut Rows::default(),
-            Limits::default(),
-            &mut |_| Ok(()),
-        );
+        let result =
+            simulate(&mut load, &mut *sled(), &mut Rows::default(), Limits::default(), &mut |_| {
+                Ok(())
+            });
         let message = result.expect_err("an error").to_string();
-        assert!(
-            message.contains(says) && message.contains("0 to 6749999"),
-            "{message}"
-        );
+        assert!(message.contains(says) && message.contains("0 to 6749999"), "{message}");
     }
 }

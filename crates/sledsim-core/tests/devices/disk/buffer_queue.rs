@@ -33,12 +33,7 @@ fn electronics() -> impl Strategy<Value = Electronics> {
     let few = || prop_oneof![Just(0_u64), 1..300_u64];
     let times = (few(), few(), few(), few(), few());
     let overheads = prop::collection::vec(0..400_u32, 9);
-    let sizes = (
-        1..5_u32,
-        prop_oneof![1..12_u64, 12..80_u64],
-        0..6_u64,
-        0..90_u64,
-    );
+    let sizes = (1..5_u32, prop_oneof![1..12_u64, 12..80_u64], 0..6_u64, 0..90_u64);
     let words = (0..3_usize, 0..5_usize, 0..3_usize, 0..2_usize, 0..5_u32);
     let flags = prop::collection::vec(any::<bool>(), 12);
     (times, overheads, sizes, words, flags).prop_map(|(times, overheads, sizes, words, on)| {
@@ -101,14 +96,11 @@ fn electronics() -> impl Strategy<Value = Electronics> {
 
 /// The drive with these electronics.
 fn build(drive: &Drive, with: &Electronics) -> Option<Box<dyn Model>> {
-    let (before_zones, zones) = drive
-        .toml()
-        .split_once("[[zone]]")
-        .map(|(a, b)| (a.to_owned(), b.to_owned()))?;
+    let (before_zones, zones) =
+        drive.toml().split_once("[[zone]]").map(|(a, b)| (a.to_owned(), b.to_owned()))?;
     let (own, tables) = with.text.split_once('\n')?;
-    let before_zones = before_zones
-        .replace("command_overhead_ms = 0\n", "")
-        .replace("bus_ms_per_block = 0\n", "");
+    let before_zones =
+        before_zones.replace("command_overhead_ms = 0\n", "").replace("bus_ms_per_block = 0\n", "");
     let text = format!(
         "{before_zones}command_overhead_ms = {}\nbus_ms_per_block = {}\nbus_write_ms_per_block = {}\n{own}\n{tables}[[zone]]{zones}",
         with.command_us as f64 / 1e3,
@@ -149,10 +141,7 @@ fn requests(count: u64, seed: u64, blocks: u64, revolution_us: u64) -> Vec<Reque
                 let lbn = lbn % blocks;
                 let length = random.geometric(5.0).min(blocks - lbn).min(60);
                 end = lbn + length;
-                Extent {
-                    lbn,
-                    blocks: length as u32,
-                }
+                Extent { lbn, blocks: length as u32 }
             };
             Request {
                 id,
@@ -194,11 +183,8 @@ impl Sectors<'_> {
 /// of command and completion comes before the arm moves.
 fn media(row: &Row, with: &Electronics) -> (Nanos, Nanos) {
     let parts = &row.parts;
-    let completion_us = if row.op == Op::Read {
-        with.read_completion_us
-    } else {
-        with.write_completion_us
-    };
+    let completion_us =
+        if row.op == Op::Read { with.read_completion_us } else { with.write_completion_us };
     let before = parts.overhead - Nanos(1000 * (with.command_us + completion_us));
     let moves = parts.seek + parts.head_switch + parts.rotation + parts.transfer;
     (row.start, row.start + before + moves)
@@ -225,9 +211,7 @@ fn check(drive: &Drive, with: &Electronics, seed: u64) -> Result<(), TestCaseErr
                 model.submit(request.clone(), &mut sink);
             }
             // All requests that arrive by now have been submitted.
-            let next = chunks
-                .peek()
-                .map_or(u64::MAX >> 1, |next| next[0].arrival.0);
+            let next = chunks.peek().map_or(u64::MAX >> 1, |next| next[0].arrival.0);
             for now in [next.saturating_sub(3000), next.saturating_sub(1)] {
                 if (some[some.len() - 1].arrival.0..next).contains(&now) {
                     model.wake(Nanos(now), &mut sink);
@@ -248,10 +232,7 @@ fn check(drive: &Drive, with: &Electronics, seed: u64) -> Result<(), TestCaseErr
     for sector in &walk {
         if let Some(lbn) = sector.lbn {
             let sectors = drive.zones[sector.zone].sectors;
-            of.insert(
-                lbn,
-                (sector.cylinder, sector.head, sector.physical, sectors),
-            );
+            of.insert(lbn, (sector.cylinder, sector.head, sector.physical, sectors));
         }
     }
     let sectors = Sectors { drive, of };
@@ -282,12 +263,7 @@ fn check(drive: &Drive, with: &Electronics, seed: u64) -> Result<(), TestCaseErr
     // The mechanics do one thing at a time ...
     visible.sort_by_key(|((from, _), ..)| *from);
     for pair in visible.windows(2) {
-        prop_assert!(
-            pair[0].0.1 <= pair[1].0.0,
-            "{:?} {:?}",
-            pair[0].1,
-            pair[1].1
-        );
+        prop_assert!(pair[0].0.1 <= pair[1].0.0, "{:?} {:?}", pair[0].1, pair[1].1);
     }
     // ... and so does the bus.
     crossings.sort_unstable();
@@ -304,16 +280,11 @@ fn check(drive: &Drive, with: &Electronics, seed: u64) -> Result<(), TestCaseErr
     }
     gaps.push((from, Nanos(u64::MAX)));
     let hidden = |lbn: u64, after: Nanos, by: Nanos| {
-        let mut gaps = gaps
-            .iter()
-            .filter(|(begin, end)| *begin < by && *end > after);
+        let mut gaps = gaps.iter().filter(|(begin, end)| *begin < by && *end > after);
         gaps.any(|(begin, end)| sectors.passes(lbn, after.max(*begin), by.min(*end)))
     };
     for (row, request) in rows.iter().zip(&all) {
-        let blocks = request
-            .extents
-            .iter()
-            .flat_map(|extent| extent.lbn..extent.end());
+        let blocks = request.extents.iter().flat_map(|extent| extent.lbn..extent.end());
         if row.op == Op::Read {
             // Each block was written, or has passed, before it crossed.
             let done = row.completion - us(with.read_completion_us);
@@ -334,10 +305,8 @@ fn check(drive: &Drive, with: &Electronics, seed: u64) -> Result<(), TestCaseErr
                 };
                 let seen = || {
                     visible.iter().any(|((from, to), other, request)| {
-                        let mut near = request
-                            .extents
-                            .iter()
-                            .flat_map(|extent| extent.lbn..extent.end());
+                        let mut near =
+                            request.extents.iter().flat_map(|extent| extent.lbn..extent.end());
                         other.op == Op::Read
                             && *from < by
                             && near.any(|near| sectors.same_track(lbn, near))
@@ -355,9 +324,8 @@ fn check(drive: &Drive, with: &Electronics, seed: u64) -> Result<(), TestCaseErr
         } else if row.op == Op::Write {
             // Writes complete before a flush arrived have passed when the flush is
             // complete.
-            let flush = rows
-                .iter()
-                .find(|flush| flush.op == Op::Flush && flush.arrival > row.completion);
+            let flush =
+                rows.iter().find(|flush| flush.op == Op::Flush && flush.arrival > row.completion);
             if let Some(flush) = flush {
                 for lbn in blocks {
                     let through = row.passes > 0 && sectors.passes(lbn, row.start, row.completion);

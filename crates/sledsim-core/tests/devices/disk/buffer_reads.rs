@@ -23,10 +23,7 @@ fn command_reselect_and_completion_overheads() {
     assert_eq!(last(&[("command_overhead_ms", "1.4")], &read), 2510.0);
     // On track at 2050: block 20 passes again at 12,000.
     assert_eq!(last(&[("command_overhead_ms", "1.55")], &read), 12_510.0);
-    assert_eq!(
-        last(&[("overheads.read_completion_ms", "0.07")], &read),
-        2580.0
-    );
+    assert_eq!(last(&[("overheads.read_completion_ms", "0.07")], &read), 2580.0);
     // The bus is taken 250 after the first block is available, at 2350.
     let reselect = ("overheads.reselect_ms", "0.25");
     assert_eq!(last(&[reselect], &read), 2510.0);
@@ -42,11 +39,7 @@ fn the_high_water_mark_is_a_share_of_the_request_or_of_a_segment() {
     // Block 20 + k is available at 2100 + 100 k; ten cross in 3000.
     let read = [(0, R, 20, 10)];
     let with = |share, of| {
-        let keys = [
-            SLOW_BUS,
-            ("buffer.high_water", share),
-            ("buffer.high_water_of", of),
-        ];
+        let keys = [SLOW_BUS, ("buffer.high_water", share), ("buffer.high_water_of", of)];
         last(&keys, &read)
     };
     assert_eq!(with("0", "'request'"), 5100.0);
@@ -69,10 +62,7 @@ fn blocks_that_were_read_are_kept() {
     // Blocks read ahead are kept until they are read.
     let keys = [("buffer.keep", "'ahead'"), SEGMENT];
     let read = [(0, R, 20, 5)];
-    assert_eq!(
-        held(&keys, &read, &[24, 25, 69, 70]),
-        [false, true, true, false]
-    );
+    assert_eq!(held(&keys, &read, &[24, 25, 69, 70]), [false, true, true, false]);
     let hit = [(0, R, 20, 5), (100_000, R, 30, 5)];
     let probes = [29, 30, 34, 35];
     assert_eq!(held(&keys, &hit, &probes), [true, false, false, true]);
@@ -132,16 +122,10 @@ fn blocks_that_pass_before_the_request_are_free() {
     // On track at 500, as block 5 begins to pass.
     let free = ("buffer.read_free_blocks", "true");
     let read = [(0, R, 20, 5)];
-    assert_eq!(
-        held(&[free], &read, &[4, 5, 19, 24]),
-        [false, true, true, true]
-    );
+    assert_eq!(held(&[free], &read, &[4, 5, 19, 24]), [false, true, true, true]);
     assert_eq!(held(&[], &read, &[19, 20]), [false, true]);
     // They are dropped first: 15 + 45 blocks, 50 have room.
-    assert_eq!(
-        held(&[free], &[(0, R, 20, 45)], &[14, 15, 64]),
-        [false, true, true]
-    );
+    assert_eq!(held(&[free], &[(0, R, 20, 45)], &[14, 15, 64]), [false, true, true]);
 }
 
 #[test]
@@ -165,10 +149,7 @@ fn only_blocks_on_the_track_are_free() {
     let probes = [9, 10, 11, 29];
     assert_eq!(held(&remapped, &read, &probes), [false, false, true, true]);
     // The block read is remapped: no free block passes before it there.
-    assert_eq!(
-        held(&remapped, &[(0, R, 10, 5)], &[8, 9, 10]),
-        [false, false, true]
-    );
+    assert_eq!(held(&remapped, &[(0, R, 10, 5)], &[8, 9, 10]), [false, false, true]);
 }
 
 #[test]
@@ -189,21 +170,12 @@ fn a_track_is_completed() {
         assert_eq!(found, [true, true, true, true, true, false]);
     }
     // A read up to the end of its track is followed by the rest of it, too.
-    assert_eq!(
-        last(&keys("'track'"), &[(0, R, 95, 5), (11_000, R, 5, 10)]),
-        11_510.0
-    );
+    assert_eq!(last(&keys("'track'"), &[(0, R, 95, 5), (11_000, R, 5, 10)]), 11_510.0);
     // A read of two tracks read the last one from its beginning: there is no rest, and
     // room for 90 more. No read-ahead means none at all.
     let two = [(0, R, 95, 10)];
-    assert_eq!(
-        held(&keys("'track'"), &two, &[94, 95, 194, 195]),
-        [false, true, true, false]
-    );
-    assert_eq!(
-        held(&keys("'none'"), &[(0, R, 20, 5)], &[19, 25]),
-        [false, false]
-    );
+    assert_eq!(held(&keys("'track'"), &two, &[94, 95, 194, 195]), [false, true, true, false]);
+    assert_eq!(held(&keys("'none'"), &[(0, R, 20, 5)], &[19, 25]), [false, false]);
 }
 
 #[test]
@@ -238,12 +210,8 @@ fn end_after(keys: Keys<'_>) -> u64 {
 
 #[test]
 fn read_ahead_ends_at_its_goal() {
-    let ahead = |word, blocks| {
-        end_after(&[
-            ("buffer.read_ahead", word),
-            ("buffer.segment_blocks", blocks),
-        ])
-    };
+    let ahead =
+        |word, blocks| end_after(&[("buffer.read_ahead", word), ("buffer.segment_blocks", blocks)]);
     assert_eq!(ahead("'none'", "500"), 25);
     assert_eq!(ahead("'track'", "500"), 100);
     assert_eq!(ahead("'cylinder'", "500"), 200);
@@ -257,19 +225,10 @@ fn read_ahead_ends_at_its_goal() {
 
     let limited = |word, key, blocks| end_after(&[("buffer.read_ahead", word), (key, blocks)]);
     assert_eq!(limited("'none'", "buffer.read_ahead_min_blocks", "7"), 32);
-    assert_eq!(
-        limited("'segment'", "buffer.read_ahead_max_blocks", "12"),
-        37
-    );
-    let over_the_end = [
-        ("buffer.read_ahead", "'track'"),
-        ("buffer.read_ahead_min_blocks", "7"),
-    ];
+    assert_eq!(limited("'segment'", "buffer.read_ahead_max_blocks", "12"), 37);
+    let over_the_end = [("buffer.read_ahead", "'track'"), ("buffer.read_ahead_min_blocks", "7")];
     let probes = [100, 106, 107];
-    assert_eq!(
-        held(&over_the_end, &[(0, R, 95, 5)], &probes),
-        [true, true, false]
-    );
+    assert_eq!(held(&over_the_end, &[(0, R, 95, 5)], &probes), [true, true, false]);
     // The disk has 2000 blocks.
     let end = [(0, R, 1990, 5), (100_000, R, 1995, 5)];
     assert_eq!(last(&[SEGMENT], &end), 100_050.0);
@@ -305,31 +264,19 @@ fn a_window_follows_the_host() {
     let window = [SEGMENT, ("buffer.read_ahead_over_requested", "true")];
     let read = [(0, R, 20, 5)];
     // 50 blocks after the request have room.
-    assert_eq!(
-        held(&window, &read, &[24, 25, 74, 75]),
-        [false, true, true, false]
-    );
-    assert_eq!(
-        held(&[SEGMENT], &read, &[20, 25, 69, 70]),
-        [true, true, true, false]
-    );
+    assert_eq!(held(&window, &read, &[24, 25, 74, 75]), [false, true, true, false]);
+    assert_eq!(held(&[SEGMENT], &read, &[20, 25, 69, 70]), [true, true, true, false]);
     // A hit drops all blocks before its end, if they are there ...
     let hit = [(0, R, 20, 5), (100_000, R, 30, 5)];
     assert_eq!(held(&window, &hit, &[29, 34, 35]), [false, false, true]);
     // ... and if they are still passing.
     let passing = [(0, R, 20, 5), (2550, R, 30, 5)];
     assert_eq!(held(&window, &passing, &[29, 34, 35]), [false, false, true]);
-    assert_eq!(
-        held(&[SEGMENT], &passing, &[29, 34, 35]),
-        [true, true, true]
-    );
+    assert_eq!(held(&[SEGMENT], &passing, &[29, 34, 35]), [true, true, true]);
     // So does a write inside it, which stops read-ahead at block 44 (4500).
     for at in [4450, 100_000] {
         let write = [(0, R, 20, 5), (at, W, 30, 5)];
-        assert_eq!(
-            held(&window, &write, &[29, 34, 35, 44]),
-            [false, false, true, true]
-        );
+        assert_eq!(held(&window, &write, &[29, 34, 35, 44]), [false, false, true, true]);
         assert_eq!(held(&[SEGMENT], &write, &[29, 34, 35, 44]), [true; 4]);
     }
 }
@@ -409,23 +356,14 @@ fn read_ahead_stops_at_once_or_with_the_sector() {
 fn least_recently_used_segments_are_evicted_first() {
     let three = [(0, R, 0, 5), (50_000, R, 300, 5), (100_000, R, 600, 5)];
     assert_eq!(held(&[], &three, &[0, 300, 600]), [false, true, true]);
-    assert_eq!(
-        held(&[("buffer.segments", "3")], &three, &[0, 300, 600]),
-        [true; 3]
-    );
+    assert_eq!(held(&[("buffer.segments", "3")], &three, &[0, 300, 600]), [true; 3]);
     // A hit counts as a use.
     let used = [three[0], three[1], (90_000, R, 0, 1), three[2]];
     assert_eq!(held(&[], &used, &[0, 300, 600]), [true, false, true]);
     // A segment is a queue: of 80 blocks the last 50 are held.
-    assert_eq!(
-        held(&[], &[(0, R, 10, 80)], &[39, 40, 89]),
-        [false, true, true]
-    );
+    assert_eq!(held(&[], &[(0, R, 10, 80)], &[39, 40, 89]), [false, true, true]);
     let small = [SEGMENT, ("buffer.read_ahead_over_requested", "true")];
-    assert_eq!(
-        held(&small, &[(0, R, 10, 80)], &[89, 90, 139, 140]),
-        [false, true, true, false]
-    );
+    assert_eq!(held(&small, &[(0, R, 10, 80)], &[89, 90, 139, 140]), [false, true, true, false]);
 }
 
 #[test]
@@ -444,36 +382,21 @@ fn extents_are_served_in_order() {
 
 #[test]
 fn sequential_reads_run_at_the_rate_of_media_and_bus() {
-    let keys = [
-        SEGMENT,
-        ("buffer.read_ahead_on_hit", "true"),
-        ("buffer.segment_blocks", "300"),
-    ];
+    let keys = [SEGMENT, ("buffer.read_ahead_on_hit", "true"), ("buffer.segment_blocks", "300")];
     let window = ("buffer.read_ahead_over_requested", "true");
     let reads = || (0..250).map(|number| (R, 8 * number, 8));
     // From 10,000 on: 2000 sectors, 10 changes of track and 9 of cylinder.
     let media_us = 10_000 + 2000 * 100 + 10 * 1000 + 9 * 2000;
     for ahead in ["'segment'", "'tracks'"] {
         for over in ["true", "false"] {
-            let keys = [
-                ("buffer.read_ahead", ahead),
-                keys[1],
-                keys[2],
-                (window.0, over),
-            ];
+            let keys = [("buffer.read_ahead", ahead), keys[1], keys[2], (window.0, over)];
             let time = small::back_to_back(&keys, reads());
             assert_eq!(time.0, 1000 * (media_us + 10), "{ahead} {over}");
         }
     }
     // A bus of half that speed: all 2000 cross one after the other once the first is
     // available, and the media wait for it.
-    let slow = [
-        keys[0],
-        keys[1],
-        keys[2],
-        window,
-        ("bus_ms_per_block", "0.2"),
-    ];
+    let slow = [keys[0], keys[1], keys[2], window, ("bus_ms_per_block", "0.2")];
     let time = small::back_to_back(&slow, reads());
     assert!((410_000..=421_000).contains(&(time.0 / 1000)), "{time}");
     // One revolution for each without.

@@ -21,10 +21,7 @@ fn a_write_through_ends_with_the_media_and_waits_for_its_data() {
     // Its first block is there 700 + 20 after the overhead: at 2000 in time, then too
     // late.
     assert_eq!(with("overheads.write_miss_after_read_ms", "1.28"), 2500.0);
-    assert_eq!(
-        with("overheads.write_miss_after_read_ms", "1.281"),
-        12_500.0
-    );
+    assert_eq!(with("overheads.write_miss_after_read_ms", "1.281"), 12_500.0);
     // Data are requested at 700. The last block is there at 700 + 5 x 340 = 2400, just
     // as its sector passes; then too late.
     assert_eq!(with("bus_write_ms_per_block", "0.34"), 2500.0);
@@ -40,10 +37,7 @@ fn zero_latency_writes_wait_for_their_data() {
     // On track at 700: block 7 comes first, then 8 to 19, and 0 to 6 from 10,000 on.
     let write = [(0, W, 0, 20)];
     let with = |bus| {
-        let keys = [
-            ("zero_latency_write", "true"),
-            ("bus_write_ms_per_block", bus),
-        ];
+        let keys = [("zero_latency_write", "true"), ("bus_write_ms_per_block", bus)];
         last(&keys, &write)
     };
     assert_eq!(with("0"), 10_700.0);
@@ -74,10 +68,7 @@ fn a_write_into_the_buffer_is_complete_when_its_data_have_crossed() {
     let slow = [BACK, ("bus_write_ms_per_block", "0.6")];
     assert_eq!(times(&slow, &write), [3000.0, 12_500.0]);
     // Not kept, several extents, or forced to the media.
-    assert_eq!(
-        times(&[BACK, ("buffer.keep", "'nothing'")], &write)[0],
-        2500.0
-    );
+    assert_eq!(times(&[BACK, ("buffer.keep", "'nothing'")], &write)[0], 2500.0);
     let two = batch(0, 0, W, &[(20, 2), (60, 3)]);
     assert_eq!(rows_of(&[BACK], &[two])[0].completion.0, 6_300_000);
     let forced = fua(requests(&write)[0].clone());
@@ -107,21 +98,11 @@ fn appends_continue_the_run() {
     let late = [(0, W, 20, 5), (2500, W, 25, 5), (2700, Flush, 0, 0)];
     assert_eq!(times(&[BACK], &late), [100.0, 2600.0, 13_000.0]);
     // Nor if the media read in between: on track at 3010 + 700.
-    let between = [
-        (0, W, 20, 5),
-        (2500, R, 40, 5),
-        (2600, W, 25, 5),
-        (2700, Flush, 0, 0),
-    ];
+    let between = [(0, W, 20, 5), (2500, R, 40, 5), (2600, W, 25, 5), (2700, Flush, 0, 0)];
     assert_eq!(times(&[BACK], &between)[2..], [2700.0, 13_000.0]);
     // Though the head comes from the block before: a new access, too late for block 25
     // at 12,500.
-    let before = [
-        between[0],
-        (2500, R, 10, 14),
-        between[2],
-        (2900, Flush, 0, 0),
-    ];
+    let before = [between[0], (2500, R, 10, 14), between[2], (2900, Flush, 0, 0)];
     assert_eq!(times(&[BACK], &before)[1..], [12_410.0, 2700.0, 23_000.0]);
     // Between others it waits for its turn: the media are free at 8500, the bus when
     // the read before it has crossed, at 8510.
@@ -155,11 +136,8 @@ fn reads_hit_written_data_once_they_have_crossed() {
     // On track at 2500 + 500, block 20 passes at 12,000.
     assert_eq!(last(&[BACK, no], &reads), 12_510.0);
     // The data cross until 1200; and before the overhead no block does.
-    let slow = [
-        BACK,
-        ("bus_write_ms_per_block", "0.2"),
-        ("overheads.write_hit_after_read_ms", "0.2"),
-    ];
+    let slow =
+        [BACK, ("bus_write_ms_per_block", "0.2"), ("overheads.write_hit_after_read_ms", "0.2")];
     let early = [(0, W, 20, 5), (100, R, 20, 5)];
     assert_eq!(times(&slow, &early), [1200.0, 1250.0]);
     // Read data: left alone, or dropped with everything else.
@@ -171,10 +149,7 @@ fn reads_hit_written_data_once_they_have_crossed() {
     }
     // Also data still being read.
     let reading = [(0, R, 20, 5), (2550, W, 500, 1)];
-    assert_eq!(
-        held(&[SEGMENT], &reading, &[24, 25, 26]),
-        [true, true, false]
-    );
+    assert_eq!(held(&[SEGMENT], &reading, &[24, 25, 26]), [true, true, false]);
     assert_eq!(held(&[SEGMENT, no], &reading, &[24, 25, 26]), [false; 3]);
 }
 
@@ -184,26 +159,15 @@ fn write_segments_are_limited_or_reserved() {
     // The second write takes the segment of the first, or that of the read.
     assert_eq!(held(&[BACK], &writes, &[20, 200, 400]), [true, false, true]);
     let two = ("buffer.write_segments", "2");
-    assert_eq!(
-        held(&[BACK, two], &writes, &[20, 200, 400]),
-        [false, true, true]
-    );
+    assert_eq!(held(&[BACK, two], &writes, &[20, 200, 400]), [false, true, true]);
     // One of three is reserved: writes never take the two for reads.
     let reads = [(0, R, 20, 5), (50_000, R, 200, 5), (100_000, R, 400, 5)];
     let three = [BACK, ("buffer.segments", "3")];
     let own = [BACK, three[1], ("buffer.own_write_segment", "true")];
     assert_eq!(held(&three, &reads, &[20, 200, 400]), [true; 3]);
     assert_eq!(held(&own, &reads, &[20, 200, 400]), [false, true, true]);
-    let and_write = [
-        reads[0],
-        reads[1],
-        (150_000, W, 600, 1),
-        (190_000, W, 800, 1),
-    ];
-    assert_eq!(
-        held(&own, &and_write, &[20, 200, 600, 800]),
-        [true, true, false, true]
-    );
+    let and_write = [reads[0], reads[1], (150_000, W, 600, 1), (190_000, W, 800, 1)];
+    assert_eq!(held(&own, &and_write, &[20, 200, 600, 800]), [true, true, false, true]);
 }
 
 #[test]
@@ -234,46 +198,23 @@ fn read_ahead_may_continue_after_a_write() {
     // Not after a write-through.
     assert_eq!(held(&[SEGMENT, after], &write, &probes), stays);
     // Completing a track, and not into the written segment.
-    let round = [
-        BACK,
-        after,
-        ("buffer.read_ahead", "'track'"),
-        ("buffer.whole_track", "true"),
-    ];
-    let roomy = [
-        round[0],
-        round[1],
-        round[2],
-        round[3],
-        ("buffer.segment_blocks", "100"),
-    ];
+    let round = [BACK, after, ("buffer.read_ahead", "'track'"), ("buffer.whole_track", "true")];
+    let roomy = [round[0], round[1], round[2], round[3], ("buffer.segment_blocks", "100")];
     for at in [3050, 10_500] {
         let write = [(0, R, 20, 5), (at, W, 900, 1)];
-        assert_eq!(
-            held(&roomy, &write, &[0, 19, 20, 31, 99]),
-            [true; 5],
-            "{at}"
-        );
+        assert_eq!(held(&roomy, &write, &[0, 19, 20, 31, 99]), [true; 5], "{at}");
     }
     let only = [BACK, SEGMENT, ("buffer.segments", "1")];
     let inside = [(0, R, 20, 5), (2550, W, 500, 1)];
     assert_eq!(held(&only, &inside, &[25, 500]), [false, true]);
     let only = [BACK, SEGMENT, after, ("buffer.segments", "1")];
-    assert_eq!(
-        held(&only, &write, &[20, 31, 69, 900]),
-        [false, false, false, true]
-    );
+    assert_eq!(held(&only, &write, &[20, 31, 69, 900]), [false, false, false, true]);
 }
 
 #[test]
 fn flush_waits_for_the_media_and_trim_does_not() {
     let keys = [BACK, ("command_overhead_ms", "0.1")];
-    let all = [
-        (0, W, 20, 5),
-        (300, Trim, 20, 5),
-        (400, Flush, 0, 0),
-        (3000, Flush, 0, 0),
-    ];
+    let all = [(0, W, 20, 5), (300, Trim, 20, 5), (400, Flush, 0, 0), (3000, Flush, 0, 0)];
     assert_eq!(times(&keys, &all), [200.0, 400.0, 2500.0, 3100.0]);
 }
 
@@ -328,11 +269,7 @@ fn overheads_depend_on_the_request_before() {
 #[test]
 fn commands_and_blocks_share_the_bus() {
     let keys = |hold| {
-        [
-            ("command_overhead_ms", "0.1"),
-            ("bus_ms_per_block", "0.05"),
-            ("hold_bus_reads", hold),
-        ]
+        [("command_overhead_ms", "0.1"), ("bus_ms_per_block", "0.05"), ("hold_bus_reads", hold)]
     };
     // Five blocks cross from 2300 to 2550, or the bus is kept from 2100 on.
     // Another command comes at 2150, and its block is there.
@@ -351,11 +288,7 @@ fn commands_and_blocks_share_the_bus() {
 
 #[test]
 fn sequential_writes_run_at_the_media_rate() {
-    let writes = || {
-        (0..250)
-            .map(|number| (W, 8 * number, 8))
-            .chain([(Flush, 0, 0)])
-    };
+    let writes = || (0..250).map(|number| (W, 8 * number, 8)).chain([(Flush, 0, 0)]);
     // From 10,000 on: 2000 sectors, 10 changes of track and 9 of cylinder.
     let media_us = 10_000 + 2000 * 100 + 10 * 1000 + 9 * 2000;
     for level in ["'all'", "'appends'"] {
@@ -371,9 +304,7 @@ fn no_request_starves() {
     // A run of 16 writes of 8 blocks, one every 800, as fast as the media: the read
     // that arrives at 1000 waits for the writes accepted before it, and the writes
     // after it wait for the read.
-    let mut all: Vec<Arrival> = (0..100)
-        .map(|number| (800 * number, W, 8 * number, 8))
-        .collect();
+    let mut all: Vec<Arrival> = (0..100).map(|number| (800 * number, W, 8 * number, 8)).collect();
     all.insert(2, (1000, R, 1500, 1));
     let times = times(&[BACK], &all);
     assert!(times[2] < 40_000.0, "{times:?}");
@@ -388,10 +319,7 @@ fn no_request_starves() {
             request.extents.clear();
         }
         request.id = id;
-        request.arrival = rows
-            .done
-            .last()
-            .map_or_else(Default::default, |row| row.completion);
+        request.arrival = rows.done.last().map_or_else(Default::default, |row| row.completion);
         model.submit(request, rows);
     };
     submit(&mut *model, &mut rows, W);
@@ -414,11 +342,7 @@ fn no_request_starves() {
             continue;
         }
         writes += u32::from(row.op == Flush);
-        submit(
-            &mut *model,
-            &mut rows,
-            if row.op == Flush { W } else { Flush },
-        );
+        submit(&mut *model, &mut rows, if row.op == Flush { W } else { Flush });
     }
     assert!(read.is_some(), "{writes} writes went before a read");
     assert!(writes <= 2, "{writes} writes went before a read");

@@ -34,15 +34,8 @@ impl WithMotion for Replay {
                 .into_iter()
                 .find(|edge| (edge.y_m - y_m).abs() < 0.1 * bit_m)
                 .expect("the start is a row edge");
-            let mut start = State {
-                x_m: number(4) * bit_m,
-                y,
-                turning_s: 0.0,
-            };
-            let extent = Extent {
-                lbn: number(1) as u64,
-                blocks: number(2) as u32,
-            };
+            let mut start = State { x_m: number(4) * bit_m, y, turning_s: 0.0 };
+            let extent = Extent { lbn: number(1) as u64, blocks: number(2) as u32 };
             let mut steps: Vec<Step> = Vec::new();
             access(&motion, self.rule, &mut start, &[extent], 0.0, |step| {
                 steps.push(step);
@@ -61,10 +54,7 @@ impl WithMotion for Replay {
             ];
             for (column, ours) in ours_ms {
                 let error = (ours - number(column)).abs();
-                assert!(
-                    error < TOLERANCE_MS,
-                    "column {column}: {ours} ms against {row:?}"
-                );
+                assert!(error < TOLERANCE_MS, "column {column}: {ours} ms against {row:?}");
                 worst = worst.max(error);
             }
             assert_eq!(f64::from(first.direction), number(7), "direction: {row:?}");

@@ -72,10 +72,7 @@ pub struct Sector {
 
 impl Drive {
     pub fn cylinders(&self) -> u32 {
-        self.zones
-            .iter()
-            .map(|zone| zone.gap + zone.cylinders)
-            .sum()
+        self.zones.iter().map(|zone| zone.gap + zone.cylinders).sum()
     }
 
     pub fn toml(&self) -> String {
@@ -159,11 +156,7 @@ impl Drive {
             let begin = sectors.len();
             // Sevenths of a sector.
             let unit = |skew: u32| {
-                if zone.revolutions {
-                    skew * zone.sectors
-                } else {
-                    7 * skew
-                }
+                if zone.revolutions { skew * zone.sectors } else { 7 * skew }
             };
             let [offset, track_skew, cylinder_skew] = zone.skews.map(unit);
             let mut at = offset;
@@ -185,11 +178,7 @@ impl Drive {
                     // To the nearest sector; sevenths know no ties.
                     let start = (at + 3) / 7;
                     for step in 0..zone.sectors {
-                        let unit = if tracks_mode {
-                            u64::from(zone.sectors)
-                        } else {
-                            1
-                        };
+                        let unit = if tracks_mode { u64::from(zone.sectors) } else { 1 };
                         sectors.push(Sector {
                             zone: index,
                             place,
@@ -263,9 +252,8 @@ impl Drive {
     ) {
         let name = SPARINGS[self.sparing];
         let held: Vec<usize> = range.filter(|&index| usable[index]).collect();
-        let good: Vec<usize> = (held.iter().copied())
-            .filter(|&index| !sectors[index].slipped)
-            .collect();
+        let good: Vec<usize> =
+            (held.iter().copied()).filter(|&index| !sectors[index].slipped).collect();
         let slipped = held.len() - good.len();
         let mut free = spares;
         if !name.ends_with("no_slips") {
@@ -289,11 +277,7 @@ impl Drive {
         }
         for (zone, spec) in self.zones.iter().enumerate() {
             for &[bad, good] in &spec.defects {
-                let unit = if tracks_mode {
-                    spec.sectors as usize
-                } else {
-                    1
-                };
+                let unit = if tracks_mode { spec.sectors as usize } else { 1 };
                 for step in 0..unit {
                     let from = begins[zone] + bad as usize * unit + step;
                     let to = begins[zone] + good as usize * unit + step;
@@ -326,11 +310,8 @@ impl Drive {
         let mut units: Vec<(usize, &[Sector])> = Vec::new();
         let mut index = 0;
         while index < sectors.len() {
-            let length = if tracks_mode {
-                self.zones[sectors[index].zone].sectors as usize
-            } else {
-                1
-            };
+            let length =
+                if tracks_mode { self.zones[sectors[index].zone].sectors as usize } else { 1 };
             units.push((index, &sectors[index..index + length]));
             index += length;
         }
@@ -352,16 +333,10 @@ impl Drive {
                 continue;
             }
             taken.push(bad);
-            let unit = if tracks_mode {
-                self.zones[from.zone].sectors as usize
-            } else {
-                1
-            };
+            let unit = if tracks_mode { self.zones[from.zone].sectors as usize } else { 1 };
             let begin = begins[from.zone];
             let pair = [(bad - begin) / unit, (free[pick] - begin) / unit];
-            self.zones[from.zone]
-                .defects
-                .push(pair.map(|place| place as u64));
+            self.zones[from.zone].defects.push(pair.map(|place| place as u64));
             free.remove(pick);
         }
         self
@@ -370,10 +345,7 @@ impl Drive {
 
 /// The number of cases; failures are printed, not kept in files.
 pub fn cases(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(cases)
-    }
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
 }
 
 fn zone() -> impl Strategy<Value = Zone> {
@@ -415,12 +387,7 @@ pub fn drive() -> impl Strategy<Value = Drive> {
         for zone in &mut zones {
             let tracks = u64::from(zone.cylinders * surfaces);
             let tracks_mode = SPARINGS[sparing] == "zone_end_tracks";
-            let places = tracks
-                * if tracks_mode {
-                    1
-                } else {
-                    u64::from(zone.sectors)
-                };
+            let places = tracks * if tracks_mode { 1 } else { u64::from(zone.sectors) };
             zone.slips.retain(|&slip| slip < places);
             if SPARINGS[sparing] == "none" {
                 zone.spares = 0;

@@ -13,11 +13,7 @@ fn check(drive: &Drive, geometry: &Geometry, walk: &[drives::Sector]) {
     let blocks = walk.iter().filter(|sector| sector.lbn.is_some()).count();
     assert_eq!(geometry.blocks(), blocks as u64);
     for sector in walk {
-        let at = Sector {
-            cylinder: sector.cylinder,
-            head: sector.head,
-            sector: sector.physical,
-        };
+        let at = Sector { cylinder: sector.cylinder, head: sector.head, sector: sector.physical };
         assert_eq!(geometry.lbn(at), sector.lbn, "{at:?}");
         if let Some(lbn) = sector.lbn {
             assert_eq!(geometry.locate(lbn), at, "{lbn}");
@@ -26,14 +22,7 @@ fn check(drive: &Drive, geometry: &Geometry, walk: &[drives::Sector]) {
     // There are no sectors outside the drive.
     for (cylinder, head) in [(drive.cylinders(), 0), (0, drive.surfaces)] {
         let sector = 0;
-        assert_eq!(
-            geometry.lbn(Sector {
-                cylinder,
-                head,
-                sector
-            }),
-            None
-        );
+        assert_eq!(geometry.lbn(Sector { cylinder, head, sector }), None);
     }
     // Ends of tracks and cylinders, without remapped blocks.
     if drive.zones.iter().any(|zone| !zone.defects.is_empty()) {
@@ -44,9 +33,7 @@ fn check(drive: &Drive, geometry: &Geometry, walk: &[drives::Sector]) {
         let own = own.expect("every block is somewhere");
         let end = |same: fn(&drives::Sector, &drives::Sector) -> bool| {
             let held = walk.iter().filter(|sector| same(sector, own));
-            held.filter_map(|sector| sector.lbn)
-                .max()
-                .map(|last| last + 1)
+            held.filter_map(|sector| sector.lbn).max().map(|last| last + 1)
         };
         let track = end(|a, b| (a.cylinder, a.head) == (b.cylinder, b.head));
         let on_track = geometry.track_around(lbn);
@@ -137,11 +124,7 @@ fn the_atlas_10k_has_its_published_zones_and_blocks() {
             let track = geometry.locate(geometry.track_around(at_lbn(geometry, first, turns)).end);
             f64::from(track.sector)
         };
-        assert_eq!(
-            (sector(0) - number(4)).rem_euclid(sectors),
-            0.0,
-            "track skew"
-        );
+        assert_eq!((sector(0) - number(4)).rem_euclid(sectors), 0.0, "track skew");
         let step = (5.0 * number(4) + number(5)) % sectors;
         assert_eq!((sector(5) - step).rem_euclid(sectors), 0.0, "cylinder skew");
     }
@@ -150,11 +133,7 @@ fn the_atlas_10k_has_its_published_zones_and_blocks() {
 
 /// The first block on the track visited `turns` after the first of a zone.
 fn at_lbn(geometry: &Geometry, cylinder: f64, turns: u64) -> u64 {
-    let sector = Sector {
-        cylinder: cylinder as u32,
-        head: 0,
-        sector: 0,
-    };
+    let sector = Sector { cylinder: cylinder as u32, head: 0, sector: 0 };
     let mut lbn = geometry.lbn(sector).expect("a block");
     for _ in 0..turns {
         lbn = geometry.track_around(lbn).end;
@@ -183,14 +162,8 @@ fn full_size_drives_are_bijections() {
     for (cylinders, sectors) in [(0..433, sectors[0]), (9625..10_042, sectors[1])] {
         for cylinder in cylinders {
             for head in 0..6 {
-                let at = |sector| Sector {
-                    cylinder,
-                    head,
-                    sector,
-                };
-                held += (0..sectors)
-                    .filter(|&s| geometry.lbn(at(s)).is_some())
-                    .count() as u64;
+                let at = |sector| Sector { cylinder, head, sector };
+                held += (0..sectors).filter(|&s| geometry.lbn(at(s)).is_some()).count() as u64;
             }
         }
     }

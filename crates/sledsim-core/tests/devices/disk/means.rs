@@ -28,11 +28,7 @@ fn random(name: &str, overrides: &[(&str, &str)], read_fraction: f64) -> Means {
     for id in 0..requests {
         let blocks = size.geometric(8.0);
         let lbn = place.below(disk.blocks() - blocks + 1);
-        let op = if kind.chance(read_fraction) {
-            Op::Read
-        } else {
-            Op::Write
-        };
+        let op = if kind.chance(read_fraction) { Op::Read } else { Op::Write };
         steps.clear();
         let request = Request::new(id, at, op, lbn, blocks as u32);
         let parts: Parts = disk.serve(at, &request, &mut steps).parts;
@@ -42,11 +38,7 @@ fn random(name: &str, overrides: &[(&str, &str)], read_fraction: f64) -> Means {
         arm += parts.total().0;
     }
     let mean = |ns: u64| ns as f64 * 1e-6 / requests as f64;
-    Means {
-        seek: mean(seek),
-        rotation: mean(rotation),
-        arm: mean(arm),
-    }
+    Means { seek: mean(seek), rotation: mean(rotation), arm: mean(arm) }
 }
 
 fn near(name: &str, ours: f64, expected: f64, within: f64) {
@@ -63,21 +55,13 @@ fn the_atlas_10k_has_the_means_of_its_validated_model() {
     // A request of 8 blocks on average crosses the bus at .099 ms per block; sector by
     // sector, all but the first hide the media transfer.
     let sector_ms = 60_000.0 / 10_025.0 / 298.0;
-    near(
-        "reads",
-        reads.seek + reads.rotation + sector_ms + 8.0 * 0.099,
-        9.36,
-        0.02,
-    );
+    near("reads", reads.seek + reads.rotation + sector_ms + 8.0 * 0.099, 9.36, 0.02);
     let mix = random("atlas10k", &[], 0.67);
     near("seek of the mix", mix.seek, 5.71, 0.005);
     near("seek for writes", mix.seek - reads.seek, 0.33 * 0.487, 0.02);
     // Without the outliers of the table.
     let smooth = random("atlas10k", &[("seek_falls", "'smooth'")], 1.0);
-    assert!(
-        (0.03..0.1).contains(&(reads.seek - smooth.seek)),
-        "{smooth:?}"
-    );
+    assert!((0.03..0.1).contains(&(reads.seek - smooth.seek)), "{smooth:?}");
 }
 
 #[test]
@@ -93,12 +77,7 @@ fn rotation_is_half_a_revolution_and_transfer_the_time_of_the_sectors() {
         at += parts.total();
         rotation += parts.rotation.0;
     }
-    near(
-        "rotation",
-        rotation as f64 * 1e-6 / 200_000.0,
-        30_000.0 / 10_025.0,
-        0.005,
-    );
+    near("rotation", rotation as f64 * 1e-6 / 200_000.0, 30_000.0 / 10_025.0, 0.005);
 }
 
 #[test]
@@ -136,10 +115,8 @@ fn a_sequential_read_runs_at_the_skewed_media_rate() {
     let first = 433 * 6 * 334 - 89;
     for (zero_latency, size) in [("false", 8), ("false", 64), ("false", 5000), ("true", 8)] {
         // Separate requests pay for each access: here that costs nothing.
-        let device = device(
-            "atlas10k",
-            &[("zero_latency_read", zero_latency), ("seek_zero_ms", "0")],
-        );
+        let device =
+            device("atlas10k", &[("zero_latency_read", zero_latency), ("seek_zero_ms", "0")]);
         let mut disk = device.disk().expect("a disk").disk();
         let mut at = Nanos::ZERO;
         stream(&mut disk, &mut at, first, 2004, size);
@@ -152,10 +129,7 @@ fn a_sequential_read_runs_at_the_skewed_media_rate() {
         let derived = device.show()["derived"]["streaming_mb_s"].as_f64();
         let rate_mb_s = 2004.0 * 512.0 / per_cylinder_ns * 1e3;
         let stated = derived.expect("a number");
-        assert!(
-            (stated / rate_mb_s - 1.0).abs() < 1e-9,
-            "{stated} {rate_mb_s}"
-        );
+        assert!((stated / rate_mb_s - 1.0).abs() < 1e-9, "{stated} {rate_mb_s}");
     }
     // Zero latency in long requests does not wait for the skew: a revolution,
     // a switch and at most one sector for each track.

@@ -55,10 +55,7 @@ fn step_by_step(drive: &Drive, walk: &[drives::Sector], pass: &Pass) -> Expected
         })
         .collect();
     for sector in &wanted {
-        let arm = Arm {
-            cylinder: sector.cylinder,
-            head: sector.head,
-        };
+        let arm = Arm { cylinder: sector.cylinder, head: sector.head };
         assert_eq!(arm, pass.arm, "one pass, one track");
     }
     let sectors = i128::from(drive.zones[wanted[0].zone].sectors);
@@ -105,11 +102,7 @@ fn arrival(drive: &Drive, at: Nanos, from: Arm, to: Arm, write: bool, access: bo
         0 => 0,
         _ => drive.seeks_us[distance - 1],
     };
-    let switch = if from.head == to.head {
-        0
-    } else {
-        drive.head_switch_us
-    };
+    let switch = if from.head == to.head { 0 } else { drive.head_switch_us };
     let settle = if write { drive.write_settle_us } else { 0 };
     let us = i64::from(seek.max(switch)) + i64::from(settle);
     at + Nanos(1000 * us.max(0) as u64)
@@ -129,16 +122,9 @@ fn requests(disk: &Disk, count: u64, seed: u64) -> Vec<(Nanos, Op, Extent)> {
         .map(|_| {
             let blocks = random.geometric(6.0).min(total);
             let lbn = random.below(total - blocks + 1);
-            let op = if random.chance(0.5) {
-                Op::Read
-            } else {
-                Op::Write
-            };
+            let op = if random.chance(0.5) { Op::Read } else { Op::Write };
             extra = random.below(2) * random.below(30_000_000) + std::mem::take(&mut extra);
-            let extent = Extent {
-                lbn,
-                blocks: blocks as u32,
-            };
+            let extent = Extent { lbn, blocks: blocks as u32 };
             (Nanos(std::mem::take(&mut extra)), op, extent)
         })
         .collect()
@@ -303,20 +289,14 @@ fn the_angle_does_not_drift_in_500_years() {
     let mut random = Stream::new(3, "angles");
     for _ in 0..20_000 {
         let at = Nanos(random.below(500 * 365 * 86_400 * 1_000_000_000));
-        let (rpm, period_ps) = (
-            1 + random.below(1_000_000),
-            60_000_000 + random.below(1 << 40),
-        );
+        let (rpm, period_ps) = (1 + random.below(1_000_000), 60_000_000 + random.below(1 << 40));
         // The fraction of a revolution in units of 2^-64, by long division.
         let exact = |turned: u128, whole: u128| ((turned % whole) << 64) / whole;
         let by_rpm = exact(u128::from(at.0) * u128::from(rpm), 60_000_000_000);
         let by_period = exact(u128::from(at.0) * 1000, u128::from(period_ps));
         for (angle, exact) in [
             (Rotation::of_rpm(rpm as f64, 0).angle(at), by_rpm as u64),
-            (
-                Rotation::of_period_ps(period_ps, 0).angle(at),
-                by_period as u64,
-            ),
+            (Rotation::of_period_ps(period_ps, 0).angle(at), by_period as u64),
         ] {
             let off = angle.wrapping_sub(exact) as i64;
             assert!(off.abs() <= 2, "{rpm} rpm, {period_ps} ps at {at}: {off}");
@@ -339,22 +319,14 @@ fn a_pass_that_ends_with_a_sector_can_continue_with_the_next() {
         // A boundary that passes at a whole nanosecond, a rounding away.
         let span = Nanos(random.below((rotation.revolution_s() * 1e9) as u64));
         let end = begin + span;
-        let boundary = (rotation.angle(end))
-            .wrapping_add(random.below(5))
-            .wrapping_sub(2);
+        let boundary = (rotation.angle(end)).wrapping_add(random.below(5)).wrapping_sub(2);
         let turn = boundary.wrapping_sub(rotation.angle(begin));
         if turn > u64::MAX - 10 {
             continue;
         }
         assert_eq!(rotation.time(u128::from(turn)), span, "{rpm} rpm");
-        assert!(
-            Rotation::until(rotation.angle(end), boundary) <= 2,
-            "{rpm} rpm"
-        );
-        assert_eq!(
-            Rotation::past(rotation.angle(end), boundary.wrapping_sub(3)),
-            0
-        );
+        assert!(Rotation::until(rotation.angle(end), boundary) <= 2, "{rpm} rpm");
+        assert_eq!(Rotation::past(rotation.angle(end), boundary.wrapping_sub(3)), 0);
     }
 }
 

@@ -67,18 +67,8 @@ fn the_disk_of_msst_2005_only_transfers_twice_as_fast() {
     }
     let [slow, fast] = ["atlas10k", "atlas10k-50mbps"].map(|name| random_reads(name, 8));
     assert_eq!(slow.seek, fast.seek);
-    near(
-        "rotation",
-        mean_ms(fast.rotation),
-        mean_ms(slow.rotation),
-        0.01,
-    );
-    near(
-        "transfer",
-        mean_ms(fast.transfer),
-        mean_ms(slow.transfer) / 2.0,
-        0.002,
-    );
+    near("rotation", mean_ms(fast.rotation), mean_ms(slow.rotation), 0.01);
+    near("transfer", mean_ms(fast.transfer), mean_ms(slow.transfer) / 2.0, 0.002);
     // [P] about 25 MB/s at most become 50; skews take some of the media rate.
     let most = |name| streaming(name, 868_000, 400_000);
     let (slow, fast) = (most("atlas10k"), most("atlas10k-50mbps"));
@@ -93,20 +83,10 @@ fn the_nearline_disk_has_the_rates_and_times_of_its_data_sheets() {
     let nearline = device("nearline20t", &[]);
     assert_eq!(nearline.blocks() * 512, 20_000_588_955_648);
     // [S] MG10, and ES.3 for the ratio of the innermost zone.
-    near(
-        "outermost",
-        streaming("nearline20t", 0, 4_000_000),
-        281.0,
-        0.002,
-    );
+    near("outermost", streaming("nearline20t", 0, 4_000_000), 281.0, 0.002);
     let inner = nearline.blocks() - 4_000_000;
     let expected = 281.0 * 83.0 / 175.0;
-    near(
-        "innermost",
-        streaming("nearline20t", inner, 4_000_000),
-        expected,
-        0.002,
-    );
+    near("innermost", streaming("nearline20t", inner, 4_000_000), expected, 0.002);
     // [S] HC310: average seek; blocks are denser outside, which makes it shorter.
     let derived = nearline.show()["derived"].clone();
     let mean = derived["mean_seek_ms"].as_f64().expect("a number");

@@ -52,9 +52,7 @@ pub fn rows_of(keys: Keys<'_>, requests: &[Request]) -> Vec<Row> {
 /// Completion of each request, in us.
 pub fn times(keys: Keys<'_>, arrivals: &[Arrival]) -> Vec<f64> {
     let rows = rows_of(keys, &requests(arrivals));
-    rows.iter()
-        .map(|row| row.completion.0 as f64 / 1e3)
-        .collect()
+    rows.iter().map(|row| row.completion.0 as f64 / 1e3).collect()
 }
 
 /// Completion of the last of several requests, in us.
@@ -74,10 +72,7 @@ pub fn held(keys: Keys<'_>, arrivals: &[Arrival], probes: &[u64]) -> Vec<bool> {
 }
 
 pub fn fua(mut request: Request) -> Request {
-    request.flags = Flags {
-        fua: true,
-        ..request.flags
-    };
+    request.flags = Flags { fua: true, ..request.flags };
     request
 }
 

@@ -57,11 +57,7 @@ fn read(text: &str) -> sledsim_base::error::Result<Device> {
 }
 
 fn small() -> DiskSpec {
-    read(SMALL)
-        .expect("a device")
-        .disk()
-        .expect("a disk")
-        .clone()
+    read(SMALL).expect("a device").disk().expect("a disk").clone()
 }
 
 /// The message after replacing one text by another.
@@ -123,11 +119,7 @@ fn every_error_is_reported_with_its_line_and_key() {
             "small.toml:8: unused_cylinders[0] = [10, 9]: must be a cylinder or a list",
         ),
         // Slips and defects.
-        (
-            "[30, 31]",
-            "[30, 420]",
-            "small.toml:30: zone[0].slips[1] = 420: must be below 420",
-        ),
+        ("[30, 31]", "[30, 420]", "small.toml:30: zone[0].slips[1] = 420: must be below 420"),
         (
             "[30, 31]",
             "[30, 7, 30]",
@@ -154,17 +146,9 @@ fn every_error_is_reported_with_its_line_and_key() {
             "[[40, 62], [62, 20]]",
             "small.toml:31: zone[0].defects[0] = [40, 62]: must not end in a place that is bad itself",
         ),
-        (
-            "[[40, 20]]",
-            "[[40, 31]]",
-            "must not end in a place that is bad itself",
-        ),
+        ("[[40, 20]]", "[[40, 31]]", "must not end in a place that is bad itself"),
         ("[[40, 20]]", "[[420, 20]]", "must begin below 420"),
-        (
-            "[[40, 20]]",
-            "[[40, 820]]",
-            "must end in a place of the drive",
-        ),
+        ("[[40, 20]]", "[[40, 820]]", "must end in a place of the drive"),
         ("[[40, 20]]", "[[40, 20, 1]]", "must be a list of 2"),
         // Capacity.
         (
@@ -192,21 +176,13 @@ fn every_error_is_reported_with_its_line_and_key() {
             "'none'",
             "small.toml:29: zone[0].spares = 1: must be 0 if sparing is \"none\"",
         ),
-        (
-            "'track_end'",
-            "'range_end'",
-            "small.toml: missing key 'sparing_range_cylinders'",
-        ),
+        ("'track_end'", "'range_end'", "small.toml: missing key 'sparing_range_cylinders'"),
         (
             "blocks = 759",
             "sparing_range_cylinders = 2",
             "small.toml:9: sparing_range_cylinders = 2: must be left out",
         ),
-        (
-            "'track_end'",
-            "'trak_end'",
-            "small.toml:7: sparing = 'trak_end': must be \"none\", ",
-        ),
+        ("'track_end'", "'trak_end'", "small.toml:7: sparing = 'trak_end': must be \"none\", "),
         // Skews.
         (
             "track_skew_sectors = 3",
@@ -230,11 +206,7 @@ fn every_error_is_reported_with_its_line_and_key() {
             "small.toml:6: revolution_ms = 10: must not be given along with rpm",
         ),
         ("rpm = 6000\n", "", "small.toml: missing key 'rpm'"),
-        (
-            "rpm = 6000",
-            "rpm = inf",
-            "small.toml:5: rpm = inf: must be at least 1",
-        ),
+        ("rpm = 6000", "rpm = inf", "small.toml:5: rpm = inf: must be at least 1"),
         // Seeks.
         (
             "[20, 2.5]",
@@ -246,22 +218,14 @@ fn every_error_is_reported_with_its_line_and_key() {
             "[10, 3]",
             "small.toml:20: seek_table_ms[2] = [10, 3]: must be more than the 10 cylinders before it",
         ),
-        (
-            "[1, 1.0]",
-            "[0, 1.0]",
-            "small.toml:18: seek_table_ms[0] = [0, 1.0]: must be a list of 2",
-        ),
+        ("[1, 1.0]", "[0, 1.0]", "small.toml:18: seek_table_ms[0] = [0, 1.0]: must be a list of 2"),
         ("[1, 1.0]", "[1, nan]", "small.toml:18: seek_table_ms[0]"),
         (
             "'table'",
             "'tabel'",
             "small.toml:16: seek = 'tabel': must be \"table\", \"three_part\", \"hpl\" or \"datasheet\"",
         ),
-        (
-            "'table'",
-            "'datasheet'",
-            "small.toml: missing key 'seek_min_ms'",
-        ),
+        ("'table'", "'datasheet'", "small.toml: missing key 'seek_min_ms'"),
         // Unknown keys.
         (
             "spares = 2",
@@ -269,11 +233,7 @@ fn every_error_is_reported_with_its_line_and_key() {
             "small.toml:39: unknown key 'zone[1].sparse'; did you mean 'zone[1].spares' or 'zone[1].slips'?",
         ),
         ("[[zone]]", "[zone]", "small.toml:33: duplicate key"),
-        (
-            "rpm = 6000",
-            "rpm = 6000\npatience = 1",
-            "small.toml:6: unknown key 'patience'",
-        ),
+        ("rpm = 6000", "rpm = 6000\npatience = 1", "small.toml:6: unknown key 'patience'"),
     ];
     for (from, to, says) in table {
         let message = mistake(from, to);
@@ -281,10 +241,7 @@ fn every_error_is_reported_with_its_line_and_key() {
     }
     let none = &SMALL[..SMALL.find("[[zone]]").expect("zones")];
     let message = read(none).expect_err("no zones").to_string();
-    assert_eq!(
-        message,
-        "small.toml: zone: missing; must be one table [[zone]] per zone"
-    );
+    assert_eq!(message, "small.toml: zone: missing; must be one table [[zone]] per zone");
 }
 
 #[test]
@@ -299,15 +256,9 @@ fn the_small_drive_has_the_blocks_counted_by_hand() {
 #[test]
 fn a_table_is_interpolated_linearly() {
     let times = table(&[[1.0, 1.0], [10.0, 2.8], [20.0, 2.5]], 30);
-    for (distance, ms) in [
-        (1, 1.0),
-        (2, 1.2),
-        (9, 2.6),
-        (10, 2.8),
-        (15, 2.65),
-        (20, 2.5),
-        (30, 2.5),
-    ] {
+    for (distance, ms) in
+        [(1, 1.0), (2, 1.2), (9, 2.6), (10, 2.8), (15, 2.65), (20, 2.5), (30, 2.5)]
+    {
         let own: f64 = times[distance - 1];
         assert!((own - ms).abs() < 1e-12, "{distance}: {own}");
     }
@@ -348,9 +299,7 @@ fn smoothing_finds_the_nearest_rising_curve() {
     let roughness = |falls| {
         let device = device("atlas10k", &[("seek_falls", falls)]);
         let drive = &device.disk().expect("a disk").drive;
-        (1..10_041)
-            .filter(|&d| drive.seeks.time(d + 1) < drive.seeks.time(d))
-            .count()
+        (1..10_041).filter(|&d| drive.seeks.time(d + 1) < drive.seeks.time(d)).count()
     };
     assert!(roughness("'keep'") > 1000);
     assert_eq!(roughness("'smooth'"), 0);
@@ -368,20 +317,11 @@ fn hpl_coefficients_give_the_published_curve() {
     };
     let times = hpl(&curve, 2050);
     assert_eq!(times[..10], first);
-    for (distance, ms) in [
-        (16, 5.13),
-        (100, 7.11),
-        (289, 9.42),
-        (300, 9.52),
-        (1000, 13.65),
-    ] {
+    for (distance, ms) in [(16, 5.13), (100, 7.11), (289, 9.42), (300, 9.52), (1000, 13.65)] {
         assert!((times[distance - 1] - ms).abs() < 1e-9, "{distance}");
     }
     curve.first_ms.clear();
-    assert!(
-        (hpl(&curve, 4)[3] - 4.47).abs() < 1e-9,
-        "the curve from the start"
-    );
+    assert!((hpl(&curve, 4)[3] - 4.47).abs() < 1e-9, "the curve from the start");
 
     let seek = "seek = 'hpl'\nseek_knee_cylinders = 300\nseek_short_ms = [3.81, 0.33]\nseek_long_ms = [7.75, 0.0059]\n";
     let from = SMALL.find("seek =").expect("a seek");
@@ -391,24 +331,11 @@ fn hpl_coefficients_give_the_published_curve() {
     let device = with(seek).expect("a device");
     let seeks = &device.disk().expect("a disk").drive.seeks;
     assert_eq!(seeks.time(16).0, 5_130_000);
-    assert!(
-        message(&format!("{seek}seek_first_ms = [\n4.2,\n4.0]\n"))
-            .starts_with("small.toml:22: seek_first_ms[1] = 4.0: must not fall from 4.2 ms for 1 cylinders to 4 ms"),
-    );
-    let device = with(&format!(
-        "{seek}seek_first_ms = [4.2, 4.0]\nseek_falls = 'keep'\n"
-    ));
-    assert_eq!(
-        device
-            .expect("a device")
-            .disk()
-            .expect("a disk")
-            .drive
-            .seeks
-            .time(2)
-            .0,
-        4_000_000
-    );
+    assert!(message(&format!("{seek}seek_first_ms = [\n4.2,\n4.0]\n")).starts_with(
+        "small.toml:22: seek_first_ms[1] = 4.0: must not fall from 4.2 ms for 1 cylinders to 4 ms"
+    ),);
+    let device = with(&format!("{seek}seek_first_ms = [4.2, 4.0]\nseek_falls = 'keep'\n"));
+    assert_eq!(device.expect("a device").disk().expect("a disk").drive.seeks.time(2).0, 4_000_000);
     let falling = seek.replace("0.33", "-0.33");
     assert!(
         message(&falling).contains("small.toml:18: seek_short_ms = [3.81, -0.33]: must not fall")
@@ -425,11 +352,7 @@ fn hpl_coefficients_give_the_published_curve() {
 fn a_three_part_seek_obeys_the_equations_of_motion() {
     // 2 cylinders/ms2 up to 40 cylinders/ms: 400 cylinders to speed up, as
     // many to slow down. Integrated in small steps.
-    let arm = ThreePart {
-        acceleration: 2.0,
-        top_speed: 40.0,
-        settle_ms: 0.7,
-    };
+    let arm = ThreePart { acceleration: 2.0, top_speed: 40.0, settle_ms: 0.7 };
     let times = three_part(&arm, 5000);
     assert!(times.is_sorted());
     for distance in [1_usize, 10, 799, 800, 801, 2000, 5000] {
@@ -438,11 +361,7 @@ fn a_three_part_seek_obeys_the_equations_of_motion() {
             // Brake when the remaining distance is the braking distance.
             let left = distance as f64 - place;
             let braking = speed * speed / (2.0 * arm.acceleration) >= left;
-            let push = if braking {
-                -arm.acceleration
-            } else {
-                arm.acceleration
-            };
+            let push = if braking { -arm.acceleration } else { arm.acceleration };
             let next = (speed + push * step).min(arm.top_speed);
             if next <= 0.0 {
                 break;
@@ -452,10 +371,7 @@ fn a_three_part_seek_obeys_the_equations_of_motion() {
             now += step;
         }
         let own = times[distance - 1] - arm.settle_ms;
-        assert!(
-            (own - now).abs() < 0.01 + 0.002 * own,
-            "{distance}: {own} {now}"
-        );
+        assert!((own - now).abs() < 0.01 + 0.002 * own, "{distance}: {own} {now}");
     }
 }
 
@@ -481,12 +397,9 @@ fn a_datasheet_curve_meets_all_three_times() {
     // At the limits the curve is level at one of its ends, beyond them it falls.
     let (least, most) = average_limits_ms(0.8, 10.5, 9999);
     assert!(least < 5.0 && 5.0 < most, "{least} {most}");
-    for (average, rises) in [
-        (least + 1e-3, true),
-        (least - 1e-3, false),
-        (most - 1e-3, true),
-        (most + 1e-3, false),
-    ] {
+    for (average, rises) in
+        [(least + 1e-3, true), (least - 1e-3, false), (most - 1e-3, true), (most + 1e-3, false)]
+    {
         let times = datasheet(0.8, average, 10.5, 9999);
         assert_eq!(times.is_sorted(), rises, "{average}");
     }
@@ -494,19 +407,10 @@ fn a_datasheet_curve_meets_all_three_times() {
     let seeks = &device.disk().expect("a disk").drive.seeks;
     assert!((seeks.mean_ms() - 3.0).abs() < 1e-3, "{}", seeks.mean_ms());
     assert!((seeks.full_ms() - 5.853).abs() < 1e-6);
-    let over = [(
-        "seek_average_ms",
-        "5.9".parse().expect("a value"),
-        "--set".to_owned(),
-    )];
+    let over = [("seek_average_ms", "5.9".parse().expect("a value"), "--set".to_owned())];
     let over = over.map(|(key, value, origin)| (key.to_owned(), value, origin));
-    let message = Device::resolve("superdisk", &over)
-        .expect_err("too slow")
-        .to_string();
-    assert!(
-        message.contains("seek_average_ms = 5.9: must be at least"),
-        "{message}"
-    );
+    let message = Device::resolve("superdisk", &over).expect_err("too slow").to_string();
+    assert!(message.contains("seek_average_ms = 5.9: must be at least"), "{message}");
 }
 
 #[test]

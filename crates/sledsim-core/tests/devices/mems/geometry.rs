@@ -93,18 +93,10 @@ fn small() -> impl Strategy<Value = Geometry> {
                 servo_bits,
                 turn: Turn::default(),
             };
-            let map = if ascending {
-                Map::Ascending
-            } else {
-                Map::Serpentine
-            };
+            let map = if ascending { Map::Ascending } else { Map::Serpentine };
             let geometry = Geometry::new(&media, map).expect("a possible geometry");
-            let found = (
-                geometry.cylinders,
-                geometry.rows,
-                geometry.tracks,
-                geometry.blocks_per_row,
-            );
+            let found =
+                (geometry.cylinders, geometry.rows, geometry.tracks, geometry.blocks_per_row);
             assert_eq!(found, (cylinders, rows, tracks, width));
             geometry
         },

@@ -27,10 +27,7 @@ impl WithMotion for BackToBack {
         for _ in 0..self.requests {
             let blocks = size.geometric(8.0);
             let lbn = place.below(motion.geometry.blocks() - blocks + 1);
-            let extent = Extent {
-                lbn,
-                blocks: blocks as u32,
-            };
+            let extent = Extent { lbn, blocks: blocks as u32 };
             access(&motion, self.rule, &mut state, &[extent], 0.0, |step| {
                 total_s += step.seek_s + step.transfer_s;
             });
@@ -53,14 +50,8 @@ fn mean_sled_times_are_the_derived_ones() {
         let device = device(name, &[("direction", &format!("'{rule}'"))]);
         let spec = device.mems().expect("a MEMS device");
         let rule = spec.behaviour.direction;
-        let mean_ms = spec.with_motion(BackToBack {
-            requests: 400_000,
-            rule,
-        });
+        let mean_ms = spec.with_motion(BackToBack { requests: 400_000, rule });
         println!("{name} {rule:?}: mean sled time {mean_ms:.4} ms, derived {expected_ms}");
-        assert!(
-            (mean_ms / expected_ms - 1.0).abs() < 0.003,
-            "{name}: {mean_ms} ms"
-        );
+        assert!((mean_ms / expected_ms - 1.0).abs() < 0.003, "{name}: {mean_ms} ms");
     }
 }

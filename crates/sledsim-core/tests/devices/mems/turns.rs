@@ -67,11 +67,7 @@ fn start(row: u32, up: bool) -> Point {
 
 #[test]
 fn a_second_pass_costs_the_turnaround_where_the_row_ends() {
-    for other in [
-        READY,
-        ("kinematics", "'piecewise'"),
-        ("direction", "'best_run'"),
-    ] {
+    for other in [READY, ("kinematics", "'piecewise'"), ("direction", "'best_run'")] {
         let sled = sled(&[IN_PLACE, other]);
         for (row, up) in (0..ROWS).flat_map(|row| [(row, true), (row, false)]) {
             let (first, end) = access(&*sled, row_lbn(row), 8, start(row, up));

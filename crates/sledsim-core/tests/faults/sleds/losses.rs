@@ -28,10 +28,7 @@ fn a_failed_device_answers_every_request_at_once_with_an_error() {
             }
             if row.start >= lost {
                 assert_eq!(row.status, Status::Error, "{row:?}");
-                assert_eq!(
-                    row.parts.seek + row.parts.transfer + row.parts.retry,
-                    Nanos::ZERO
-                );
+                assert_eq!(row.parts.seek + row.parts.transfer + row.parts.retry, Nanos::ZERO);
                 bad += 1;
             }
         }
@@ -44,10 +41,7 @@ fn a_failed_device_answers_every_request_at_once_with_an_error() {
 fn batch(op: Op, lbns: &[u64]) -> Vec<Request> {
     let one = |(id, lbn): (usize, &u64)| {
         let mut request = Request::new(id as u64, Nanos::ZERO, op, *lbn, 1);
-        request.flags = Flags {
-            linked: id + 1 < lbns.len(),
-            ..Flags::default()
-        };
+        request.flags = Flags { linked: id + 1 < lbns.len(), ..Flags::default() };
         request
     };
     lbns.iter().enumerate().map(one).collect()
@@ -62,11 +56,7 @@ fn only_commands_with_lost_blocks_fail_in_a_batch() {
     for op in [Op::Read, Op::Write] {
         let (rows, _) = run(&device("cmu2003", &plain), "fcfs", &batch(op, &lbns));
         for row in &rows {
-            let wanted = if row.lbn == 3 {
-                Status::Error
-            } else {
-                Status::Ok
-            };
+            let wanted = if row.lbn == 3 { Status::Error } else { Status::Ok };
             assert_eq!((row.status, row.retries), (wanted, 0), "{row:?}");
         }
         let (rows, _) = run(&device("cmu2003", &never), "fcfs", &batch(op, &lbns));
@@ -130,20 +120,13 @@ fn out_of_spares_capacity_or_tolerance_is_given_up() {
         .map(|row| Request::new(row, Nanos(row * 100_000_000), Op::Read, row * 540, 20))
         .collect();
     let keys = |policy, tips| {
-        [
-            ("faults.failed_tips", tips),
-            ("faults.ecc_tips", "1"),
-            ("faults.out_of_spares", policy),
-        ]
+        [("faults.failed_tips", tips), ("faults.ecc_tips", "1"), ("faults.out_of_spares", policy)]
     };
     // 65 tips a square: tips 0 and 1 are of square 0, on track 0.
     let of_track = |policy, tips| {
         let (rows, report) = run(&device("g2", &keys(policy, tips)), "fcfs", &reads);
-        let errors: Vec<u64> = rows
-            .iter()
-            .filter(|row| row.status == Status::Error)
-            .map(|row| row.id)
-            .collect();
+        let errors: Vec<u64> =
+            rows.iter().filter(|row| row.status == Status::Error).map(|row| row.id).collect();
         (errors, count(&report, "blocks_given_up"))
     };
     assert_eq!(of_track("'tolerance'", "[0]"), (vec![], 0));

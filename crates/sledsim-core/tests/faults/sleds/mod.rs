@@ -34,11 +34,7 @@ fn random_load(blocks: u64, count: u64, gap_ns: u64, seed: u64) -> Vec<Request> 
         .map(|id| {
             at += Nanos(random.below(2 * gap_ns));
             let size = 1 + random.below(40) as u32;
-            let op = if random.chance(0.33) {
-                Op::Write
-            } else {
-                Op::Read
-            };
+            let op = if random.chance(0.33) { Op::Write } else { Op::Read };
             Request::new(id, at, op, random.below(blocks - 40), size)
         })
         .collect()
@@ -66,9 +62,7 @@ fn run_model(model: &mut dyn Model, requests: &[Request]) -> (Vec<Row>, Report) 
 
 fn count(report: &Report, name: &str) -> u64 {
     let found = report.counts.iter().find(|(other, _)| *other == name);
-    found
-        .unwrap_or_else(|| panic!("no {name} in {:?}", report.counts))
-        .1
+    found.unwrap_or_else(|| panic!("no {name} in {:?}", report.counts)).1
 }
 
 struct Make<'a>(&'a Mems);

@@ -14,11 +14,7 @@ use sledsim_core::model::mechanism::Step;
 
 #[test]
 fn a_failed_read_costs_another_pass_over_the_row() {
-    let keys = [
-        ("faults.read_error_rate", "1"),
-        ("faults.ecc_tips", "3"),
-        ("faults.retries", "2"),
-    ];
+    let keys = [("faults.read_error_rate", "1"), ("faults.ecc_tips", "3"), ("faults.retries", "2")];
     let mut sled_with = faulty(&keys);
     let mut twin = sled("g2", &[]);
     let mut random = Stream::new(3, "requests");
@@ -39,10 +35,7 @@ fn a_failed_read_costs_another_pass_over_the_row() {
         assert_eq!(service.parts.total(), end - at);
         assert_eq!(service.parts.retry, end - at - first.parts.total());
         assert_eq!(service.parts.transfer, first.parts.transfer);
-        assert_eq!(
-            (service.retries, service.passes),
-            (2 * first.passes, 3 * first.passes)
-        );
+        assert_eq!((service.retries, service.passes), (2 * first.passes, 3 * first.passes));
         assert_eq!(service.status, Status::Error);
         assert_eq!(sled_with.lost_blocks().len() as u32, request.blocks());
         // The steps agree: their parts add up, and only the last pass of a block is not
@@ -54,14 +47,8 @@ fn a_failed_read_costs_another_pass_over_the_row() {
             since = step.end;
             assert_eq!((step.cylinder, step.blocks), (twin.cylinder, twin.blocks));
         }
-        assert_eq!(
-            (total, since, steps.len()),
-            (end - at, end - at, of_twin.len())
-        );
-        assert_eq!(
-            steps.iter().filter(|step| !step.again).count(),
-            passes.len()
-        );
+        assert_eq!((total, since, steps.len()), (end - at, end - at, of_twin.len()));
+        assert_eq!(steps.iter().filter(|step| !step.again).count(), passes.len());
         at = end + Nanos(random.below(3) * random.below(150_000_000));
     }
     // The energy is that of the reference sled, under other names.
@@ -116,20 +103,10 @@ fn reads_fail_with_the_probability_of_code_and_error_rate() {
         let rows: Vec<&Row> = rows.iter().filter(is_hit).collect();
         let n = rows.len() as f64;
         let retried = rows.iter().filter(|row| row.retries == 1).count() as f64;
-        let lost = rows
-            .iter()
-            .filter(|row| row.status == Status::Error)
-            .count() as f64;
+        let lost = rows.iter().filter(|row| row.status == Status::Error).count() as f64;
         let within = |p: f64| 5.0 * (n * p * (1.0 - p)).sqrt();
-        assert!(
-            (retried - n * bad).abs() < within(bad),
-            "{retried} {}",
-            n * bad
-        );
-        assert!(
-            (lost - n * bad * bad).abs() < within(bad * bad) + 1.0,
-            "{lost}"
-        );
+        assert!((retried - n * bad).abs() < within(bad), "{retried} {}", n * bad);
+        assert!((lost - n * bad * bad).abs() < within(bad * bad) + 1.0, "{lost}");
         assert!(retried > 5.0 && n > 3000.0, "{n} {retried}");
         for row in rows {
             assert_eq!(row.parts.retry > Nanos::ZERO, row.retries > 0);
@@ -170,10 +147,7 @@ fn unrecovered_blocks_are_not_buffered() {
         (0..3).map(read).collect()
     };
     let (rows, _) = run(&device("g2", &keys), "fcfs", &reads(1));
-    assert!(
-        rows.iter()
-            .all(|row| row.status == Status::Error && row.passes > 0)
-    );
+    assert!(rows.iter().all(|row| row.status == Status::Error && row.passes > 0));
     let (rows, _) = run(&device("g2", &keys), "fcfs", &reads(20 * 2));
     assert!(rows.iter().all(|row| row.status == Status::Ok));
     assert_eq!(rows[2].passes, 0);
@@ -201,10 +175,7 @@ fn verification_reads_written_blocks_and_rewrites_failed_ones() {
             let mut end = at + first;
             let mut again = |op, pass: &Step, end: Nanos| {
                 let request = Request::new(id, end, op, pass.lbn, pass.blocks);
-                end + twins[twin]
-                    .serve(end, &request, &mut Vec::new())
-                    .parts
-                    .total()
+                end + twins[twin].serve(end, &request, &mut Vec::new()).parts.total()
             };
             for pass in &steps {
                 end = again(Op::Read, pass, end);
@@ -230,17 +201,11 @@ fn verification_reads_written_blocks_and_rewrites_failed_ones() {
 
 #[test]
 fn a_seek_error_costs_the_servo_field_and_a_seek_back() {
-    for changed in [
-        ("kinematics", "'analytic'"),
-        ("kinematics", "'disksim'"),
-        ("turn", "'in_place'"),
-    ] {
+    for changed in
+        [("kinematics", "'analytic'"), ("kinematics", "'disksim'"), ("turn", "'in_place'")]
+    {
         // Never parked: the reference is idle for longer.
-        let keys = [
-            changed,
-            ("inactive_after_ms", "inf"),
-            ("faults.seek_error_rate", "1"),
-        ];
+        let keys = [changed, ("inactive_after_ms", "inf"), ("faults.seek_error_rate", "1")];
         let mut with = faulty(&keys);
         let mut twin = sled("g2", &keys[..2]);
         let device = device("g2", &keys[..2]);
@@ -269,11 +234,7 @@ fn a_seek_error_costs_the_servo_field_and_a_seek_back() {
                         y_m: y_m + f64::from(plain.direction) * 400e-9,
                         direction,
                     },
-                    Point {
-                        x_m,
-                        y_m,
-                        direction,
-                    },
+                    Point { x_m, y_m, direction },
                 );
                 let seek = seek.expect("a seek");
                 // A move in X with its settling, up to two turnarounds of 0.04 to
@@ -282,10 +243,7 @@ fn a_seek_error_costs_the_servo_field_and_a_seek_back() {
                 assert!(seek.x_seek_s > 0.2e-3 && seek.seek_s < 2.3e-3);
                 turned += u32::from(seek.y_seek_s > seek.x_seek_s);
                 let wanted_s = servo_s + seek.seek_s;
-                assert!(
-                    (step.retry.s() - wanted_s).abs() < 2e-9,
-                    "{step:?} {wanted_s}"
-                );
+                assert!((step.retry.s() - wanted_s).abs() < 2e-9, "{step:?} {wanted_s}");
                 penalty += step.retry;
                 assert_eq!(step.end, plain.end + penalty);
             }
@@ -317,15 +275,10 @@ fn energies_by_cause_and_of_rows_add_up() {
     let sum: f64 = energy.by_cause().iter().map(|(_, joules)| joules).sum();
     assert_eq!(sum.to_bits(), energy.total_j().to_bits());
     let of_rows: f64 = rows.iter().map(|row| row.energy_nj as f64 * 1e-9).sum();
-    let Energy {
-        idle_j, inactive_j, ..
-    } = energy;
+    let Energy { idle_j, inactive_j, .. } = energy;
     let of_requests = energy.total_j() - idle_j - inactive_j;
     // Each row is rounded twice.
-    assert!(
-        (of_rows - of_requests).abs() < 1e-9 * rows.len() as f64,
-        "{of_rows} {of_requests}"
-    );
+    assert!((of_rows - of_requests).abs() < 1e-9 * rows.len() as f64, "{of_rows} {of_requests}");
     assert!(energy.retry_j > 0.1 * of_requests);
     // ECC tips: 2 mW for each block and row time, in first passes and in others.
     let (with_ecc, without) = with_and_without(&[("faults.ecc_tips", "2")]);

@@ -12,13 +12,7 @@ use sledsim_core::devices::mems::geometry::{Geometry, Location};
 use sledsim_core::model::Report;
 use std::collections::BTreeSet;
 
-const SCHEDULERS: [&str; 5] = [
-    "fcfs",
-    "sstf_lbn",
-    "c_look",
-    "sptf",
-    "aged_sptf(age_weight=0.5)",
-];
+const SCHEDULERS: [&str; 5] = ["fcfs", "sstf_lbn", "c_look", "sptf", "aged_sptf(age_weight=0.5)"];
 
 #[test]
 fn a_table_without_failures_changes_nothing() {
@@ -146,13 +140,7 @@ fn remapping_to_cylinders_costs_time_and_to_spare_tips_none() {
     // Sequential reading, a cylinder at a time.
     let mut load = Vec::new();
     for id in 0..40 {
-        load.push(Request::new(
-            id,
-            Nanos(id * 1_000_000_000),
-            Op::Read,
-            id * 2700,
-            2700,
-        ));
+        load.push(Request::new(id, Nanos(id * 1_000_000_000), Op::Read, id * 2700, 2700));
     }
     let mean = |device: &Device| {
         let rows = run(device, "fcfs", &load).0;
@@ -185,10 +173,7 @@ fn lower_bounds_hold_for_moved_blocks() {
         let read = Request::new(id, at, Op::Read, lbn, 1 + random.below(30) as u32);
         waiting.push(read);
         let here = sled.cylinder(at);
-        let places: Vec<_> = waiting
-            .iter()
-            .map(|request| sled.target_cylinder(request))
-            .collect();
+        let places: Vec<_> = waiting.iter().map(|request| sled.target_cylinder(request)).collect();
         for (request, place) in waiting.iter().zip(&places) {
             assert!(sled.seek_lower_bound(at, *place) <= sled.estimate(at, request));
             let nearer = (*place + here) / 2;
@@ -197,10 +182,7 @@ fn lower_bounds_hold_for_moved_blocks() {
         let next = random.below(waiting.len() as u64) as usize;
         let request = waiting.swap_remove(next);
         let (estimate, mut steps) = (sled.estimate(at, &request), Vec::new());
-        let old: Vec<_> = waiting
-            .iter()
-            .map(|request| sled.target_cylinder(request))
-            .collect();
+        let old: Vec<_> = waiting.iter().map(|request| sled.target_cylinder(request)).collect();
         let service = sled.serve(at, &request, &mut steps);
         // Up to the first bit, except for the re-seek of a seek error.
         let seek = Nanos::from_s(steps[0].seek_s);
@@ -257,10 +239,7 @@ fn defects_without_replacement_cost_ecc_tips() {
 #[test]
 fn tips_fail_at_their_rate_and_spares_are_used_first() {
     // 3,600 a hour are one a second; 100 s.
-    let keys = [
-        ("faults.tip_failures_per_hour", "3600"),
-        ("faults.spare_tips", "30"),
-    ];
+    let keys = [("faults.tip_failures_per_hour", "3600"), ("faults.spare_tips", "30")];
     let reads: Vec<Request> = (0..1000)
         .map(|id| Request::new(id, Nanos((id + 1) * 100_000_000), Op::Read, 7 * id, 1))
         .collect();

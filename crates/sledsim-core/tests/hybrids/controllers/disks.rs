@@ -30,12 +30,8 @@ impl TimedDisk {
         time: impl FnMut(usize, &Request) -> Nanos + Send + 'static,
     ) -> (Self, Asked) {
         let asked = Asked::default();
-        let disk = Self {
-            blocks,
-            free: Nanos::ZERO,
-            asked: Arc::clone(&asked),
-            time: Box::new(time),
-        };
+        let disk =
+            Self { blocks, free: Nanos::ZERO, asked: Arc::clone(&asked), time: Box::new(time) };
         (disk, asked)
     }
 }

@@ -74,9 +74,7 @@ fn disk_times(load: &Load, hosts: &[Line], disk: &[Line]) -> Vec<Option<Nanos>> 
     let time = |index: usize| {
         let at = disk[index].0;
         let next = disk.get(index + 1)?.0;
-        let end = ends
-            .get(ends.partition_point(|end| *end <= at + 10))
-            .copied();
+        let end = ends.get(ends.partition_point(|end| *end <= at + 10)).copied();
         let end = end.filter(|end| *end <= next + 2);
         let end = end.or((!arrivals.contains(&next)).then_some(next))?;
         let is_waited_for = load.keys.is_empty() || end - at < IDLE_NS;
@@ -101,10 +99,7 @@ fn every_request_matches_with_the_times_of_the_disk() {
             known.unwrap_or_else(|| bus(request.blocks()))
         };
         let (timed, asked) = TimedDisk::new(17_938_986, time);
-        let keys = load
-            .keys
-            .iter()
-            .map(|(key, value)| format!("{key} = {value}\n"));
+        let keys = load.keys.iter().map(|(key, value)| format!("{key} = {value}\n"));
         let keys = format!("cache_mib = 4\n{}", keys.collect::<String>());
         let host = SchedulerSpec::named("c_look(from=start)").expect("a scheduler");
         let inner = controller(&keys, Box::new(timed));

@@ -33,24 +33,15 @@ fn request(id: usize, step: &Step) -> Request {
 fn play(keys: &str, steps: &[Step]) -> (Vec<String>, Vec<f64>) {
     let (disk, asked) = TimedDisk::new(1000, |_, _| Nanos::from_ms(1.0));
     let mut model = controller(keys, Box::new(disk));
-    let requests: Vec<Request> = steps
-        .iter()
-        .enumerate()
-        .map(|(id, step)| request(id, step))
-        .collect();
+    let requests: Vec<Request> =
+        steps.iter().enumerate().map(|(id, step)| request(id, step)).collect();
     let Rows { mut done, .. } = run_open(&mut *model, &requests);
     done.sort_by_key(|row| row.id);
     for row in &done {
-        assert_eq!(
-            row.parts.total(),
-            row.response(),
-            "the parts add up: {row:?}"
-        );
+        assert_eq!(row.parts.total(), row.response(), "the parts add up: {row:?}");
     }
     assert_eq!(done.len(), steps.len(), "all are complete");
-    let ends = done
-        .iter()
-        .map(|row| (row.completion.s() * 1e6).round() / 1e3);
+    let ends = done.iter().map(|row| (row.completion.s() * 1e6).round() / 1e3);
     (short(&asked), ends.collect())
 }
 
@@ -63,12 +54,7 @@ fn expect(keys: &str, steps: &[Step], asked: &[&str], ends: &[f64]) {
 #[test]
 fn a_read_fetches_one_run_of_missing_blocks_after_the_other() {
     // Blocks 2 and 5 are there; the read wants 1 to 6. Then all of them hit.
-    let steps = [
-        (0.0, 'w', 2, 1),
-        (0.0, 'w', 5, 1),
-        (1.0, 'r', 1, 6),
-        (9.0, 'r', 1, 6),
-    ];
+    let steps = [(0.0, 'w', 2, 1), (0.0, 'w', 5, 1), (1.0, 'r', 1, 6), (9.0, 'r', 1, 6)];
     let asked = ["r1+1", "r3+2", "r6+1"];
     expect(FOUR, &steps, &asked, &[0.0, 0.0, 4.0, 9.0]);
 }
@@ -83,12 +69,9 @@ fn a_fetch_reads_over_lines_but_not_too_many() {
 
 #[test]
 fn prefetch_reads_the_front_and_the_rest_of_a_line() {
-    for (prefetch, asked) in [
-        ("none", "r4+1"),
-        ("rest", "r4+2"),
-        ("front", "r2+3"),
-        ("all", "r2+4"),
-    ] {
+    for (prefetch, asked) in
+        [("none", "r4+1"), ("rest", "r4+2"), ("front", "r2+3"), ("all", "r2+4")]
+    {
         // Up to the blocks that are there: 1 and 6.
         let keys = format!("{FOUR}prefetch = '{prefetch}'\n");
         let steps = [(0.0, 'w', 1, 1), (0.0, 'w', 6, 1), (1.0, 'r', 4, 1)];
@@ -113,12 +96,7 @@ fn bits_of_several_blocks_are_read_before_a_part_is_written() {
 fn locks_are_shared_by_reads_and_waited_for_in_turn() {
     // The second and third read wait for the first one's fetch, and go on together; the
     // write waits for both, and the last read for its lock.
-    let steps = [
-        (0.0, 'r', 0, 4),
-        (0.1, 'r', 0, 4),
-        (0.2, 'w', 0, 4),
-        (0.3, 'r', 5, 1),
-    ];
+    let steps = [(0.0, 'r', 0, 4), (0.1, 'r', 0, 4), (0.2, 'w', 0, 4), (0.3, 'r', 5, 1)];
     expect(FOUR, &steps, &["r0+4", "r5+1"], &[1.0, 1.0, 1.0, 2.0]);
     // A hit shares the lock with a write to the disk; a host write does not.
     let keys = format!("{FOUR}clean_after_idle_ms = 1\n");
@@ -130,24 +108,14 @@ fn locks_are_shared_by_reads_and_waited_for_in_turn() {
 fn a_request_waits_for_the_dirty_line_that_it_takes() {
     // Two dirty lines. The first read waits for the older one to be written, the second
     // takes the other.
-    let steps = [
-        (0.0, 'w', 0, 1),
-        (0.1, 'w', 16, 1),
-        (1.0, 'r', 32, 1),
-        (1.1, 'r', 48, 1),
-    ];
+    let steps = [(0.0, 'w', 0, 1), (0.1, 'w', 16, 1), (1.0, 'r', 32, 1), (1.1, 'r', 48, 1)];
     let asked = ["w0+1", "w16+1", "r32+1", "r48+1"];
     expect(TWO, &steps, &asked, &[0.0, 0.1, 4.0, 5.0]);
     // So does a write.
     let steps = [(0.0, 'w', 0, 1), (0.1, 'w', 16, 1), (1.0, 'w', 32, 1)];
     expect(TWO, &steps, &["w0+1"], &[0.0, 0.1, 2.0]);
     // A use makes a line the newest.
-    let steps = [
-        (0.0, 'w', 0, 1),
-        (0.1, 'w', 16, 1),
-        (0.2, 'r', 0, 1),
-        (1.0, 'w', 32, 1),
-    ];
+    let steps = [(0.0, 'w', 0, 1), (0.1, 'w', 16, 1), (0.2, 'r', 0, 1), (1.0, 'w', 32, 1)];
     expect(TWO, &steps, &["w16+1"], &[0.0, 0.1, 0.2, 2.0]);
 }
 
@@ -250,12 +218,7 @@ fn an_idle_disk_is_given_the_dirty_lines_one_by_one() {
     let requests: Vec<Request> = (0..3).map(|id| request(id, &steps[id])).collect();
     run_open(&mut *model, &requests);
     assert_eq!(short(&asked), ["w0+1", "w32+1", "w16+1"]);
-    let at: Vec<Nanos> = asked
-        .lock()
-        .expect("no panic")
-        .iter()
-        .map(|one| one.arrival)
-        .collect();
+    let at: Vec<Nanos> = asked.lock().expect("no panic").iter().map(|one| one.arrival).collect();
     assert_eq!(at, [5.0, 6.0, 7.0].map(Nanos::from_ms));
     // A read in between sets it back, and stops the cleaning.
     let steps = [(0.0, 'w', 0, 1), (4.0, 'r', 32, 1)];
@@ -265,12 +228,7 @@ fn an_idle_disk_is_given_the_dirty_lines_one_by_one() {
 #[test]
 fn all_dirty_lines_are_cleaned_in_a_rhythm() {
     let keys = format!("{FOUR}clean_every_ms = 10\n");
-    let steps = [
-        (1.0, 'w', 32, 1),
-        (2.0, 'w', 0, 1),
-        (3.0, 'w', 16, 1),
-        (21.0, 'w', 0, 1),
-    ];
+    let steps = [(1.0, 'w', 32, 1), (2.0, 'w', 0, 1), (3.0, 'w', 16, 1), (21.0, 'w', 0, 1)];
     // The first at once, the others in the order of C-LOOK.
     let asked = ["w32+1", "w0+1", "w16+1", "w0+1"];
     expect(&keys, &steps, &asked, &[1.0, 2.0, 3.0, 21.0]);
@@ -287,12 +245,7 @@ fn writes_go_through_at_once() {
 
 #[test]
 fn a_flush_reaches_the_disk_and_later_writes_pass_its_buffer() {
-    let steps = [
-        (0.0, 'w', 0, 1),
-        (1.0, 'f', 0, 0),
-        (1.5, 'r', 64, 1),
-        (9.0, 'w', 96, 1),
-    ];
+    let steps = [(0.0, 'w', 0, 1), (1.0, 'f', 0, 0), (1.5, 'r', 64, 1), (9.0, 'w', 96, 1)];
     let one = "cache_mib = 0.0078125\nline_kib = 4\n";
     let asked = ["f0+0", "r64+1", "w0+1!"];
     expect(one, &steps, &asked, &[0.0, 2.0, 3.0, 10.0]);
@@ -307,12 +260,7 @@ fn long_requests_cannot_block_each_other() {
         let steps: Vec<Step> = (0..60)
             .map(|id: u32| {
                 let op = if id.is_multiple_of(3) { 'w' } else { 'r' };
-                (
-                    f64::from(id) / 10.0,
-                    op,
-                    u64::from(id * 37 % 500),
-                    1 + id * 7 % 90,
-                )
+                (f64::from(id) / 10.0, op, u64::from(id * 37 % 500), 1 + id * 7 % 90)
             })
             .collect();
         play(keys, &steps);

@@ -60,10 +60,7 @@ fn an_interrupted_stream_starts_over() {
         !std::mem::take(&mut *asked.lock().expect("one thread")).is_empty()
     };
     let lbns = [0, 8, 16, 24, 40, 48, 56, 64, 0];
-    let cached: Vec<bool> = (0..)
-        .zip(lbns)
-        .map(|(at, lbn)| is_cached(at, lbn))
-        .collect();
+    let cached: Vec<bool> = (0..).zip(lbns).map(|(at, lbn)| is_cached(at, lbn)).collect();
     // 16 passes, 24 too; 40 is no continuation, 48 is the second; 0 hits.
     let expected = [true, true, false, false, true, true, false, false, true];
     assert_eq!(cached, expected);
@@ -98,9 +95,8 @@ fn mean_ns(load: &[Request], fetch: &str) -> (f64, f64) {
     let known = played.rows.iter().skip(3000);
     let total: u64 = known.map(|row| row.response().0).sum();
     let late = played.notes.iter().skip(played.notes.len() / 2);
-    let sizes: Vec<f64> = (late.filter(|note| note.device == 2))
-        .map(|note| f64::from(note.blocks))
-        .collect();
+    let sizes: Vec<f64> =
+        (late.filter(|note| note.device == 2)).map(|note| f64::from(note.blocks)).collect();
     let mean_blocks = sizes.iter().sum::<f64>() / sizes.len() as f64;
     (total as f64 / (load.len() - 3000) as f64, mean_blocks)
 }
@@ -112,21 +108,15 @@ fn automatic_sizes_come_close_to_the_best_fixed_one() {
     for (run, best_kib) in [(16, 8), (64, 32), (128, 64), (512, 256)] {
         let load = reads(run, run);
         let fixed = [8, 16, 32, 64, 128, 256].map(|kib| (mean_ns(&load, &kib.to_string()).0, kib));
-        let best =
-            fixed.iter().copied().fold(
-                (f64::MAX, 0),
-                |one, other| {
-                    if other.0 < one.0 { other } else { one }
-                },
-            );
+        let best = fixed
+            .iter()
+            .copied()
+            .fold((f64::MAX, 0), |one, other| if other.0 < one.0 { other } else { one });
         assert_eq!(best.1, best_kib, "{fixed:?}");
         let (automatic, blocks) = mean_ns(&load, "\"auto\"");
         println!("runs of {run}: best {best:?}, automatic {automatic}, {blocks} blocks; {fixed:?}");
         assert!(automatic < 1.03 * best.0, "{automatic} against {fixed:?}");
-        assert!(
-            (blocks / (2.0 * f64::from(best_kib)) - 1.0).abs() < 0.1,
-            "{blocks}"
-        );
+        assert!((blocks / (2.0 * f64::from(best_kib)) - 1.0).abs() < 0.1, "{blocks}");
         assert_eq!(mean_ns(&load, "\"auto\""), (automatic, blocks));
     }
 }
@@ -191,9 +181,6 @@ fn automatic_sizes_adapt_to_a_changing_load() {
     let (automatic, _) = mean_ns(&load, "\"auto\"");
     for kib in ["8", "32", "64", "256"] {
         let (fixed, _) = mean_ns(&load, kib);
-        assert!(
-            automatic < fixed,
-            "{automatic} against {fixed} with {kib} KiB"
-        );
+        assert!(automatic < fixed, "{automatic} against {fixed} with {kib} KiB");
     }
 }

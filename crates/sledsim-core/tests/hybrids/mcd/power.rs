@@ -26,10 +26,7 @@ fn written() -> Box<dyn Model> {
         let at = Nanos(segment * 500_000);
         let tokens: Vec<u64> = (0..8).map(|block| 1 + segment * 8 + block).collect();
         model.contents().expect("contents").stage_write(&tokens);
-        model.submit(
-            Request::new(segment, at, Op::Write, segment * 8, 8),
-            &mut rows,
-        );
+        model.submit(Request::new(segment, at, Op::Write, segment * 8, 8), &mut rows);
     }
     while let Some(at) = model.wake_at().filter(|at| *at < Nanos(50_000_000)) {
         model.wake(at, &mut rows);

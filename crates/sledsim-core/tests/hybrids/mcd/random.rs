@@ -51,16 +51,8 @@ impl Draw {
         key("buffer_kib", format!("{:?}", kib(buffer)));
         key("policy", format!("\"{}\"", POLICIES[r.below(5) as usize]));
         let places = ["first", "centre", "whole"];
-        key(
-            "front_placement",
-            format!("\"{}\"", places[r.below(3) as usize]),
-        );
-        for name in [
-            "shortcut",
-            "immediate_report",
-            "read_priority",
-            "partial_write",
-        ] {
+        key("front_placement", format!("\"{}\"", places[r.below(3) as usize]));
+        for name in ["shortcut", "immediate_report", "read_priority", "partial_write"] {
             key(name, r.chance(0.6).to_string());
         }
         match r.below(4) {
@@ -144,10 +136,7 @@ fn requests(count: u64, blocks: u64, mean_ns: f64, seed: u64) -> Vec<Request> {
                     _ => r.below(blocks - length + 1) / 5,
                 };
                 scan = lbn + length;
-                Extent {
-                    lbn,
-                    blocks: length as u32,
-                }
+                Extent { lbn, blocks: length as u32 }
             };
             Request {
                 id,
@@ -170,10 +159,7 @@ fn check_rows(requests: &[Request], played: &Played) {
     let mut spent: BTreeMap<u64, (u32, u32, u64)> = BTreeMap::new();
     let mut children = BTreeSet::new();
     for note in &played.notes {
-        assert!(
-            children.insert(note.id & !OWN_WORK),
-            "a child's id twice: {note:?}"
-        );
+        assert!(children.insert(note.id & !OWN_WORK), "a child's id twice: {note:?}");
         if let Some(parent) = served(note) {
             let spent = spent.entry(parent).or_default();
             spent.0 += note.passes;
@@ -189,13 +175,7 @@ fn check_rows(requests: &[Request], played: &Played) {
         assert!(row.arrival <= row.start && row.start <= row.completion);
         assert_eq!(
             (row.op, row.lbn, row.blocks, row.parent, row.stream),
-            (
-                request.op,
-                request.lbn(),
-                request.blocks(),
-                None,
-                request.stream
-            )
+            (request.op, request.lbn(), request.blocks(), None, request.stream)
         );
         let all = (row.passes, row.retries, row.energy_nj);
         let of_children = spent.remove(&row.id).unwrap_or_default();
@@ -260,10 +240,7 @@ fn reads_return_written_data_and_every_request_completes() {
     for seed in 0..1200 {
         let draw = Draw::new(seed);
         let load = requests(150, draw.back_blocks, draw.back_ns as f64, seed);
-        let told = format!(
-            "seed {seed}, front {}, back {}",
-            draw.front_blocks, draw.back_blocks
-        );
+        let told = format!("seed {seed}, front {}, back {}", draw.front_blocks, draw.back_blocks);
         println!("{told}, closed {:?}\n{}", closed(seed), draw.keys);
         let (mut model, asked) = draw.build(true);
         let played = play(&mut model, &load, closed(seed), true);
@@ -285,9 +262,7 @@ fn reads_return_written_data_and_every_request_completes() {
 /// The requests as they arrived.
 fn with_arrivals(load: &[Request], played: &Played) -> Vec<Request> {
     let arrivals = by_id(&played.rows);
-    let arrived = |request: &Request| Request {
-        arrival: arrivals[&request.id].arrival,
-        ..request.clone()
-    };
+    let arrived =
+        |request: &Request| Request { arrival: arrivals[&request.id].arrival, ..request.clone() };
     load.iter().map(arrived).collect()
 }

@@ -22,10 +22,7 @@ fn errors_name_the_invalid_key() {
         ("segment_kib = 1024", "segment"),
         ("segment_kib = 8\nfront_mib = 2", "front_mib"),
         ("segment_kib = 64\nfront_mib = 0.0625", "front_mib"),
-        (
-            "segment_kib = 8\nfront_placement = \"last\"",
-            "front_placement",
-        ),
+        ("segment_kib = 8\nfront_placement = \"last\"", "front_placement"),
         ("segment_kib = 8\nbuffer_kib = 4", "buffer_kib"),
         ("segment_kib = 8\nexchange_kib = 4", "exchange_kib"),
         ("segment_kib = 8\nexchange_kib = 4096", "exchange_kib"),
@@ -34,14 +31,8 @@ fn errors_name_the_invalid_key() {
         ("segment_kib = 8\nfetch_kib = 4096", "fetch_kib"),
         ("segment_kib = 8\npolicy = \"lrru\"", "policy"),
         ("segment_kib = 8\nclean_above = 1.5", "clean_above"),
-        (
-            "segment_kib = 8\nclean_after_idle_ms = -1",
-            "clean_after_idle_ms",
-        ),
-        (
-            "segment_kib = 8\nbuffer_latency_ms = -1",
-            "buffer_latency_ms",
-        ),
+        ("segment_kib = 8\nclean_after_idle_ms = -1", "clean_after_idle_ms"),
+        ("segment_kib = 8\nbuffer_latency_ms = -1", "buffer_latency_ms"),
         ("segment_kib = 8\nbypass_after_kib = 0", "bypass_after_kib"),
         ("segment_kib = 8\nshortcut = 1", "shortcut"),
         ("segment_kib = 8\nshort_cut = true", "short_cut"),
@@ -62,23 +53,15 @@ fn keys_have_the_documented_defaults_and_meanings() {
     assert_eq!((spec.segment_blocks, spec.buffer_blocks), (16, 4096));
     // A header and 16 blocks each.
     assert_eq!(spec.placement.units, 2048 / 17);
-    assert_eq!(
-        (spec.fetch, spec.exchange_segments),
-        (Fetch::Segments(1), 1)
-    );
+    assert_eq!((spec.fetch, spec.exchange_segments), (Fetch::Segments(1), 1));
     assert_eq!(spec.clean_after_idle, None);
     let text = "segment_kib = 8\nheaders = false\nfetch_kib = 32\nexchange_kib = 20";
     let spec = read(text).expect("a tier");
     assert_eq!(spec.placement.units, 128);
     // At most 20 KiB are two segments.
+    assert_eq!((spec.fetch, spec.exchange_segments), (Fetch::Segments(4), 2));
     assert_eq!(
-        (spec.fetch, spec.exchange_segments),
-        (Fetch::Segments(4), 2)
-    );
-    assert_eq!(
-        read("segment_kib = 8\nfetch_kib = \"auto\"")
-            .expect("a tier")
-            .fetch,
+        read("segment_kib = 8\nfetch_kib = \"auto\"").expect("a tier").fetch,
         Fetch::Automatic
     );
 }
@@ -102,23 +85,11 @@ fn a_front_that_is_larger_than_the_back_is_refused() {
 fn the_cache_of_a_controller_is_read_with_any_device() {
     let good = "base = \"g2\"\n[controller_cache]\ncache_mib = 1\n";
     let cached = device(good).expect("a sled behind a cache");
-    assert_eq!(
-        cached.blocks(),
-        device("base = \"g2\"").expect("a sled").blocks()
-    );
+    assert_eq!(cached.blocks(), device("base = \"g2\"").expect("a sled").blocks());
     let cases = [
-        (
-            "base = \"g2\"\n[controller_cache]\nline_kib = 4\n",
-            "cache_mib",
-        ),
-        (
-            "base = \"g2\"\n[controller_cache]\ncache_mib = 0.001953125\n",
-            "cache_mib",
-        ),
-        (
-            "base = \"memory\"\n[controller_cache]\ncache_mib = 1e9\n",
-            "cache_mib",
-        ),
+        ("base = \"g2\"\n[controller_cache]\nline_kib = 4\n", "cache_mib"),
+        ("base = \"g2\"\n[controller_cache]\ncache_mib = 0.001953125\n", "cache_mib"),
+        ("base = \"memory\"\n[controller_cache]\ncache_mib = 1e9\n", "cache_mib"),
     ];
     for (text, says) in cases {
         let error = device(text).expect_err(text);

@@ -90,10 +90,7 @@ impl Loose {
 
     /// The same child, which serves one request after the other.
     pub fn in_order(self) -> Self {
-        Self {
-            free_at: Some(Nanos::ZERO),
-            ..self
-        }
+        Self { free_at: Some(Nanos::ZERO), ..self }
     }
 
     /// The same child with contents.
@@ -144,11 +141,7 @@ impl Model for Loose {
         let mut row = Row::of(&request, self.device);
         row.start = row.arrival + waits;
         row.completion = row.start + works;
-        row.parts = Parts {
-            queue: waits,
-            seek: works,
-            ..Parts::default()
-        };
+        row.parts = Parts { queue: waits, seek: works, ..Parts::default() };
         row.passes = 1 + self.random.below(3) as u32;
         row.retries = self.random.below(2) as u32;
         row.energy_nj = self.random.below(1000);
@@ -209,10 +202,7 @@ impl Tokens {
 
 impl Contents for Tokens {
     fn stage_write(&mut self, tokens: &[u64]) {
-        assert!(
-            self.held.is_none(),
-            "the write announced before was submitted"
-        );
+        assert!(self.held.is_none(), "the write announced before was submitted");
         self.held = Some(tokens.to_vec());
     }
 
@@ -299,9 +289,7 @@ pub fn play(
         assert!(at >= now, "time goes back from {now} to {at}");
         now = at;
         if completion == Some(now) {
-            let Some(Reverse((_, _, id, is_read))) = played.due.pop() else {
-                unreachable!()
-            };
+            let Some(Reverse((_, _, id, is_read))) = played.due.pop() else { unreachable!() };
             done += 1;
             from = now + closed.map_or(Nanos::ZERO, |(_, think)| think);
             played.ended.insert(id, event);
@@ -378,18 +366,8 @@ pub fn check_tokens(model: &mut dyn Model, requests: &[Request], played: &Played
 
 /// A memory, which serves one request after another, with times in ns.
 pub fn memory(device: u16, blocks: u64, latency: u64, block_time: u64) -> Box<dyn Model> {
-    let memory = Memory {
-        blocks,
-        latency: Nanos(latency),
-        block_time: Nanos(block_time),
-        battery: true,
-    };
+    let memory =
+        Memory { blocks, latency: Nanos(latency), block_time: Nanos(block_time), battery: true };
     let interface = Interface::default();
-    Box::new(Station::new(
-        "memory",
-        device,
-        memory,
-        Box::<Fcfs>::default(),
-        interface,
-    ))
+    Box::new(Station::new("memory", device, memory, Box::<Fcfs>::default(), interface))
 }

@@ -135,11 +135,7 @@ impl Twin {
                 continue;
             }
             let mut segments = vec![part.0];
-            let width = if takes {
-                1
-            } else {
-                self.fetch.min((self.slots / 4).max(1))
-            };
+            let width = if takes { 1 } else { self.fetch.min((self.slots / 4).max(1)) };
             let low = part.0 / width * width;
             let absent =
                 |segment: u64| !self.held.contains_key(&segment) && !coming.contains(&segment);
@@ -190,11 +186,7 @@ impl Twin {
         }
         slots.extend(clean.into_iter().chain(dirty));
         for (&segment, slot) in segments.iter().zip(slots) {
-            let held = Held {
-                slot,
-                valid: BTreeSet::new(),
-                dirty: false,
-            };
+            let held = Held { slot, valid: BTreeSet::new(), dirty: false };
             self.held.insert(segment, held);
         }
     }
@@ -213,9 +205,8 @@ impl Twin {
         while last - first + 1 < self.exchange && goes(last + 1) {
             last += 1;
         }
-        let all: Vec<u64> = (first..=last)
-            .flat_map(|segment| self.held[&segment].valid.iter().copied())
-            .collect();
+        let all: Vec<u64> =
+            (first..=last).flat_map(|segment| self.held[&segment].valid.iter().copied()).collect();
         let front = all.iter().map(|lbn| self.at(*lbn)).collect();
         self.count("destaged_blocks", all.len());
         self.moved.push((FRONT, false, front));
@@ -264,9 +255,7 @@ impl Twin {
     fn access(&mut self, parts: &[Part], is_write: bool) {
         let mut all = Vec::new();
         for (segment, blocks) in parts {
-            let grows = blocks
-                .iter()
-                .any(|lbn| !self.held[segment].valid.contains(lbn));
+            let grows = blocks.iter().any(|lbn| !self.held[segment].valid.contains(lbn));
             if grows && self.headers {
                 all.push(self.header(*segment));
             }
@@ -360,12 +349,7 @@ fn case(seed: u64, policy: &str) -> Case {
         moved: Vec::new(),
         counts: BTreeMap::new(),
     };
-    Case {
-        keys,
-        twin,
-        front,
-        requests,
-    }
+    Case { keys, twin, front, requests }
 }
 
 #[test]
@@ -400,11 +384,7 @@ fn the_children_get_the_same_requests_as_those_of_the_reference() {
             }
             let mut reports = Vec::new();
             model.report(Nanos::MAX, &mut reports);
-            let counts = reports[0]
-                .counts
-                .iter()
-                .copied()
-                .filter(|count| count.1 > 0);
+            let counts = reports[0].counts.iter().copied().filter(|count| count.1 > 0);
             assert_eq!(counts.collect::<BTreeMap<_, _>>(), case.twin.counts);
         }
     }

@@ -15,35 +15,21 @@ const EAGER: &str =
 #[test]
 fn an_idle_back_is_cleaned_to_from_the_oldest_log_and_runs_are_merged() {
     // Log 0: 40 to 42, 10 and 11; log 1: 43 to 45, 12 and 13, and it is full.
-    let list = [
-        (0, Write, 40, 3),
-        (10_000, Write, 10, 2),
-        (20_000, Write, 43, 3),
-        (30_000, Write, 12, 2),
-    ];
+    let list =
+        [(0, Write, 40, 3), (10_000, Write, 10, 2), (20_000, Write, 43, 3), (30_000, Write, 12, 2)];
     let rows = run_open(&mut *memories(EAGER, 80, 800), &requests(&list));
-    let back: Vec<_> = (seen(&rows, BACK, false).iter())
-        .map(|row| (row.0, row.1, row.2))
-        .collect();
+    let back: Vec<_> = (seen(&rows, BACK, false).iter()).map(|row| (row.0, row.1, row.2)).collect();
     assert_eq!(back, [(Write, 10, 4), (Write, 40, 6)]);
-    let first = seen(&rows, FRONT, false)
-        .into_iter()
-        .find(|row| row.0 == Read);
+    let first = seen(&rows, FRONT, false).into_iter().find(|row| row.0 == Read);
     let first = first.expect("a read");
     assert_eq!((first.3, first.1), (1_000_000, 2), "idle since the start");
 }
 
 #[test]
 fn the_idle_detector_counts_from_the_last_request_on_the_back() {
-    let list = [
-        (0, Write, 40, 6),
-        (600_000, Read, 700, 1),
-        (611_000, Read, 700, 1),
-    ];
+    let list = [(0, Write, 40, 6), (600_000, Read, 700, 1), (611_000, Read, 700, 1)];
     let rows = run_open(&mut *memories(EAGER, 80, 800), &requests(&list));
-    let reads = seen(&rows, FRONT, false)
-        .into_iter()
-        .find(|row| row.0 == Read);
+    let reads = seen(&rows, FRONT, false).into_iter().find(|row| row.0 == Read);
     // The second read of the back ends at 622,000.
     assert_eq!(reads.expect("cleaning").3, 1_622_000);
     // Between two writes of the cleaner a request of the host comes: the rest
@@ -55,9 +41,7 @@ fn the_idle_detector_counts_from_the_last_request_on_the_back() {
         (1_003_000, Read, 700, 1),
     ];
     let rows = run_open(&mut *memories(EAGER, 80, 800), &requests(&list));
-    let writes: Vec<_> = (seen(&rows, BACK, false).iter())
-        .map(|row| (row.1, row.3))
-        .collect();
+    let writes: Vec<_> = (seen(&rows, BACK, false).iter()).map(|row| (row.1, row.3)).collect();
     let host = seen(&rows, BACK, true)[0];
     let late = host.4 + 1_000_000;
     assert_eq!(writes[0].0, 40);
@@ -100,9 +84,7 @@ fn thresholds_start_and_stop_cleaning() {
 #[test]
 fn logs_are_cleaned_in_the_order_in_which_they_were_begun() {
     let keys = "log_kib = 4\nclean_logs = 1\nclean_above = 0.5\nclean_to = 0.3";
-    let list: Vec<_> = (0..60)
-        .map(|n| (n * 30_000, Write, n * 370 % 790, 6))
-        .collect();
+    let list: Vec<_> = (0..60).map(|n| (n * 30_000, Write, n * 370 % 790, 6)).collect();
     let rows = run_open(&mut *memories(keys, 80, 800), &requests(&list));
     let cleaned: Vec<u64> = seen(&rows, BACK, false).iter().map(|row| row.1).collect();
     assert!(cleaned.len() > 50, "{}", cleaned.len());
@@ -135,10 +117,7 @@ fn blocks_overwritten_in_the_logs_never_reach_the_back() {
     assert_eq!(total, unique.len());
     // All closed logs at once, then the open one; none touches the one before.
     let runs = seen(&rows, BACK, false);
-    let pairs = || {
-        runs.windows(2)
-            .map(|pair| (pair[0].1 + u64::from(pair[0].2), pair[1].1))
-    };
+    let pairs = || runs.windows(2).map(|pair| (pair[0].1 + u64::from(pair[0].2), pair[1].1));
     assert!(pairs().all(|(end, next)| end != next));
     assert!(pairs().filter(|(end, next)| next < end).count() <= 1);
     // A host that writes has its data on the front only.

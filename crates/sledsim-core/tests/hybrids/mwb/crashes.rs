@@ -164,11 +164,7 @@ impl Host {
                 may_return(&writes, at, at, token),
                 "{says}: block {lbn} is {token} after {writes:?}"
             );
-            let now = Written {
-                from: Nanos::ZERO,
-                to: Some(Nanos::ZERO),
-                token,
-            };
+            let now = Written { from: Nanos::ZERO, to: Some(Nanos::ZERO), token };
             self.history.insert(lbn, vec![now]);
         }
         self.requests.clear();
@@ -181,24 +177,14 @@ fn keeper(make: impl Fn() -> Box<dyn Model> + Send + 'static) -> Box<dyn Model> 
 }
 
 fn fickle(blocks: u64, most_ns: u64, seed: u64) -> Box<dyn Model> {
-    keeper(move || {
-        Box::new(Fickle {
-            blocks,
-            chance: Stream::new(seed, "fickle"),
-            most_ns,
-        })
-    })
+    keeper(move || Box::new(Fickle { blocks, chance: Stream::new(seed, "fickle"), most_ns }))
 }
 
 fn memory(blocks: u64, latency_ms: &str) -> Box<dyn Model> {
     let blocks = blocks.to_string();
     let memory = device(
         "memory",
-        &[
-            ("blocks", &blocks),
-            ("latency_ms", latency_ms),
-            ("ms_per_block", "1e-4"),
-        ],
+        &[("blocks", &blocks), ("latency_ms", latency_ms), ("ms_per_block", "1e-4")],
     );
     keep(memory)
 }
@@ -262,16 +248,11 @@ fn load(count: u64, at: Nanos, first_id: u64, chance: &mut Stream) -> Vec<Reques
             let extent = |part: u64, chance: &mut Stream| {
                 let blocks = chance.geometric(4.0).min(30);
                 let lbn = part * SPAN / 2 + chance.below(SPAN / 2 - blocks);
-                Extent {
-                    lbn,
-                    blocks: blocks as u32,
-                }
+                Extent { lbn, blocks: blocks as u32 }
             };
             let offset = chance.below(2);
             Request {
-                extents: (0..extents)
-                    .map(|part| extent((part + offset) % 2, chance))
-                    .collect(),
+                extents: (0..extents).map(|part| extent((part + offset) % 2, chance)).collect(),
                 ..Request::new(first_id + n, Nanos(at as u64), op, 0, 1)
             }
         })
@@ -349,25 +330,16 @@ fn a_torn_record_is_ignored() {
             let contents = host.model.contents().expect("contents");
             (50..80).map(|lbn| contents.token(lbn)).collect()
         };
-        host.run(
-            &[Request::new(0, Nanos(0), Op::Write, 50, 30)],
-            Nanos(10_000),
-        );
+        host.run(&[Request::new(0, Nanos(0), Op::Write, 50, 30)], Nanos(10_000));
         let old = whole(&mut host);
-        host.run(
-            &[Request::new(1, Nanos(20_000), Op::Write, 50, 30)],
-            Nanos(20_000),
-        );
+        host.run(&[Request::new(1, Nanos(20_000), Op::Write, 50, 30)], Nanos(20_000));
         let contents = host.model.contents().expect("contents");
         contents.lose_power(Nanos(20_000), &mut Stream::new(seed, "torn"));
         contents.recover(Nanos::ZERO);
         let now = whole(&mut host);
         let is_new = now != old;
         if is_new {
-            assert!(
-                now.iter().eq((31..61).collect::<Vec<u64>>().iter()),
-                "{now:?}"
-            );
+            assert!(now.iter().eq((31..61).collect::<Vec<u64>>().iter()), "{now:?}");
         }
         seen[usize::from(is_new)] += 1;
     }
@@ -405,11 +377,7 @@ impl Kept {
     }
 
     fn back(&mut self, blocks: u64) -> Box<dyn Model> {
-        Box::new(Spied {
-            inner: memory(blocks, "5e-3"),
-            held: Vec::new(),
-            kept: self.clone(),
-        })
+        Box::new(Spied { inner: memory(blocks, "5e-3"), held: Vec::new(), kept: self.clone() })
     }
 }
 
@@ -431,10 +399,7 @@ impl sledsim_core::model::contents::Contents for Spied {
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
-        self.inner
-            .contents()
-            .expect("contents")
-            .lose_power(at, chance);
+        self.inner.contents().expect("contents").lose_power(at, chance);
     }
 
     fn recover_until(&mut self, at: Nanos, _until: Nanos) -> Option<Nanos> {
@@ -488,10 +453,7 @@ fn keeping_contents_changes_no_time() {
                 &[
                     ("blocks", blocks),
                     ("latency_ms", latency_ms),
-                    (
-                        "ms_per_block",
-                        if latency_ms == "1e-3" { "1e-4" } else { "1e-3" },
-                    ),
+                    ("ms_per_block", if latency_ms == "1e-3" { "1e-4" } else { "1e-3" }),
                 ],
             )
         };
@@ -507,18 +469,8 @@ fn keeping_contents_changes_no_time() {
             all.map(|row| Row { device: 0, ..*row }).collect()
         };
         assert_eq!(times(&host.rows), times(&plain));
-        assert!(
-            plain
-                .notes
-                .iter()
-                .any(|row| row.device == BACK && row.op == Op::Write)
-        );
-        assert!(
-            plain
-                .notes
-                .iter()
-                .any(|row| row.device == FRONT && row.op == Op::Read)
-        );
+        assert!(plain.notes.iter().any(|row| row.device == BACK && row.op == Op::Write));
+        assert!(plain.notes.iter().any(|row| row.device == FRONT && row.op == Op::Read));
     }
 }
 

@@ -39,10 +39,7 @@ impl Model for Fickle {
     }
 
     fn report(&self, _until: Nanos, reports: &mut Vec<Report>) {
-        reports.push(Report {
-            name: "fickle".into(),
-            ..Report::default()
-        });
+        reports.push(Report { name: "fickle".into(), ..Report::default() });
     }
 }
 
@@ -179,20 +176,12 @@ impl Model for ContentTracker {
         }
         let twice = self.under_way.insert(request.id, (request.clone(), tokens));
         assert!(twice.is_none(), "an id twice");
-        let mut tap = Tap {
-            due: &mut self.due,
-            sequence: &mut self.sequence,
-            above: sink,
-        };
+        let mut tap = Tap { due: &mut self.due, sequence: &mut self.sequence, above: sink };
         self.inner.submit(request, &mut tap);
     }
 
     fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        let mut tap = Tap {
-            due: &mut self.due,
-            sequence: &mut self.sequence,
-            above: sink,
-        };
+        let mut tap = Tap { due: &mut self.due, sequence: &mut self.sequence, above: sink };
         self.inner.wake(now, &mut tap);
     }
 

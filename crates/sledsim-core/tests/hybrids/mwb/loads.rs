@@ -53,9 +53,7 @@ fn a_load_that_saturates_the_back_ends_the_run() {
     let mut model = memories("log_kib = 4", 8000, 80_000);
     let limits = Limits { max_queue: 500 };
     let mut source = Listed(requests(&list).into());
-    let outcome = simulate(&mut source, &mut *model, &mut Count(0), limits, &mut |_| {
-        Ok(())
-    });
+    let outcome = simulate(&mut source, &mut *model, &mut Count(0), limits, &mut |_| Ok(()));
     let outcome = outcome.expect("no errors");
     let saturated = outcome.saturated.expect("saturation");
     assert_eq!(outcome.submitted, outcome.completed + saturated.queue);
@@ -63,9 +61,7 @@ fn a_load_that_saturates_the_back_ends_the_run() {
     let list: Vec<_> = (0..5000).map(|n| (n * 24_000, Write, n * 13, 6)).collect();
     let mut source = Listed(requests(&list).into());
     let mut model = memories("log_kib = 4", 8000, 80_000);
-    let outcome = simulate(&mut source, &mut *model, &mut Count(0), limits, &mut |_| {
-        Ok(())
-    });
+    let outcome = simulate(&mut source, &mut *model, &mut Count(0), limits, &mut |_| Ok(()));
     assert_eq!(outcome.expect("no errors").saturated, None);
 }
 
@@ -139,10 +135,8 @@ fn places_are_those_of_a_map_block_by_block() {
 fn same_requests_same_rows() {
     let load = random_load(2000, 700, 2000.0, 9);
     let once = || {
-        let rows = run_open(
-            &mut *memories("log_kib = 4\nclean_after_idle_ms = 0.01", 400, 800),
-            &load,
-        );
+        let rows =
+            run_open(&mut *memories("log_kib = 4\nclean_after_idle_ms = 0.01", 400, 800), &load);
         (rows.done, rows.notes)
     };
     assert_eq!(once(), once());
@@ -151,10 +145,7 @@ fn same_requests_same_rows() {
 #[test]
 fn nothing_completes_before_the_front_has_it() {
     let load = random_load(2000, 700, 2000.0, 2);
-    let rows = run_open(
-        &mut *memories("log_kib = 4\nclean_after_idle_ms = 0.01", 400, 800),
-        &load,
-    );
+    let rows = run_open(&mut *memories("log_kib = 4\nclean_after_idle_ms = 0.01", 400, 800), &load);
     let mut last: BTreeMap<u64, (Nanos, u32)> = BTreeMap::new();
     for row in &rows.notes {
         if let Some(host) = served(row) {
@@ -184,9 +175,7 @@ fn speed_of(text: &str, gap_ns: u64) -> f64 {
     let (mut model, mut source) = (build(text), Listed(list));
     let start = std::time::Instant::now();
     let limits = Limits::default();
-    let outcome = simulate(&mut source, &mut *model, &mut Count(0), limits, &mut |_| {
-        Ok(())
-    });
+    let outcome = simulate(&mut source, &mut *model, &mut Count(0), limits, &mut |_| Ok(()));
     assert_eq!(outcome.expect("no errors").completed, 1_000_000);
     1e6 / start.elapsed().as_secs_f64()
 }

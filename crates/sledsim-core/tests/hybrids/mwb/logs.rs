@@ -10,9 +10,8 @@ use Op::{Flush, Read, Trim, Write};
 
 /// Completions by id.
 fn completions(rows: &Rows) -> Vec<u64> {
-    let by_id: BTreeMap<u64, u64> = (rows.done.iter())
-        .map(|row| (row.id, row.completion.0))
-        .collect();
+    let by_id: BTreeMap<u64, u64> =
+        (rows.done.iter()).map(|row| (row.id, row.completion.0)).collect();
     by_id.into_values().collect()
 }
 
@@ -25,11 +24,7 @@ fn a_write_completes_with_its_header_and_data_on_the_front() {
     let rows = run_open(&mut *memories(SMALL, 80, 800), &requests(&list));
     // Records of 3, 4 and 2 blocks; the first two fill the log.
     assert_eq!(completions(&rows), [1300, 2700, 3900]);
-    let host = [
-        (Write, 1, 3, 0, 1300),
-        (Write, 4, 4, 0, 2700),
-        (Write, 9, 2, 0, 3900),
-    ];
+    let host = [(Write, 1, 3, 0, 1300), (Write, 4, 4, 0, 2700), (Write, 9, 2, 0, 3900)];
     assert_eq!(seen(&rows, FRONT, true), host);
     // The summary is due when both are on the front.
     assert_eq!(seen(&rows, FRONT, false), [(Write, 0, 1, 2700, 5000)]);
@@ -44,11 +39,7 @@ fn a_write_completes_with_its_header_and_data_on_the_front() {
 
 #[test]
 fn a_write_continues_in_the_next_log() {
-    let list = [
-        (0, Write, 50, 10),
-        (10_000, Read, 50, 10),
-        (10_000, Read, 56, 4),
-    ];
+    let list = [(0, Write, 50, 10), (10_000, Read, 50, 10), (10_000, Read, 56, 4)];
     let rows = run_open(&mut *memories(SMALL, 80, 800), &requests(&list));
     let host = [
         (Write, 1, 7, 0, 1700),
@@ -66,11 +57,7 @@ fn the_rest_of_a_log_is_filled() {
     // 1 + 3 blocks used; of a write of 5 three fit behind a header, and two go on.
     let list = [(0, Write, 0, 2), (5000, Write, 20, 5)];
     let rows = run_open(&mut *memories(SMALL, 80, 800), &requests(&list));
-    let host = [
-        (Write, 1, 3, 0, 1300),
-        (Write, 4, 4, 5000, 6400),
-        (Write, 9, 3, 5000, 7700),
-    ];
+    let host = [(Write, 1, 3, 0, 1300), (Write, 4, 4, 5000, 6400), (Write, 9, 3, 5000, 7700)];
     assert_eq!(seen(&rows, FRONT, true), host);
     // Two blocks left are a header and one of data.
     let list = [(0, Write, 0, 4), (5000, Write, 20, 3)];
@@ -117,12 +104,7 @@ fn a_read_gets_the_newest_version_of_each_block() {
 
 #[test]
 fn a_read_during_a_write_gets_the_older_version() {
-    let list = [
-        (0, Write, 100, 4),
-        (0, Read, 100, 4),
-        (1499, Read, 101, 1),
-        (1500, Read, 101, 1),
-    ];
+    let list = [(0, Write, 100, 4), (0, Read, 100, 4), (1499, Read, 101, 1), (1500, Read, 101, 1)];
     let rows = run_open(&mut *memories(SMALL, 80, 800), &requests(&list));
     // The two that arrive before the write is complete go to the back; the
     // third arrives at that very instant, when completions come first or not at
@@ -135,21 +117,11 @@ fn a_read_during_a_write_gets_the_older_version() {
 fn trims_go_to_the_back_and_flushes_to_no_child() {
     let mut list = requests(&[(0, Write, 100, 4), (100, Flush, 0, 1), (5000, Trim, 100, 4)]);
     list[1].extents.clear();
-    list.extend(
-        requests(&[(0, Read, 0, 1); 4])
-            .into_iter()
-            .skip(3)
-            .map(|r| Request {
-                arrival: Nanos(90_000),
-                extents: [Extent {
-                    lbn: 100,
-                    blocks: 4,
-                }]
-                .into_iter()
-                .collect(),
-                ..r
-            }),
-    );
+    list.extend(requests(&[(0, Read, 0, 1); 4]).into_iter().skip(3).map(|r| Request {
+        arrival: Nanos(90_000),
+        extents: [Extent { lbn: 100, blocks: 4 }].into_iter().collect(),
+        ..r
+    }));
     let rows = run_open(&mut *memories(SMALL, 80, 800), &list);
     assert_eq!(completions(&rows), [1500, 100, 5000, 91_400]);
 }
@@ -185,13 +157,10 @@ fn a_log_that_is_being_read_is_not_written_over() {
     list.extend((0..30).map(|_| (1701, Read, 0, 6)));
     list.push((3401, Write, 300, 6));
     let rows = run_open(&mut *memories(FULL, 16, 800), &requests(&list));
-    let reads: Vec<_> = (seen(&rows, FRONT, true).into_iter())
-        .filter(|row| row.0 == Read && row.1 == 2)
-        .collect();
+    let reads: Vec<_> =
+        (seen(&rows, FRONT, true).into_iter()).filter(|row| row.0 == Read && row.1 == 2).collect();
     let last_read = reads.iter().map(|row| row.4).max().expect("reads of log 0");
-    let over = seen(&rows, FRONT, true)
-        .into_iter()
-        .rfind(|row| row.0 == Write);
+    let over = seen(&rows, FRONT, true).into_iter().rfind(|row| row.0 == Write);
     let over = over.expect("the last write");
     assert_eq!((over.1, reads.len() > 20), (1, true));
     assert!(over.3 >= last_read, "{over:?} before {last_read}");
@@ -218,21 +187,10 @@ fn a_log_is_closed_when_its_summary_is_full() {
     let front = seen(&rows, FRONT, true);
     assert_eq!((front[59].1, front[60].1), (1 + 59 * 2, 257));
     // Requests of many extents become records of 60 at most.
-    let extents = (0..100)
-        .map(|n| Extent {
-            lbn: n * 2,
-            blocks: 1,
-        })
-        .collect();
-    let request = Request {
-        extents,
-        ..Request::new(0, Nanos(0), Write, 0, 1)
-    };
+    let extents = (0..100).map(|n| Extent { lbn: n * 2, blocks: 1 }).collect();
+    let request = Request { extents, ..Request::new(0, Nanos(0), Write, 0, 1) };
     let rows = run_open(&mut *memories("log_kib = 256", 2560, 9000), &[request]);
-    let host: Vec<_> = seen(&rows, FRONT, true)
-        .iter()
-        .map(|row| (row.1, row.2))
-        .collect();
+    let host: Vec<_> = seen(&rows, FRONT, true).iter().map(|row| (row.1, row.2)).collect();
     assert_eq!(host, [(2, 61), (63, 41)]);
     assert_eq!(rows.done[0].blocks, 100);
 }
@@ -247,8 +205,5 @@ fn a_write_larger_than_the_front_goes_through_it() {
     assert_eq!(back, 100 - 6 - 4);
     let mut front: Vec<_> = seen(&rows, FRONT, true);
     front.sort_unstable_by_key(|row| row.4);
-    assert_eq!(
-        front.last().map(|row| row.4),
-        Some(rows.done[0].completion.0)
-    );
+    assert_eq!(front.last().map(|row| row.4), Some(rows.done[0].completion.0));
 }

@@ -37,10 +37,7 @@ fn read(text: &str) -> Result<Device> {
 }
 
 fn build(text: &str) -> Box<dyn Model> {
-    read(text)
-        .expect("a device")
-        .build(&|| Box::<Fcfs>::default())
-        .0
+    read(text).expect("a device").build(&|| Box::<Fcfs>::default()).0
 }
 
 /// The spec of a buffer between children of so many blocks.

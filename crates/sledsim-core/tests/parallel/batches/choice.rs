@@ -32,18 +32,11 @@ fn sptf_picks_batches_as_an_exhaustive_search() {
         &[("micropositioning_cylinders", "20")],
         &[
             ("micropositioning_cylinders", "2"),
-            (
-                "micropositioning_later",
-                "[[0.05, 400], [0.1, 0], [0.2, 7]]",
-            ),
+            ("micropositioning_later", "[[0.05, 400], [0.1, 0], [0.2, 7]]"),
             ("conflicts.kind", "'channel'"),
             ("conflicts.channels", "30"),
         ],
-        &[
-            ("cylinder_switch", "'tip'"),
-            ("batching.kind", "'window'"),
-            ("batching.window_ms", "2"),
-        ],
+        &[("cylinder_switch", "'tip'"), ("batching.kind", "'window'"), ("batching.window_ms", "2")],
     ];
     for keys in cases {
         let mut random = Stream::new(12, "sptf");
@@ -57,19 +50,13 @@ fn sptf_picks_batches_as_an_exhaustive_search() {
             requests.push(linked(request, stream, random.chance(0.6)));
         }
         for stream in 0..5 {
-            let last = requests
-                .iter_mut()
-                .rev()
-                .find(|request| request.stream == stream);
+            let last = requests.iter_mut().rev().find(|request| request.stream == stream);
             last.expect("a stream").flags.linked = false;
         }
         let device = device("cmu2003", keys);
         let (mut fast, _) = device.build(&|| SchedulerSpec::named("sptf").expect("a name").make());
         let (mut slow, _) = device.build(&|| Box::<Scan>::default());
-        let (fast, slow) = (
-            run_open(&mut *fast, &requests),
-            run_open(&mut *slow, &requests),
-        );
+        let (fast, slow) = (run_open(&mut *fast, &requests), run_open(&mut *slow, &requests));
         assert_eq!(fast.done, slow.done, "{keys:?}");
         assert_eq!(fast.done.len(), 1500);
     }
@@ -79,10 +66,7 @@ fn sptf_picks_batches_as_an_exhaustive_search() {
 fn an_estimate_of_a_batch_equals_the_time_to_its_first_bit() {
     let cases: [Keys<'_>; 3] = [
         &[],
-        &[
-            ("micropositioning_cylinders", "5"),
-            ("direction", "'best_run'"),
-        ],
+        &[("micropositioning_cylinders", "5"), ("direction", "'best_run'")],
         &[
             ("reads_both_ways", "false"),
             ("conflicts.kind", "'channel'"),

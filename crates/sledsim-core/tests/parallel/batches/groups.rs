@@ -22,39 +22,21 @@ fn a_window_groups_the_commands_that_arrive_in_it() {
     let keys = [("batching.kind", "'window'"), ("batching.window_ms", "1.0")];
     let rows = run(&keys, &requests);
     assert_eq!([0, 2, 3].map(|id| rows[id].start), [Nanos::from_ms(1.0); 3]);
-    assert_eq!(
-        [0, 2, 3].map(|id| rows[id].completion),
-        [rows[0].completion; 3]
-    );
-    assert_eq!(
-        rows[1].start, rows[0].completion,
-        "first come, first served"
-    );
+    assert_eq!([0, 2, 3].map(|id| rows[id].completion), [rows[0].completion; 3]);
+    assert_eq!(rows[1].start, rows[0].completion, "first come, first served");
     assert_eq!(rows[4].start.max(rows[1].completion), rows[4].start);
     assert!(rows[4].start >= Nanos::from_ms(2.1), "its own window");
     // Busy all the time: nothing waits that the mechanism could serve.
-    let busy: Vec<Request> = (0..50)
-        .map(|id| read(id, 0.0, (id * 130_007) % 6_000_000))
-        .collect();
+    let busy: Vec<Request> = (0..50).map(|id| read(id, 0.0, (id * 130_007) % 6_000_000)).collect();
     let end = |rows: &[Row]| rows.iter().map(|row| row.completion).max();
     let with = end(&run(&keys, &busy)).expect("rows");
     let without = end(&run(&[], &busy)).expect("rows");
     assert_eq!(with, without + Nanos::from_ms(1.0), "one window for all");
     // A window without length groups what has queued.
-    let requests = [
-        read(0, 0.0, 100),
-        read(1, 0.2, class[10]),
-        read(2, 0.25, class[11]),
-    ];
-    let none = run(
-        &[("batching.kind", "'window'"), ("batching.window_ms", "0")],
-        &requests,
-    );
+    let requests = [read(0, 0.0, 100), read(1, 0.2, class[10]), read(2, 0.25, class[11])];
+    let none = run(&[("batching.kind", "'window'"), ("batching.window_ms", "0")], &requests);
     assert_eq!(none[0].start, Nanos::ZERO, "it waits for nothing");
-    assert!(
-        none[0].completion > Nanos::from_ms(0.25),
-        "the others queue"
-    );
+    assert!(none[0].completion > Nanos::from_ms(0.25), "the others queue");
     assert_eq!(none[1].start, none[0].completion);
     assert_eq!(none[1].completion, none[2].completion);
 }
@@ -71,20 +53,14 @@ fn a_group_needs_no_more_passes_than_its_first_command() {
             Request::new(id, Nanos::ZERO, Op::Read, lbn, 1)
         })
         .collect();
-    let rows = run(
-        &[("batching.kind", "'window'"), ("batching.window_ms", "0")],
-        &requests,
-    );
+    let rows = run(&[("batching.kind", "'window'"), ("batching.window_ms", "0")], &requests);
     let mut by_start: Vec<&Row> = rows.iter().collect();
     by_start.sort_by_key(|row| row.start);
     let mut groups = 0;
     let mut blocks = 0;
     for group in by_start.chunk_by(|a, b| a.start == b.start) {
         let mut lbns: Vec<u64> = group.iter().map(|row| row.lbn).collect();
-        let class = classes
-            .iter()
-            .find(|class| class.contains(&lbns[0]))
-            .expect("a class");
+        let class = classes.iter().find(|class| class.contains(&lbns[0])).expect("a class");
         assert!(lbns.iter().all(|lbn| class.contains(lbn)), "one class");
         lbns.sort_unstable();
         lbns.dedup();
@@ -156,26 +132,15 @@ fn oversized_batches_are_served_in_full_rows() {
         .collect();
     let (mut model, _) = device("cmu2003", &BARE).build(&|| SchedulerSpec::default().make());
     let rows = run_open(&mut *model, &requests).done;
-    let passes = |id: u64| {
-        rows.iter()
-            .find(|row| row.id == id)
-            .map_or(0, |row| row.passes)
-    };
+    let passes = |id: u64| rows.iter().find(|row| row.id == id).map_or(0, |row| row.passes);
     assert_eq!((passes(0), passes(1), passes(2)), (270, 270, 2));
     // Upwards: cylinder 5, then 7, then 8.
-    let end = |id: u64| {
-        rows.iter()
-            .find(|row| row.id == id)
-            .map(|row| row.completion)
-    };
+    let end = |id: u64| rows.iter().find(|row| row.id == id).map(|row| row.completion);
     assert!(end(2) < end(0) && end(0) < end(1));
     // Sequential data at streaming speed, turnarounds apart: ten tracks of 27 rows.
     let whole = end(1).expect("a row") - end(2).expect("a row");
     let streaming = 540 * ROW_NS;
-    assert!(
-        whole.0 > streaming && (whole.0 as f64) < 1.2 * streaming as f64,
-        "{whole}"
-    );
+    assert!(whole.0 > streaming && (whole.0 as f64) < 1.2 * streaming as f64, "{whole}");
 }
 
 #[test]
@@ -185,10 +150,7 @@ fn conflicts_split_single_requests_too() {
     let passes = |keys: Keys<'_>| run(keys, &row)[0].passes;
     assert_eq!(passes(&[]), 1);
     let channels = |n| passes(&[("conflicts.kind", "'channel'"), ("conflicts.channels", n)]);
-    assert_eq!(
-        [channels("10"), channels("9"), channels("5"), channels("1")],
-        [1, 2, 2, 10]
-    );
+    assert_eq!([channels("10"), channels("9"), channels("5"), channels("1")], [1, 2, 2, 10]);
     let bus = |squares, at_once| {
         passes(&[
             ("conflicts.kind", "'power_bus'"),
@@ -196,13 +158,5 @@ fn conflicts_split_single_requests_too() {
             ("conflicts.at_once", at_once),
         ])
     };
-    assert_eq!(
-        [
-            bus("10", "10"),
-            bus("10", "3"),
-            bus("4", "3"),
-            bus("2", "1")
-        ],
-        [1, 4, 2, 2]
-    );
+    assert_eq!([bus("10", "10"), bus("10", "3"), bus("4", "3"), bus("2", "1")], [1, 4, 2, 2]);
 }

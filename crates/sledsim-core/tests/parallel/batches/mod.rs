@@ -19,10 +19,7 @@ const BARE: [(&str, &str); 2] = [("command_overhead_ms", "0"), ("bus_ms_per_bloc
 
 fn linked(mut request: Request, stream: u32, linked: bool) -> Request {
     request.stream = stream;
-    request.flags = Flags {
-        linked,
-        ..request.flags
-    };
+    request.flags = Flags { linked, ..request.flags };
     request
 }
 
@@ -52,30 +49,17 @@ fn rows(model: &mut dyn Model, requests: &[Request]) -> Vec<Row> {
     for (row, request) in rows.iter().zip(requests) {
         assert_eq!(row.parts.total(), row.completion - row.arrival, "{row:?}");
         assert!(row.start >= row.arrival + row.parts.overhead, "{row:?}");
-        assert_eq!(
-            row.start,
-            row.arrival + row.parts.overhead + row.parts.queue
-        );
-        assert_eq!(
-            (row.id, row.stream, row.op),
-            (request.id, request.stream, request.op)
-        );
+        assert_eq!(row.start, row.arrival + row.parts.overhead + row.parts.queue);
+        assert_eq!((row.id, row.stream, row.op), (request.id, request.stream, request.op));
         assert_eq!((row.lbn, row.blocks), (request.lbn(), request.blocks()));
         assert!(row.passes >= 1 && row.passes <= row.blocks);
-        assert_eq!(
-            row.parts.transfer.0.div_ceil(ROW_NS + 1),
-            u64::from(row.passes)
-        );
+        assert_eq!(row.parts.transfer.0.div_ceil(ROW_NS + 1), u64::from(row.passes));
     }
     rows
 }
 
 /// The equivalence class of an LBN.
 fn class(lbn: u64) -> Vec<u64> {
-    let parallel = device("cmu2003", &[])
-        .mems()
-        .expect("a sled")
-        .parallel
-        .clone();
+    let parallel = device("cmu2003", &[]).mems().expect("a sled").parallel.clone();
     parallel.equivalent(lbn, Nanos::ZERO).expect("a block")
 }

@@ -15,15 +15,9 @@ fn ten_of_a_class_take_one_pass_and_one_more_takes_another() {
     let class = class(123_456);
     let at = Nanos::from_ms(1.0);
     let ten = run(&[], &batch(at, &class[..10], 0));
-    assert!(
-        ten.iter()
-            .all(|row| (row.passes, row.parts) == (1, ten[0].parts))
-    );
+    assert!(ten.iter().all(|row| (row.passes, row.parts) == (1, ten[0].parts)));
     let alone = run(&[], &[Request::new(0, at, Op::Read, class[0], 1)]);
-    assert_eq!(
-        ten[0].completion, alone[0].completion,
-        "as long as one block"
-    );
+    assert_eq!(ten[0].completion, alone[0].completion, "as long as one block");
     let eleven = run(&[], &batch(at, &class[..11], 0));
     let end = |rows: &[Row]| rows.iter().map(|row| row.completion).max();
     // Back over the row: a turnaround and the row.
@@ -51,20 +45,10 @@ fn commands_of_other_streams_come_in_between_and_never_inside() {
     let rows = run(&[], &requests);
     assert_eq!(rows[1].start, rows[1].arrival, "the device was free for it");
     let starts = |ids: [usize; 3]| ids.map(|id| rows[id].start);
-    assert_eq!(
-        starts([0, 2, 4]),
-        [Nanos::from_ms(9.0); 3],
-        "they wait for the last"
-    );
-    assert_eq!(
-        [0, 2, 4].map(|id| rows[id].completion),
-        [rows[0].completion; 3]
-    );
+    assert_eq!(starts([0, 2, 4]), [Nanos::from_ms(9.0); 3], "they wait for the last");
+    assert_eq!([0, 2, 4].map(|id| rows[id].completion), [rows[0].completion; 3]);
     assert_eq!(rows[3].start, rows[5].start);
-    assert!(
-        rows[3].start >= rows[0].completion,
-        "one batch after the other"
-    );
+    assert!(rows[3].start >= rows[0].completion, "one batch after the other");
     let depths: Vec<u32> = rows.iter().map(|row| row.queue_depth).collect();
     assert_eq!(depths, [0, 1, 1, 2, 3, 4]);
 }
@@ -76,10 +60,8 @@ fn expected(
     woken: Nanos,
     steps: &[(Step, Vec<u64>)],
 ) -> (Nanos, Nanos, u32, Parts) {
-    let of = |lbns: &[u64]| {
-        lbns.iter()
-            .any(|lbn| (member.lbn()..member.extents[0].end()).contains(lbn))
-    };
+    let of =
+        |lbns: &[u64]| lbns.iter().any(|lbn| (member.lbn()..member.extents[0].end()).contains(lbn));
     let mut parts = Parts::default();
     let (mut begun, mut last_end, mut passes) = (None, Nanos::ZERO, 0);
     let mut before = Nanos::ZERO;
@@ -106,10 +88,7 @@ fn the_rows_of_mixed_batches_add_up_to_what_the_sled_did() {
     let cases: [Keys<'_>; 5] = [
         &[],
         &[("micropositioning_cylinders", "3")],
-        &[
-            ("conflicts.kind", "'channel'"),
-            ("conflicts.channels", "13"),
-        ],
+        &[("conflicts.kind", "'channel'"), ("conflicts.channels", "13")],
         &[
             ("conflicts.kind", "'power_bus'"),
             ("conflicts.squares_per_bus", "25"),
@@ -121,10 +100,7 @@ fn the_rows_of_mixed_batches_add_up_to_what_the_sled_did() {
     ];
     for keys in cases {
         let bus_ns = 5120;
-        let mut all = vec![
-            ("bus_ms_per_block", "0.00512"),
-            ("command_overhead_ms", "0.2"),
-        ];
+        let mut all = vec![("bus_ms_per_block", "0.00512"), ("command_overhead_ms", "0.2")];
         all.extend_from_slice(keys);
         let mut twin = sled("cmu2003", &all);
         let (mut model, _) = device("cmu2003", &all).build(&|| SchedulerSpec::default().make());
@@ -164,10 +140,7 @@ fn the_rows_of_mixed_batches_add_up_to_what_the_sled_did() {
             let planned = members > 1 || keys.iter().any(|(key, _)| key.starts_with("conflicts"));
             let of = |(pass, step): (usize, &Step)| match planned {
                 true => (*step, twin.blocks_of(pass).to_vec()),
-                false => (
-                    *step,
-                    (step.lbn..step.lbn + u64::from(step.blocks)).collect(),
-                ),
+                false => (*step, (step.lbn..step.lbn + u64::from(step.blocks)).collect()),
             };
             let steps: Vec<_> = steps.iter().enumerate().map(of).collect();
             for (step, lbns) in &steps {
@@ -181,11 +154,7 @@ fn the_rows_of_mixed_batches_add_up_to_what_the_sled_did() {
         let rows = rows(&mut *model, &requests);
         let mut bus_free = Nanos::ZERO;
         for (row, (at, (start, media, passes, parts))) in rows.iter().zip(&wanted) {
-            assert_eq!(
-                (row.start, row.passes),
-                (*start, *passes),
-                "{keys:?} {row:?} {at}"
-            );
+            assert_eq!((row.start, row.passes), (*start, *passes), "{keys:?} {row:?} {at}");
             let times = |parts: &Parts| (parts.seek, parts.transfer, parts.other);
             assert_eq!(times(&row.parts), times(parts));
             assert!(row.completion >= *media);
@@ -230,9 +199,6 @@ fn unlinked_requests_take_the_same_times_however_batches_come_about() {
     let explicit = run(&[]);
     assert_eq!(explicit, run(&[("batching.kind", "'none'")]));
     assert_eq!(explicit, run(&[("batching.kind", "'explicit'")]));
-    let none = run(&[
-        ("conflicts.kind", "'none'"),
-        ("micropositioning_cylinders", "0"),
-    ]);
+    let none = run(&[("conflicts.kind", "'none'"), ("micropositioning_cylinders", "0")]);
     assert_eq!(explicit, none);
 }

@@ -58,11 +58,7 @@ fn poisson(blocks: u64, requests: u64, mean_s: f64, most: u64, seed: u64) -> Vec
         .map(|id| {
             at += random.exponential(mean_s);
             let size = 1 + random.below(most);
-            let op = if random.chance(0.67) {
-                Op::Read
-            } else {
-                Op::Write
-            };
+            let op = if random.chance(0.67) { Op::Read } else { Op::Write };
             let lbn = random.below(blocks - size);
             Request::new(id, Nanos::from_s(at), op, lbn, size as u32)
         })

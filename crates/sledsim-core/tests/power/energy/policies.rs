@@ -17,25 +17,17 @@ fn mean_power_under_immediate_is_that_of_a_queue_with_setup() {
     let requests = poisson(6_000_000, 60_000, 1.0 / lambda, 8, 6);
     let keys = bare_sled(&[("power.policy", "'immediate'")]);
     let (rows, energy, end) = run("g2", &keys, &requests);
-    let work_s: f64 = rows
-        .iter()
-        .map(|row| (row.parts.seek + row.parts.transfer).s())
-        .sum();
+    let work_s: f64 = rows.iter().map(|row| (row.parts.seek + row.parts.transfer).s()).sum();
     let rho = lambda * work_s / rows.len() as f64;
     let setup_s = 0.0005;
     let empty = (1.0 - rho) / (1.0 + lambda * setup_s);
     close(energy.inactive_j / end.s(), 0.05 * empty, 0.01);
-    close(
-        energy.startup_j / end.s(),
-        0.1 * lambda * empty * setup_s,
-        0.01,
-    );
+    close(energy.startup_j / end.s(), 0.1 * lambda * empty * setup_s, 0.01);
     assert_eq!(energy.idle_j, 0.0);
     // The mean response of M/G/1 with setup: that of M/G/1, and the residual
     // of a setup that began with an arrival.
-    let service_s: Vec<f64> = (rows.iter())
-        .map(|row| (row.parts.seek + row.parts.transfer).s())
-        .collect();
+    let service_s: Vec<f64> =
+        (rows.iter()).map(|row| (row.parts.seek + row.parts.transfer).s()).collect();
     let mean = work_s / rows.len() as f64;
     let square = service_s.iter().map(|s| s * s).sum::<f64>() / rows.len() as f64;
     let wait = lambda * square / (2.0 * (1.0 - rho));
@@ -53,17 +45,10 @@ fn never_and_immediate_are_the_limits_of_timeouts() {
     assert_eq!(timeout("1e9"), of(&[("power.policy", "'never'")]));
     // Between them response rises and falls one way only: fewer wakes.
     let wakes = |(rows, ..): &(Vec<Row>, Energy, Nanos)| {
-        rows.iter()
-            .filter(|row| row.parts.other > Nanos::ZERO)
-            .count()
+        rows.iter().filter(|row| row.parts.other > Nanos::ZERO).count()
     };
-    let counts: Vec<usize> = ["0", "1", "3", "10", "30"]
-        .map(|ms| wakes(&timeout(ms)))
-        .to_vec();
-    assert!(
-        counts.windows(2).all(|pair| pair[1] < pair[0]),
-        "{counts:?}"
-    );
+    let counts: Vec<usize> = ["0", "1", "3", "10", "30"].map(|ms| wakes(&timeout(ms))).to_vec();
+    assert!(counts.windows(2).all(|pair| pair[1] < pair[0]), "{counts:?}");
 }
 
 #[test]
@@ -80,11 +65,7 @@ fn the_old_key_and_the_table_are_equivalent() {
 fn spent_j(pauses: &[f64], after_s: f64, [idle_w, inactive_w, startup_j]: [f64; 3]) -> f64 {
     let of = |&pause: &f64| {
         let ready = pause.min(after_s);
-        let wakes = if pause > 0.0 && pause >= after_s {
-            startup_j
-        } else {
-            0.0
-        };
+        let wakes = if pause > 0.0 && pause >= after_s { startup_j } else { 0.0 };
         idle_w * ready + inactive_w * (pause - ready) + wakes
     };
     pauses.iter().map(of).sum()
@@ -105,38 +86,24 @@ fn the_break_even_timeout_spends_at_most_twice_what_the_clairvoyant_spends() {
         let mut at = 0.0;
         let requests: Vec<Request> = (0..400)
             .map(|id| {
-                at += 0.003
-                    + 1e-3
-                        * scale_ms
-                        * if random.chance(0.5) {
-                            1.0
-                        } else {
-                            random.unit()
-                        };
+                at +=
+                    0.003 + 1e-3 * scale_ms * if random.chance(0.5) { 1.0 } else { random.unit() };
                 Request::new(id, Nanos::from_s(at), Op::Read, random.below(6_000_000), 1)
             })
             .collect();
         let waiting = |keys: &Keys<'_>| {
             let (rows, energy, _) = run("g2", &bare_sled(keys), &requests);
-            let pauses: Vec<f64> = pauses(&rows, Nanos::ZERO)
-                .iter()
-                .map(|&ns| ns as f64 * 1e-9)
-                .collect();
+            let pauses: Vec<f64> =
+                pauses(&rows, Nanos::ZERO).iter().map(|&ns| ns as f64 * 1e-9).collect();
             (energy.idle_j + energy.inactive_j + energy.startup_j, pauses)
         };
         let (ours, seen) = waiting(&[("power.policy", "'timeout'"), ("power.timeout_ms", "1")]);
         close(ours, spent_j(&seen, 0.001, powers), 1e-9);
         let least = clairvoyant_j(&seen, powers);
-        assert!(
-            ours <= 2.0 * least && ours >= least,
-            "{scale_ms}: {ours} {least}"
-        );
+        assert!(ours <= 2.0 * least && ours >= least, "{scale_ms}: {ours} {least}");
         for policy in ["'never'", "'immediate'", "'adaptive'"] {
             let (theirs, seen) = waiting(&[("power.policy", policy)]);
-            assert!(
-                theirs >= clairvoyant_j(&seen, powers) * (1.0 - 1e-9),
-                "{policy}"
-            );
+            assert!(theirs >= clairvoyant_j(&seen, powers) * (1.0 - 1e-9), "{policy}");
         }
     }
 }
@@ -162,21 +129,9 @@ fn an_adaptive_timeout_follows_the_value_of_inactive_periods() {
     assert_eq!(after(&[18]), ms(4), "10 ms inactive: worth it");
     assert_eq!(after(&[17]), ms(16), "9 ms inactive: not worth it");
     assert_eq!(after(&[7]), ms(8), "short: nothing learnt");
-    assert_eq!(
-        after(&[17, 17]),
-        ms(20),
-        "1 ms inactive; no longer than the longest"
-    );
-    assert_eq!(
-        after(&[17, 12]),
-        ms(8),
-        "12 ms without a spell were worth one"
-    );
-    assert_eq!(
-        after(&[100, 100, 100]),
-        ms(2),
-        "no shorter than the shortest"
-    );
+    assert_eq!(after(&[17, 17]), ms(20), "1 ms inactive; no longer than the longest");
+    assert_eq!(after(&[17, 12]), ms(8), "12 ms without a spell were worth one");
+    assert_eq!(after(&[100, 100, 100]), ms(2), "no shorter than the shortest");
 }
 
 /// CMU-CS-00-136: "switching from active to idle as soon as the I/O queue is empty"
@@ -196,10 +151,7 @@ fn the_sled_of_osdi2000_stops_when_its_queue_is_empty() {
     close(energy.startup_j, stops as f64 * 0.1 * 0.0005, 1e-9);
     // The key of g2 and the table say the same.
     let zero = run("g2", &[("inactive_after_ms", "0")], &requests);
-    assert_eq!(
-        zero,
-        run("g2", &[("power.policy", "'immediate'")], &requests)
-    );
+    assert_eq!(zero, run("g2", &[("power.policy", "'immediate'")], &requests));
 }
 
 #[test]

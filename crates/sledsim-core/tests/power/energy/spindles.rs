@@ -9,9 +9,8 @@ use sledsim_core::model::Model;
 
 #[test]
 fn a_device_that_starts_off_makes_the_first_requests_wait_until_it_is_ready() {
-    let requests: Vec<Request> = (0..3)
-        .map(|id| Request::new(id, Nanos(100_000 * id), Op::Read, 5000 * id, 8))
-        .collect();
+    let requests: Vec<Request> =
+        (0..3).map(|id| Request::new(id, Nanos(100_000 * id), Op::Read, 5000 * id, 8)).collect();
     let off = [("power.starts", "'off'")];
     let (rows, energy, _) = run("g2", &bare_sled(&off), &requests);
     let (ready, plain, _) = run("g2", &bare_sled(&[]), &requests);
@@ -21,11 +20,7 @@ fn a_device_that_starts_off_makes_the_first_requests_wait_until_it_is_ready() {
     close(energy.startup_j, 0.1 * 0.0005, 1e-9);
     assert_eq!(plain.startup_j, 0.0);
     // It draws nothing before power comes on.
-    let later = [
-        ("power.starts", "'off'"),
-        ("power.on_at_ms", "7"),
-        ("power.initialise_ms", "2"),
-    ];
+    let later = [("power.starts", "'off'"), ("power.on_at_ms", "7"), ("power.initialise_ms", "2")];
     let mut model = model("g2", &bare_sled(&later));
     assert_eq!(energy_at(&*model, 6.9), 0.0);
     close(energy_at(&*model, 8.0), 0.1 * 0.001, 1e-9);
@@ -38,10 +33,7 @@ fn a_device_that_starts_off_makes_the_first_requests_wait_until_it_is_ready() {
     assert!(rows[0].completion > Nanos::from_s(25.0) && rows[0].completion < Nanos::from_s(25.03));
     close(energy.startup_j, 20.0 * 25.0, 1e-9);
     let requests_j: f64 = rows.iter().map(|row| row.energy_nj as f64 * 1e-9).sum();
-    assert!(
-        requests_j < 1.0,
-        "the first start is nobody's: {requests_j}"
-    );
+    assert!(requests_j < 1.0, "the first start is nobody's: {requests_j}");
 }
 
 fn energy_at(model: &dyn Model, ms: f64) -> f64 {
@@ -69,11 +61,7 @@ fn after_a_pause_a_disk_has_the_angle_and_the_arm_it_would_have_had() {
 fn a_read_from_the_buffer_starts_no_spindle() {
     let keys = disk_keys(&[("power.policy", "'timeout'"), ("power.timeout_ms", "200")]);
     let read = |id, at_ms: u64, lbn| Request::new(id, Nanos(at_ms * 1_000_000), Op::Read, lbn, 8);
-    let requests = [
-        read(0, 0, 4000),
-        read(1, 1000, 4000),
-        read(2, 2000, 9_000_000),
-    ];
+    let requests = [read(0, 0, 4000), read(1, 1000, 4000), read(2, 2000, 9_000_000)];
     let (rows, energy, _) = run("atlas10k", &keys, &requests);
     // It stands still until the third, but for 200 ms and what it reads first.
     assert!((1.76..1.79).contains(&energy.inactive_j), "{energy:?}");
@@ -103,22 +91,10 @@ fn the_states_of_a_disk_with_a_buffer_fill_the_time() {
         let mut at = 0;
         let requests: Vec<Request> = (0..600)
             .map(|id| {
-                let most = if random.chance(0.3) {
-                    3_000_000_000
-                } else {
-                    10_000_000
-                };
+                let most = if random.chance(0.3) { 3_000_000_000 } else { 10_000_000 };
                 at += random.below(most);
-                let op = if random.chance(0.6) {
-                    Op::Read
-                } else {
-                    Op::Write
-                };
-                let lbn = if random.chance(0.6) {
-                    4000
-                } else {
-                    random.below(17_000_000)
-                };
+                let op = if random.chance(0.6) { Op::Read } else { Op::Write };
+                let lbn = if random.chance(0.6) { 4000 } else { random.below(17_000_000) };
                 Request::new(id, Nanos(at), op, lbn, 8)
             })
             .collect();
@@ -130,9 +106,6 @@ fn the_states_of_a_disk_with_a_buffer_fill_the_time() {
         let all_s = turning_j / 7.5 + energy.inactive_j / 1.0 + energy.startup_j / 20.0;
         close(all_s, end.s(), 1e-6);
         let standing = energy.inactive_j / end.s();
-        assert!(
-            standing > if policy == "'immediate'" { 0.8 } else { 0.3 },
-            "{policy} {standing}"
-        );
+        assert!(standing > if policy == "'immediate'" { 0.8 } else { 0.3 }, "{policy} {standing}");
     }
 }

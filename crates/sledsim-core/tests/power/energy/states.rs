@@ -21,21 +21,14 @@ fn requests_of_the_reference_take_the_energy_published_for_disksim() {
             let request = Request::new(id as u64, at, op, lbn, blocks);
             let service = sled.serve(at, &request, &mut Vec::new());
             let ms = service.parts.total().ms();
-            assert!(
-                (ms - row[16].parse::<f64>().unwrap()).abs() < 3e-6,
-                "{row:?}"
-            );
+            assert!((ms - row[16].parse::<f64>().unwrap()).abs() < 3e-6, "{row:?}");
             at += service.parts.total();
             sum_nj += service.energy_nj;
         }
         let mean_uj = 1e-3 * sum_nj as f64 / rows.len() as f64;
         println!("{name} {mean_uj}");
         assert!((mean_uj - expected_uj).abs() < 0.01, "{name}: {mean_uj}");
-        close(
-            sled.energy(at).expect("energy").total_j(),
-            1e-9 * sum_nj as f64,
-            1e-6,
-        );
+        close(sled.energy(at).expect("energy").total_j(), 1e-9 * sum_nj as f64, 1e-6);
     }
 }
 
@@ -62,11 +55,9 @@ fn causes_add_up_to_the_total_to_the_last_bit() {
 fn the_energy_of_a_sled_is_the_integral_of_power_over_its_states() {
     let requests = poisson(6_000_000, 3000, 0.008, 60, 2);
     let after_ms = 6.0;
-    for (policy, after_ms) in [
-        ("'never'", f64::INFINITY),
-        ("'immediate'", 0.0),
-        ("'timeout'", after_ms),
-    ] {
+    for (policy, after_ms) in
+        [("'never'", f64::INFINITY), ("'immediate'", 0.0), ("'timeout'", after_ms)]
+    {
         let mut keys = bare_sled(&[("power.policy", policy)]);
         if policy == "'timeout'" {
             keys.push(("power.timeout_ms", "6"));
@@ -91,11 +82,7 @@ fn the_energy_of_a_sled_is_the_integral_of_power_over_its_states() {
         close(energy.seek_j, 0.1 * seek_s, 1e-6);
         close(energy.transfer_j, 0.1 * transfer_s + 0.001 * tips_s, 1e-5);
         let waiting_j = energy.idle_j + energy.inactive_j + energy.startup_j;
-        close(
-            waiting_j,
-            0.1 * idle_s + 0.05 * inactive_s + 0.1 * 0.0005 * wakes,
-            1e-9,
-        );
+        close(waiting_j, 0.1 * idle_s + 0.05 * inactive_s + 0.1 * 0.0005 * wakes, 1e-9);
         assert_eq!(energy.inactive_j > 0.0, policy != "'never'");
     }
 }
@@ -103,11 +90,8 @@ fn the_energy_of_a_sled_is_the_integral_of_power_over_its_states() {
 #[test]
 fn the_energy_of_a_disk_is_the_integral_of_power_over_its_states() {
     let requests = poisson(17_000_000, 2000, 0.1, 30, 3);
-    for (policy, after_s) in [
-        ("'never'", f64::INFINITY),
-        ("'immediate'", 0.0),
-        ("'timeout'", 0.08),
-    ] {
+    for (policy, after_s) in [("'never'", f64::INFINITY), ("'immediate'", 0.0), ("'timeout'", 0.08)]
+    {
         let mut keys = bare_disk(&[("power.policy", policy)]);
         if policy == "'timeout'" {
             keys.push(("power.timeout_ms", "80"));
@@ -144,10 +128,7 @@ fn without_power_keys_a_disk_is_as_with_a_spindle_that_never_stops() {
     let mut reports = Vec::new();
     unknown.report(bare[2999].completion, &mut reports);
     let (kept, some, _) = run("atlas10k", &disk_keys(&[]), &requests);
-    let without = |row: &Row| Row {
-        energy_nj: UNKNOWN_ENERGY,
-        ..*row
-    };
+    let without = |row: &Row| Row { energy_nj: UNKNOWN_ENERGY, ..*row };
     assert_eq!(bare, kept.iter().map(without).collect::<Vec<_>>());
     assert_eq!(reports[0].energy, None);
     assert!(some.read_ahead_j > 0.0 && some.destage_j > 0.0 && some.seek_j > 0.0);

@@ -12,29 +12,13 @@ fn fewer_active_tips_take_longer_and_draw_less_at_once() {
     // A row of 20 blocks: with 5 at once four passes over the same row.
     let read = |id, blocks| Request::new(id, Nanos(id * 20_000_000), Op::Read, 5_400, blocks);
     let requests = [read(0, 20), read(1, 5), read(2, 20), read(3, 1)];
-    let of = |tips: &str| {
-        run(
-            "g2",
-            &bare_sled(&[("power.max_active_tips", tips)]),
-            &requests,
-        )
-    };
+    let of = |tips: &str| run("g2", &bare_sled(&[("power.max_active_tips", tips)]), &requests);
     let (all, all_j, _) = of("1280");
     let (few, few_j, _) = of("320");
     let bare = run("g2", &bare_sled(&[]), &requests);
-    assert_eq!(
-        (all.clone(), all_j),
-        (bare.0, bare.1),
-        "1280 is what g2 has"
-    );
-    assert_eq!(
-        all.iter().map(|row| row.passes).collect::<Vec<_>>(),
-        [1, 1, 1, 1]
-    );
-    assert_eq!(
-        few.iter().map(|row| row.passes).collect::<Vec<_>>(),
-        [4, 1, 4, 1]
-    );
+    assert_eq!((all.clone(), all_j), (bare.0, bare.1), "1280 is what g2 has");
+    assert_eq!(all.iter().map(|row| row.passes).collect::<Vec<_>>(), [1, 1, 1, 1]);
+    assert_eq!(few.iter().map(|row| row.passes).collect::<Vec<_>>(), [4, 1, 4, 1]);
     // Going back over the same row costs a turnaround; .0398 to .279 ms.
     let again = few[0].parts.seek - all[0].parts.seek;
     assert!(again.0 > 3 * 39_800 && again.0 < 3 * 279_000, "{again}");
@@ -49,9 +33,7 @@ fn fewer_active_tips_take_longer_and_draw_less_at_once() {
         let keys = [("power.max_active_tips", tips)];
         let device = device("g2", &keys);
         let geometry = device.mems().expect("a sled").geometry;
-        (0..5000)
-            .map(|n| geometry.locate(n * 1337))
-            .collect::<Vec<_>>()
+        (0..5000).map(|n| geometry.locate(n * 1337)).collect::<Vec<_>>()
     };
     assert_eq!(places("64"), places("1280"));
 }
@@ -80,9 +62,8 @@ fn a_read_of_a_part_of_a_block_powers_the_tips_that_hold_it() {
     let keys = [("power.small_read_bytes", "100")];
     let at = |id: u64| Nanos(id * 20_000_000);
     let ratio = |op, blocks| {
-        let requests: Vec<Request> = (0..50)
-            .map(|id| Request::new(id, at(id), op, id * 1000, blocks))
-            .collect();
+        let requests: Vec<Request> =
+            (0..50).map(|id| Request::new(id, at(id), op, id * 1000, blocks)).collect();
         let ((all, rows), (some, same)) = (tips_j(&[], &requests), tips_j(&keys, &requests));
         assert_eq!(rows, same);
         some / all
@@ -126,9 +107,7 @@ fn writing_one_block_again_and_again_takes_a_revolution_or_a_turnaround() {
     // direction (14.3 us at the speed of access, less with a push), and a turnaround:
     // .0697 ms at the centre, here 2 um outward of it less by 3 %.
     let centre = device("g2", &[]).mems().expect("a sled").geometry;
-    let lbn = (0..centre.blocks())
-        .step_by(20)
-        .find(|&lbn| centre.locate(lbn).row == 13);
+    let lbn = (0..centre.blocks()).step_by(20).find(|&lbn| centre.locate(lbn).row == 13);
     for period in again("g2", &bare_sled(&[]), lbn.expect("a row")) {
         let turn_ms = period.ms() - 90.0 / 700.0;
         assert!((0.0677..0.0677 + 0.0144).contains(&turn_ms), "{turn_ms}");

@@ -13,10 +13,7 @@ use sledsim_core::queueing::station::{Buffer, Buffered, Interface, SpeedMatching
 fn speed_matching_overlaps_bus_and_media() {
     // 60 blocks: three rows of 20, one after the other.
     let completion = |speed_matching, op| {
-        let buffer = Buffer {
-            speed_matching,
-            ..OFF
-        };
+        let buffer = Buffer { speed_matching, ..OFF };
         let (rows, log) = serve(buffer, &[(0, op, 2_000_000, 60)]);
         let Event::Served { at, end, .. } = log.events()[0] else {
             panic!("served first");
@@ -31,11 +28,7 @@ fn speed_matching_overlaps_bus_and_media() {
     let (_, media, by_block) = completion(SpeedMatching::Block, Op::Read);
     assert_eq!(by_block, media + bus(1));
     let (at, media, end) = completion(SpeedMatching::None, Op::Write);
-    assert_eq!(
-        at,
-        OVERHEAD + bus(60),
-        "the data are in before the sled starts"
-    );
+    assert_eq!(at, OVERHEAD + bus(60), "the data are in before the sled starts");
     assert_eq!(end, media);
     let (at, media, end) = completion(SpeedMatching::Pass, Op::Write);
     assert_eq!((at, end), (OVERHEAD, media.max(OVERHEAD + bus(60))));
@@ -44,24 +37,14 @@ fn speed_matching_overlaps_bus_and_media() {
 #[test]
 fn a_bus_slower_than_the_media_is_the_limit_however_they_overlap() {
     for speed_matching in [SpeedMatching::Pass, SpeedMatching::Block] {
-        let buffer = Buffer {
-            speed_matching,
-            ..OFF
-        };
+        let buffer = Buffer { speed_matching, ..OFF };
         let spy = sled("g2", &[]);
         let log = Log::default();
-        let interface = Interface {
-            overhead: Nanos::ZERO,
-            bus_ns_per_block: 50_000.0,
-        };
+        let interface = Interface { overhead: Nanos::ZERO, bus_ns_per_block: 50_000.0 };
         let spy = Spy::new(spy, &log);
         let scheduler = SchedulerSpec::default().make();
         let mut station = Buffered::new("slow", 0, spy, scheduler, interface, buffer);
-        run_through(
-            &mut station,
-            &asked(&[(0, Op::Read, 2_000_000, 60)]),
-            &mut log.clone(),
-        );
+        run_through(&mut station, &asked(&[(0, Op::Read, 2_000_000, 60)]), &mut log.clone());
         let Event::Served { request, .. } = log.events()[0].clone() else {
             panic!("served first");
         };

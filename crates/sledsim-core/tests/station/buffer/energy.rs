@@ -16,20 +16,12 @@ fn spend(buffer: Buffer) -> (Log, Report) {
     let mut next = 0;
     let all: Vec<Ask> = (0..600)
         .map(|id| {
-            let lbn = if random.chance(0.6) {
-                next
-            } else {
-                random.below(1_000_000)
-            };
+            let lbn = if random.chance(0.6) { next } else { random.below(1_000_000) };
             let blocks = 1 + random.below(60);
             next = lbn + blocks;
             let op = [Op::Read, Op::Read, Op::Write, Op::Flush];
             let op = op[random.below(40).min(30) as usize / 10];
-            let op = if op == Op::Flush && id % 3 > 0 {
-                Op::Read
-            } else {
-                op
-            };
+            let op = if op == Op::Flush && id % 3 > 0 { Op::Read } else { op };
             (id * 3000, op, lbn, blocks as u32)
         })
         .collect();
@@ -43,11 +35,7 @@ fn spend(buffer: Buffer) -> (Log, Report) {
 
 #[test]
 fn energy_is_that_of_the_sled_told_apart_by_cause() {
-    let buffer = Buffer {
-        read_ahead: ReadAhead::Blocks(100),
-        write_back_segments: 2,
-        ..OFF
-    };
+    let buffer = Buffer { read_ahead: ReadAhead::Blocks(100), write_back_segments: 2, ..OFF };
     let (log, report) = spend(buffer);
     // The same services, one after the other, on a sled of its own.
     let mut alone = sled("g2", &[]);
@@ -66,9 +54,7 @@ fn energy_is_that_of_the_sled_told_apart_by_cause() {
     }
     // For the host: what the rows say, with what was destaged for flushes.
     let rows = log.rows();
-    let host: u64 = (rows.iter().filter_map(Row::service))
-        .map(|time| time.0)
-        .sum();
+    let host: u64 = (rows.iter().filter_map(Row::service)).map(|time| time.0).sum();
     let (name, sled) = report.mechanisms[0];
     assert_eq!((name, sled.host, sled.total()), ("", Nanos(host), busy));
     assert!(sled.other.0 > 0);
@@ -82,12 +68,7 @@ fn energy_is_that_of_the_sled_told_apart_by_cause() {
     close(spent.total_j(), total.total_j());
     close(spent.idle_j, total.idle_j);
     let rows_nj: u64 = rows.iter().map(|row| row.energy_nj).sum();
-    let Energy {
-        seek_j,
-        transfer_j,
-        startup_j,
-        ..
-    } = spent;
+    let Energy { seek_j, transfer_j, startup_j, .. } = spent;
     close(rows_nj as f64 * 1e-9, seek_j + transfer_j + startup_j);
     assert!(spent.read_ahead_j > 0.01 && spent.destage_j > 0.001);
 }

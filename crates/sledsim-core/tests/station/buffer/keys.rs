@@ -6,10 +6,7 @@ use sledsim_core::catalog::{Device, Override};
 fn errors_in_a_buffer_name_the_key() {
     let cases: [(&[(&str, &str)], &str); 7] = [
         (&[("buffer.segments", "1")], "missing key 'buffer.size_kib'"),
-        (
-            &[("buffer.size_kib", "64")],
-            "missing key 'buffer.segments'",
-        ),
+        (&[("buffer.size_kib", "64")], "missing key 'buffer.segments'"),
         (
             &[("buffer.size_kib", "1"), ("buffer.segments", "3")],
             "buffer.segments = 3: must be at most the 2 blocks of size_kib",
@@ -23,23 +20,12 @@ fn errors_in_a_buffer_name_the_key() {
             "buffer.write_back_segments = 4: must be an integer from 0 to 3",
         ),
         (
-            &[
-                ("buffer.size_kib", "64"),
-                ("buffer.segments", "4"),
-                ("buffer.read_ahead", "'row'"),
-            ],
+            &[("buffer.size_kib", "64"), ("buffer.segments", "4"), ("buffer.read_ahead", "'row'")],
             "an integer from 1 to 4294967295, or \"none\", \"track\", \"cylinder\" or \"full\"",
         ),
+        (&[("buffer.size_kb", "64"), ("buffer.segments", "4")], "size_kib"),
         (
-            &[("buffer.size_kb", "64"), ("buffer.segments", "4")],
-            "size_kib",
-        ),
-        (
-            &[
-                ("buffer.size_kib", "64"),
-                ("buffer.segments", "4"),
-                ("buffer.write_back", "true"),
-            ],
+            &[("buffer.size_kib", "64"), ("buffer.segments", "4"), ("buffer.write_back", "true")],
             "'buffer.write_back'",
         ),
     ];
@@ -51,9 +37,7 @@ fn errors_in_a_buffer_name_the_key() {
                 ((*key).to_owned(), value, format!("--set {key}"))
             })
             .collect();
-        let message = Device::resolve("g2", &overrides)
-            .expect_err("a mistake")
-            .to_string();
+        let message = Device::resolve("g2", &overrides).expect_err("a mistake").to_string();
         assert!(message.contains(says), "{message:?} lacks {says:?}");
     }
 }

@@ -31,18 +31,8 @@ const OFF: Buffer = Buffer {
 
 fn station(buffer: Buffer, log: &Log) -> Buffered<Spy> {
     let spy = Spy::new(sled("g2", &[]), log);
-    let interface = Interface {
-        overhead: OVERHEAD,
-        bus_ns_per_block: 5120.0,
-    };
-    Buffered::new(
-        "g2",
-        0,
-        spy,
-        SchedulerSpec::default().make(),
-        interface,
-        buffer,
-    )
+    let interface = Interface { overhead: OVERHEAD, bus_ns_per_block: 5120.0 };
+    Buffered::new("g2", 0, spy, SchedulerSpec::default().make(), interface, buffer)
 }
 
 /// (arrival in us, op, lbn, blocks).
@@ -59,11 +49,7 @@ fn asked(requests: &[Ask]) -> Vec<Request> {
 
 fn serve(buffer: Buffer, requests: &[Ask]) -> (Vec<Row>, Log) {
     let mut log = Log::default();
-    run_through(
-        &mut station(buffer, &log),
-        &asked(requests),
-        &mut log.clone(),
-    );
+    run_through(&mut station(buffer, &log), &asked(requests), &mut log.clone());
     let rows = log.rows();
     assert_eq!(rows.len(), requests.len());
     log = log.clone();
@@ -75,7 +61,5 @@ fn bus(blocks: u64) -> Nanos {
 }
 
 fn blocks_of(own: &[(Nanos, Nanos, Request)]) -> Vec<(u64, u64)> {
-    own.iter()
-        .map(|(_, _, r)| (r.lbn(), r.extents[0].end()))
-        .collect()
+    own.iter().map(|(_, _, r)| (r.lbn(), r.extents[0].end())).collect()
 }

@@ -89,11 +89,7 @@ fn read_hits_are_the_reads_without_a_pass() {
     // The reads of the test above, of which two are hits; a write into the buffer,
     // which does not count; a read of what was read ahead to the end of the track at
     // 1080, and one behind it.
-    let buffer = Buffer {
-        read_ahead: ReadAhead::Track,
-        write_back_segments: 1,
-        ..OFF
-    };
+    let buffer = Buffer { read_ahead: ReadAhead::Track, write_back_segments: 1, ..OFF };
     let asks = [
         (0, Op::Read, 1000, 40),
         (50_000, Op::Read, 1000, 40),
@@ -141,10 +137,7 @@ fn read_hits_are_the_reads_without_a_pass() {
 
 #[test]
 fn the_first_part_of_a_read_may_be_held() {
-    let (rows, log) = serve(
-        OFF,
-        &[(0, Op::Read, 1000, 40), (50_000, Op::Read, 1010, 50)],
-    );
+    let (rows, log) = serve(OFF, &[(0, Op::Read, 1000, 40), (50_000, Op::Read, 1010, 50)]);
     let Event::Served { request, .. } = &log.events()[2] else {
         panic!("the sled serves the second read");
     };
@@ -165,11 +158,7 @@ fn read_ahead_goes_on_in_whole_rows_to_its_goal() {
         (ReadAhead::Full, 48 + 4000 - 8),
     ];
     for (read_ahead, end) in goals {
-        let buffer = Buffer {
-            segment_blocks: 4000,
-            read_ahead,
-            ..OFF
-        };
+        let buffer = Buffer { segment_blocks: 4000, read_ahead, ..OFF };
         let (_, log) = serve(buffer, &[(0, Op::Read, 40, 8)]);
         let read = blocks_of(&log.background());
         // The rest of the row of the read itself comes along.
@@ -188,10 +177,7 @@ fn read_ahead_goes_on_in_whole_rows_to_its_goal() {
     }
     // The end of the device ends it too, and one segment bounds every goal.
     let last = sled("g2", &[]).blocks();
-    let far = Buffer {
-        read_ahead: ReadAhead::Blocks(u32::MAX),
-        ..OFF
-    };
+    let far = Buffer { read_ahead: ReadAhead::Blocks(u32::MAX), ..OFF };
     let (_, log) = serve(far, &[(0, Op::Read, last - 30, 8)]);
     assert_eq!(blocks_of(&log.background()), [(last - 20, last)]);
     let (_, log) = serve(far, &[(0, Op::Read, 0, 20)]);
@@ -202,10 +188,7 @@ fn read_ahead_goes_on_in_whole_rows_to_its_goal() {
 fn the_rest_of_a_row_costs_a_read_nothing() {
     // Reads of all lengths, also across the ends of tracks and cylinders, with
     // read-ahead and without: the same start, passes and completion.
-    let ahead = Buffer {
-        read_ahead: ReadAhead::Full,
-        ..OFF
-    };
+    let ahead = Buffer { read_ahead: ReadAhead::Full, ..OFF };
     for track in [540, 5 * 540] {
         for lbn in track - 45..track + 25 {
             for blocks in [1, 7, 19, 20, 33] {
@@ -220,11 +203,7 @@ fn the_rest_of_a_row_costs_a_read_nothing() {
 
 #[test]
 fn rows_read_ahead_follow_each_other_as_in_one_long_read() {
-    let buffer = Buffer {
-        segment_blocks: 6000,
-        read_ahead: ReadAhead::Full,
-        ..OFF
-    };
+    let buffer = Buffer { segment_blocks: 6000, read_ahead: ReadAhead::Full, ..OFF };
     let (rows, log) = serve(buffer, &[(0, Op::Read, 0, 20)]);
     let own = log.background();
     let whole = Request::new(0, Nanos::ZERO, Op::Read, 0, 6020);
@@ -239,10 +218,7 @@ fn rows_read_ahead_follow_each_other_as_in_one_long_read() {
 
 #[test]
 fn a_read_of_blocks_being_read_waits_for_them() {
-    let buffer = Buffer {
-        read_ahead: ReadAhead::Full,
-        ..OFF
-    };
+    let buffer = Buffer { read_ahead: ReadAhead::Full, ..OFF };
     // The first read takes up row 0; rows 1 to 20 are then read ahead, and a
     // read that comes when row 2 or 3 is under its tips wants blocks of it.
     let first = serve(buffer, &[(0, Op::Read, 0, 20)]).1;
@@ -281,10 +257,7 @@ fn a_request_that_comes_as_a_row_ends_is_next() {
     let serve = |all: &[Request]| {
         let mut log = Log::default();
         let spy = Spy::new(sled("g2", &[]), &log);
-        let buffer = Buffer {
-            read_ahead: ReadAhead::Full,
-            ..OFF
-        };
+        let buffer = Buffer { read_ahead: ReadAhead::Full, ..OFF };
         let scheduler = SchedulerSpec::default().make();
         let interface = Interface::default();
         let mut station = Buffered::new("g2", 0, spy, scheduler, interface, buffer);
@@ -311,10 +284,7 @@ fn two_reads_of_the_same_blocks_need_one_pass() {
 
 #[test]
 fn read_ahead_delays_others_by_at_most_the_pass_it_is_in() {
-    let buffer = Buffer {
-        read_ahead: ReadAhead::Full,
-        ..OFF
-    };
+    let buffer = Buffer { read_ahead: ReadAhead::Full, ..OFF };
     let mut random = Stream::new(8, "delay");
     let (mut late, mut longest) = (0, Nanos::ZERO);
     for _ in 0..2000 {
@@ -332,19 +302,14 @@ fn read_ahead_delays_others_by_at_most_the_pass_it_is_in() {
         assert_eq!(second.start, ready.max(free), "{second:?}");
         // Nothing is begun between its arrival and its service, unless it lies
         // where read-ahead was going anyway.
-        let begun = own
-            .iter()
-            .filter(|(at, ..)| *at > second.arrival && *at < second.start);
+        let begun = own.iter().filter(|(at, ..)| *at > second.arrival && *at < second.start);
         assert!(begun.count() == 0 || (lbn..lbn + 408).contains(&elsewhere));
         late += usize::from(second.start > ready);
         longest = longest.max(second.start - ready);
     }
     // A row takes 129 us and the command 200: only passes that begin with a
     // turnaround (55 us more) or a cylinder switch (229 us more) can be late.
-    assert!(
-        late < 60 && longest < ROW + Nanos(230_000) - OVERHEAD,
-        "{late} {longest}"
-    );
+    assert!(late < 60 && longest < ROW + Nanos(230_000) - OVERHEAD, "{late} {longest}");
 }
 
 #[test]
@@ -357,18 +322,11 @@ fn segments_are_replaced_least_recently_used_first() {
     }
     let (rows, _) = serve(OFF, &all);
     let hits: Vec<bool> = rows.iter().map(|row| row.passes == 0).collect();
-    assert_eq!(
-        hits,
-        [false, false, false, false, true, false, true, true, false]
-    );
+    assert_eq!(hits, [false, false, false, false, true, false, true, true, false]);
     // A read larger than a segment leaves its end.
     let (rows, _) = serve(
         OFF,
-        &[
-            (0, Op::Read, 0, 500),
-            (50_000, Op::Read, 100, 400),
-            (100_000, Op::Read, 99, 2),
-        ],
+        &[(0, Op::Read, 0, 500), (50_000, Op::Read, 100, 400), (100_000, Op::Read, 99, 2)],
     );
     assert_eq!((rows[1].passes, rows[2].passes > 0), (0, true));
 }

@@ -10,13 +10,8 @@ use sledsim_core::queueing::station::Buffer;
 
 #[test]
 fn a_write_is_complete_when_it_is_in_and_is_destaged_when_nothing_waits() {
-    let buffer = Buffer {
-        write_back_segments: 3,
-        ..OFF
-    };
-    let mut burst: Vec<Ask> = (0..10)
-        .map(|i| (0, Op::Write, 1_000_000 + 8 * i, 8))
-        .collect();
+    let buffer = Buffer { write_back_segments: 3, ..OFF };
+    let mut burst: Vec<Ask> = (0..10).map(|i| (0, Op::Write, 1_000_000 + 8 * i, 8)).collect();
     burst.push((0, Op::Write, 3_000_000, 100));
     burst.push((200_000, Op::Read, 1_000_004, 70));
     let (rows, log) = serve(buffer, &burst);
@@ -34,19 +29,12 @@ fn a_write_is_complete_when_it_is_in_and_is_destaged_when_nothing_waits() {
     destaged.sort_unstable();
     let total: u64 = destaged.iter().map(|run| run.1 - run.0).sum();
     assert_eq!(total, 180, "each block once: {destaged:?}");
-    assert!(
-        destaged.iter().all(|run| run.0 / 20 == (run.1 - 1) / 20),
-        "row by row"
-    );
+    assert!(destaged.iter().all(|run| run.0 / 20 == (run.1 - 1) / 20), "row by row");
 }
 
 #[test]
 fn a_flush_waits_for_dirty_blocks_only() {
-    let buffer = Buffer {
-        segments: 8,
-        write_back_segments: 7,
-        ..OFF
-    };
+    let buffer = Buffer { segments: 8, write_back_segments: 7, ..OFF };
     let writes: Vec<Ask> = (0..5).map(|i| (0, Op::Write, 1_000_000 * i, 60)).collect();
     let mut all = writes;
     all.push((1000, Op::Flush, 0, 1));
@@ -72,21 +60,13 @@ fn a_flush_waits_for_dirty_blocks_only() {
 
 #[test]
 fn a_flush_waits_for_the_row_that_is_being_written() {
-    let buffer = Buffer {
-        write_back_segments: 1,
-        ..OFF
-    };
+    let buffer = Buffer { write_back_segments: 1, ..OFF };
     let write = (0, Op::Write, 1_000_000, 8);
     let (_, log) = serve(buffer, &[write]);
     let (at, end, _) = log.background()[0].clone();
     let middle = Nanos((at.0 + end.0) / 2);
     let mut all = asked(&[write]);
-    all.push(Request {
-        id: 1,
-        arrival: middle - OVERHEAD,
-        op: Op::Flush,
-        ..Request::default()
-    });
+    all.push(Request { id: 1, arrival: middle - OVERHEAD, op: Op::Flush, ..Request::default() });
     let mut log = Log::default();
     run_through(&mut station(buffer, &log), &all, &mut log);
     assert_eq!(log.rows()[1].completion, end);
@@ -95,24 +75,14 @@ fn a_flush_waits_for_the_row_that_is_being_written() {
 #[test]
 fn a_full_buffer_writes_as_fast_as_the_media() {
     // Random writes of a row each for ever: what is let in is what is destaged.
-    let buffer = Buffer {
-        segments: 9,
-        segment_blocks: 20,
-        write_back_segments: 8,
-        ..OFF
-    };
+    let buffer = Buffer { segments: 9, segment_blocks: 20, write_back_segments: 8, ..OFF };
     let mut random = Stream::new(5, "full");
-    let all: Vec<Ask> = (0..3000)
-        .map(|_| (0, Op::Write, 20 * random.below(300_000), 20))
-        .collect();
+    let all: Vec<Ask> = (0..3000).map(|_| (0, Op::Write, 20 * random.below(300_000), 20)).collect();
     let (rows, log) = serve(buffer, &all);
     let own = log.background();
     let destaged: u32 = own.iter().map(|(_, _, request)| request.blocks()).sum();
     let written: u32 = rows.iter().map(|row| row.blocks).sum();
-    assert!(
-        written - destaged < 20 * 20,
-        "a few were written twice in the buffer"
-    );
+    assert!(written - destaged < 20 * 20, "a few were written twice in the buffer");
     assert!(rows.iter().all(|row| row.passes == 0));
     // At any completion, no more than the eight segments are not on the media.
     let mut ends: Vec<Nanos> = own.iter().map(|(_, end, _)| *end).collect();
@@ -131,10 +101,7 @@ fn a_full_buffer_writes_as_fast_as_the_media() {
 
 #[test]
 fn durable_writes_wait_for_the_media() {
-    let buffer = Buffer {
-        write_back_segments: 3,
-        ..OFF
-    };
+    let buffer = Buffer { write_back_segments: 3, ..OFF };
     let mut all = asked(&[
         (0, Op::Write, 5000, 8),
         (50_000, Op::Read, 5000, 8),

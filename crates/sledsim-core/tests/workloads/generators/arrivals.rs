@@ -26,10 +26,7 @@ fn constant_arrivals_are_a_clock() {
         let text = format!("arrivals = \"constant\"\nrate = {rate}\ntime_scale = {scale}");
         for (i, time) in times_s(10_000, &text).into_iter().enumerate() {
             let expected = (i as f64 + 1.0) / rate / scale;
-            assert!(
-                (time - expected).abs() <= 1.01e-9,
-                "{rate} {i}: {time} {expected}"
-            );
+            assert!((time - expected).abs() <= 1.01e-9, "{rate} {i}: {time} {expected}");
         }
     }
 }
@@ -74,11 +71,7 @@ fn bursts_are_an_interrupted_poisson_process() {
     let c = a + b;
     let expected = 1.0 + 2.0 * lambda * a / (c * c) * (1.0 - (1.0 - (-c * t).exp()) / (c * t));
     let bound = five_errors(2.0_f64.sqrt(), counts.len());
-    assert!(
-        (variance / centre / expected - 1.0).abs() < bound,
-        "{} {expected}",
-        variance / centre
-    );
+    assert!((variance / centre / expected - 1.0).abs() < bound, "{} {expected}", variance / centre);
 }
 
 #[test]
@@ -116,10 +109,7 @@ fn fixed_bursts_keep_their_hours() {
 #[test]
 fn time_scale_stretches_bursts_and_bursts_leave_the_rest_alone() {
     let base = "rate = 100\non_ms = 5\noff_ms = 15";
-    let (slow, fast) = (
-        times_s(5000, base),
-        times_s(5000, &format!("{base}\ntime_scale = 4")),
-    );
+    let (slow, fast) = (times_s(5000, base), times_s(5000, &format!("{base}\ntime_scale = 4")));
     for (slow, fast) in slow.iter().zip(&fast) {
         assert!((slow / 4.0 - fast).abs() < 2e-9);
     }
@@ -153,9 +143,7 @@ fn thinking_customers_are_the_machine_repairman() {
         );
         let mut source = try_source("random", &text, DEVICE).unwrap();
         let mut stream = Stream::new(21, "service");
-        let done = serve(&mut source, 1, || {
-            Nanos::from_s(stream.exponential(s_ms * 1e-3))
-        });
+        let done = serve(&mut source, 1, || Nanos::from_s(stream.exponential(s_ms * 1e-3)));
         let mut weights = vec![1.0];
         for k in 0..customers {
             weights.push(weights[k] * (customers - k) as f64 * s_ms / z_ms);
@@ -163,16 +151,10 @@ fn thinking_customers_are_the_machine_repairman() {
         let busy = 1.0 - 1.0 / weights.iter().sum::<f64>();
         let (throughput, end_s) = (busy / (s_ms * 1e-3), done[n - 1].1.s());
         let found = n as f64 / end_s;
-        assert!(
-            (found / throughput - 1.0).abs() < 0.01,
-            "{found} {throughput}"
-        );
+        assert!((found / throughput - 1.0).abs() < 0.01, "{found} {throughput}");
         let response = mean(done.iter().map(|(r, at)| at.s() - r.arrival.s()));
         let expected = customers as f64 / throughput - z_ms * 1e-3;
-        assert!(
-            (response / expected - 1.0).abs() < 0.02,
-            "{response} {expected}"
-        );
+        assert!((response / expected - 1.0).abs() < 0.02, "{response} {expected}");
         // Never more at once than there are customers.
         let mut ends = VecDeque::new();
         for (request, at) in &done {

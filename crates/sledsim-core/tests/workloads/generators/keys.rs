@@ -30,10 +30,7 @@ fn any_load() -> impl Strategy<Value = (String, String, u64)> {
         }),
         (0.01..0.99, 0.0..=1.0, 0.0..=1.0).prop_map(|(f, share, start)| {
             let start = start * (1.0 - f);
-            (
-                "hot_cold",
-                format!("hot_fraction = {f}\nhot_share = {share}\nhot_start = {start}"),
-            )
+            ("hot_cold", format!("hot_fraction = {f}\nhot_share = {share}\nhot_start = {start}"))
         }),
         (2..9_u32, 0.0..=1.0, any::<bool>()).prop_map(|(streams, p, random)| {
             let way = if random { "random" } else { "round_robin" };
@@ -42,23 +39,14 @@ fn any_load() -> impl Strategy<Value = (String, String, u64)> {
             ("sequential", text)
         }),
     ];
-    let region = (
-        0.0..0.5,
-        0.0..=1.0,
-        1..20_u64,
-        any::<u32>(),
-        0..3_usize,
-        0.5..70.0,
-    );
+    let region = (0.0..0.5, 0.0..=1.0, 1..20_u64, any::<u32>(), 0..3_usize, 0.5..70.0);
     (blocks, arrivals, places, region).prop_map(|(blocks, arrivals, (kind, places), region)| {
         let (first, last, blocking, seed, size, kib) = region;
         let first = (first * blocks as f64) as u64;
         let last = first + (last * (blocks - 1 - first) as f64) as u64;
         let last = last.min(blocks - 1).min(i64::MAX as u64);
         let size = ["geometric", "exponential", "fixed"][size];
-        let places = places
-            .replace('{', "")
-            .replace('}', &format!("_{blocking}"));
+        let places = places.replace('{', "").replace('}', &format!("_{blocking}"));
         let places = match places.split_once("unit_blocks = ") {
             Some((head, unit)) => {
                 let unit: u64 = unit.split('_').map(|n| n.parse::<u64>().unwrap()).product();
@@ -75,9 +63,7 @@ fn any_load() -> impl Strategy<Value = (String, String, u64)> {
 }
 
 fn number(text: &str, key: &str) -> u64 {
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix(&format!("{key} = ")));
+    let line = text.lines().find_map(|line| line.strip_prefix(&format!("{key} = ")));
     line.unwrap().parse().unwrap()
 }
 
@@ -130,46 +116,22 @@ proptest! {
 #[test]
 fn bad_keys_are_refused_with_the_allowed_values() {
     for (kind, text, expected) in [
-        (
-            "zipf",
-            "zipf_exponent = -1",
-            ":1: zipf_exponent = -1: must be at least 0 and at most 10",
-        ),
+        ("zipf", "zipf_exponent = -1", ":1: zipf_exponent = -1: must be at least 0 and at most 10"),
         (
             "zipf",
             "unit_blocks = 12\nblocking = 8",
             ":1: unit_blocks = 12: must be a multiple of blocking (8)",
         ),
-        (
-            "zipf",
-            "scatter = 1",
-            ":1: scatter = 1: must be true or false",
-        ),
+        ("zipf", "scatter = 1", ":1: scatter = 1: must be true or false"),
         (
             "zipf",
             "zipf_exponnt = 1",
             ":1: unknown key 'zipf_exponnt'; did you mean 'zipf_exponent'?",
         ),
-        (
-            "random",
-            "zipf_exponent = 1",
-            ":1: unknown key 'zipf_exponent'",
-        ),
-        (
-            "hot_cold",
-            "hot_fraction = 0",
-            ":1: hot_fraction = 0: must be above 0 and below 1",
-        ),
-        (
-            "hot_cold",
-            "hot_fraction = 1",
-            ":1: hot_fraction = 1: must be above 0 and below 1",
-        ),
-        (
-            "hot_cold",
-            "hot_share = 1.5",
-            ":1: hot_share = 1.5: must be at least 0 and at most 1",
-        ),
+        ("random", "zipf_exponent = 1", ":1: unknown key 'zipf_exponent'"),
+        ("hot_cold", "hot_fraction = 0", ":1: hot_fraction = 0: must be above 0 and below 1"),
+        ("hot_cold", "hot_fraction = 1", ":1: hot_fraction = 1: must be above 0 and below 1"),
+        ("hot_cold", "hot_share = 1.5", ":1: hot_share = 1.5: must be at least 0 and at most 1"),
         (
             "hot_cold",
             "hot_fraction = 0.9\nhot_start = 0.2",
@@ -180,11 +142,7 @@ fn bad_keys_are_refused_with_the_allowed_values() {
             "last_lbn = 0\nmean_size_kib = 0.5",
             ": hot_fraction: must divide a region of two places",
         ),
-        (
-            "sequential",
-            "streams = 0",
-            ":1: streams = 0: must be an integer from 1",
-        ),
+        ("sequential", "streams = 0", ":1: streams = 0: must be an integer from 1"),
         (
             "sequential",
             "interleave = \"random\"",
@@ -220,21 +178,9 @@ fn bad_keys_are_refused_with_the_allowed_values() {
             "on_ms = 5\noff_ms = 5",
             ":1: on_ms = 5: shapes the arrivals of an open load and so needs rate",
         ),
-        (
-            "random",
-            "rate = 9\non_ms = 5",
-            ":2: on_ms = 5: needs off_ms",
-        ),
-        (
-            "random",
-            "rate = 9\noff_ms = 5",
-            ":2: off_ms = 5: needs on_ms",
-        ),
-        (
-            "random",
-            "rate = 9\noff_ms = 0\non_ms = 5",
-            ":2: off_ms = 0: must be above 0",
-        ),
+        ("random", "rate = 9\non_ms = 5", ":2: on_ms = 5: needs off_ms"),
+        ("random", "rate = 9\noff_ms = 5", ":2: off_ms = 5: needs on_ms"),
+        ("random", "rate = 9\noff_ms = 0\non_ms = 5", ":2: off_ms = 0: must be above 0"),
         (
             "random",
             "rate = 9\nburst_lengths = \"fixed\"",
@@ -255,11 +201,7 @@ fn bad_keys_are_refused_with_the_allowed_values() {
             "think_ms = 0\nthink = \"fixed\"",
             ":2: think = \"fixed\": needs think_ms above 0",
         ),
-        (
-            "random",
-            "rate = 9\nthink = \"fixed\"",
-            ":2: think = \"fixed\": needs think_ms above 0",
-        ),
+        ("random", "rate = 9\nthink = \"fixed\"", ":2: think = \"fixed\": needs think_ms above 0"),
         (
             "random",
             "rate = 9\nthink_ms = 1\nthink = \"exponential\"",
@@ -270,79 +212,35 @@ fn bad_keys_are_refused_with_the_allowed_values() {
             "think_ms = 1\nthink = \"long\"",
             ":2: think = \"long\": must be \"fixed\" or \"exponential\"",
         ),
-        (
-            "zipff",
-            "",
-            "unknown workload 'zipff'; did you mean 'zipf'?",
-        ),
+        ("zipff", "", "unknown workload 'zipff'; did you mean 'zipf'?"),
     ] {
         let found = try_source(kind, text, DEVICE).unwrap_err().to_string();
         let found = found.strip_prefix("load.toml").unwrap_or(&found);
-        assert!(
-            found.starts_with(expected),
-            "{text}\n found {found}\n wanted {expected}"
-        );
+        assert!(found.starts_with(expected), "{text}\n found {found}\n wanted {expected}");
     }
     let found = try_source("zipf", "blocking = 1\nunit_blocks = 1", u64::MAX / 2);
-    assert!(
-        found
-            .unwrap_err()
-            .to_string()
-            .contains("at most 4503599627370496 units")
-    );
+    assert!(found.unwrap_err().to_string().contains("at most 4503599627370496 units"));
 }
 
 #[test]
 fn the_json_has_every_value_in_effect() {
-    let facts = |kind, text| {
-        try_source(kind, text, DEVICE)
-            .unwrap()
-            .to_json()
-            .to_string()
-    };
+    let facts = |kind, text| try_source(kind, text, DEVICE).unwrap().to_json().to_string();
     for (kind, text, expected) in [
-        (
-            "zipf",
-            "",
-            r#""zipf_exponent":1.0,"unit_blocks":8,"scatter":true,"queue_depth":1"#,
-        ),
+        ("zipf", "", r#""zipf_exponent":1.0,"unit_blocks":8,"scatter":true,"queue_depth":1"#),
         ("zipf", "blocking = 3", r#""unit_blocks":9"#),
-        (
-            "hot_cold",
-            "",
-            r#""hot_fraction":0.2,"hot_share":0.8,"hot_start":0.0"#,
-        ),
-        (
-            "sequential",
-            "",
-            r#""streams":1,"interleave":"round_robin","sequential_fraction":1.0"#,
-        ),
-        (
-            "sequential",
-            "mean_run_requests = 4",
-            r#""sequential_fraction":0.75"#,
-        ),
-        (
-            "random",
-            "rate = 5",
-            r#""rate":5.0,"time_scale":1.0,"arrivals":"poisson""#,
-        ),
+        ("hot_cold", "", r#""hot_fraction":0.2,"hot_share":0.8,"hot_start":0.0"#),
+        ("sequential", "", r#""streams":1,"interleave":"round_robin","sequential_fraction":1.0"#),
+        ("sequential", "mean_run_requests = 4", r#""sequential_fraction":0.75"#),
+        ("random", "rate = 5", r#""rate":5.0,"time_scale":1.0,"arrivals":"poisson""#),
         (
             "random",
             "rate = 5\non_ms = 1000\noff_ms = 2",
             r#""arrivals":"poisson","on_ms":1000.0,"off_ms":2.0,"burst_lengths":"exponential""#,
         ),
-        (
-            "random",
-            "think_ms = 1",
-            r#""queue_depth":1,"think_ms":1.0,"think":"fixed""#,
-        ),
+        ("random", "think_ms = 1", r#""queue_depth":1,"think_ms":1.0,"think":"fixed""#),
     ] {
         let found = facts(kind, text);
         assert!(found.contains(expected), "{found}\n{expected}");
-        assert!(
-            found.starts_with(&format!(r#"{{"workload":"{kind}""#)),
-            "{found}"
-        );
+        assert!(found.starts_with(&format!(r#"{{"workload":"{kind}""#)), "{found}");
     }
 }

@@ -42,9 +42,7 @@ fn end(request: &Request) -> u64 {
 }
 
 fn mean(samples: impl IntoIterator<Item = f64>) -> f64 {
-    let (sum, count) = samples
-        .into_iter()
-        .fold((0.0, 0.0), |(s, n), x| (s + x, n + 1.0));
+    let (sum, count) = samples.into_iter().fold((0.0, 0.0), |(s, n), x| (s + x, n + 1.0));
     sum / count
 }
 

@@ -46,20 +46,11 @@ fn hot_places_get_their_share_and_both_parts_are_uniform() {
         counts[request.lbn() as usize] += 1;
     }
     let share = |place| {
-        if (4..7).contains(&place) {
-            0.8 / 3.0
-        } else {
-            0.2 / 7.0
-        }
+        if (4..7).contains(&place) { 0.8 / 3.0 } else { 0.2 / 7.0 }
     };
     assert!(chi_square(&counts, share) < 5.0, "{counts:?}");
     // The smallest region there may be has one place of each.
-    let pair = open(
-        "hot_cold",
-        1000,
-        "last_lbn = 1\nmean_size_kib = 0.5",
-        DEVICE,
-    );
+    let pair = open("hot_cold", 1000, "last_lbn = 1\nmean_size_kib = 0.5", DEVICE);
     assert_share(pair.iter().filter(|r| r.lbn() == 0).count(), 1000, 0.8);
 }
 
@@ -144,11 +135,6 @@ fn runs_are_geometric_and_jumps_uniform() {
     }
     // Without runs it is the random workload.
     let text = "mean_size_kib = 64\nlast_lbn = 9999\nblocking = 4";
-    let same = open(
-        "sequential",
-        3000,
-        &format!("{text}\nsequential_fraction = 0"),
-        DEVICE,
-    );
+    let same = open("sequential", 3000, &format!("{text}\nsequential_fraction = 0"), DEVICE);
     assert_eq!(same, open("random", 3000, text, DEVICE));
 }

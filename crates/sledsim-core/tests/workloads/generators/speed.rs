@@ -10,10 +10,7 @@ fn speed() {
         ("random", "rate = 500"),
         ("random", "queue_depth = 1"),
         ("random", "rate = 500\non_ms = 10\noff_ms = 90"),
-        (
-            "random",
-            "queue_depth = 100\nthink_ms = 9\nthink = \"exponential\"",
-        ),
+        ("random", "queue_depth = 100\nthink_ms = 9\nthink = \"exponential\""),
         ("zipf", "queue_depth = 1"),
         ("hot_cold", "queue_depth = 1"),
         ("sequential", "queue_depth = 1\nstreams = 4"),

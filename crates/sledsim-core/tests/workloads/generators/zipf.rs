@@ -102,9 +102,7 @@ fn permutations_scatter() {
     let n = 100_000_u64;
     for seed in 0..8 {
         let permutation = Permutation::new(n, &mut Stream::new(seed, "test"));
-        let places: Vec<f64> = (0..n)
-            .map(|i| permutation.at(i) as f64 / n as f64)
-            .collect();
+        let places: Vec<f64> = (0..n).map(|i| permutation.at(i) as f64 / n as f64).collect();
         // The first thousand ranks, which get most requests, are spread evenly.
         let mut counts = [0_u64; 10];
         for place in &places[..1000] {
@@ -117,10 +115,7 @@ fn permutations_scatter() {
         let moment =
             mean((places.iter().enumerate()).map(|(i, p)| (i as f64 / n as f64 - 0.5) * (p - 0.5)));
         // In units of the variance, 1/12.
-        assert!(
-            (12.0 * moment).abs() < five_errors(1.0, n as usize),
-            "{seed}: {moment}"
-        );
+        assert!((12.0 * moment).abs() < five_errors(1.0, n as usize), "{seed}: {moment}");
     }
     let at = |seed| Permutation::new(n, &mut Stream::new(seed, "test")).at(0);
     assert!((0..20).map(at).collect::<BTreeSet<_>>().len() == 20);

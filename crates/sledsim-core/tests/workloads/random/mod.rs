@@ -39,9 +39,7 @@ fn open(text: &str, blocks: u64) -> Vec<Request> {
 }
 
 fn mean(samples: impl IntoIterator<Item = f64>) -> f64 {
-    let (sum, count) = samples
-        .into_iter()
-        .fold((0.0, 0.0), |(s, n), x| (s + x, n + 1.0));
+    let (sum, count) = samples.into_iter().fold((0.0, 0.0), |(s, n), x| (s + x, n + 1.0));
     sum / count
 }
 
@@ -68,10 +66,7 @@ fn chi_square(counts: &[u64], shares: impl Fn(usize) -> f64) -> f64 {
 }
 
 fn correlation(pairs: &[(f64, f64)]) -> f64 {
-    let (mx, my) = (
-        mean(pairs.iter().map(|p| p.0)),
-        mean(pairs.iter().map(|p| p.1)),
-    );
+    let (mx, my) = (mean(pairs.iter().map(|p| p.0)), mean(pairs.iter().map(|p| p.1)));
     let moment = |f: fn(f64, f64) -> f64| mean(pairs.iter().map(|p| f(p.0 - mx, p.1 - my)));
     moment(|x, y| x * y) / (moment(|x, _| x * x) * moment(|_, y| y * y)).sqrt()
 }

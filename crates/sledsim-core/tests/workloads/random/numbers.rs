@@ -15,16 +15,9 @@ fn streams_of_other_seeds_and_purposes_are_unrelated() {
     others.extend((0..64).map(|bit| numbers(1 ^ (1 << bit), "size")));
     for other in others {
         // Bits that differ: 32 of 64 on average with standard deviation 4.
-        let differing = base
-            .iter()
-            .zip(&other)
-            .map(|(a, b)| f64::from((a ^ b).count_ones()));
+        let differing = base.iter().zip(&other).map(|(a, b)| f64::from((a ^ b).count_ones()));
         assert!((mean(differing) - 32.0).abs() < five_errors(4.0, n));
-        let pairs: Vec<_> = base
-            .iter()
-            .zip(&other)
-            .map(|(&a, &b)| (a as f64, b as f64))
-            .collect();
+        let pairs: Vec<_> = base.iter().zip(&other).map(|(&a, &b)| (a as f64, b as f64)).collect();
         assert!(correlation(&pairs).abs() < five_errors(1.0, n));
     }
 }
@@ -77,10 +70,7 @@ fn geometric_sizes_have_their_probabilities() {
         assert!(draws.iter().all(|&k| k == fixed.draw(&mut twin)));
         let sd = (mean_size * (mean_size - 1.0)).sqrt();
         let found = mean(draws.iter().map(|&k| k as f64));
-        assert!(
-            (found - mean_size).abs() <= five_errors(sd, n),
-            "{mean_size}: {found}"
-        );
+        assert!((found - mean_size).abs() <= five_errors(sd, n), "{mean_size}: {found}");
         // P(k) = p q^(k-1), the tail in one cell.
         let (p, q) = (1.0 / mean_size, 1.0 - 1.0 / mean_size);
         let cells = (2.0 * mean_size) as usize;

@@ -12,10 +12,8 @@ fn open_arrivals_are_poisson() {
     let n = 200_000;
     let requests = open(&format!("rate = 800\nrequests = {n}"), DEVICE);
     let times = || std::iter::once(0).chain(requests.iter().map(|r| r.arrival.0));
-    let mut gaps: Vec<f64> = times()
-        .zip(times().skip(1))
-        .map(|(a, b)| (b - a) as f64 * 1e-9)
-        .collect();
+    let mut gaps: Vec<f64> =
+        times().zip(times().skip(1)).map(|(a, b)| (b - a) as f64 * 1e-9).collect();
     assert!((mean(gaps.iter().copied()) * 800.0 - 1.0).abs() < five_errors(1.0, n));
     let pairs: Vec<_> = gaps.windows(2).map(|w| (w[0], w[1])).collect();
     assert!(correlation(&pairs).abs() < five_errors(1.0, n));
@@ -39,10 +37,7 @@ fn open_arrivals_are_poisson() {
     let centre = mean(counts.iter().copied());
     let variance = mean(counts.iter().map(|c| (c - centre) * (c - centre)));
     let bound = five_errors(2.0_f64.sqrt(), counts.len());
-    assert!(
-        (variance / centre - 1.0).abs() < bound,
-        "{variance} {centre}"
-    );
+    assert!((variance / centre - 1.0).abs() < bound, "{variance} {centre}");
 }
 
 #[test]
@@ -51,10 +46,7 @@ fn arrivals_below_a_nanosecond_do_not_drift() {
     // a third, far more than the 0.1 % of a million samples.
     let requests = open("rate = 1e9\nrequests = 1_000_000", DEVICE);
     let last = requests.last().unwrap().arrival.0 as f64;
-    assert!(
-        (last / 1e6 - 1.0).abs() < five_errors(1.0, 1_000_000),
-        "{last}"
-    );
+    assert!((last / 1e6 - 1.0).abs() < five_errors(1.0, 1_000_000), "{last}");
 }
 
 #[test]
@@ -88,10 +80,7 @@ fn places_are_uniform_over_those_where_the_request_fits() {
     for (blocks, counts) in counts.iter().enumerate().skip(1).take(9) {
         let places = 11 - blocks;
         assert!(counts[places..].iter().all(|&count| count == 0));
-        assert!(
-            chi_square(&counts[..places], |_| 1.0 / places as f64) < 5.0,
-            "{blocks}"
-        );
+        assert!(chi_square(&counts[..places], |_| 1.0 / places as f64) < 5.0, "{blocks}");
     }
     // Aligned places inside LBNs 9 to 40: 16, 24 and 32, nothing outside.
     let text = format!("requests = {n}\nrate = 1\nsize = \"fixed\"\nblocking = 8");
@@ -139,10 +128,7 @@ fn blocked_requests_are_aligned_and_as_long_as_the_closed_forms_say() {
         let found = mean(requests.iter().map(|r| f64::from(r.blocks())));
         // No distribution here varies more than its mean, give or take a unit.
         let bound = five_errors(expected, n);
-        assert!(
-            (found - expected).abs() < bound,
-            "{size} {blocking}: {found} for {expected}"
-        );
+        assert!((found - expected).abs() < bound, "{size} {blocking}: {found} for {expected}");
     }
 }
 
@@ -150,15 +136,9 @@ fn blocked_requests_are_aligned_and_as_long_as_the_closed_forms_say() {
 fn reads_have_their_share() {
     let n = 100_000;
     for fraction in [0.0, 0.25, 0.67, 1.0_f64] {
-        let requests = open(
-            &format!("requests = {n}\nrate = 1\nread_fraction = {fraction}"),
-            DEVICE,
-        );
-        let share = mean(
-            requests
-                .iter()
-                .map(|r| f64::from(u8::from(r.op == Op::Read))),
-        );
+        let requests =
+            open(&format!("requests = {n}\nrate = 1\nread_fraction = {fraction}"), DEVICE);
+        let share = mean(requests.iter().map(|r| f64::from(u8::from(r.op == Op::Read))));
         let bound = five_errors((fraction * (1.0 - fraction)).sqrt(), n);
         assert!((share - fraction).abs() <= bound, "{share} for {fraction}");
     }
@@ -178,9 +158,7 @@ fn a_load_without_a_count_can_go_on_and_other_seeds_are_a_number_away() {
         assert_eq!(source.take().unwrap(), request);
     }
     assert!(source.next_arrival().unwrap().is_some());
-    let mut third = (spec("rate = 500\nseed = 5").with_seed_offset(2))
-        .source(DEVICE)
-        .unwrap();
+    let mut third = (spec("rate = 500\nseed = 5").with_seed_offset(2)).source(DEVICE).unwrap();
     for request in open("rate = 500\nseed = 7", DEVICE) {
         assert_eq!(third.take().unwrap(), request);
     }
@@ -201,11 +179,7 @@ fn closed_loads_keep_their_depth_and_think() {
     assert_eq!((request.id, request.arrival), (3, Nanos(2_501_000)));
     assert_eq!(source.take().unwrap().arrival, Nanos(2_501_500));
     source.completed(2, Nanos(9_000_000));
-    assert_eq!(
-        source.next_arrival().unwrap(),
-        None,
-        "all five were given out"
-    );
+    assert_eq!(source.next_arrival().unwrap(), None, "all five were given out");
     assert!(source.take().is_err());
 }
 
@@ -223,9 +197,6 @@ fn lengths_beyond_the_region_are_cut_to_it_and_counted() {
     }
     let p = 0.8_f64.powi(10);
     let share = source.shortened() as f64 / n as f64;
-    assert!(
-        (share - p).abs() < five_errors((p * (1.0 - p)).sqrt(), n),
-        "{share} for {p}"
-    );
+    assert!((share - p).abs() < five_errors((p * (1.0 - p)).sqrt(), n), "{share} for {p}");
     assert!(whole > source.shortened());
 }

@@ -74,19 +74,12 @@ impl Session<'_> {
         match self.transfers.receive(message, data, &self.sender) {
             Arrived::Part => {}
             Arrived::All(transfer) => {
-                let Transfer {
-                    task,
-                    command,
-                    data,
-                    ..
-                } = transfer;
+                let Transfer { task, command, data, .. } = transfer;
                 self.execute(task, command, &data);
             }
             Arrived::Wrong(transfer, why) => {
                 let client = self.connection.client;
-                self.target
-                    .shared
-                    .note(ClientErrorKind::Protocol, client, &why);
+                self.target.shared.note(ClientErrorKind::Protocol, client, &why);
                 transfer.task.refuse_data(Box::new(transfer.command));
             }
         }
@@ -102,12 +95,7 @@ impl Session<'_> {
         is_write: bool,
         expected: u32,
     ) -> Result<Option<usize>, End> {
-        let Parameters {
-            first_burst,
-            initial_r2t,
-            immediate_data,
-            ..
-        } = self.parameters;
+        let Parameters { first_burst, initial_r2t, immediate_data, .. } = self.parameters;
         let most = first_burst.min(expected) as usize;
         if !data.is_empty() {
             if !is_write || !immediate_data {
@@ -133,10 +121,7 @@ impl Session<'_> {
             return;
         };
         let limiter = &self.link.limiter;
-        let (most, bytes) = (
-            self.most_commands(),
-            self.target.settings.max_outstanding_bytes,
-        );
+        let (most, bytes) = (self.most_commands(), self.target.settings.max_outstanding_bytes);
         let size = task.memory_bytes();
         if !limiter.fits(size, most, bytes) {
             self.link.release();

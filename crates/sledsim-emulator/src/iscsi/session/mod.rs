@@ -123,10 +123,8 @@ impl<'a> Session<'a> {
 
     /// Handles a message; returns `false` after a logout.
     fn handle(&mut self, message: &Received, data: &[u8]) -> Result<bool, End> {
-        if matches!(
-            message.opcode(),
-            NOP_OUT | SCSI_COMMAND | TASK_MANAGEMENT | TEXT | LOGOUT
-        ) && !self.is_next(message)?
+        if matches!(message.opcode(), NOP_OUT | SCSI_COMMAND | TASK_MANAGEMENT | TEXT | LOGOUT)
+            && !self.is_next(message)?
         {
             return Ok(true);
         }
@@ -190,16 +188,14 @@ impl<'a> Session<'a> {
         let mut head = header(LOGOUT_RESPONSE, FINAL, 0, message.tag());
         // Response 2: a connection cannot be recovered.
         head[2] = if recovery { 2 } else { 0 };
-        self.sender
-            .send(head, Vec::new(), Numbering::Advances, None);
+        self.sender.send(head, Vec::new(), Numbering::Advances, None);
         recovery
     }
 
     fn reject(&self, message: &Received, reason: u8) {
         let mut head = header(REJECT, FINAL, 0, NO_TAG);
         head[2] = reason;
-        self.sender
-            .send(head, message.bytes.to_vec(), Numbering::Advances, None);
+        self.sender.send(head, message.bytes.to_vec(), Numbering::Advances, None);
     }
 }
 

@@ -22,8 +22,7 @@ impl Session<'_> {
             // The text continues: an empty answer asks for the rest.
             head[1] = 0;
             set(&mut head, 20, 0);
-            self.sender
-                .send(head, Vec::new(), Numbering::Advances, None);
+            self.sender.send(head, Vec::new(), Numbering::Advances, None);
             return Ok(());
         }
         let keys = Keys::decode(&std::mem::take(&mut self.text))?;
@@ -54,8 +53,5 @@ impl Session<'_> {
 fn local_address(connection: &Connection) -> Option<String> {
     let address = rustix::net::getsockname(&*connection.socket()).ok()?;
     let address = SocketAddr::try_from(address).ok()?;
-    Some(portal(&Address::Tcp(
-        address.ip().to_string(),
-        address.port(),
-    )))
+    Some(portal(&Address::Tcp(address.ip().to_string(), address.port())))
 }

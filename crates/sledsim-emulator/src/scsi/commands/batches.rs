@@ -43,12 +43,7 @@ impl Access {
             CommandKind::Write(data) => (0, data.to_vec()),
             _ => (command.bytes(), Vec::new()),
         };
-        Self {
-            read,
-            data,
-            offset: command.offset,
-            fua: command.fua,
-        }
+        Self { read, data, offset: command.offset, fua: command.fua }
     }
 
     fn command(&self, stream: u32) -> Command<'_> {
@@ -175,10 +170,8 @@ fn submit(unit: &Arc<LogicalUnit>, stream: u32, parts: Vec<Part>, membership: &M
         return;
     }
     let accessed = commands.iter().map(|command| Accessed::by(unit, command));
-    let results = Results {
-        by_link: membership.by_link,
-        parts: accessed.zip(responders).collect(),
-    };
+    let results =
+        Results { by_link: membership.by_link, parts: accessed.zip(responders).collect() };
     // Without power it drops the responders, which say so.
     let _ = unit.export.submit_batch(&commands, Box::new(results));
 }

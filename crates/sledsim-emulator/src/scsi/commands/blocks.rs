@@ -103,12 +103,7 @@ pub(super) fn whole_blocks(data: &[u8]) -> &[u8] {
 
 /// The command for an export: whole blocks from `lbn` on.
 pub(super) fn command<'a>(call: &Call<'_>, what: CommandKind<'a>, lbn: u64) -> Command<'a> {
-    Command {
-        what,
-        offset: lbn * BLOCK_BYTES,
-        fua: false,
-        stream: call.nexus.stream,
-    }
+    Command { what, offset: lbn * BLOCK_BYTES, fua: false, stream: call.nexus.stream }
 }
 
 /// The blocks that a command of the export accesses, for its sense data.
@@ -155,11 +150,7 @@ pub(super) fn submit_then(
     responder: Responder,
     next: impl FnOnce(Result<Vec<u8>, Sense>, Responder) + Send + 'static,
 ) {
-    let continuation = Continuation {
-        accessed: Accessed::by(unit, &command),
-        responder,
-        next,
-    };
+    let continuation = Continuation { accessed: Accessed::by(unit, &command), responder, next };
     unit.export.submit(command, Box::new(continuation));
 }
 
@@ -181,11 +172,7 @@ pub(super) fn read_media_then(
     if unit.export.about().device.promise() == Promise::Completion {
         return submit_then(unit, read, responder, next);
     }
-    let flush = Command {
-        what: CommandKind::Flush,
-        offset: 0,
-        ..read
-    };
+    let flush = Command { what: CommandKind::Flush, offset: 0, ..read };
     let flushing = Arc::clone(unit);
     submit_then(unit, read, responder, move |data, responder| match data {
         Ok(data) => submit_then(&flushing, flush, responder, |flushed, responder| {

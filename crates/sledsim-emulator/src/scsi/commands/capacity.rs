@@ -13,16 +13,10 @@ use sledsim_base::units::BLOCK_BYTES;
 const PMI: u8 = 1 << 0;
 
 pub(super) static COMMANDS: [Entry; 2] = [
-    Entry::new(
-        0x25,
-        &[0x25, 0, 255, 255, 255, 255, 0, 0, PMI, 0],
-        Run::Now(short),
-    ),
+    Entry::new(0x25, &[0x25, 0, 255, 255, 255, 255, 0, 0, PMI, 0], Run::Now(short)),
     Entry::new(
         0x9e,
-        &[
-            0x9e, 0x10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, PMI, 0,
-        ],
+        &[0x9e, 0x10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, PMI, 0],
         Run::Now(long),
     )
     .action(0x10),
@@ -60,10 +54,7 @@ fn last(call: &Call<'_>, lbn: u64, flags: u8) -> Result<u64, Sense> {
         return Err(Sense::OUT_OF_RANGE);
     }
     match parallel::interface(call.unit) {
-        Some(sled) => sled
-            .boundaries(lbn)
-            .map(|(_, last)| last)
-            .map_err(|_| Sense::OUT_OF_RANGE),
+        Some(sled) => sled.boundaries(lbn).map(|(_, last)| last).map_err(|_| Sense::OUT_OF_RANGE),
         None => Ok(end),
     }
 }

@@ -38,11 +38,7 @@ fn count(cdb: &[u8]) -> u64 {
 }
 
 fn compare_and_write(call: &Call<'_>, responder: Responder) {
-    let fields = Fields {
-        blocks: count(call.cdb),
-        blocks_at: COUNT_AT,
-        ..Fields::of(call.cdb)
-    };
+    let fields = Fields { blocks: count(call.cdb), blocks_at: COUNT_AT, ..Fields::of(call.cdb) };
     if let Err(sense) = fields.check(call.unit) {
         return responder.end(Err(sense));
     }
@@ -50,10 +46,7 @@ fn compare_and_write(call: &Call<'_>, responder: Responder) {
     if call.offered != 2 * fields.bytes() || call.data.len() < 2 * bytes {
         return responder.end(Err(Sense::invalid_field(COUNT_AT)));
     }
-    let (compared, new) = (
-        call.data[..bytes].to_vec(),
-        call.data[bytes..2 * bytes].to_vec(),
-    );
+    let (compared, new) = (call.data[..bytes].to_vec(), call.data[bytes..2 * bytes].to_vec());
     let change = move |old: &[u8]| match first_difference(old, &compared) {
         None => Ok(new),
         Some(at) => Err(Sense::MISCOMPARE.at(at)),
@@ -108,12 +101,7 @@ fn exchange(
         // One that has been aborted must not write any more.
         if responder.is_live() {
             let blocks = bytes / BLOCK_BYTES;
-            let written = Written {
-                unit,
-                responder,
-                lbn,
-                blocks,
-            };
+            let written = Written { unit, responder, lbn, blocks };
             let export = Arc::clone(&written.unit.export);
             if let Err((why, written)) = export.exchange(&what, change, written) {
                 written.unchanged(why);

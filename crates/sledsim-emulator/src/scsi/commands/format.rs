@@ -23,12 +23,9 @@ const OPTIONS_VALID: u8 = 1 << 7;
 const OPTIONS: u8 = 7 << 4;
 const IMMEDIATE: u8 = 1 << 1;
 
-pub(super) static COMMANDS: [Entry; 1] = [Entry::new(
-    0x04,
-    &[0x04, LONG_LIST | FORMAT_DATA | DEFECTS, 0, 0, 0, 0],
-    Run::Later(format),
-)
-.takes(|cdb| header_bytes(cdb) as u64)];
+pub(super) static COMMANDS: [Entry; 1] =
+    [Entry::new(0x04, &[0x04, LONG_LIST | FORMAT_DATA | DEFECTS, 0, 0, 0, 0], Run::Later(format))
+        .takes(|cdb| header_bytes(cdb) as u64)];
 
 /// Number of bytes in the header of the parameter list; 0 without a parameter list.
 fn header_bytes(cdb: &[u8]) -> usize {
@@ -43,10 +40,7 @@ fn format(call: &Call<'_>, responder: Responder) {
     let immediate = is_immediate(call);
     let bytes = call.unit.blocks() * BLOCK_BYTES;
     let all = CommandKind::Zero { bytes, unmap: true };
-    let zero = immediate.map(|_| Command {
-        fua: true,
-        ..command(call, all, 0)
-    });
+    let zero = immediate.map(|_| Command { fua: true, ..command(call, all, 0) });
     submit_without_data(call, zero, immediate == Ok(true), responder);
 }
 

@@ -6,20 +6,14 @@ use crate::scsi::sense::Sense;
 use crate::scsi::table::{AnyCall, Entry, Run};
 
 /// The version of sledsim without its last part, which would not fit.
-const REVISION: &str = concat!(
-    env!("CARGO_PKG_VERSION_MAJOR"),
-    ".",
-    env!("CARGO_PKG_VERSION_MINOR")
-);
+const REVISION: &str =
+    concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
 
 /// EVPD: asks for a page of vital product data.
 const EVPD: u8 = 1 << 0;
 
-pub(super) static COMMANDS: [Entry; 1] = [Entry::new(
-    0x12,
-    &[0x12, EVPD, 255, 255, 255, 0],
-    Run::Any(inquiry),
-)];
+pub(super) static COMMANDS: [Entry; 1] =
+    [Entry::new(0x12, &[0x12, EVPD, 255, 255, 255, 0], Run::Any(inquiry))];
 
 /// The vendor.
 pub(super) const VENDOR: &[u8; 8] = b"SLEDSIM ";

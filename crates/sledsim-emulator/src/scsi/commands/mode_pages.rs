@@ -84,14 +84,7 @@ const fn fixed(
     bytes: usize,
     fill: fn(&LogicalUnit, &UnitSettings, &mut [u8]),
 ) -> ModePage {
-    ModePage {
-        code,
-        bytes,
-        exists: |_| true,
-        fill,
-        changeable: &[],
-        apply: |_, _| Ok(()),
-    }
+    ModePage { code, bytes, exists: |_| true, fill, changeable: &[], apply: |_, _| Ok(()) }
 }
 
 const fn if_set(bit: u8, is_set: bool) -> u8 {

@@ -52,10 +52,9 @@ fn write(call: &Call<'_>, responder: Responder) {
     let fields = Fields::of(call.cdb);
     // An initiator that sends fewer data writes fewer blocks.
     let what = CommandKind::Write(whole_blocks(call.data));
-    let command = fields.check(call.unit).map(|()| Command {
-        fua: has_fua(call, &fields),
-        ..command(call, what, fields.lbn)
-    });
+    let command = fields
+        .check(call.unit)
+        .map(|()| Command { fua: has_fua(call, &fields), ..command(call, what, fields.lbn) });
     access(call, &fields, command, responder);
 }
 

@@ -13,27 +13,10 @@ const RCTD: u8 = 1 << 7;
 const REPD: u8 = 1 << 7;
 
 pub(super) static COMMANDS: [Entry; 3] = [
-    Entry::new(
-        0xa0,
-        &[0xa0, 0, 255, 0, 0, 0, 255, 255, 255, 255, 0, 0],
-        Run::Any(report_luns),
-    ),
+    Entry::new(0xa0, &[0xa0, 0, 255, 0, 0, 0, 255, 255, 255, 255, 0, 0], Run::Any(report_luns)),
     Entry::new(
         0xa3,
-        &[
-            0xa3,
-            0x0c,
-            RCTD | 7,
-            255,
-            255,
-            255,
-            255,
-            255,
-            255,
-            255,
-            0,
-            0,
-        ],
+        &[0xa3, 0x0c, RCTD | 7, 255, 255, 255, 255, 255, 255, 255, 0, 0],
         Run::Now(operation_codes),
     )
     .action(0x0c),

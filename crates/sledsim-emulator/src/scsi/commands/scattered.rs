@@ -114,10 +114,7 @@ fn write_scattered(call: &Call<'_>, responder: Responder) {
     let refused = match export.check_batch(&writes) {
         Ok(()) => {
             let accessed = writes.iter().map(|write| Accessed::by(call.unit, write));
-            let batch = Batch {
-                accessed: accessed.collect(),
-                responder,
-            };
+            let batch = Batch { accessed: accessed.collect(), responder };
             // Without power it drops the responder, which says so.
             let _ = export.submit_batch(&writes, Box::new(batch));
             return;
@@ -151,9 +148,8 @@ fn writes<'a>(call: &Call<'a>) -> Result<Vec<Command<'a>>, Sense> {
     }
     let (head, data) = call.data.split_at((fields.offset * BLOCK_BYTES) as usize);
     let descriptors = head.chunks_exact(DESCRIPTOR).skip(1).take(fields.ranges);
-    let ranges: Vec<_> = descriptors
-        .map(|each| (be64(each, 0), u64::from(be32(each, 8))))
-        .collect();
+    let ranges: Vec<_> =
+        descriptors.map(|each| (be64(each, 0), u64::from(be32(each, 8)))).collect();
     if ranges.iter().map(|(_, blocks)| blocks).sum::<u64>() != fields.blocks {
         return Err(Sense::invalid_parameter(DESCRIPTOR as u16 + 8));
     }

@@ -61,11 +61,7 @@ pub(super) fn submit_all(unit: &Arc<LogicalUnit>, commands: &[Command<'_>], resp
         responder: Some(responder),
     }));
     for (index, command) in commands.iter().enumerate() {
-        let part = Part {
-            accessed: Accessed::by(unit, command),
-            left: Arc::clone(&left),
-            index,
-        };
+        let part = Part { accessed: Accessed::by(unit, command), left: Arc::clone(&left), index };
         unit.export.submit(*command, Box::new(part));
     }
 }

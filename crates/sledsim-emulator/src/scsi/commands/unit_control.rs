@@ -32,14 +32,7 @@ pub(super) static COMMANDS: [Entry; 4] = [
     Entry::new(0x03, &[0x03, DESC, 0, 0, 255, 0], Run::Any(request_sense)),
     Entry::new(
         0x1b,
-        &[
-            0x1b,
-            IMMED,
-            0,
-            0,
-            POWER_CONDITION | NO_FLUSH | LOEJ | START,
-            0,
-        ],
+        &[0x1b, IMMED, 0, 0, POWER_CONDITION | NO_FLUSH | LOEJ | START, 0],
         Run::Always(start_stop),
     ),
     Entry::new(

@@ -83,12 +83,7 @@ fn get_lba_status(call: &Call<'_>) -> Result<Vec<u8>, Sense> {
     let most = (allocated.saturating_sub(HEAD) / DESCRIPTOR).clamp(1, MAXIMUM_STATUS);
     let ranges = ranges(call.unit, lbn, most)?;
     let mut data = vec![0; HEAD];
-    for Range {
-        lbn,
-        blocks,
-        status,
-    } in ranges
-    {
+    for Range { lbn, blocks, status } in ranges {
         data.extend_from_slice(&lbn.to_be_bytes());
         data.extend_from_slice(&blocks.to_be_bytes());
         data.extend_from_slice(&[status, 0, 0, 0]);
@@ -129,11 +124,7 @@ fn ranges(unit: &LogicalUnit, mut lbn: u64, most: usize) -> Result<Vec<Range>, S
         match joined.and_then(|last| Some((last.blocks.checked_add(blocks)?, last))) {
             Some((sum, last)) => last.blocks = sum,
             None if full => break,
-            None => ranges.push(Range {
-                lbn,
-                blocks,
-                status,
-            }),
+            None => ranges.push(Range { lbn, blocks, status }),
         }
         lbn += u64::from(blocks);
     }

@@ -90,29 +90,17 @@ fn write_and_verify(call: &Call<'_>, responder: Responder) {
     }
     let data = whole_blocks(call.data);
     // The medium is read, so that the data must be there before.
-    let write = Command {
-        fua: true,
-        ..command(call, CommandKind::Write(data), fields.lbn)
-    };
+    let write = Command { fua: true, ..command(call, CommandKind::Write(data), fields.lbn) };
     let read = CommandKind::Read(data.len() as u64);
-    let read = Command {
-        what: read,
-        fua: false,
-        ..write
-    };
+    let read = Command { what: read, fua: false, ..write };
     let compared = (call.cdb[1] & BYTCHK == WITH_ALL).then(|| data.to_vec());
     let unit = Arc::clone(call.unit);
-    submit_then(
-        call.unit,
-        write,
-        responder,
-        move |written, responder| match written {
-            Ok(_) => submit_then(&unit, read, responder, move |read, responder| {
-                responder.end(compare(read, compared.as_deref()));
-            }),
-            Err(sense) => responder.end(Err(sense)),
-        },
-    );
+    submit_then(call.unit, write, responder, move |written, responder| match written {
+        Ok(_) => submit_then(&unit, read, responder, move |read, responder| {
+            responder.end(compare(read, compared.as_deref()));
+        }),
+        Err(sense) => responder.end(Err(sense)),
+    });
 }
 
 /// Compares blocks that were read with `data`, again and again if these are fewer. Returns

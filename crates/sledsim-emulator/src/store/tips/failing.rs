@@ -13,10 +13,7 @@ impl TipStore {
     /// Applies an event.
     pub(super) fn apply(&self, state: &mut State, event: TipEvent) -> io::Result<()> {
         match event {
-            TipEvent::Started {
-                defects,
-                spares_left,
-            } => state.squares.start(defects, spares_left),
+            TipEvent::Started { defects, spares_left } => state.squares.start(defects, spares_left),
             TipEvent::Failed(failure) => self.fail(state, &failure)?,
             TipEvent::Written { lbn, blocks } => {
                 for (lbn, bytes) in state.transit.served((lbn, blocks)) {
@@ -69,8 +66,7 @@ impl TipStore {
                 if self.words.code.recover(&mut word, &missing).is_ok() {
                     left = next.missing(lbn);
                 }
-                left.iter()
-                    .for_each(|column| self.words.code.erase(&mut word, column));
+                left.iter().for_each(|column| self.words.code.erase(&mut word, column));
                 if word != old {
                     self.words.write(lbn, &word)?;
                 }
@@ -114,10 +110,7 @@ impl TipStore {
             let (first, step) = match state.squares.stride() {
                 Some(width) => {
                     let cell = state.squares.cell(struck.square);
-                    (
-                        range.start + (cell + width - range.start % width) % width,
-                        width,
-                    )
+                    (range.start + (cell + width - range.start % width) % width, width)
                 }
                 None => (range.start, 1),
             };

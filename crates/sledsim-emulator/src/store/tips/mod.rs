@@ -86,10 +86,7 @@ impl TipStore {
         if device.layout().is_some_and(|layout| !layout.is_simple()) {
             return refuse("has a layout, and a served sled with faults has to have none".into());
         }
-        if mems
-            .buffer
-            .is_some_and(|buffer| buffer.write_back_segments > 0)
-        {
+        if mems.buffer.is_some_and(|buffer| buffer.write_back_segments > 0) {
             return refuse(
                 "completes writes from its buffer, and a served sled with faults has to have \
                  written them; it needs write_back_segments = 0"

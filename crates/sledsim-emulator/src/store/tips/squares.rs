@@ -131,10 +131,7 @@ impl Squares {
         let geometry = &self.geometry;
         let (rows, width) = (geometry.rows as usize, geometry.blocks_per_row);
         (0..).zip(&self.mended).flat_map(move |(square, mended)| {
-            let some = mended
-                .iter()
-                .enumerate()
-                .filter(|(_, columns)| **columns > 0);
+            let some = mended.iter().enumerate().filter(|(_, columns)| **columns > 0);
             some.filter_map(move |(position, _)| {
                 geometry.lbn(&Location {
                     cylinder: (position / rows) as u32,
@@ -232,11 +229,7 @@ impl Squares {
         // Rebuilt block by block, each block is lost for what it misses.
         let is_loss =
             !failure.blank && self.replaced_columns.is_none() && of.dead.count() > self.checks;
-        Some(Struck {
-            square,
-            column,
-            is_loss,
-        })
+        Some(Struck { square, column, is_loss })
     }
 
     /// Marks the data of a square as lost.

@@ -47,12 +47,7 @@ pub(super) struct WordCode {
 impl WordCode {
     /// The code over `data` + `checks` tips, at most [`MOST_SECTORS`].
     pub(super) fn new(data: usize, checks: usize) -> Self {
-        let mut code = Self {
-            data,
-            checks,
-            sector: BLOCK.div_ceil(data),
-            products: Vec::new(),
-        };
+        let mut code = Self { data, checks, sector: BLOCK.div_ceil(data), products: Vec::new() };
         for group in 0..checks.div_ceil(TOGETHER) {
             let rows = group * TOGETHER..checks.min((group + 1) * TOGETHER);
             for column in 0..data {
@@ -82,10 +77,7 @@ impl WordCode {
 
     /// A word of zeros.
     pub(super) fn zeros(&self) -> Word {
-        Word {
-            data: vec![0; self.data * self.sector],
-            checks: vec![0; self.check_bytes()],
-        }
+        Word { data: vec![0; self.data * self.sector], checks: vec![0; self.check_bytes()] }
     }
 
     /// The coefficient of a data sector in a check sector.
@@ -130,11 +122,7 @@ impl WordCode {
 
     /// The bytes of a column in the data or in the check sectors.
     pub(super) fn place(&self, column: usize) -> std::ops::Range<usize> {
-        let index = if column < self.data {
-            column
-        } else {
-            column - self.data
-        };
+        let index = if column < self.data { column } else { column - self.data };
         index * self.sector..(index + 1) * self.sector
     }
 

@@ -96,9 +96,7 @@ impl Words {
             let mut part = self.code.zeros();
             for (lbn, block) in (first..).zip(bytes.chunks(BLOCK)) {
                 part.data[..BLOCK].copy_from_slice(block);
-                missing(lbn)
-                    .iter()
-                    .for_each(|column| self.code.erase(&mut part, column));
+                missing(lbn).iter().for_each(|column| self.code.erase(&mut part, column));
                 self.data.write(lbn * BLOCK_BYTES, &part.data[..BLOCK])?;
             }
         }

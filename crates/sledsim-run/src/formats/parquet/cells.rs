@@ -18,11 +18,7 @@ pub struct Cells {
 /// The decoded values of a column.
 pub enum Decoded {
     /// Nanoseconds, bytes, or device numbers; [`NULL`] and [`BAD`].
-    Numbers {
-        factor: u64,
-        quantity: Option<Quantity>,
-        values: Vec<u64>,
-    },
+    Numbers { factor: u64, quantity: Option<Quantity>, values: Vec<u64> },
     /// Operations, as in [`Op::ALL`], or `UNKNOWN`.
     Ops(Vec<u8>),
     /// Names in a dictionary: which of them each row has, and the device each
@@ -38,19 +34,12 @@ const UNKNOWN: u8 = u8::MAX;
 impl Decoded {
     /// An empty column of numbers.
     pub fn numbers(factor: u64, quantity: Option<Quantity>) -> Self {
-        Self::Numbers {
-            factor,
-            quantity,
-            values: Vec::new(),
-        }
+        Self::Numbers { factor, quantity, values: Vec::new() }
     }
 
     /// An empty column of names.
     pub fn names() -> Self {
-        Self::Names {
-            keys: Vec::new(),
-            devices: Vec::new(),
-        }
+        Self::Names { keys: Vec::new(), devices: Vec::new() }
     }
 }
 
@@ -59,11 +48,9 @@ impl Cells {
     pub fn decode(&mut self, columns: &Columns) {
         let array = &*self.array;
         match &mut self.decoded {
-            Decoded::Numbers {
-                factor,
-                quantity,
-                values,
-            } => numbers(array, *factor, *quantity, values),
+            Decoded::Numbers { factor, quantity, values } => {
+                numbers(array, *factor, *quantity, values);
+            }
             Decoded::Ops(ops) => operations(array, columns, ops),
             Decoded::Names { keys, devices } => {
                 dictionary_keys(array, keys);
@@ -148,15 +135,10 @@ fn operations(array: &dyn Array, columns: &Columns, ops: &mut Vec<u8>) {
         }
         DataType::Dictionary(..) => {
             let values = array.as_any_dictionary().values();
-            let meanings: Vec<u8> = (0..values.len())
-                .map(|row| of_text(&**values, row))
-                .collect();
+            let meanings: Vec<u8> = (0..values.len()).map(|row| of_text(&**values, row)).collect();
             let mut keys = Vec::new();
             dictionary_keys(array, &mut keys);
-            ops.extend(
-                keys.iter()
-                    .map(|&key| meanings.get(key).copied().unwrap_or(UNKNOWN)),
-            );
+            ops.extend(keys.iter().map(|&key| meanings.get(key).copied().unwrap_or(UNKNOWN)));
         }
         kind if kind.is_integer() => {
             let mut found = Vec::new();
@@ -165,11 +147,7 @@ fn operations(array: &dyn Array, columns: &Columns, ops: &mut Vec<u8>) {
                 .filter_map(|(value, op)| Some((value.parse().ok()?, *op as u8)))
                 .collect();
             let meaning = |value| known.iter().find(|(known, _)| *known == value);
-            ops.extend(
-                found
-                    .iter()
-                    .map(|&value| meaning(value).map_or(UNKNOWN, |(_, op)| *op)),
-            );
+            ops.extend(found.iter().map(|&value| meaning(value).map_or(UNKNOWN, |(_, op)| *op)));
         }
         _ => ops.extend((0..array.len()).map(|row| of_text(array, row))),
     }

@@ -93,8 +93,7 @@ impl Parquet {
             });
             decoded.map_err(|message| damaged(&message))?;
             self.left_out.clear();
-            self.left_out
-                .resize(if self.only.is_empty() { 0 } else { self.rows }, false);
+            self.left_out.resize(if self.only.is_empty() { 0 } else { self.rows }, false);
             for (index, values) in &self.only {
                 let wanted = has_value(batch.column(*index), values);
                 let rows = self.left_out.iter_mut().zip(wanted);
@@ -155,12 +154,7 @@ impl Parquet {
     /// The time in a column that rows have; `None` for null or no such column.
     #[inline]
     fn of_rows(&self, cells: &Option<Cells>, name: &str) -> Result<Option<u64>> {
-        let Some(Cells {
-            decoded: Decoded::Numbers { values, .. },
-            array,
-            ..
-        }) = cells
-        else {
+        let Some(Cells { decoded: Decoded::Numbers { values, .. }, array, .. }) = cells else {
             return Ok(None);
         };
         match values[self.row] {
@@ -178,10 +172,9 @@ impl Parquet {
     pub(super) fn place(&self) -> (u64, u64) {
         let row = self.before + self.row as u64;
         match &self.id {
-            Some(Cells {
-                decoded: Decoded::Numbers { values, .. },
-                ..
-            }) => (values[self.row - 1], row),
+            Some(Cells { decoded: Decoded::Numbers { values, .. }, .. }) => {
+                (values[self.row - 1], row)
+            }
             _ => (row, row),
         }
     }
@@ -342,10 +335,7 @@ impl Parquet {
             None if role == Role::DeviceName => "the same for all requests of a device".to_owned(),
             None => self.devices.allowed().to_owned(),
         };
-        let unit = self
-            .columns
-            .get(role)
-            .and_then(|column| column.unit.as_ref());
+        let unit = self.columns.get(role).and_then(|column| column.unit.as_ref());
         let unit = unit.map_or_else(String::new, |unit| format!(" {}", unit.name));
         let name = role.name();
         self.refuse_row(format!("{name} is {found}{unit}: must be {allowed}"))

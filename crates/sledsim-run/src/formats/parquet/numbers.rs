@@ -31,13 +31,7 @@ pub fn numbers(array: &dyn Array, factor: u64, quantity: Option<Quantity>, found
     found.clear();
     macro_rules! each {
         ($type:ty, $value:ident => $number:expr) => {
-            found.extend(
-                array
-                    .as_primitive::<$type>()
-                    .values()
-                    .iter()
-                    .map(|$value| $number),
-            )
+            found.extend(array.as_primitive::<$type>().values().iter().map(|$value| $number))
         };
     }
     match array.data_type() {
@@ -89,9 +83,7 @@ pub fn numbers(array: &dyn Array, factor: u64, quantity: Option<Quantity>, found
 
 /// A decimal number of so many `places`, as [`scaled_float`].
 fn scaled_decimal(value: i128, places: i8, factor: u64) -> Option<(u64, bool)> {
-    let product = u128::try_from(value)
-        .ok()?
-        .checked_mul(u128::from(factor))?;
+    let product = u128::try_from(value).ok()?.checked_mul(u128::from(factor))?;
     let power = 10_u128.checked_pow(u32::from(places.unsigned_abs()))?;
     if places <= 0 {
         let value = u64::try_from(product.checked_mul(power)?).ok()?;

@@ -54,11 +54,7 @@ impl Parquet {
         }
         let has = |name: &str| of_run && schema.column_with_name(name).is_some();
         let more = ["parent", "device", "id", "completion_ns", "lateness_ns"];
-        used.extend(
-            (more.into_iter())
-                .filter(|name| has(name))
-                .map(str::to_owned),
-        );
+        used.extend((more.into_iter()).filter(|name| has(name)).map(str::to_owned));
         let names: Vec<&str> = used.iter().map(String::as_str).collect();
         let all_rows = file.rows();
         let batches = file.batches(Some(&names), BATCH_ROWS);
@@ -71,11 +67,7 @@ impl Parquet {
         let cells = |name: &str, decoded| {
             let index = index_of(name)?;
             let array = arrow_array::new_empty_array(present.field(index).data_type());
-            Ok::<_, Error>(Some(Cells {
-                index,
-                array,
-                decoded,
-            }))
+            Ok::<_, Error>(Some(Cells { index, array, decoded }))
         };
         let mut all = [const { None }; Role::ALL.len()];
         for (slot, chosen) in all.iter_mut().zip(chosen) {
@@ -88,15 +80,9 @@ impl Parquet {
             false => Ok(None),
         };
         let time = || Decoded::numbers(1, Some(Quantity::Time));
-        let device = columns
-            .get(Role::Device)
-            .map(|column| find(&schema, &column.place, shown));
-        let numbered = device
-            .transpose()?
-            .is_some_and(|(_, found)| found.is_integer());
-        let only = only
-            .into_iter()
-            .map(|(name, values)| Ok((index_of(&name)?, values)));
+        let device = columns.get(Role::Device).map(|column| find(&schema, &column.place, shown));
+        let numbered = device.transpose()?.is_some_and(|(_, found)| found.is_integer());
+        let only = only.into_iter().map(|(name, values)| Ok((index_of(&name)?, values)));
         Ok(Self {
             only: only.collect::<Result<_>>()?,
             left_out: Vec::new(),

@@ -25,14 +25,7 @@ impl ColumnRoles {
     /// Neither does.
     pub fn of(schema: &Schema, wanted: Option<Columns>, shown: &Path) -> Result<Self> {
         let has = |name: &str| schema.column_with_name(name).is_some();
-        let of_run = [
-            "arrival_ns",
-            "completion_ns",
-            "lbn",
-            "blocks",
-            "stream",
-            "parent",
-        ];
+        let of_run = ["arrival_ns", "completion_ns", "lbn", "blocks", "stream", "parent"];
         let of_run = wanted.is_none() && of_run.into_iter().all(has);
         let columns = match wanted {
             Some(columns) => columns,
@@ -80,10 +73,7 @@ fn names(schema: &Schema) -> String {
 }
 
 pub fn is_text(data_type: &DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
-    )
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 pub fn is_dictionary(data_type: &DataType) -> bool {
@@ -155,10 +145,7 @@ pub fn decoder(
         return Ok(Decoded::numbers(factor, Some(quantity)));
     }
     let numeric = data_type.is_integer()
-        || matches!(
-            data_type,
-            DataType::Float32 | DataType::Float64 | DataType::Decimal128(..)
-        );
+        || matches!(data_type, DataType::Float32 | DataType::Float64 | DataType::Decimal128(..));
     if !numeric {
         return refuse(match quantity {
             Quantity::Time => "a number, a timestamp or a duration",

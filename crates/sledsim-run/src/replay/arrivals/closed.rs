@@ -19,11 +19,7 @@ impl Closed {
     /// Reads the first request.
     pub fn new(spec: ClosedSpec, ahead: &mut Ahead) -> Result<Self> {
         ahead.advance()?;
-        Ok(Self {
-            batches: Batches::default(),
-            calls: spec.start(),
-            spec,
-        })
+        Ok(Self { batches: Batches::default(), calls: spec.start(), spec })
     }
 }
 

@@ -21,11 +21,7 @@ impl OneByOne {
     /// Reads the first request.
     pub fn new(ahead: &mut Ahead) -> Result<Self> {
         ahead.advance()?;
-        Ok(Self {
-            batches: Batches::default(),
-            due: Some(Nanos::ZERO),
-            think: Nanos::ZERO,
-        })
+        Ok(Self { batches: Batches::default(), due: Some(Nanos::ZERO), think: Nanos::ZERO })
     }
 }
 

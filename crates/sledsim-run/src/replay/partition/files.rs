@@ -73,17 +73,10 @@ fn write_part(
     }
     let (mut written, subtracted, all) = (0, split.subtracted, split.requests);
     let mut each = |record: &Record| {
-        writer.write(&Record {
-            time: record.time.since(subtracted),
-            ..*record
-        })?;
+        writer.write(&Record { time: record.time.since(subtracted), ..*record })?;
         written += 1;
         if written % CHECK_EVERY == 0 {
-            check(Progress {
-                completed: all,
-                requests: Some(all),
-                share: None,
-            })?;
+            check(Progress { completed: all, requests: Some(all), share: None })?;
         }
         Ok(())
     };

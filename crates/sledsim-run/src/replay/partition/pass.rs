@@ -208,11 +208,7 @@ fn windows(
 /// The origin of the times of a replay, as [`Feed`] has it.
 fn origin(spec: &TraceSpec, records: &Records) -> Origin {
     let calendar = records.found.format.clock == Clock::Calendar;
-    let default = if calendar {
-        Origin::First
-    } else {
-        Origin::File
-    };
+    let default = if calendar { Origin::First } else { Origin::File };
     spec.origin.unwrap_or(default)
 }
 

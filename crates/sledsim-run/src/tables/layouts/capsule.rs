@@ -71,10 +71,8 @@ impl Classes {
     /// The classes from the first cylinder on that begins at `first_lbn` or later.
     fn new(parallel: &Parallel, first_lbn: u64) -> Result<Self> {
         // Where data live must not depend on what tips can reach at some time.
-        let parallel = Parallel {
-            micropositioning: Micropositioning::default(),
-            ..parallel.clone()
-        };
+        let parallel =
+            Parallel { micropositioning: Micropositioning::default(), ..parallel.clone() };
         let (first, last) = parallel.boundaries(first_lbn)?;
         let track = last - first + 1;
         let squares = parallel.equivalent(first_lbn, Nanos::ZERO)?.len() as u64;
@@ -107,15 +105,7 @@ impl Classes {
             }
             members.push(class);
         }
-        Ok(Self {
-            first_lbn: begin,
-            parallelism,
-            squares,
-            track,
-            cylinder,
-            members,
-            of,
-        })
+        Ok(Self { first_lbn: begin, parallelism, squares, track, cylinder, members, of })
     }
 
     /// The block that lies `tracks` tracks farther in the class of `lbn`, which
@@ -226,9 +216,8 @@ impl Capsule {
         }
         lbns.sort_unstable();
         let next = |a: &u64, b: &u64| a + 1 == *b;
-        let extents: Vec<Extent> = (lbns.chunk_by(next))
-            .map(|run| extent(run[0]..run[0] + run.len() as u64))
-            .collect();
+        let extents: Vec<Extent> =
+            (lbns.chunk_by(next)).map(|run| extent(run[0]..run[0] + run.len() as u64)).collect();
         emit(&extents)
     }
 }

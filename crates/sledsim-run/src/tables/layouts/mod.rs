@@ -34,11 +34,8 @@ pub enum TableLayoutKind {
 
 impl TableLayoutKind {
     /// The layouts by their names.
-    pub const NAMED: [(&'static str, Self); 3] = [
-        ("normal", Self::Normal),
-        ("vertical", Self::Vertical),
-        ("capsule", Self::Capsule),
-    ];
+    pub const NAMED: [(&'static str, Self); 3] =
+        [("normal", Self::Normal), ("vertical", Self::Vertical), ("capsule", Self::Capsule)];
 
     /// The layout of that name.
     ///
@@ -48,10 +45,7 @@ impl TableLayoutKind {
         let known = Self::NAMED.iter().find(|(known, _)| *known == name);
         known.map(|(_, kind)| *kind).ok_or_else(|| {
             let names = Self::NAMED.map(|(name, _)| name).join(", ");
-            Error::argument(
-                "layout",
-                format!("layout = \"{name}\": must be one of {names}"),
-            )
+            Error::argument("layout", format!("layout = \"{name}\": must be one of {names}"))
         })
     }
 
@@ -209,8 +203,5 @@ fn by_track(lbns: Range<u64>, track: u64, emit: &mut Emit<'_>) -> Result<()> {
 }
 
 fn extent(lbns: Range<u64>) -> Extent {
-    Extent {
-        lbn: lbns.start,
-        blocks: (lbns.end - lbns.start) as u32,
-    }
+    Extent { lbn: lbns.start, blocks: (lbns.end - lbns.start) as u32 }
 }

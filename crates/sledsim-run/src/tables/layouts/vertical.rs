@@ -75,11 +75,7 @@ impl Vertical {
             });
             begin = end;
         }
-        Ok(Self {
-            columns: own,
-            header: u64::from(PAGE_BYTES - room),
-            track,
-        })
+        Ok(Self { columns: own, header: u64::from(PAGE_BYTES - room), track })
     }
 }
 

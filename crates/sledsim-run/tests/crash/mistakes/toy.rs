@@ -66,23 +66,10 @@ const MOST_COPIES: usize = 3;
 
 /// What a request of a child is for.
 enum Job {
-    Write {
-        host: u64,
-        blocks: Vec<(u64, u64)>,
-    },
-    Read {
-        host: u64,
-        places: Vec<usize>,
-        slots: Vec<u64>,
-    },
-    CopyOut {
-        lbn: u64,
-        slot: u64,
-    },
-    CopyIn {
-        lbn: u64,
-        slot: u64,
-    },
+    Write { host: u64, blocks: Vec<(u64, u64)> },
+    Read { host: u64, places: Vec<usize>, slots: Vec<u64> },
+    CopyOut { lbn: u64, slot: u64 },
+    CopyIn { lbn: u64, slot: u64 },
 }
 
 struct HostRequest {
@@ -181,10 +168,7 @@ impl Toy {
             parent,
             arrival: at,
             op,
-            flags: Flags {
-                fua,
-                ..Flags::default()
-            },
+            flags: Flags { fua, ..Flags::default() },
             extents,
             ..Request::default()
         };
@@ -253,10 +237,7 @@ impl Toy {
                     self.enter(*lbn, *slot);
                 }
             }
-            let job = Job::Write {
-                host,
-                blocks: entries,
-            };
+            let job = Job::Write { host, blocks: entries };
             self.send(FRONT, at, Op::Write, &slots, job, sink);
         }
         if self.is(Mistake::ForgetsWhoWaits) && self.waiting.len() > 3 {
@@ -317,11 +298,7 @@ impl Toy {
                 }
                 self.part_done(host, row, sink);
             }
-            Some(Job::Read {
-                host,
-                places,
-                slots,
-            }) => {
+            Some(Job::Read { host, places, slots }) => {
                 let tokens = self.child(child).take_read_data(row.id);
                 for slot in slots {
                     self.unpin(slot);
@@ -406,19 +383,11 @@ impl Toy {
             if blocks.is_empty() {
                 continue;
             }
-            let slots = if child == FRONT {
-                blocks.clone()
-            } else {
-                Vec::new()
-            };
+            let slots = if child == FRONT { blocks.clone() } else { Vec::new() };
             for slot in &slots {
                 self.pin(*slot);
             }
-            let job = Job::Read {
-                host: request.id,
-                places,
-                slots,
-            };
+            let job = Job::Read { host: request.id, places, slots };
             self.send(child, request.arrival, Op::Read, &blocks, job, sink);
         }
     }
@@ -442,11 +411,8 @@ impl Model for Toy {
         self.advance(request.arrival, false, sink);
         let extents = request.extents.iter();
         let blocks: Vec<u64> = extents.flat_map(|e| e.lbn..e.end()).collect();
-        let at_once = Row {
-            start: request.arrival,
-            completion: request.arrival,
-            ..Row::of(&request, 0)
-        };
+        let at_once =
+            Row { start: request.arrival, completion: request.arrival, ..Row::of(&request, 0) };
         match request.op {
             Op::Read => self.read(&request, &blocks, sink),
             Op::Write => {
@@ -572,9 +538,7 @@ impl Contents for Toy {
             self.free = (0..self.slots).collect();
         } else {
             self.directory = all;
-            self.free = (0..self.slots)
-                .filter(|slot| !used.contains(slot))
-                .collect();
+            self.free = (0..self.slots).filter(|slot| !used.contains(slot)).collect();
         }
         Some(end)
     }

@@ -54,11 +54,7 @@ fn check_every_block(layout: &dyn Layout, blocks: u64, what: &str) {
             assert_eq!(layout.logical(place), logical, "{what}: there and back");
             let within = layout.map(logical);
             assert_eq!(within.lbn, place, "{what}: from inside of a run");
-            assert_eq!(
-                within.blocks.min(blocks - logical),
-                length - ahead,
-                "{what}"
-            );
+            assert_eq!(within.blocks.min(blocks - logical), length - ahead, "{what}");
         }
         lbn += length;
     }
@@ -113,10 +109,8 @@ fn on_a_small_disk_and_composites_block_by_block() {
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("two.toml");
-    let child = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../sledsim-core/tests/devices/disk/small.toml"
-    );
+    let child =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../sledsim-core/tests/devices/disk/small.toml");
     let text = "title = 'two'\nkind = 'stripe'\nchildren = 2\nunit_blocks = 48\n\
                 [child]\nbase = 'CHILD'\n";
     std::fs::write(&path, text.replace("CHILD", child)).unwrap();
@@ -129,15 +123,7 @@ fn on_a_small_disk_and_composites_block_by_block() {
 
 #[test]
 fn on_the_presets() {
-    let presets = [
-        "sigmetrics2000",
-        "osdi2000",
-        "g1",
-        "g3",
-        "cmu2003",
-        "atlas10k",
-        "superdisk",
-    ];
+    let presets = ["sigmetrics2000", "osdi2000", "g1", "g3", "cmu2003", "atlas10k", "superdisk"];
     for preset in presets {
         let device = device(preset, &[]);
         let mut layouts = vec![

@@ -11,22 +11,14 @@ fn small_data_are_in_the_centre_and_large_ones_begin_at_the_edges() {
     assert_eq!(laid.to_json()["small_blocks"], 250_000); // 500 x 5 rows of 100
     let parts = laid.layout().parts();
     assert_eq!(parts[0].class, Some("small"));
-    assert_eq!(
-        (parts[0].cylinders.clone(), parts[0].rows.clone()),
-        (1000..1500, Some(11..16))
-    );
+    assert_eq!((parts[0].cylinders.clone(), parts[0].rows.clone()), (1000..1500, Some(11..16)));
     // Whole columns from the edges inwards: their tracks are whole. Then
     // what small data left of the middle one.
     let large: Vec<_> = (parts[1..].iter())
         .map(|part| {
             let rows = part.rows.clone().unwrap();
             assert_eq!(part.class, Some("large"));
-            (
-                part.cylinders.start,
-                part.cylinders.end,
-                rows.start,
-                rows.end,
-            )
+            (part.cylinders.start, part.cylinders.end, rows.start, rows.end)
         })
         .collect();
     assert_eq!(
@@ -49,14 +41,7 @@ fn a_part_that_both_share_is_cut_where_small_data_end() {
     let keys = "name = 'bipartite'\nby = 'columns'\ncolumns = 5\nsmall_blocks = 120";
     let laid = laid(&device, keys);
     let parts: Vec<_> = (laid.layout().parts().into_iter())
-        .map(|part| {
-            (
-                part.first_lbn,
-                part.blocks,
-                part.cylinders.start,
-                part.class.unwrap(),
-            )
-        })
+        .map(|part| (part.first_lbn, part.blocks, part.cylinders.start, part.class.unwrap()))
         .collect();
     assert_eq!(
         parts,
@@ -69,18 +54,6 @@ fn a_part_that_both_share_is_cut_where_small_data_end() {
             (428, 78, 5, "large"),
         ]
     );
-    assert_eq!(
-        laid.layout().map(110),
-        Run {
-            lbn: 110,
-            blocks: 10
-        }
-    );
-    assert_eq!(
-        laid.layout().map(428),
-        Run {
-            lbn: 120,
-            blocks: 78
-        }
-    );
+    assert_eq!(laid.layout().map(110), Run { lbn: 110, blocks: 10 });
+    assert_eq!(laid.layout().map(428), Run { lbn: 120, blocks: 78 });
 }

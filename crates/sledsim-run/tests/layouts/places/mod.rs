@@ -17,10 +17,7 @@ use sledsim_run::replay::TraceFiles;
 
 fn try_laid(device: &Device, keys: &str) -> Result<ResolvedLayout> {
     let keys = Keys::parse(keys, "layout.toml")?;
-    let traces = TraceFiles {
-        beside: None,
-        samples: None,
-    };
+    let traces = TraceFiles { beside: None, samples: None };
     ResolvedLayout::read(keys, &mut device.site(&traces, &mut |_| Ok(())))
 }
 
@@ -42,17 +39,12 @@ fn small_sled(base: &str, tracks: u32) -> Device {
         ],
     );
     let geometry = &device.mems().unwrap().geometry;
-    assert_eq!(
-        (geometry.cylinders, geometry.rows, geometry.tracks),
-        (23, 11, tracks)
-    );
+    assert_eq!((geometry.cylinders, geometry.rows, geometry.tracks), (23, 11, tracks));
     device
 }
 
 fn small_disk() -> Device {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../sledsim-core/tests/devices/disk/small.toml"
-    );
+    let path =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../sledsim-core/tests/devices/disk/small.toml");
     device(path, &[])
 }

@@ -24,10 +24,7 @@ fn by_distance(
     for (number, count) in counts.iter().enumerate() {
         let place = layout.map(number as u64 * unit).lbn;
         assert_eq!(place % unit, 0, "units stay whole");
-        found
-            .entry(at(place).abs_diff(middle))
-            .or_default()
-            .push(*count);
+        found.entry(at(place).abs_diff(middle)).or_default().push(*count);
     }
     found
 }
@@ -35,10 +32,7 @@ fn by_distance(
 fn check_falls(found: &BTreeMap<u32, Vec<u64>>) {
     let mut least = u64::MAX;
     for (distance, counts) in found {
-        assert!(
-            counts.iter().all(|count| *count <= least),
-            "at {distance}: {counts:?}"
-        );
+        assert!(counts.iter().all(|count| *count <= least), "at {distance}: {counts:?}");
         least = *counts.iter().min().unwrap();
     }
 }
@@ -111,28 +105,19 @@ fn the_law_first_takes_logical_order() {
     assert_eq!(laid.layout().map(0).lbn, 1250 * 2700);
     // 27 units to a cylinder: of two cylinders that are equally far, units
     // go to the right one and the left one by turns.
-    let cylinders: Vec<u32> = (0..67_500)
-        .map(|unit| at(laid.layout().map(unit * 100).lbn))
-        .collect();
+    let cylinders: Vec<u32> =
+        (0..67_500).map(|unit| at(laid.layout().map(unit * 100).lbn)).collect();
     assert!(cylinders[..27].iter().all(|cylinder| *cylinder == 1250));
     for (distance, units) in cylinders[27..27 + 54 * 1249].chunks(54).enumerate() {
         for (turn, cylinder) in units.iter().enumerate() {
             let away = distance as u32 + 1;
             let sides = [1250 + away, 1250 - away];
             assert!(sides.contains(cylinder));
-            assert_eq!(
-                *cylinder == units[0],
-                turn % 2 == 0,
-                "turn {turn} of {away}"
-            );
+            assert_eq!(*cylinder == units[0], turn % 2 == 0, "turn {turn} of {away}");
         }
     }
     // The cylinder that has no other on the right comes last.
-    assert!(
-        cylinders[27 + 54 * 1249..]
-            .iter()
-            .all(|cylinder| *cylinder == 0)
-    );
+    assert!(cylinders[27 + 54 * 1249..].iter().all(|cylinder| *cylinder == 0));
 }
 
 #[test]
@@ -148,10 +133,7 @@ fn the_law_zipf_is_that_of_the_workload() {
         counts[(source.take().unwrap().lbn() / 6) as usize] += 1;
         source.completed(id, at);
     }
-    let laid = laid(
-        &device,
-        "name = 'organ_pipe'\nunit_blocks = 6\nlaw = 'zipf'\nseed = 7",
-    );
+    let laid = laid(&device, "name = 'organ_pipe'\nunit_blocks = 6\nlaw = 'zipf'\nseed = 7");
     let geometry = device.mems().unwrap().geometry;
     let at = |lbn: u64| geometry.locate(lbn).cylinder;
     let found = by_distance(laid.layout(), 6, &counts, &at, 11);
@@ -168,12 +150,6 @@ fn the_law_zipf_is_that_of_the_workload() {
 fn blocks_that_fill_no_unit_stay_at_the_end() {
     let device = small_sled("g2", 1); // 506 blocks
     let laid = laid(&device, "name = 'organ_pipe'\nunit_blocks = 100");
-    assert_eq!(
-        laid.layout().map(500),
-        Run {
-            lbn: 500,
-            blocks: 6
-        }
-    );
+    assert_eq!(laid.layout().map(500), Run { lbn: 500, blocks: 6 });
     assert_eq!(laid.layout().logical(505), 505);
 }

@@ -10,16 +10,8 @@ fn unsuitable_layouts_are_refused() {
     let (memory, flash) = (device("memory", &[]), device("flash", &[]));
     let nearline = device("nearline20t", &[]);
     let cases = [
-        (
-            &sled,
-            "name = 'columnr'",
-            "name = 'columnr': unknown layout; did you mean 'columnar'?",
-        ),
-        (
-            &sled,
-            "name = 'x'",
-            "known are simple, organ_pipe, columnar, subregioned, bipartite",
-        ),
+        (&sled, "name = 'columnr'", "name = 'columnr': unknown layout; did you mean 'columnar'?"),
+        (&sled, "name = 'x'", "known are simple, organ_pipe, columnar, subregioned, bipartite"),
         (&sled, "columns = 3", "columns"),
         (
             &sled,
@@ -27,11 +19,7 @@ fn unsuitable_layouts_are_refused() {
             "columns = 24: must be at most the 23 cylinders",
         ),
         (&sled, "name = 'columnar'\ncolumns = 0", "columns = 0"),
-        (
-            &sled,
-            "name = 'subregioned'\nregions = 12",
-            "regions = 12: must be at most 11, the rows",
-        ),
+        (&sled, "name = 'subregioned'\nregions = 12", "regions = 12: must be at most 11, the rows"),
         (
             &sled,
             "name = 'subregioned'\nregions = 3\nspan_rows = 12",
@@ -48,57 +36,29 @@ fn unsuitable_layouts_are_refused() {
             "name = 'bipartite'\nsmall_blocks = 1012",
             "small_blocks = 1012: must be 1 to 1011",
         ),
-        (
-            &sled,
-            "name = 'bipartite'\nsmall_fraction = 1.0",
-            "small_fraction = 1.0",
-        ),
+        (&sled, "name = 'bipartite'\nsmall_fraction = 1.0", "small_fraction = 1.0"),
         (
             &sled,
             "name = 'bipartite'\nsmall_fraction = 0.1\nsmall_blocks = 9",
             "must not be given with small_blocks",
         ),
-        (
-            &sled,
-            "name = 'bipartite'\nby = 'columns'\ncolumns = 3\nregions = 3",
-            "regions",
-        ),
+        (&sled, "name = 'bipartite'\nby = 'columns'\ncolumns = 3\nregions = 3", "regions"),
         (
             &sled,
             "name = 'organ_pipe'\nunit_blocks = 1013",
             "unit_blocks = 1013: must be at most the 1012",
         ),
-        (
-            &sled,
-            "name = 'organ_pipe'\nseed = 3",
-            "seed = 3: must come with law = \"zipf\"",
-        ),
+        (&sled, "name = 'organ_pipe'\nseed = 3", "seed = 3: must come with law = \"zipf\""),
         (&sled, "name = 'organ_pipe'\nlaw = 'zip'", "zipf"),
-        (
-            &sled,
-            "name = 'organ_pipe'\nreshuffle_units = 3",
-            "must come with reshuffle_s",
-        ),
-        (
-            &sled,
-            "name = 'organ_pipe'\nreshuffle_s = 0",
-            "reshuffle_s = 0",
-        ),
+        (&sled, "name = 'organ_pipe'\nreshuffle_units = 3", "must come with reshuffle_s"),
+        (&sled, "name = 'organ_pipe'\nreshuffle_s = 0", "reshuffle_s = 0"),
         (
             &sled,
             "name = 'organ_pipe'\nlaw = 'first'\ntrace = { file = 'x' }",
             "must not be given with the table trace",
         ),
-        (
-            &sled,
-            "name = 'organ_pipe'\ntrace = { file = '/no/such.trace' }",
-            "/no/such.trace",
-        ),
-        (
-            &sled,
-            "name = 'organ_pipe'\ntrace = { addres = 'wrap' }",
-            "trace.file",
-        ),
+        (&sled, "name = 'organ_pipe'\ntrace = { file = '/no/such.trace' }", "/no/such.trace"),
+        (&sled, "name = 'organ_pipe'\ntrace = { addres = 'wrap' }", "trace.file"),
         (
             &disk,
             "name = 'subregioned'",
@@ -113,16 +73,8 @@ fn unsuitable_layouts_are_refused() {
         (&memory, "name = 'organ_pipe'", "needs a sled or a disk"),
         (&flash, "name = 'organ_pipe'", "of kind 'flash'"),
         (&flash, "name = 'subregioned'", "of kind 'flash'"),
-        (
-            &flash,
-            "name = 'bipartite'\nby = 'columns'",
-            "of kind 'flash'",
-        ),
-        (
-            &nearline,
-            "name = 'organ_pipe'\nunit_blocks = 8",
-            "unit_blocks = 8: must be at least",
-        ),
+        (&flash, "name = 'bipartite'\nby = 'columns'", "of kind 'flash'"),
+        (&nearline, "name = 'organ_pipe'\nunit_blocks = 8", "unit_blocks = 8: must be at least"),
     ];
     for (device, keys, expected) in cases {
         let error = try_laid(device, keys).expect_err(keys).to_string();

@@ -21,10 +21,7 @@ fn check_order(keys: &str, expected: &[(usize, usize)]) {
         let ends = [0, blocks - 1].into_iter();
         for ahead in ends.chain((0..300).map(|_| stream.below(blocks))) {
             let place = geometry.locate(layout.map(first + ahead).lbn);
-            assert!(
-                (X[x]..X[x + 1]).contains(&place.cylinder),
-                "{x} {y}: {place:?}"
-            );
+            assert!((X[x]..X[x + 1]).contains(&place.cylinder), "{x} {y}: {place:?}");
             assert!((Y[y]..Y[y + 1]).contains(&place.row), "{x} {y}: {place:?}");
         }
         first += blocks;
@@ -65,17 +62,7 @@ fn regions_follow_their_distance_nearer_in_x_first() {
 
 #[test]
 fn by_columns_the_ten_leftmost_and_ten_rightmost_come_last() {
-    let columns = [
-        (2, 2),
-        (2, 1),
-        (2, 3),
-        (2, 0),
-        (2, 4),
-        (1, 2),
-        (3, 2),
-        (1, 1),
-        (1, 3),
-    ];
+    let columns = [(2, 2), (2, 1), (2, 3), (2, 0), (2, 4), (1, 2), (3, 2), (1, 1), (1, 3)];
     check_order("name = 'subregioned'\norder = 'columns'", &columns);
     let device = device("osdi2000", &[]);
     let laid = laid(&device, "name = 'subregioned'\norder = 'columns'");
@@ -93,21 +80,13 @@ fn what_is_outside_of_the_span_comes_after() {
     let keys = "name = 'subregioned'\nspan_cylinders = 2000\nspan_rows = 22";
     let parts = laid(&device, keys).layout().parts();
     assert_eq!(parts.len(), 29);
-    assert_eq!(
-        (parts[0].cylinders.clone(), parts[0].rows.clone()),
-        (1050..1450, Some(11..15))
-    );
+    assert_eq!((parts[0].cylinders.clone(), parts[0].rows.clone()), (1050..1450, Some(11..15)));
     let outside: Vec<_> = (parts[25..].iter())
         .map(|part| (part.cylinders.clone(), part.rows.clone().unwrap()))
         .collect();
     assert_eq!(
         outside,
-        [
-            (250..2250, 0..2),
-            (250..2250, 24..27),
-            (0..250, 0..27),
-            (2250..2500, 0..27)
-        ]
+        [(250..2250, 0..2), (250..2250, 24..27), (0..250, 0..27), (2250..2500, 0..27)]
     );
 }
 

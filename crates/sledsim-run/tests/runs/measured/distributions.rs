@@ -5,20 +5,13 @@ use sledsim_base::request::Op;
 
 #[test]
 fn the_longest_wait_is_that_of_the_rows() {
-    let run = planned(
-        &g2(),
-        &load("rate = 1000.0\nrequests = 5000\n"),
-        &in_memory(),
-    );
+    let run = planned(&g2(), &load("rate = 1000.0\nrequests = 5000\n"), &in_memory());
     let rows = rows(&run.batches);
     let queue = rows.iter().map(|row| row.queue).max().unwrap();
     let worst = rows.iter().find(|row| row.queue == queue).unwrap();
     let found = &run.document["summary"]["longest_wait"];
     assert_eq!(found["queue_ms"], queue as f64 / 1e6);
-    assert_eq!(
-        found["queue_ms"],
-        run.document["summary"]["queue_ms"]["max"]
-    );
+    assert_eq!(found["queue_ms"], run.document["summary"]["queue_ms"]["max"]);
     assert_eq!(found["id"], worst.id);
     assert_eq!(found["lbn"], worst.lbn);
     assert_eq!(found["blocks"], worst.blocks);
@@ -28,11 +21,7 @@ fn the_longest_wait_is_that_of_the_rows() {
 
 #[test]
 fn distribution_functions_are_those_of_the_rows() {
-    let run = planned(
-        &g2(),
-        &load("rate = 900.0\nrequests = 4000\n"),
-        &in_memory(),
-    );
+    let run = planned(&g2(), &load("rate = 900.0\nrequests = 4000\n"), &in_memory());
     let rows = rows(&run.batches);
     type Chosen = fn(&Seen) -> bool;
     type TimeOf = fn(&Seen) -> u64;
@@ -47,12 +36,7 @@ fn distribution_functions_are_those_of_the_rows() {
         let mut exact: Vec<u64> = rows.iter().filter(|r| chosen(r)).map(of).collect();
         exact.sort_unstable();
         let points = run.stats.cdf(time, op).unwrap();
-        assert!(
-            points
-                .windows(2)
-                .all(|p| p[0].0 < p[1].0 && p[0].1 < p[1].1),
-            "{time}"
-        );
+        assert!(points.windows(2).all(|p| p[0].0 < p[1].0 && p[0].1 < p[1].1), "{time}");
         let last = points.last().unwrap();
         assert_eq!(*last, (*exact.last().unwrap() as f64 / 1e6, 1.0));
         for &(ms, share) in &points {
@@ -61,19 +45,11 @@ fn distribution_functions_are_those_of_the_rows() {
             let count = (share * exact.len() as f64).round() as usize;
             let ns = (ms * 1e6).round() as u64;
             assert!(exact[count - 1] <= ns, "{time}: {ms}");
-            assert!(
-                exact[count - 1] >= ns.saturating_sub(ns / 1024 + 1),
-                "{time}: {ms}"
-            );
+            assert!(exact[count - 1] >= ns.saturating_sub(ns / 1024 + 1), "{time}: {ms}");
             assert!(count == exact.len() || exact[count] > ns, "{time}: {ms}");
         }
     }
-    assert!(
-        run.stats
-            .cdf("response_time", Some(Op::Flush))
-            .unwrap()
-            .is_empty()
-    );
+    assert!(run.stats.cdf("response_time", Some(Op::Flush)).unwrap().is_empty());
     let message = |time, op| run.stats.cdf(time, op).unwrap_err().to_string();
     assert!(message("respons_time", None).contains("did you mean 'response_time'"));
     assert!(message("seek", Some(Op::Read)).contains("response_time"));

@@ -71,18 +71,13 @@ fn figures_obey_the_laws_on_every_kind_of_device() {
             let flow = number(&summary["throughput_iops"]) / 1e3;
             let response_ms = number(&summary["response_time_ms"]["mean"]);
             let outstanding = number(&summary["mean_outstanding"]);
-            assert!(
-                close(outstanding, flow * response_ms),
-                "{case}: {outstanding}"
-            );
+            assert!(close(outstanding, flow * response_ms), "{case}: {outstanding}");
             // What arrivals found, by looking at all rows. Those that a run that is given
             // up never served have none.
             if summary["saturated"].is_null() {
                 let found = counted.iter().map(|row| {
                     let before = rows.iter().take_while(|other| other.id < row.id);
-                    before
-                        .filter(|other| other.completion > row.arrival)
-                        .count()
+                    before.filter(|other| other.completion > row.arrival).count()
                 });
                 let found: Vec<usize> = found.collect();
                 let mean = found.iter().sum::<usize>() as f64 / found.len() as f64;
@@ -108,18 +103,11 @@ fn figures_obey_the_laws_on_every_kind_of_device() {
                 assert!(close(both, of("utilisation")), "{case}: {mechanism}");
                 most = most.max(of("utilisation"));
                 // What it began before the warm-up ended does not count.
-                assert!(
-                    both <= 1.0 + 1e-9 || cut > 0 && both < 1.05,
-                    "{case}: {mechanism}"
-                );
+                assert!(both <= 1.0 + 1e-9 || cut > 0 && both < 1.05, "{case}: {mechanism}");
             }
             assert_eq!(number(&summary["utilisation"]), most, "{case}");
             let names = mechanisms.iter().filter(|one| one["utilisation"] == most);
-            assert!(
-                names
-                    .map(|one| &one["name"])
-                    .any(|name| *name == summary["busiest"])
-            );
+            assert!(names.map(|one| &one["name"]).any(|name| *name == summary["busiest"]));
             let has_one = !matches!(name, "flash" | "tier" | "array");
             if has_one && cut == 0 && summary["saturated"].is_null() {
                 let active_s =

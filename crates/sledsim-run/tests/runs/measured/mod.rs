@@ -35,17 +35,11 @@ fn load(text: &str) -> Load {
 }
 
 fn in_memory() -> Plan {
-    Plan {
-        rows: RowsTo::Memory,
-        series: SeriesTo::Memory,
-        ..Plan::default()
-    }
+    Plan { rows: RowsTo::Memory, series: SeriesTo::Memory, ..Plan::default() }
 }
 
 fn number(value: &Value) -> f64 {
-    value
-        .as_f64()
-        .unwrap_or_else(|| panic!("{value} is no number"))
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
 fn close(found: f64, expected: f64) -> bool {

@@ -9,10 +9,7 @@ use std::fs;
 use tempfile::tempdir;
 
 fn precise(precision: f64) -> Plan {
-    Plan {
-        precision: Some(precision),
-        ..Plan::default()
-    }
+    Plan { precision: Some(precision), ..Plan::default() }
 }
 
 /// All but what is about the precision and its interval.
@@ -51,21 +48,14 @@ fn a_load_that_ends_before_its_precision_is_reported() {
     assert!(number(&ended["reached"]) > 0.001);
     assert_eq!(ended["missed"], "the load ended after 2000 requests");
     let few = said("rate = 700.0\nrequests = 200\n");
-    assert_eq!(
-        few["missed"],
-        "the load ended after 200 requests (too few requests)"
-    );
+    assert_eq!(few["missed"], "the load ended after 200 requests (too few requests)");
     let none = said("rate = 700.0\nrequests = 1\n");
     assert_eq!(none["reached"], Value::Null);
     let outrun = said("rate = 9000.0\nmax_queue = 1000\n");
     assert_eq!(outrun["missed"], "the load outran the device (saturated)");
     // Longer than 285 years: the longest load there is, then.
     let text = "rate = 2e-6\n";
-    let rare = planned(
-        &g2(),
-        &load(&format!("{text}requests = 20\n")),
-        &Plan::default(),
-    );
+    let rare = planned(&g2(), &load(&format!("{text}requests = 20\n")), &Plan::default());
     assert_eq!(rare.document["summary"]["requests"], 20);
     let rare = said(text);
     assert_eq!(rare["missed"], "the limit of 18000 requests came first");
@@ -75,20 +65,12 @@ fn a_load_that_ends_before_its_precision_is_reported() {
 fn the_precision_also_stops_a_trace() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("a.trace");
-    let lines: String = (0..50)
-        .map(|i| format!("{i} 0 {} 8 1\n", 977 * i))
-        .collect();
+    let lines: String = (0..50).map(|i| format!("{i} 0 {} 8 1\n", 977 * i)).collect();
     fs::write(&path, lines).unwrap();
     let load = Load::trace(&path, Keys::empty("trace")).unwrap();
     let said = planned(&g2(), &load, &precise(0.01)).document["summary"]["precision"].clone();
-    assert_eq!(
-        said["missed"],
-        "the load ended after 50 requests (too few requests)"
-    );
-    let seeds = Plan {
-        seeds: 2,
-        ..Plan::default()
-    };
+    assert_eq!(said["missed"], "the load ended after 50 requests (too few requests)");
+    let seeds = Plan { seeds: 2, ..Plan::default() };
     let error = tried(&g2(), &load, &seeds).map(drop).unwrap_err();
     assert!(error.to_string().contains("a trace has no seed"), "{error}");
 }

@@ -10,11 +10,7 @@ use sledsim_run::load::Load;
 use sledsim_run::run::{Plan, RowsTo, Run, SeriesTo, run};
 
 fn seeds(seeds: u64, threads: usize) -> Plan {
-    Plan {
-        seeds,
-        threads,
-        ..Plan::default()
-    }
+    Plan { seeds, threads, ..Plan::default() }
 }
 
 const LOAD: &str = "rate = 900.0\nrequests = 2000\nseed = 3\nwarm_up_requests = 100\n";
@@ -23,15 +19,8 @@ const LOAD: &str = "rate = 900.0\nrequests = 2000\nseed = 3\nwarm_up_requests = 
 fn results_do_not_depend_on_threads() {
     for precision in [None, Some(0.04)] {
         let run = |threads| {
-            let plan = Plan {
-                precision,
-                ..seeds(7, threads)
-            };
-            let load = if precision.is_some() {
-                "rate = 900.0"
-            } else {
-                LOAD
-            };
+            let plan = Plan { precision, ..seeds(7, threads) };
+            let load = if precision.is_some() { "rate = 900.0" } else { LOAD };
             let run = planned(&g2(), &load_of(load), &plan);
             (run.document.to_string(), run.stats)
         };
@@ -74,17 +63,11 @@ fn several_seeds_give_the_sum_of_single_runs() {
         "/mechanism_requests",
     ] {
         let sum: f64 = of(pointer).iter().sum();
-        assert!(
-            close(number(summary.pointer(pointer).unwrap()), sum),
-            "{pointer}"
-        );
+        assert!(close(number(summary.pointer(pointer).unwrap()), sum), "{pointer}");
     }
     let requests: f64 = of("/requests").iter().sum();
     let duration: f64 = of("/duration_s").iter().sum();
-    assert!(close(
-        number(&summary["throughput_iops"]),
-        requests / duration
-    ));
+    assert!(close(number(&summary["throughput_iops"]), requests / duration));
     let most = of("/response_time_ms/max").into_iter().fold(0.0, f64::max);
     assert_eq!(number(&summary["response_time_ms"]["max"]), most);
     // What each gave is what it gives alone.
@@ -93,10 +76,7 @@ fn several_seeds_give_the_sum_of_single_runs() {
         let alone = &alone.document["summary"];
         assert_eq!(one["seed"], seed);
         assert_eq!(one["requests"], alone["requests"]);
-        assert_eq!(
-            one["mean_response_time_ms"],
-            alone["response_time_ms"]["mean"]
-        );
+        assert_eq!(one["mean_response_time_ms"], alone["response_time_ms"]["mean"]);
         assert_eq!(one["mean_queue_ms"], alone["queue_ms"]["mean"]);
         assert_eq!(one["throughput_iops"], alone["throughput_iops"]);
         assert_eq!(one["confidence"], alone["confidence"]["response_time_ms"]);
@@ -144,26 +124,16 @@ fn the_first_error_is_reported_and_all_stop() {
 
 #[test]
 fn progress_is_reported_and_runs_can_be_interrupted() {
-    let mut last = Progress {
-        completed: 0,
-        requests: None,
-        share: None,
-    };
+    let mut last = Progress { completed: 0, requests: None, share: None };
     let load = load("requests = 1000000000\n");
-    let error = run(
-        &g2(),
-        &load,
-        SchedulerSpec::default(),
-        seeds(3, 2),
-        &mut |at| {
-            assert!(at.completed >= last.completed);
-            last = at;
-            if at.completed > 100_000 {
-                return Err(Error::Interrupted);
-            }
-            Ok(())
-        },
-    );
+    let error = run(&g2(), &load, SchedulerSpec::default(), seeds(3, 2), &mut |at| {
+        assert!(at.completed >= last.completed);
+        last = at;
+        if at.completed > 100_000 {
+            return Err(Error::Interrupted);
+        }
+        Ok(())
+    });
     assert!(matches!(error.map(drop), Err(Error::Interrupted)));
     assert_eq!(last.requests, Some(3_000_000_000));
 }
@@ -171,76 +141,21 @@ fn progress_is_reported_and_runs_can_be_interrupted() {
 #[test]
 fn results_of_single_runs_are_refused() {
     for (plan, says) in [
-        (
-            Plan {
-                rows: RowsTo::Memory,
-                ..seeds(2, 0)
-            },
-            "rows",
-        ),
-        (
-            Plan {
-                parts: true,
-                ..seeds(2, 0)
-            },
-            "rows are kept of a single run only",
-        ),
-        (
-            Plan {
-                parts: true,
-                ..seeds(1, 0)
-            },
-            "parts = true: no rows are kept",
-        ),
-        (
-            Plan {
-                series: SeriesTo::Memory,
-                ..seeds(2, 0)
-            },
-            "series",
-        ),
+        (Plan { rows: RowsTo::Memory, ..seeds(2, 0) }, "rows"),
+        (Plan { parts: true, ..seeds(2, 0) }, "rows are kept of a single run only"),
+        (Plan { parts: true, ..seeds(1, 0) }, "parts = true: no rows are kept"),
+        (Plan { series: SeriesTo::Memory, ..seeds(2, 0) }, "series"),
         (seeds(10_001, 0), "seeds = 10001"),
+        (Plan { precision: Some(0.0), ..seeds(1, 0) }, "precision = 0"),
+        (Plan { precision: Some(2.0), ..seeds(1, 0) }, "precision = 2"),
+        (Plan { precision: Some(f64::NAN), ..seeds(1, 0) }, "precision = NaN"),
+        (Plan { window: Some(Nanos(5)), ..seeds(1, 0) }, "series_ms"),
         (
-            Plan {
-                precision: Some(0.0),
-                ..seeds(1, 0)
-            },
-            "precision = 0",
-        ),
-        (
-            Plan {
-                precision: Some(2.0),
-                ..seeds(1, 0)
-            },
-            "precision = 2",
-        ),
-        (
-            Plan {
-                precision: Some(f64::NAN),
-                ..seeds(1, 0)
-            },
-            "precision = NaN",
-        ),
-        (
-            Plan {
-                window: Some(Nanos(5)),
-                ..seeds(1, 0)
-            },
-            "series_ms",
-        ),
-        (
-            Plan {
-                window: Some(Nanos(5)),
-                series: SeriesTo::Memory,
-                ..seeds(1, 0)
-            },
+            Plan { window: Some(Nanos(5)), series: SeriesTo::Memory, ..seeds(1, 0) },
             "choose longer ones",
         ),
     ] {
-        let said = tried(&g2(), &load(LOAD), &plan)
-            .map(drop)
-            .unwrap_err()
-            .to_string();
+        let said = tried(&g2(), &load(LOAD), &plan).map(drop).unwrap_err().to_string();
         assert!(said.contains(says), "{said}");
     }
     let last = load("seed = 9223372036854775807\n");

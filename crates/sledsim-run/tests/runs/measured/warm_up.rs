@@ -49,16 +49,10 @@ fn warm_up_and_counted_requests_add_up_to_the_whole() {
         let mean = response as f64 / counted.len() as f64 / 1e6;
         assert!(close(number(&summary["response_time_ms"]["mean"]), mean));
         let nanojoules: u64 = counted.iter().map(|r| r.energy_nj).sum();
-        assert!(close(
-            number(&summary["request_energy_j"]),
-            nanojoules as f64 / 1e9
-        ));
+        assert!(close(number(&summary["request_energy_j"]), nanojoules as f64 / 1e9));
         // Energy: that of the whole but for the window that ends there.
         let window = Some(Nanos(until));
-        let plan = Plan {
-            window,
-            ..in_memory()
-        };
+        let plan = Plan { window, ..in_memory() };
         let windows = planned(&g2(), &load(&text), &plan).series.unwrap();
         assert_eq!(windows[0].end.0, until);
         let whole = energy(&whole.document["summary"]);
@@ -66,10 +60,7 @@ fn warm_up_and_counted_requests_add_up_to_the_whole() {
         assert!(close(energy(summary), whole - warm_up_j), "{cut}");
         assert!(energy(summary) < 0.9 * whole, "{cut}");
         let mechanisms = summary["mechanisms"].as_array().unwrap();
-        assert_eq!(
-            [&mechanisms[0]["name"], &mechanisms[1]["name"]],
-            ["g2", "g2.bus"]
-        );
+        assert_eq!([&mechanisms[0]["name"], &mechanisms[1]["name"]], ["g2", "g2.bus"]);
         for mechanism in mechanisms {
             let of = |key: &str| number(&mechanism[key]);
             assert!(close(of("busy_s") / seconds, of("utilisation")));
@@ -126,14 +117,8 @@ fn a_warm_up_longer_than_the_load_is_refused() {
         error.map(drop).unwrap_err().to_string()
     };
     for (text, says) in [
-        (
-            "requests = 50\nwarm_up_requests = 50\n",
-            "must be below the 50 requests",
-        ),
-        (
-            "requests = 50\nwarm_up_s = 1000.0\n",
-            "warm_up_s = 1000: the load ended at",
-        ),
+        ("requests = 50\nwarm_up_requests = 50\n", "must be below the 50 requests"),
+        ("requests = 50\nwarm_up_s = 1000.0\n", "warm_up_s = 1000: the load ended at"),
         ("warm_up_s = -1.0\n", "warm_up_s = -1"),
         ("warm_up_requests = 0.5\n", "warm_up_requests = 0.5"),
     ] {

@@ -15,9 +15,7 @@ use sledsim_run::stats::Stats;
 fn random_rows(seed: u64, count: u64) -> Vec<Row> {
     let mut state = seed;
     let mut random = move |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 33) % below
     };
     let row = |id| {

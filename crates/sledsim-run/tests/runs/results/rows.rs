@@ -40,9 +40,7 @@ fn cells(batch: &RecordBatch) -> Vec<Vec<String>> {
         }
     };
     let columns = batch.columns();
-    (0..batch.num_rows())
-        .map(|i| columns.iter().map(|c| cell(c, i)).collect())
-        .collect()
+    (0..batch.num_rows()).map(|i| columns.iter().map(|c| cell(c, i)).collect()).collect()
 }
 
 /// A row as text, in the order of columns that the design names.
@@ -111,12 +109,7 @@ fn the_documented_table_is_the_schema() {
     let lines = rows.expect("a section Rows").lines();
     let documented: Vec<String> = lines
         .filter(|line| line.starts_with("| `"))
-        .map(|line| {
-            line.trim_matches('|')
-                .split('|')
-                .map(str::trim)
-                .collect::<Vec<_>>()
-        })
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>())
         .map(|cells| cells.join("|"))
         .collect();
     let actual: Vec<String> = row_schema()
@@ -160,11 +153,7 @@ fn batches_hold_the_rows_and_start_over() {
 #[test]
 fn values_beyond_signed_columns_saturate() {
     let mut buffer = RowBuffer::new(&DEVICES, 1);
-    buffer.push(&Row {
-        completion: Nanos::MAX,
-        id: u64::MAX,
-        ..Row::default()
-    });
+    buffer.push(&Row { completion: Nanos::MAX, id: u64::MAX, ..Row::default() });
     let batch = buffer.finish();
     let cells = &cells(&batch)[0];
     assert_eq!(cells[0], u64::MAX.to_string());
@@ -208,10 +197,7 @@ fn an_unwritable_target_is_refused_before_the_first_row() {
     for name in ["missing/out.parquet", "."] {
         let path = folder.path().join(name);
         let error = RowsFile::create(&path, &DEVICES).map(drop).unwrap_err();
-        assert!(
-            matches!(&error, Error::File { path: p, .. } if *p == path),
-            "{error}"
-        );
+        assert!(matches!(&error, Error::File { path: p, .. } if *p == path), "{error}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -230,11 +216,7 @@ fn a_drop_or_a_panic_leaves_nothing_and_keeps_the_old_file() {
         file
     };
     let file = begin();
-    assert_eq!(
-        fs::read_dir(folder.path()).unwrap().count(),
-        2,
-        "out and .part"
-    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "out and .part");
     drop(file);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     let panicked = std::panic::catch_unwind(|| {
@@ -305,9 +287,7 @@ fn a_full_disk_is_reported_and_leaves_nothing() {
         .arg(std::env::current_exe().unwrap())
         .env("LLVM_PROFILE_FILE", "/dev/null") // the limit would cut off that of `make coverage`
         .arg("--exact")
-        .arg(format!(
-            "{module}::a_full_disk_is_reported_and_leaves_nothing"
-        ))
+        .arg(format!("{module}::a_full_disk_is_reported_and_leaves_nothing"))
         .env(FOLDER, folder.path())
         .output()
         .unwrap();
@@ -323,11 +303,7 @@ fn memory_is_bounded_however_slow_the_disk() {
     const ROWS: u64 = 1_000_000;
     let folder = tempdir().unwrap();
     let pipe = folder.path().join("pipe");
-    if !Command::new("mkfifo")
-        .arg(&pipe)
-        .status()
-        .is_ok_and(|s| s.success())
-    {
+    if !Command::new("mkfifo").arg(&pipe).status().is_ok_and(|s| s.success()) {
         println!("skipped: no mkfifo on this system");
         return;
     }
@@ -346,11 +322,7 @@ fn memory_is_bounded_however_slow_the_disk() {
         while still < 5 {
             thread::sleep(Duration::from_millis(100));
             let now = pushed.load(Ordering::Relaxed);
-            still = if now == before && now > 0 {
-                still + 1
-            } else {
-                0
-            };
+            still = if now == before && now > 0 { still + 1 } else { 0 };
             before = now;
         }
         // One row group, four batches on their way, one being filled.

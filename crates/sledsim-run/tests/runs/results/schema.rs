@@ -39,10 +39,7 @@ fn check(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
                 };
                 let allowed =
                     |name: &Value| name == actual || name == "number" && actual == "integer";
-                if !rule
-                    .as_array()
-                    .map_or(allowed(rule), |a| a.iter().any(allowed))
-                {
+                if !rule.as_array().map_or(allowed(rule), |a| a.iter().any(allowed)) {
                     return Err(format!("{value} is not of type {rule}"));
                 }
             }
@@ -105,20 +102,14 @@ fn valid(summary: &Value) -> Result<(), String> {
 fn full() -> Value {
     let run = RunReport {
         simulated_end: Nanos(2_000_000_000_000),
-        saturated: Some(Saturated {
-            at: Nanos(1),
-            queue: 2,
-        }),
+        saturated: Some(Saturated { at: Nanos(1), queue: 2 }),
         reports: vec![Report {
             name: "g2".into(),
             mechanisms: vec![("", Busy::default()), (".bus", Busy::default())],
             energy: Some(Energy::default()),
             ..Report::default()
         }],
-        warm_up: Some(WarmUpCut {
-            requests: 3,
-            until: Nanos(4),
-        }),
+        warm_up: Some(WarmUpCut { requests: 3, until: Nanos(4) }),
         precision: Some(Precision {
             target: 0.01,
             reached: Some(0.02),
@@ -129,11 +120,7 @@ fn full() -> Value {
     let stats = stats_of(&random_rows(4, 100));
     let runs = [1, 2].map(|seed| SeedRun::new(seed, &stats, &run));
     let interval = Interval::of_runs(&[1.0, 2.0], 1000);
-    let run = RunReport {
-        runs: runs.into(),
-        intervals: [interval, None, interval],
-        ..run
-    };
+    let run = RunReport { runs: runs.into(), intervals: [interval, None, interval], ..run };
     summary(&stats, &run)
 }
 
@@ -147,16 +134,10 @@ fn summaries_follow_the_schema() {
     assert_eq!(instant["throughput_iops"], Value::Null);
     assert_eq!(instant["response_time_ms"]["mean"], json!(0.0));
     // The longest times there are.
-    let endless = Row {
-        completion: Nanos::MAX,
-        ..Row::default()
-    };
+    let endless = Row { completion: Nanos::MAX, ..Row::default() };
     let endless = summary(&stats_of(&[endless; 2]), &RunReport::default());
     valid(&endless).unwrap();
-    assert!(close(
-        &endless["response_time_ms"]["p50"],
-        u64::MAX as f64 / 1e6
-    ));
+    assert!(close(&endless["response_time_ms"]["p50"], u64::MAX as f64 / 1e6));
 }
 
 #[test]

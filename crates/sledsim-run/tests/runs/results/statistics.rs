@@ -34,11 +34,7 @@ fn a_run_worked_out_by_hand() {
         ..Row::default()
     };
     let stats = stats_of(&[row(1, Op::Read), row(2, Op::Read), row(3, Op::Write)]);
-    let energy = |seek_j, idle_j| Energy {
-        seek_j,
-        idle_j,
-        ..Energy::default()
-    };
+    let energy = |seek_j, idle_j| Energy { seek_j, idle_j, ..Energy::default() };
     let busy = |host_ms: u64, other_ms: u64| Busy {
         host: Nanos(host_ms * 1_000_000),
         other: Nanos(other_ms * 1_000_000),
@@ -53,17 +49,10 @@ fn a_run_worked_out_by_hand() {
         &stats,
         &RunReport {
             simulated_end: Nanos(11_000_000),
-            saturated: Some(Saturated {
-                at: Nanos(11_000_000),
-                queue: 7,
-            }),
+            saturated: Some(Saturated { at: Nanos(11_000_000), queue: 7 }),
             reports: vec![
                 report("two", vec![], energy(0.0, 0.0)),
-                report(
-                    "g2",
-                    vec![("", busy(3, 1)), (".bus", busy(5, 0))],
-                    energy(0.5, 0.25),
-                ),
+                report("g2", vec![("", busy(3, 1)), (".bus", busy(5, 0))], energy(0.5, 0.25)),
                 report("cache", vec![("", busy(0, 1))], energy(0.0, 1.25)),
             ],
             ..RunReport::default()
@@ -150,10 +139,7 @@ fn a_run_worked_out_by_hand() {
     assert_eq!(response["max"], json!(3.0));
     // Over the two that met a mechanism: 1 ms and 1.5 ms.
     let service = &found["service_time_ms"];
-    assert_eq!(
-        (&service["mean"], &service["max"]),
-        (&json!(1.25), &json!(1.5))
-    );
+    assert_eq!((&service["mean"], &service["max"]), (&json!(1.25), &json!(1.5)));
     assert!(close(&service["sd"], 0.25));
     assert!((1.0..1.001).contains(&service["p50"].as_f64().unwrap()));
     assert_eq!(service["p90"], json!(1.5));
@@ -189,9 +175,7 @@ fn every_time_agrees_with_brute_force() {
     for (key, time) in time_of {
         // Service times only of those that met a mechanism.
         let has = |r: &&Row| key != "service_time_ms" || r.passes > 0;
-        let mut ms: Vec<f64> = (rows.iter().filter(has))
-            .map(|r| time(r).0 as f64 / 1e6)
-            .collect();
+        let mut ms: Vec<f64> = (rows.iter().filter(has)).map(|r| time(r).0 as f64 / 1e6).collect();
         let n = ms.len() as f64;
         ms.sort_by(f64::total_cmp);
         let mean = ms.iter().sum::<f64>() / n;
@@ -209,13 +193,9 @@ fn every_time_agrees_with_brute_force() {
                 "{key}.{name}: {found} is not {expected}"
             );
         }
-        for (name, share) in [
-            ("p50", 0.5),
-            ("p90", 0.9),
-            ("p99", 0.99),
-            ("p99_9", 0.999),
-            ("p99_99", 0.9999),
-        ] {
+        for (name, share) in
+            [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)]
+        {
             // 25,000 times each share is a whole number, up to f64 noise.
             let exact = ms[(share * n - 1e-6).ceil() as usize - 1];
             let found = found[name].as_f64().unwrap();
@@ -263,14 +243,9 @@ fn totals_agree_with_brute_force() {
 #[test]
 fn what_is_partly_unknown_is_unknown() {
     let mut rows = random_rows(2, 100);
-    let device = |energy| Report {
-        energy,
-        ..Report::default()
-    };
-    let known = RunReport {
-        reports: vec![device(Some(Energy::default())); 2],
-        ..RunReport::default()
-    };
+    let device = |energy| Report { energy, ..Report::default() };
+    let known =
+        RunReport { reports: vec![device(Some(Energy::default())); 2], ..RunReport::default() };
     let unknown = RunReport {
         reports: vec![device(Some(Energy::default())), device(None)],
         ..RunReport::default()
@@ -301,13 +276,7 @@ fn what_is_partly_unknown_is_unknown() {
 fn parts_merged_are_the_whole_bit_for_bit() {
     let rows = random_rows(3, 3_000);
     let whole = stats_of(&rows);
-    for cuts in [
-        [0, 0],
-        [1, 2_999],
-        [500, 501],
-        [1_000, 2_000],
-        [3_000, 3_000],
-    ] {
+    for cuts in [[0, 0], [1, 2_999], [500, 501], [1_000, 2_000], [3_000, 3_000]] {
         let [a, b] = cuts;
         let [x, y, z] = [&rows[..a], &rows[a..b], &rows[b..]].map(stats_of);
         let mut left = x.clone();

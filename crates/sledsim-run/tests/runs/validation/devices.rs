@@ -30,10 +30,7 @@ fn trace(name: &str, text: &str) -> Trace {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();
-    Trace {
-        _folder: folder,
-        path,
-    }
+    Trace { _folder: folder, path }
 }
 
 fn load(path: &Path, keys: &str) -> Load {
@@ -96,10 +93,7 @@ fn a_device_agrees_with_itself() {
         for key in ["demerit_ms", "demerit_percent", "paired_rms_ms"] {
             assert_eq!(figure(&same, key, kind), Some(0.0), "{key} of {kind}");
         }
-        let (measured, simulated) = (
-            &same.document["measured_ms"],
-            &same.document["simulated_ms"],
-        );
+        let (measured, simulated) = (&same.document["measured_ms"], &same.document["simulated_ms"]);
         assert_eq!(measured[kind], simulated[kind]);
         assert!(measured[kind]["sd"].as_f64().unwrap() > 0.5, "times differ");
     }
@@ -116,10 +110,7 @@ fn a_device_agrees_with_itself() {
     assert!(close(paired, 2.0 * (1.0 / 3.0_f64).sqrt()));
     assert!(figure(&slower, "demerit_ms", "all").unwrap() <= paired);
     let worst = &slower.document["worst_request"];
-    assert_eq!(
-        (&worst["id"], &worst["op"]),
-        (&Value::from(1), &Value::from("write"))
-    );
+    assert_eq!((&worst["id"], &worst["op"]), (&Value::from(1), &Value::from("write")));
 
     // The same distribution, but another request each: only the pairs differ.
     let turned = trace("m.validate", &requests(|i| own[(i + 3) % 300]));
@@ -136,10 +127,7 @@ fn a_device_agrees_with_itself() {
     let reads = validated(&device, &trace("m.validate", &text).path, "");
     assert_eq!(figure(&reads, "demerit_ms", "write"), None);
     assert_eq!(reads.document["demerit_ms"]["write"], Value::Null);
-    assert_eq!(
-        figure(&reads, "demerit_ms", "all"),
-        figure(&reads, "demerit_ms", "read")
-    );
+    assert_eq!(figure(&reads, "demerit_ms", "all"), figure(&reads, "demerit_ms", "read"));
     let all = figure(&reads, "demerit_ms", "all");
     assert_eq!(reads.document["class_weighted_ms"].as_f64(), all);
     assert_eq!(reads.document["demerits_disagree"], false);
@@ -172,15 +160,9 @@ fn requests_meet_their_own_measurements_whatever_the_order_of_completion() {
     let ids = ids.as_primitive::<UInt64Type>().values();
     assert!(ids.iter().copied().eq(0..2000), "in the order of the trace");
     for part in ["queue", "service"] {
-        assert_eq!(
-            same.document["parts"][part]["paired_rms_ms"]["all"], 0.0,
-            "{part}"
-        );
+        assert_eq!(same.document["parts"][part]["paired_rms_ms"]["all"], 0.0, "{part}");
         let mean = &same.document["parts"][part]["measured_ms"]["all"]["mean"];
-        assert!(
-            mean.as_f64().unwrap() > 0.01,
-            "{part} has something to compare"
-        );
+        assert!(mean.as_f64().unwrap() > 0.01, "{part} has something to compare");
     }
 }
 
@@ -213,11 +195,7 @@ fn queue_and_service_are_separated() {
     assert_eq!(closed.document["measured_ms"]["read"]["max"], 4.0);
 
     // The first request warms up, and is still the one before the second.
-    let warm = validated(
-        &memory,
-        &file.path,
-        &format!("{columns}warm_up_requests = 1"),
-    );
+    let warm = validated(&memory, &file.path, &format!("{columns}warm_up_requests = 1"));
     assert_eq!(warm.document["left_out"]["warm_up"], 1);
     assert_eq!(warm.document["requests"]["all"], 2);
     assert_eq!(warm.document["measured_ms"]["write"]["mean"], 9.0);
@@ -228,32 +206,21 @@ fn queue_and_service_are_separated() {
 fn requests_are_classified_by_the_request_before() {
     // After (100, 8): behind it, on its last block, 255 and 256 blocks behind
     // its end, 255 and 256 before its start.
-    let second = [
-        ("108 4", "sequential"),
-        ("107 4", "overlapping"),
-        ("363 4", "near"),
-        ("364 4", "far"),
-    ];
+    let second =
+        [("108 4", "sequential"), ("107 4", "overlapping"), ("363 4", "near"), ("364 4", "far")];
     let memory = common::device("memory", &[]);
     for (place, expected) in second {
         let text = format!("R Hit 100 8 1 1\nW Hit {place} 1 1\n");
         let found = validated(&memory, &trace("m.validate", &text).path, "");
         let class = &found.document["classes"][1];
         assert_eq!(class["place"], expected, "{place}");
-        assert_eq!(
-            (&class["op"], &class["after"]),
-            (&"write".into(), &"read".into())
-        );
+        assert_eq!((&class["op"], &class["after"]), (&"write".into(), &"read".into()));
         let column = found.rows.column_by_name("place").unwrap();
         let column = column.as_dictionary::<Int32Type>();
         let names = column.values().as_string::<i32>();
         assert_eq!(names.value(column.keys().value(1) as usize), expected);
     }
-    for (first, expected) in [
-        (1000 - 255 - 4, "near"),
-        (1000 - 256 - 4, "far"),
-        (996, "near"),
-    ] {
+    for (first, expected) in [(1000 - 255 - 4, "near"), (1000 - 256 - 4, "far"), (996, "near")] {
         let text = format!("W Hit 1000 8 1 1\nW Hit {first} 4 1 1\n");
         let found = validated(&memory, &trace("m.validate", &text).path, "");
         assert_eq!(found.document["classes"][1]["place"], expected, "{first}");
@@ -275,13 +242,7 @@ fn the_table_holds_the_data_of_the_figures() {
     assert!(ids.iter().copied().eq(0..300));
     let measured = int64("measured_ns");
     assert_eq!(measured[17], 117_000);
-    assert_eq!(
-        table
-            .column_by_name("measured_queue_ns")
-            .unwrap()
-            .null_count(),
-        300
-    );
+    assert_eq!(table.column_by_name("measured_queue_ns").unwrap().null_count(), 300);
     let mut longer: Vec<(i64, i64)> = (measured.iter())
         .zip(int64("completion_ns").iter().zip(int64("arrival_ns")))
         .map(|(&measured, (end, start))| (measured, end - start))
@@ -302,9 +263,8 @@ fn the_table_holds_the_data_of_the_figures() {
     write_table(table, &path).unwrap();
     let written = std::fs::File::open(&path).unwrap();
     let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(written);
-    let batches: Vec<_> = (reader.unwrap().build().unwrap())
-        .map(std::result::Result::unwrap)
-        .collect();
+    let batches: Vec<_> =
+        (reader.unwrap().build().unwrap()).map(std::result::Result::unwrap).collect();
     assert_eq!(batches.len(), 1);
     assert_eq!(batches[0].schema().fields(), table.schema().fields());
     for (index, field) in table.schema().fields().iter().enumerate() {
@@ -338,14 +298,7 @@ fn refused_comparisons_have_a_message() {
 
     let plain = trace("a.trace", "0 0 100 8 1\n1 0 108 8 0\n");
     let refused = tried(&device, &plain.path, "").unwrap_err();
-    says(
-        refused,
-        &[
-            "a.trace: has no measured times",
-            "disksim_ascii",
-            "response=COLUMN:UNIT",
-        ],
-    );
+    says(refused, &["a.trace: has no measured times", "disksim_ascii", "response=COLUMN:UNIT"]);
 
     let columns = "columns = \"time=t:ns, offset=lba:512B, bytes=n:512B, op=op, response=r:ns\"";
     let mut text = "t,lba,n,op,r\n".to_owned();
@@ -354,11 +307,7 @@ fn refused_comparisons_have_a_message() {
     let keys = format!("{columns}\nmax_queue = 100");
     says(
         tried(&device, &fast.path, &keys).unwrap_err(),
-        &[
-            "fast.csv: its requests outran the device",
-            "time_scale",
-            "queue_depth = 1",
-        ],
+        &["fast.csv: its requests outran the device", "time_scale", "queue_depth = 1"],
     );
 
     let beyond = trace("m.validate", "R Hit 1 1 1 1\nR Hit 99999999999 1 1 1\n");
@@ -366,10 +315,7 @@ fn refused_comparisons_have_a_message() {
     says(refused, &["m.validate:2: ", "address = \"wrap\""]);
     assert!(tried(&device, &beyond.path, "address = \"wrap\"").is_ok());
     let bad = trace("m.validate", "R Hit 1 1 1 1\nR Hit 1 1 soon 1\n");
-    says(
-        tried(&device, &bad.path, "").unwrap_err(),
-        &["m.validate:2: ", "service", "soon"],
-    );
+    says(tried(&device, &bad.path, "").unwrap_err(), &["m.validate:2: ", "service", "soon"]);
 }
 
 /// The week of an HP workstation: what it says itself of its queues.
@@ -392,9 +338,7 @@ fn the_week_of_hplajw_is_compared_part_by_part() {
         let parts = &found.document["parts"];
         let mean = |part: &str| parts[part]["measured_ms"]["all"]["mean"].as_f64().unwrap();
         assert!((mean("queue") - queue_ms).abs() < 0.01, "{}", mean("queue"));
-        let response = found.document["measured_ms"]["all"]["mean"]
-            .as_f64()
-            .unwrap();
+        let response = found.document["measured_ms"]["all"]["mean"].as_f64().unwrap();
         assert!((mean("queue") + mean("service") - response).abs() < 1e-9);
         // The model of its header alone is within a third of the mean service.
         let share = parts["service"]["demerit_percent"]["all"].as_f64().unwrap();

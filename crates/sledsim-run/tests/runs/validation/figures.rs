@@ -7,10 +7,8 @@ use sledsim_base::units::Nanos;
 use sledsim_run::validation::{ClassWeighted, Comparison, Pair};
 
 fn pairs(measured: &[u64], simulated: &[u64]) -> Vec<Pair> {
-    let pair = |(&measured, &simulated)| Pair {
-        measured: Nanos(measured),
-        simulated: Nanos(simulated),
-    };
+    let pair =
+        |(&measured, &simulated)| Pair { measured: Nanos(measured), simulated: Nanos(simulated) };
     measured.iter().zip(simulated).map(pair).collect()
 }
 
@@ -41,10 +39,7 @@ fn the_figure_of_a_shift_is_the_shift() {
         let later: Vec<u64> = measured.iter().map(|&time| time + shift).collect();
         let ms = shift as f64 / 1e6;
         assert!(close(demerit(&measured, &later), ms), "{shift}");
-        assert!(
-            close(demerit(&later, &measured), ms),
-            "{shift}, the other way"
-        );
+        assert!(close(demerit(&later, &measured), ms), "{shift}, the other way");
     }
 }
 
@@ -100,13 +95,7 @@ fn missing_times_have_no_figure() {
     assert_eq!((none.demerit_ms(), none.paired_rms_ms()), (None, None));
     assert_eq!(none.demerit_percent(), None);
     assert_eq!(none.largest(), Value::Null);
-    assert!(
-        none.measured()
-            .as_object()
-            .unwrap()
-            .values()
-            .all(Value::is_null)
-    );
+    assert!(none.measured().as_object().unwrap().values().all(Value::is_null));
     // Times of zero have a figure, and no mean to compare it with.
     let zeros = compared(&[0, 0], &[0, 2_000_000]);
     assert!(close(zeros.demerit_ms().unwrap(), 2_f64.sqrt()));

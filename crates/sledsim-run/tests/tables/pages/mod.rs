@@ -16,17 +16,11 @@ use sledsim_run::tables::{Drive, Settings, Table, TableLayoutKind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-const KINDS: [TableLayoutKind; 3] = [
-    TableLayoutKind::Normal,
-    TableLayoutKind::Vertical,
-    TableLayoutKind::Capsule,
-];
+const KINDS: [TableLayoutKind; 3] =
+    [TableLayoutKind::Normal, TableLayoutKind::Vertical, TableLayoutKind::Capsule];
 
 fn settings(kind: TableLayoutKind) -> Settings {
-    Settings {
-        kind,
-        ..Settings::default()
-    }
+    Settings { kind, ..Settings::default() }
 }
 
 /// Any bytes, which the seed fixes.
@@ -78,9 +72,7 @@ fn all(table: &Table) -> Vec<usize> {
 
 /// All of a table, in one batch.
 fn whole(table: &mut Table) -> RecordBatch {
-    let (batches, _) = table
-        .scan(&all(table), 0, table.records())
-        .expect("all of it");
+    let (batches, _) = table.scan(&all(table), 0, table.records()).expect("all of it");
     assert_eq!(batches.len(), 1, "a small table");
     batches[0].clone()
 }

@@ -11,10 +11,7 @@ fn figure_6_has_its_attributes_where_the_report_says() {
     let device = device("cmu2003", &[]);
     let parallel = parallel(&device);
     let data = of_widths(&[8, 16], 2 * 270 * 64, 1);
-    let bare = Settings {
-        page_header_bytes: Some(0),
-        ..settings(TableLayoutKind::Capsule)
-    };
+    let bare = Settings { page_header_bytes: Some(0), ..settings(TableLayoutKind::Capsule) };
     let first = data.slice(0, 270 * 64);
     let one = table(&first, &device, bare);
     // The caption: a1 spans LBNs 0 to 269, a2 270 to 539 and 540 to 809.
@@ -44,16 +41,9 @@ fn the_reports_table_has_its_pages() {
     // Section 5.2.6: 115 records a page of 8 KB; capsules of 9 pages and 60 records.
     let data = of_widths(&[8, 32, 15, 16], 6000, 3);
     let device = device("cmu2003", &[]);
-    let facts = |kind| {
-        table(&data, &device, settings(kind))
-            .to_json()
-            .expect("facts")
-    };
+    let facts = |kind| table(&data, &device, settings(kind)).to_json().expect("facts");
     assert_eq!(facts(TableLayoutKind::Normal)["records_per_page"], 115);
-    assert_eq!(
-        facts(TableLayoutKind::Normal)["blocks"],
-        6000_u64.div_ceil(115) * 16
-    );
+    assert_eq!(facts(TableLayoutKind::Normal)["blocks"], 6000_u64.div_ceil(115) * 16);
     let capsule = facts(TableLayoutKind::Capsule);
     assert_eq!(capsule["records_per_capsule"], 60);
     assert_eq!(capsule["capsule_blocks"], 9);
@@ -101,10 +91,7 @@ fn whole_capsules_leave_tracks_empty_and_split_ones_do_not() {
     let data = of_widths(&[40, 40, 40, 40], 12 * 270 * 5, 2);
     let device = small(8);
     for (split, wasted) in [(true, 0), (false, 2 * 2 * 270)] {
-        let settings = Settings {
-            split,
-            ..settings(TableLayoutKind::Capsule)
-        };
+        let settings = Settings { split, ..settings(TableLayoutKind::Capsule) };
         check_places(&data, &device, settings);
         let facts = table(&data, &device, settings).to_json().expect("facts");
         assert_eq!(facts["wasted_blocks"], wasted);
@@ -129,9 +116,7 @@ fn a_full_device_still_has_bytes_for_each_value() {
     for kind in KINDS {
         let device = small(4);
         let few = of_widths(&[150, 40, 90], 10, 1);
-        let facts = table(&few, &device, settings(kind))
-            .to_json()
-            .expect("facts");
+        let facts = table(&few, &device, settings(kind)).to_json().expect("facts");
         let room = facts["capacity_records"].as_u64().expect("a number") as usize;
         let full = of_widths(&[150, 40, 90], room, 1);
         check_places(&full, &device, settings(kind));

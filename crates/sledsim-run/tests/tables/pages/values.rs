@@ -19,16 +19,9 @@ fn the_error_about_a_null_names_its_record_in_all_the_data() {
     let schema = Arc::new(Schema::new(vec![field]));
     let batches = [good, bad].map(|n| RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(n)]));
     let mut reader = arrow_array::RecordBatchIterator::new(batches, Arc::clone(&schema));
-    let error = Table::load(
-        &mut reader,
-        drive(&small(2)),
-        settings(TableLayoutKind::Normal),
-    );
+    let error = Table::load(&mut reader, drive(&small(2)), settings(TableLayoutKind::Normal));
     let error = error.err().expect("refused").to_string();
-    assert!(
-        error.starts_with("column 'n', record 6: is null"),
-        "{error}"
-    );
+    assert!(error.starts_with("column 'n', record 6: is null"), "{error}");
 }
 
 /// A table of several types, strings among them.
@@ -38,38 +31,13 @@ fn mixed(records: usize, seed: u64) -> RecordBatch {
         |byte: &u8| ["x", "yy", "", "a longer string than twelve bytes", "ü"][*byte as usize % 5];
     let keys: DictionaryArray<Int64Type> = any.iter().map(word).collect();
     batch(vec![
-        (
-            "flag",
-            Arc::new(
-                any.iter()
-                    .map(|b| Some(b % 3 == 0))
-                    .collect::<BooleanArray>(),
-            ),
-        ),
+        ("flag", Arc::new(any.iter().map(|b| Some(b % 3 == 0)).collect::<BooleanArray>())),
         ("key", Arc::new(keys)),
-        (
-            "n",
-            Arc::new(
-                any.iter()
-                    .map(|b| i64::from(*b) - 100)
-                    .collect::<Int64Array>(),
-            ),
-        ),
-        (
-            "word",
-            Arc::new(StringArray::from_iter_values(any.iter().map(word))),
-        ),
-        (
-            "view",
-            Arc::new(StringViewArray::from_iter_values(
-                any.iter().rev().map(word),
-            )),
-        ),
+        ("n", Arc::new(any.iter().map(|b| i64::from(*b) - 100).collect::<Int64Array>())),
+        ("word", Arc::new(StringArray::from_iter_values(any.iter().map(word)))),
+        ("view", Arc::new(StringViewArray::from_iter_values(any.iter().rev().map(word)))),
         ("blob", binary(77, records, seed)),
-        (
-            "small",
-            Arc::new(any.iter().map(|b| *b as i8).collect::<Int8Array>()),
-        ),
+        ("small", Arc::new(any.iter().map(|b| *b as i8).collect::<Int8Array>())),
     ])
 }
 
@@ -168,16 +136,7 @@ fn strings_that_come_again_in_an_append_keep_their_codes() {
         let array: ArrayRef = Arc::new(StringArray::from_iter_values(words));
         batch(vec![("w", array)])
     };
-    let mut table = table(
-        &words(&["a", "d"]),
-        &small(4),
-        settings(TableLayoutKind::Capsule),
-    );
-    table
-        .append(&[words(&["b", "c", "b", "a", "c"])])
-        .expect("room");
-    assert_eq!(
-        whole(&mut table),
-        words(&["a", "d", "b", "c", "b", "a", "c"])
-    );
+    let mut table = table(&words(&["a", "d"]), &small(4), settings(TableLayoutKind::Capsule));
+    table.append(&[words(&["b", "c", "b", "a", "c"])]).expect("room");
+    assert_eq!(whole(&mut table), words(&["a", "d", "b", "c", "b", "a", "c"]));
 }

@@ -35,10 +35,7 @@ fn try_to_read(name: &str, bytes: &[u8], columns: Option<&str>) -> usize {
     let Ok(input) = Input::new("t", Box::new(Cursor::new(bytes.to_vec()))) else {
         return 0;
     };
-    let options = Options {
-        columns: columns.map(str::to_owned),
-        ..Options::default()
-    };
+    let options = Options { columns: columns.map(str::to_owned), ..Options::default() };
     let Ok(mut reader) = format(name).open(input, &options) else {
         return 0;
     };

@@ -17,11 +17,7 @@ use sledsim_traces::{Format, Input, Options, Record};
 use std::io::Cursor;
 
 fn format(name: &str) -> Format {
-    let found = all()
-        .readers
-        .iter()
-        .copied()
-        .find(|format| format.name == name);
+    let found = all().readers.iter().copied().find(|format| format.name == name);
     found.expect("a format of this name")
 }
 
@@ -32,10 +28,7 @@ fn read_with(
     columns: Option<&str>,
 ) -> Result<(Vec<Record>, Vec<Option<String>>)> {
     let input = Input::new("t", Box::new(Cursor::new(bytes.as_ref().to_vec())))?;
-    let options = Options {
-        columns: columns.map(str::to_owned),
-        ..Options::default()
-    };
+    let options = Options { columns: columns.map(str::to_owned), ..Options::default() };
     let mut reader = format(name).open(input, &options)?;
     let (mut records, mut names) = (Vec::new(), Vec::new());
     while let Some(record) = reader.next()? {
@@ -64,21 +57,11 @@ fn message_with(name: &str, bytes: impl AsRef<[u8]>, columns: Option<&str>) -> S
 }
 
 fn record(time_ns: u64, device: u32, op: Op, offset: u64, bytes: u64) -> Record {
-    Record {
-        time: Nanos(time_ns),
-        device,
-        op,
-        offset,
-        bytes,
-        ..Record::default()
-    }
+    Record { time: Nanos(time_ns), device, op, offset, bytes, ..Record::default() }
 }
 
 fn with_response(record: Record, response_ns: u64) -> Record {
-    Record {
-        response: Some(Nanos(response_ns)),
-        ..record
-    }
+    Record { response: Some(Nanos(response_ns)), ..record }
 }
 
 /// A table of bad inputs: what replaces what in `good`, and what the message
@@ -138,15 +121,7 @@ const SRT: Srt = Srt {
 impl Srt {
     /// With so many words behind `info`.
     fn words(self, extra: usize) -> Vec<u32> {
-        let Self {
-            sec,
-            usec,
-            stop_us,
-            bytes,
-            sector,
-            device,
-            flags,
-        } = self;
+        let Self { sec, usec, stop_us, bytes, sector, device, flags } = self;
         let size = 4 * (13 + extra as u32);
         let mut words = vec![
             size,

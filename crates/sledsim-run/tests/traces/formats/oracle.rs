@@ -14,23 +14,12 @@ fn oracle(time: u32, size: u32, next: i64) -> Vec<u8> {
 
 #[test]
 fn oracle_general_is_refused_with_the_reason() {
-    let file = [
-        oracle(0, 4_096, 2),
-        oracle(0, 512, -1),
-        oracle(1, 4_096, -1),
-    ]
-    .concat();
+    let file = [oracle(0, 4_096, 2), oracle(0, 512, -1), oracle(1, 4_096, -1)].concat();
     let reason = "oracleGeneral traces cannot drive a timing simulation: their times are whole \
                   seconds, and they do not say what is a read and what a write";
     let found = message("oracle_general", &file);
-    assert!(
-        found.contains(reason) && !found.contains("look like"),
-        "{found}"
-    );
-    let found = message(
-        "oracle_general",
-        "0,20941264,8192,W,0.551706\n1,1,512,R,1\n",
-    );
+    assert!(found.contains(reason) && !found.contains("look like"), "{found}");
+    let found = message("oracle_general", "0,20941264,8192,W,0.551706\n1,1,512,R,1\n");
     assert!(found.contains("does not look like one"), "{found}");
 
     let folder = tempfile::TempDir::new().unwrap();

@@ -22,9 +22,7 @@ fn speed_of_reading_and_writing() {
     const COUNT: usize = 4_000_000;
     let mut state = 1_u64;
     let mut random = move |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 33) % below
     };
     let mut msr = String::new();
@@ -32,18 +30,11 @@ fn speed_of_reading_and_writing() {
     let mut ticks = 128_166_372_003_061_629;
     for _ in 0..COUNT {
         ticks += random(100_000);
-        let (op, host) = (
-            ["Read", "Write"][random(2) as usize],
-            ["hm", "usr", "proj"][random(3) as usize],
-        );
+        let (op, host) =
+            (["Read", "Write"][random(2) as usize], ["hm", "usr", "proj"][random(3) as usize]);
         let (block, blocks, response) = (random(1 << 27), 8 << random(4), random(1_000_000));
         let (offset, bytes) = (block * 4_096, blocks * 512);
-        writeln!(
-            msr,
-            "{ticks},{host},{},{op},{offset},{bytes},{response}",
-            random(3)
-        )
-        .unwrap();
+        writeln!(msr, "{ticks},{host},{},{op},{offset},{bytes},{response}", random(3)).unwrap();
         writeln!(generic, "{ticks},{op},{block},{bytes},{host}").unwrap();
     }
     let folder = tempfile::TempDir::new().unwrap();
@@ -51,16 +42,11 @@ fn speed_of_reading_and_writing() {
     let map = "time=ts:100ns, offset=lba:4096B, bytes=len:B, op=op, device=vol, origin=first";
     let mut records = Vec::with_capacity(COUNT);
     let measure = |name: &str, columns: Option<&str>, keep: &mut Vec<Record>| {
-        let options = Options {
-            columns: columns.map(str::to_owned),
-            ..Options::default()
-        };
+        let options = Options { columns: columns.map(str::to_owned), ..Options::default() };
         let mut best = f64::INFINITY;
         for _ in 0..3 {
             let started = now();
-            let mut reader = format(name)
-                .open(Input::open(&path).unwrap(), &options)
-                .unwrap();
+            let mut reader = format(name).open(Input::open(&path).unwrap(), &options).unwrap();
             let (mut count, mut sum) = (0, 0_u64);
             while let Some(record) = reader.next().unwrap() {
                 count += 1;
@@ -71,15 +57,9 @@ fn speed_of_reading_and_writing() {
         }
         let bytes = std::fs::metadata(&path).unwrap().len() as f64;
         let million = COUNT as f64 / 1e6;
-        println!(
-            "read {name}: {:.0} MB/s, {:.1} million/s",
-            bytes / 1e6 / best,
-            million / best
-        );
+        println!("read {name}: {:.0} MB/s, {:.1} million/s", bytes / 1e6 / best, million / best);
         if keep.is_empty() {
-            let mut reader = format(name)
-                .open(Input::open(&path).unwrap(), &options)
-                .unwrap();
+            let mut reader = format(name).open(Input::open(&path).unwrap(), &options).unwrap();
             while let Some(record) = reader.next().unwrap() {
                 keep.push(record);
             }

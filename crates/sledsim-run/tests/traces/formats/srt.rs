@@ -17,33 +17,12 @@ fn srt_fields_sizes_and_disks() {
     let records = [
         SRT.bytes(),
         // Another section of the disk, then the disk's character device.
-        Srt {
-            device: 0x0800_000e,
-            flags: 0x100,
-            ..SRT
-        }
-        .bytes(),
-        Srt {
-            device: 0x0700_0001,
-            ..SRT
-        }
-        .bytes(),
+        Srt { device: 0x0800_000e, flags: 0x100, ..SRT }.bytes(),
+        Srt { device: 0x0700_0001, ..SRT }.bytes(),
         // Disk 3 with its own sectors; its record is longer.
-        big_endian(
-            &Srt {
-                device: 0x0800_0302,
-                sec: u32::MAX,
-                usec: 999_999,
-                ..SRT
-            }
-            .words(9),
-        ),
+        big_endian(&Srt { device: 0x0800_0302, sec: u32::MAX, usec: 999_999, ..SRT }.words(9)),
         // Disk 3 of another major: the next free number.
-        Srt {
-            device: 0x0900_0300,
-            ..SRT
-        }
-        .bytes(),
+        Srt { device: 0x0900_0300, ..SRT }.bytes(),
     ];
     let error = read_with("hp_srt", srt(SRT_HEADER, &records), None).unwrap_err();
     // The last disk is not in the header, and the others have unlike sectors.
@@ -87,71 +66,35 @@ fn srt_bad_records_are_named_by_byte() {
         table.push((words.clone(), expected));
         words[index] = old;
     };
-    with(
-        0,
-        48,
-        "size of the record is 48: must be a multiple of 4 from 52 to 4096",
-    );
+    with(0, 48, "size of the record is 48: must be a multiple of 4 from 52 to 4096");
     with(0, 57, "size of the record is 57");
     with(0, 0, "size of the record is 0");
     with(0, u32::MAX, "size of the record is 4294967295");
-    with(
-        0,
-        60,
-        "the file ends in the middle of a record: 56 of 60 bytes",
-    );
-    with(
-        1,
-        4 << 16 | 2,
-        "id is version 4, type 2: must be version 1 to 4 and type 1",
-    );
+    with(0, 60, "the file ends in the middle of a record: 56 of 60 bytes");
+    with(1, 4 << 16 | 2, "id is version 4, type 2: must be version 1 to 4 and type 1");
     with(1, 5 << 16 | 1, "id is version 5, type 1");
     with(3, 1_000_000, "usec is 1000000: must be below 1000000");
     with(6, 0, "bytes is 0: must be at least 1");
     with(5, 173, "start is 174 us: must be at most stop, 173 us");
     for (words, expected) in table {
-        let message = message(
-            "hp_srt",
-            srt(SRT_HEADER, &[SRT.bytes(), big_endian(&words)]),
-        );
+        let message = message("hp_srt", srt(SRT_HEADER, &[SRT.bytes(), big_endian(&words)]));
         let start = format!("t: byte {}: ", header + 56);
-        assert!(
-            message.starts_with(&start) && message.contains(expected),
-            "{message}"
-        );
+        assert!(message.starts_with(&start) && message.contains(expected), "{message}");
     }
     for (old, new, expected) in [
-        (
-            "$$TR_IOREC",
-            "$$TR_OTHER",
-            "begins with '$$TR_OTHER': an HP SRT trace begins with",
-        ),
-        (
-            "= 256",
-            "= big",
-            "header: sectorsize of disk 0 is 'big': must be a whole number from 1",
-        ),
+        ("$$TR_IOREC", "$$TR_OTHER", "begins with '$$TR_OTHER': an HP SRT trace begins with"),
+        ("= 256", "= big", "header: sectorsize of disk 0 is 'big': must be a whole number from 1"),
         ("= 256", "= 0", "header: sectorsize of disk 0 is '0'"),
-        (
-            "blockmajor = 8",
-            "blockmajor = 256",
-            "blockmajor of disk 0 is '256'",
-        ),
+        ("blockmajor = 8", "blockmajor = 256", "blockmajor of disk 0 is '256'"),
         ("3 ->", "0 ->", "header: disk 0 occurs twice"),
         ("3 ->", "x ->", "header: disk number is 'x'"),
     ] {
         let header = SRT_HEADER.replacen(old, new, 1);
         let message = message("hp_srt", srt(&header, &[SRT.bytes()]));
-        assert!(
-            message.starts_with("t: byte 0: ") && message.contains(expected),
-            "{message}"
-        );
+        assert!(message.starts_with("t: byte 0: ") && message.contains(expected), "{message}");
     }
     let message = message("hp_srt", SRT_HEADER);
-    assert!(
-        message.contains("no form feed (0x0c) that ends the header"),
-        "{message}"
-    );
+    assert!(message.contains("no form feed (0x0c) that ends the header"), "{message}");
 }
 
 #[test]
@@ -181,10 +124,7 @@ fn the_hplajw_week() {
     assert_eq!((1_000 * reads + total / 2) / total, 293, "29.3 % reads");
     assert_eq!((bytes + total / 2) / total, 5_914);
     // A disk of 1449 cylinders of 8 tracks of 113 sectors of 256 bytes.
-    assert!(
-        (320_000_000..=1_449 * 8 * 113 * 256).contains(&end),
-        "{end}"
-    );
+    assert!((320_000_000..=1_449 * 8 * 113 * 256).contains(&end), "{end}");
     assert_eq!(first, 0);
     let days = last as f64 / 86_400e9;
     assert!((6.0..=7.1).contains(&days), "{days}");

@@ -35,21 +35,13 @@ fn spc_as_in_its_specification() {
         None,
         2,
         &[
-            (
-                "3,40",
-                "-3,40",
-                "field 1 (ASU) is '-3': must be a whole number from 0",
-            ),
+            ("3,40", "-3,40", "field 1 (ASU) is '-3': must be a whole number from 0"),
             ("3,40", "4294967296,40", "field 1 (ASU) is '4294967296'"),
             (",40", ",4e1", "field 2 (LBA) is '4e1'"),
             (",40", ",18014398509481985", "field 2 (LBA)"),
             (",40", ",18446744073709551616", "field 2 (LBA)"),
             (",40", ",18014398509481984", "field 3 (size) is '512'"),
-            (
-                ",512",
-                ",-1",
-                "field 3 (size) is '-1': must be a whole number of bytes from 0",
-            ),
+            (",512", ",-1", "field 3 (size) is '-1': must be a whole number of bytes from 0"),
             (",512", ",", "field 3 (size) is ''"),
             (",R", ",X", "field 4 (opcode) is 'X': must be R or W"),
             (",1.5", ",1e400", "field 5 (timestamp) is '1e400'"),
@@ -57,11 +49,7 @@ fn spc_as_in_its_specification() {
             (",1.5", ",NaN", "field 5 (timestamp) is 'NaN'"),
             (",1.5", ",9000000001", "field 5 (timestamp)"),
             (",1.5", ",1.5\0", "a NUL byte (byte 15"),
-            (
-                ",R,1.5",
-                "",
-                "3 fields ('3,40,512'): must be 5, ASU LBA size opcode timestamp",
-            ),
+            (",R,1.5", "", "3 fields ('3,40,512'): must be 5, ASU LBA size opcode timestamp"),
         ],
     );
 }
@@ -93,30 +81,14 @@ fn msr_counts_ticks_from_1601_and_names_disks() {
         None,
         2,
         &[
-            (
-                "61630",
-                "61630.5",
-                "field 1 (timestamp) is '128166372003061630.5'",
-            ),
+            ("61630", "61630.5", "field 1 (timestamp) is '128166372003061630.5'"),
             ("128166372003061630", "7", "field 1 (timestamp) is '7'"),
-            (
-                "128166372003061630",
-                "206444736000000001",
-                "field 1 (timestamp)",
-            ),
-            (
-                "128166372003061630",
-                "18446744073709551615",
-                "field 1 (timestamp)",
-            ),
+            ("128166372003061630", "206444736000000001", "field 1 (timestamp)"),
+            ("128166372003061630", "18446744073709551615", "field 1 (timestamp)"),
             (",hm,2", ",,2", "field 2 (host) is ''"),
             (",hm,2", ",h\0m,2", "a NUL byte (byte 21"),
             (",hm,2", ",hm,x", "field 3 (disk) is 'x'"),
-            (
-                "Write",
-                "Trim",
-                "field 4 (type) is 'Trim': must be Read or Write",
-            ),
+            ("Write", "Trim", "field 4 (type) is 'Trim': must be Read or Write"),
             (",8,", ",9223372036854775809,", "field 5 (offset)"),
             (",8,", ",9223372036854775807,", "field 6 (size) is '512'"),
             (",512,2", ",0,2", "field 6 (size) is '0'"),
@@ -133,10 +105,7 @@ fn systor_may_lack_responses_and_have_a_header() {
                 1455592000.607085943,0.000262022,W,2,42932039680,8192\n\
                 1455592000.6071,,R,2,512,1\n";
     let expected = [
-        with_response(
-            record(1_455_592_000_607_085_943, 2, Write, 42_932_039_680, 8_192),
-            262_022,
-        ),
+        with_response(record(1_455_592_000_607_085_943, 2, Write, 42_932_039_680, 8_192), 262_022),
         record(1_455_592_000_607_100_000, 2, Read, 512, 1),
     ];
     assert_eq!(read("systor", text), expected);
@@ -145,10 +114,7 @@ fn systor_may_lack_responses_and_have_a_header() {
     assert_eq!(read("systor", text.to_uppercase()), expected);
     let twice = format!("{body}{text}");
     let message = message("systor", twice);
-    assert!(
-        message.starts_with("t:3: field 5 (Offset) is 'Offset'"),
-        "{message}"
-    );
+    assert!(message.starts_with("t:3: field 5 (Offset) is 'Offset'"), "{message}");
     refuses(
         "systor",
         body,
@@ -156,11 +122,7 @@ fn systor_may_lack_responses_and_have_a_header() {
         2,
         &[
             ("0.6071", "0.6071x", "field 1 (Timestamp)"),
-            (
-                "6071,,",
-                "6071,-1,",
-                "field 2 (Response) is '-1': must be blank or",
-            ),
+            ("6071,,", "6071,-1,", "field 2 (Response) is '-1': must be blank or"),
             (",R,", ",,", "field 3 (IOType) is '': must be R or W"),
             (",R,2", ",R,2.0", "field 4 (LUN) is '2.0'"),
             (",512,1", ",512,0", "field 6 (Size) is '0'"),
@@ -175,13 +137,7 @@ fn alibaba_counts_microseconds_and_bytes() {
         "419,W,8792731648,16384,1577808144360767\n725,r,59110326272,360448,1577808144360813\n";
     let expected = [
         record(1_577_808_144_360_767_000, 419, Write, 8_792_731_648, 16_384),
-        record(
-            1_577_808_144_360_813_000,
-            725,
-            Read,
-            59_110_326_272,
-            360_448,
-        ),
+        record(1_577_808_144_360_813_000, 725, Read, 59_110_326_272, 360_448),
     ];
     assert_eq!(read("alibaba", text), expected);
     let header = "device_id,opcode,offset,length,timestamp\n";
@@ -197,11 +153,7 @@ fn alibaba_counts_microseconds_and_bytes() {
             (",59110326272", ",59.5", "field 3 (offset) is '59.5'"),
             (",360448", ",-1", "field 4 (length) is '-1'"),
             ("4360813", "4360813.5", "field 5 (timestamp)"),
-            (
-                "1577808144360813",
-                "9000000000000001",
-                "field 5 (timestamp)",
-            ),
+            ("1577808144360813", "9000000000000001", "field 5 (timestamp)"),
         ],
     );
 }
@@ -210,20 +162,8 @@ fn alibaba_counts_microseconds_and_bytes() {
 fn tencent_counts_seconds_and_blocks() {
     let text = "1538323200,12910952,128,0,1063\n1538323201,6338688,8,1,1627\n";
     let expected = [
-        record(
-            1_538_323_200_000_000_000,
-            1_063,
-            Read,
-            12_910_952 * 512,
-            65_536,
-        ),
-        record(
-            1_538_323_201_000_000_000,
-            1_627,
-            Write,
-            6_338_688 * 512,
-            4_096,
-        ),
+        record(1_538_323_200_000_000_000, 1_063, Read, 12_910_952 * 512, 65_536),
+        record(1_538_323_201_000_000_000, 1_627, Write, 6_338_688 * 512, 4_096),
     ];
     assert_eq!(read("tencent", text), expected);
     refuses(
@@ -235,11 +175,7 @@ fn tencent_counts_seconds_and_blocks() {
             ("1538323201", "1538323201.5", "field 1 (Timestamp)"),
             (",6338688", ",18014398509481985", "field 2 (Offset)"),
             (",8,1", ",0,1", "field 3 (Size) is '0'"),
-            (
-                ",8,1",
-                ",8,2",
-                "field 4 (IOType) is '2': must be 0 for a read or 1 for a write",
-            ),
+            (",8,1", ",8,2", "field 4 (IOType) is '2': must be 0 for a read or 1 for a write"),
             (",1627", ",", "field 5 (VolumeID) is ''"),
         ],
     );

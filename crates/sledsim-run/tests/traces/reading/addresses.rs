@@ -26,10 +26,7 @@ fn several_devices_need_a_choice() {
     let (_folder, path) = file(TWO);
     for name in ["7", "\"7\""] {
         let (one, facts) = replay(&path, &format!("trace_device = {name}"), 100).unwrap();
-        assert_eq!(
-            (lbns(&one), one[0].arrival, one[0].stream),
-            (vec![90], Nanos(3_000_000), 7)
-        );
+        assert_eq!((lbns(&one), one[0].arrival, one[0].stream), (vec![90], Nanos(3_000_000), 7));
         assert_eq!(
             (&facts["trace_device"], &facts["other_devices_requests"]),
             (&json!(7), &json!(3))
@@ -37,10 +34,7 @@ fn several_devices_need_a_choice() {
     }
     let (all, facts) = replay(&path, "trace_device = \"all\"", 100).unwrap();
     assert_eq!(lbns(&all), [10, 11, 90, 12]);
-    assert_eq!(
-        all.iter().map(|r| r.stream).collect::<Vec<_>>(),
-        [3, 3, 7, 3]
-    );
+    assert_eq!(all.iter().map(|r| r.stream).collect::<Vec<_>>(), [3, 3, 7, 3]);
     assert_eq!(facts["trace_device"], "all");
     assert_eq!(
         facts["devices"],
@@ -52,10 +46,7 @@ fn several_devices_need_a_choice() {
     // Device 3 ends at 13: device 7 begins at the next multiple of 8.
     let (separate, facts) = replay(&path, "trace_device = \"separate\"", 108).unwrap();
     assert_eq!(lbns(&separate), [10, 11, 16 + 90, 12]);
-    assert_eq!(
-        (&facts["trace_device"], &facts["span_blocks"]),
-        (&json!("separate"), &json!(108))
-    );
+    assert_eq!((&facts["trace_device"], &facts["span_blocks"]), (&json!("separate"), &json!(108)));
     assert_eq!(facts["devices"][1]["first_block"], 16);
     assert_eq!(
         message(TWO, "trace_device = \"separate\"", 107),
@@ -107,16 +98,9 @@ fn addresses_are_refused_wrapped_or_scaled() {
     let keys = "trace_device = 3\naddress = \"scale\"\nrequests = 2";
     assert_eq!(open(&path, keys, 130).unwrap().requests(), Some(2));
     let (scaled, facts) = replay(&path, keys, 130).unwrap();
-    assert_eq!(
-        (lbns(&scaled), &facts["span_blocks"]),
-        (vec![100, 110], &json!(13))
-    );
+    assert_eq!((lbns(&scaled), &facts["span_blocks"]), (vec![100, 110], &json!(13)));
     for address in ["error", "wrap", "scale"] {
-        let found = message(
-            "1 0 0 4 1\n2 0 0 5 1",
-            &format!("address = \"{address}\""),
-            4,
-        );
+        let found = message("1 0 0 4 1\n2 0 0 5 1", &format!("address = \"{address}\""), 4);
         assert_eq!(found, "bad.trace:2: 5 blocks: the device has 4");
     }
     // The highest block there is.
@@ -161,10 +145,7 @@ fn bytes_are_widened_to_blocks_and_counted() {
                4 f write 1024 513\n5 f sync 0 0\n6 f trim 1535 1026\n";
     let (_folder, path) = file(log);
     let (requests, facts) = replay(&path, "", 100).unwrap();
-    let seen: Vec<_> = requests
-        .iter()
-        .map(|r| (r.lbn(), r.blocks(), r.op))
-        .collect();
+    let seen: Vec<_> = requests.iter().map(|r| (r.lbn(), r.blocks(), r.op)).collect();
     let expected = [
         (0, 1, Op::Read),
         (0, 1, Op::Read),
@@ -201,10 +182,7 @@ fn brute_force(
             free += end_of(wanted);
         }
     }
-    let span = trace
-        .iter()
-        .map(|r| bases[r.1 as usize] + r.2 + r.3)
-        .max()?;
+    let span = trace.iter().map(|r| bases[r.1 as usize] + r.2 + r.3).max()?;
     let size = device - offset;
     let mut places = Vec::new();
     let touched: BTreeSet<u64> = trace
@@ -309,12 +287,7 @@ fn a_footprint_larger_than_the_device_is_an_error() {
     let (_folder, path) = file(text);
     let (requests, facts) = replay(&path, keys, 15).unwrap();
     assert_eq!(lbns(&requests), [11, 5, 9, 13]);
-    let found = [
-        "touched_blocks",
-        "touched_extents",
-        "gap_bytes",
-        "compacted",
-    ];
+    let found = ["touched_blocks", "touched_extents", "gap_bytes", "compacted"];
     let found = found.map(|key| facts[key].as_u64().unwrap());
     assert_eq!(found, [10, 2, 994 * 512, 2]);
     assert_eq!(

@@ -18,11 +18,7 @@ struct Line {
 
 fn lines() -> impl Strategy<Value = Vec<Line>> {
     let line = (prop::bool::weighted(0.8), 0..4_u8, 0..99_u64);
-    let line = line.prop_map(|(is_request, file, gap_us)| Line {
-        is_request,
-        file,
-        gap_us,
-    });
+    let line = line.prop_map(|(is_request, file, gap_us)| Line { is_request, file, gap_us });
     prop::collection::vec(line, 2..300)
 }
 

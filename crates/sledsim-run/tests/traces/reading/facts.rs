@@ -53,12 +53,7 @@ fn info_says_what_is_in_a_trace() {
     let info = trace_info(&one, None).unwrap();
     assert!(info["mean_rate_per_s"].is_null());
     let (_folder, none) = file("");
-    assert!(
-        trace_info(&none, None)
-            .unwrap_err()
-            .to_string()
-            .ends_with("no requests")
-    );
+    assert!(trace_info(&none, None).unwrap_err().to_string().ends_with("no requests"));
 }
 
 /// Figures counted by a script in another language.
@@ -81,23 +76,12 @@ fn the_real_traces_are_read_whole() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|device| {
-                (
-                    device["id"].as_u64().unwrap(),
-                    device["requests"].as_u64().unwrap(),
-                )
-            })
+            .map(|device| (device["id"].as_u64().unwrap(), device["requests"].as_u64().unwrap()))
             .collect();
         assert_eq!(devices.len(), 14);
-        assert_eq!(
-            (devices[0], devices[2], devices[13]),
-            ((0, 8062), (4, 1), (30, 3212))
-        );
+        assert_eq!((devices[0], devices[2], devices[13]), ((0, 8062), (4, 1), (30, 3212)));
         let error = replay(&path, "", 10_000_000).unwrap_err().to_string();
-        assert!(
-            error.contains(".trace:2: device 20, after requests of device 30"),
-            "{error}"
-        );
+        assert!(error.contains(".trace:2: device 20, after requests of device 30"), "{error}");
         let (requests, _) = replay(&path, "trace_device = 11", 10_000_000).unwrap();
         assert_eq!(requests.len(), 14_052);
         assert_eq!(requests.last().unwrap().arrival, Nanos(1_532_949_045_363));
@@ -111,33 +95,18 @@ fn the_real_traces_are_read_whole() {
             ("total_blocks", json!(27_682_080)),
             ("max_size_blocks", json!(8192)),
             ("end_block", json!(44_711_856)),
-            (
-                "devices",
-                json!([{ "id": 0, "requests": 62_257, "highest_block": 44_711_855 }]),
-            ),
+            ("devices", json!([{ "id": 0, "requests": 62_257, "highest_block": 44_711_855 }])),
         ] {
             assert_holds(&info[key], &value);
         }
         assert_eq!(info["read_fraction"].as_f64(), Some(51_780.0 / 62_257.0));
-        assert_eq!(
-            info["sequential_fraction"].as_f64(),
-            Some(28_734.0 / 62_257.0)
-        );
+        assert_eq!(info["sequential_fraction"].as_f64(), Some(28_734.0 / 62_257.0));
         let g2 = 6_750_000;
-        assert!(
-            replay(&path, "", g2)
-                .unwrap_err()
-                .to_string()
-                .contains("the device has 6750000")
-        );
+        assert!(replay(&path, "", g2).unwrap_err().to_string().contains("the device has 6750000"));
         for (address, counts) in [("wrap", [31351, 0, 0]), ("scale", [0, 62256, 31])] {
             let (requests, facts) = replay(&path, &format!("address = \"{address}\""), g2).unwrap();
             assert_eq!(requests.len(), 62_257);
-            assert!(
-                requests
-                    .iter()
-                    .all(|r| r.lbn() + u64::from(r.blocks()) <= g2)
-            );
+            assert!(requests.iter().all(|r| r.lbn() + u64::from(r.blocks()) <= g2));
             let found = ["wrapped", "scaled", "moved"].map(|key| facts[key].as_u64().unwrap());
             assert_eq!(found, counts, "{address}");
         }

@@ -10,10 +10,8 @@ use sledsim_base::units::Nanos;
 fn fields_are_read_as_written() {
     let (_folder, path) = file(SMALL);
     let (requests, facts) = replay(&path, "", 10_000).unwrap();
-    let seen: Vec<_> = requests
-        .iter()
-        .map(|r| (r.arrival.0, r.op, r.lbn(), r.blocks(), r.stream))
-        .collect();
+    let seen: Vec<_> =
+        requests.iter().map(|r| (r.arrival.0, r.op, r.lbn(), r.blocks(), r.stream)).collect();
     let expected = [
         (500_000, Op::Read, 100, 8, 0),
         (1_250_000, Op::Write, 108, 8, 0),
@@ -89,82 +87,43 @@ fn bad_lines_are_named_with_what_is_allowed() {
             "2 0 abc 1 1",
             "field 3 (first block) is 'abc': must be a whole number of 512-byte blocks from 0 to byte 2^63",
         ),
-        (
-            "2 0 18014398509481985 1 1",
-            "field 3 (first block) is '18014398509481985': must be",
-        ),
+        ("2 0 18014398509481985 1 1", "field 3 (first block) is '18014398509481985': must be"),
         (
             "2 0 99999999999999999999999 1 1",
             "field 3 (first block) is '99999999999999999999999': must",
         ),
         ("2 0 -5 1 1", "field 3 (first block) is '-5': must be"),
         ("2 0 5.0 1 1", "field 3 (first block) is '5.0': must be"),
-        (
-            "x 0 5 1 1",
-            "field 1 (time) is 'x': must be a number of milliseconds from 0 to 9e9 s",
-        ),
+        ("x 0 5 1 1", "field 1 (time) is 'x': must be a number of milliseconds from 0 to 9e9 s"),
         ("-2 0 5 1 1", "field 1 (time) is '-2': must be"),
         ("1,5 0 5 1 1", "field 1 (time) is '1,5': must be"),
         ("1.2.3 0 5 1 1", "field 1 (time) is '1.2.3': must be"),
         (". 0 5 1 1", "field 1 (time) is '.': must be"),
         ("nan 0 5 1 1", "field 1 (time) is 'nan': must be"),
-        (
-            "9000000000000.000001 0 5 1 1",
-            "field 1 (time) is '9000000000000.000001': must be",
-        ),
-        (
-            "99999999999999999999 0 5 1 1",
-            "field 1 (time) is '99999999999999999999': must be",
-        ),
-        (
-            "2 4294967296 5 1 1",
-            "field 2 (device) is '4294967296': must be a whole number from 0",
-        ),
+        ("9000000000000.000001 0 5 1 1", "field 1 (time) is '9000000000000.000001': must be"),
+        ("99999999999999999999 0 5 1 1", "field 1 (time) is '99999999999999999999': must be"),
+        ("2 4294967296 5 1 1", "field 2 (device) is '4294967296': must be a whole number from 0"),
         ("2 sda 5 1 1", "field 2 (device) is 'sda': must be"),
-        (
-            "2 0 5 0 1",
-            "field 4 (blocks) is '0': must be a whole number of 512-byte blocks from 1",
-        ),
-        (
-            "2 0 5 18014398509481980 1",
-            "field 4 (blocks) is '18014398509481980': must be",
-        ),
-        (
-            "2 0 5 1 R",
-            "field 5 (flags) is 'R': must be a hexadecimal number",
-        ),
+        ("2 0 5 0 1", "field 4 (blocks) is '0': must be a whole number of 512-byte blocks from 1"),
+        ("2 0 5 18014398509481980 1", "field 4 (blocks) is '18014398509481980': must be"),
+        ("2 0 5 1 R", "field 5 (flags) is 'R': must be a hexadecimal number"),
         ("2 0 5 1 0x", "field 5 (flags) is '0x': must be"),
-        (
-            "2 0 5 1 11111111111111111",
-            "field 5 (flags) is '11111111111111111': must be",
-        ),
-        (
-            "2 0 5 1",
-            "4 fields ('2 0 5 1'): must be 5, time device first block blocks flags",
-        ),
+        ("2 0 5 1 11111111111111111", "field 5 (flags) is '11111111111111111': must be"),
+        ("2 0 5 1", "4 fields ('2 0 5 1'): must be 5, time device first block blocks flags"),
         ("2 0 5 1 1 7", "6 fields ('2 0 5 1 1 7'): must be 5"),
         ("2 0 5 1 1 # ok", "7 fields ("),
-        (
-            "0.5 0 5 1 1",
-            "time 0.500000 ms is before 1.000000 ms, the request above",
-        ),
+        ("0.5 0 5 1 1", "time 0.500000 ms is before 1.000000 ms, the request above"),
     ] {
         let found = message(format!("{good}\n{line}\n{good}"), "", 1 << 62);
         let wanted = format!("bad.trace:3: {expected}");
-        assert!(
-            found.starts_with(&wanted),
-            "{line}\n found {found}\n wanted {wanted}"
-        );
+        assert!(found.starts_with(&wanted), "{line}\n found {found}\n wanted {wanted}");
     }
 }
 
 #[test]
 fn bad_keys_are_refused() {
     for (keys, expected) in [
-        (
-            "time_scale = 0",
-            "my.toml:1: time_scale = 0: must be at least 0.000001",
-        ),
+        ("time_scale = 0", "my.toml:1: time_scale = 0: must be at least 0.000001"),
         (
             "time_scale = 2\nqueue_depth = 1",
             "my.toml:1: time_scale = 2: must not be given with queue_depth or think_ms: a closed \
@@ -174,29 +133,17 @@ fn bad_keys_are_refused() {
             "trace_device = 1.5",
             "my.toml:1: trace_device = 1.5: must be an integer from 0 to 4294967295, or a string in quotes",
         ),
-        (
-            "trace_device = -1",
-            "my.toml:1: trace_device = -1: must be an integer from 0",
-        ),
+        ("trace_device = -1", "my.toml:1: trace_device = -1: must be an integer from 0"),
         (
             "address = \"eror\"",
             "my.toml:1: address = \"eror\": must be \"error\", \"wrap\", \"scale\" or",
         ),
-        (
-            "requests = 0",
-            "my.toml:1: requests = 0: must be an integer of at least 1",
-        ),
-        (
-            "trace_format = \"srt\"",
-            "my.toml:1: trace_format = \"srt\": must be \"disksim_ascii\"",
-        ),
+        ("requests = 0", "my.toml:1: requests = 0: must be an integer of at least 1"),
+        ("trace_format = \"srt\"", "my.toml:1: trace_format = \"srt\": must be \"disksim_ascii\""),
         ("rate = 3", "my.toml:1: unknown key 'rate'"),
     ] {
         let found = message(SMALL, keys, 10_000);
-        assert!(
-            found.starts_with(expected),
-            "{keys}\n found {found}\n wanted {expected}"
-        );
+        assert!(found.starts_with(expected), "{keys}\n found {found}\n wanted {expected}");
     }
 }
 

@@ -54,23 +54,11 @@ fn line_ends_blanks_flags_and_compression_make_no_difference() {
     let crlf = SMALL.replace('\n', "\r\n");
     let mixed = SMALL.replacen('\n', "\r\n", 3);
     let marked = format!("\u{feff}{SMALL}");
-    let tabs = SMALL
-        .replace(' ', " \t ")
-        .replace("100", "  0100")
-        .replace("4 ", "04.000 ");
-    let flags = SMALL
-        .replace("8 1\n", "8 0xF1\n")
-        .replace("10 2\n", "10 ffffFFFFffffFFF0");
+    let tabs = SMALL.replace(' ', " \t ").replace("100", "  0100").replace("4 ", "04.000 ");
+    let flags = SMALL.replace("8 1\n", "8 0xF1\n").replace("10 2\n", "10 ffffFFFFffffFFF0");
     let (one, two) = SMALL.as_bytes().split_at(60);
     let gzips = [gzip(one), gzip(two)].concat();
-    let zstds = [
-        skippable(7),
-        zstd(one),
-        skippable(0),
-        zstd(b""),
-        zstd(two),
-        skippable(100_000),
-    ];
+    let zstds = [skippable(7), zstd(one), skippable(0), zstd(b""), zstd(two), skippable(100_000)];
     for (other, compression) in [
         (crlf.as_bytes(), "none"),
         (mixed.as_bytes(), "none"),
@@ -92,15 +80,11 @@ fn line_ends_blanks_flags_and_compression_make_no_difference() {
         assert_eq!(facts["compression"], compression);
     }
     // Twice the same trace goes back in time.
-    for twice in [
-        [SMALL_XZ.as_slice(), &SMALL_XZ].concat(),
-        [SMALL_BZ2.as_slice(), &SMALL_BZ2].concat(),
-    ] {
+    for twice in
+        [[SMALL_XZ.as_slice(), &SMALL_XZ].concat(), [SMALL_BZ2.as_slice(), &SMALL_BZ2].concat()]
+    {
         let found = message(&twice, "", 10_000);
-        assert!(
-            found.starts_with("bad.trace:8: time 0.500000 ms is before 4.000000"),
-            "{found}"
-        );
+        assert!(found.starts_with("bad.trace:8: time 0.500000 ms is before 4.000000"), "{found}");
     }
 }
 
@@ -121,10 +105,7 @@ fn files_that_are_no_traces_are_refused() {
             vec![b'a'; 100_000],
             "bad.trace:1: no end of line within 65536 bytes ('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...')",
         ),
-        (
-            vec![b'a'; 1_000_000],
-            "bad.trace:1: no end of line within 65536 bytes",
-        ),
+        (vec![b'a'; 1_000_000], "bad.trace:1: no end of line within 65536 bytes"),
         (
             b"1 0 5 1 1\n2 0 \x005 1 1\n".to_vec(),
             "bad.trace:2: a NUL byte (byte 5 of '2 0 \\x005 1 1'): must be text whose lines end in",
@@ -133,10 +114,7 @@ fn files_that_are_no_traces_are_refused() {
             b"1 0 5 1 1\n\n2 0 5 1 1\r3 0 5 1 1\r".to_vec(),
             "bad.trace:3: a carriage return inside the line (byte 10 of",
         ),
-        (
-            b"1 0 5 1\r1\n".to_vec(),
-            "bad.trace:1: a carriage return inside the line (byte 8 of",
-        ),
+        (b"1 0 5 1\r1\n".to_vec(), "bad.trace:1: a carriage return inside the line (byte 8 of"),
         (
             b"\xff\xfe1\0 \x000\0 \0".to_vec(),
             "bad.trace:1: the text is UTF-16: must be UTF-8 or ASCII",
@@ -153,14 +131,8 @@ fn files_that_are_no_traces_are_refused() {
             b"PK\x03\x04....".to_vec(),
             "bad.trace: a zip archive: unpack it, and give the trace in it",
         ),
-        (
-            vec![0x1f, 0x8b],
-            "bad.trace:1: the gzip data end in the middle: the file is cut off",
-        ),
-        (
-            vec![0x1f, 0x8b, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-            "bad.trace:1: the gzip data are damaged (",
-        ),
+        (vec![0x1f, 0x8b], "bad.trace:1: the gzip data end in the middle: the file is cut off"),
+        (vec![0x1f, 0x8b, 0, 0, 0, 0, 0, 0, 0, 0, 0], "bad.trace:1: the gzip data are damaged ("),
         (
             vec![0x28, 0xb5, 0x2f, 0xfd, 0x04, b'\n'],
             "bad.trace:1: the zstd data end in the middle: the file is cut off",
@@ -171,24 +143,12 @@ fn files_that_are_no_traces_are_refused() {
         ),
     ] {
         let found = message(&content, "", 100);
-        assert!(
-            found.starts_with(expected),
-            "found {found}\n wanted {expected}"
-        );
+        assert!(found.starts_with(expected), "found {found}\n wanted {expected}");
         let found = message(&content, "trace_format = \"disksim_ascii\"", 100);
-        assert!(
-            found.starts_with(expected),
-            "found {found}\n wanted {expected}"
-        );
+        assert!(found.starts_with(expected), "found {found}\n wanted {expected}");
     }
-    let missing = open(Path::new("no/such.trace"), "", 10)
-        .err()
-        .unwrap()
-        .to_string();
-    assert!(
-        missing.starts_with("no/such.trace: No such file"),
-        "{missing}"
-    );
+    let missing = open(Path::new("no/such.trace"), "", 10).err().unwrap().to_string();
+    assert!(missing.starts_with("no/such.trace: No such file"), "{missing}");
     let folder = TempDir::new().unwrap();
     assert!(open(folder.path(), "", 10).is_err());
 }
@@ -201,14 +161,7 @@ fn truncated_or_damaged_compressed_files_are_refused() {
     let (expected, _) = replay(&path, "", 10_000).unwrap();
     // Times that rise too slowly to be compressed well, past several blocks.
     let long: String = (0..40_000_u64)
-        .map(|i| {
-            format!(
-                "{}.{:06} 0 {} 8 1\n",
-                i,
-                i * i * 7919 % 1_000_000,
-                i * i % 9999
-            )
-        })
+        .map(|i| format!("{}.{:06} 0 {} 8 1\n", i, i * i * 7919 % 1_000_000, i * i % 9999))
         .collect();
     let frames = [zstd(b"0 0 1 1 1\n"), skippable(9), zstd(SMALL.as_bytes())];
     let between = [frames[0].len(), frames[0].len() + frames[1].len()];
@@ -239,10 +192,7 @@ fn truncated_or_damaged_compressed_files_are_refused() {
             }
         }
     }
-    for (name, whole) in [
-        ("gzip", gzip(long.as_bytes())),
-        ("zstd", zstd(long.as_bytes())),
-    ] {
+    for (name, whole) in [("gzip", gzip(long.as_bytes())), ("zstd", zstd(long.as_bytes()))] {
         for length in [whole.len() / 3, whole.len() / 2, whole.len() - 1] {
             let found = message(&whole[..length], "", 10_000);
             let line: u64 = found.split(':').nth(1).unwrap().parse().unwrap();
@@ -256,10 +206,7 @@ fn truncated_or_damaged_compressed_files_are_refused() {
         let end = wrong.len();
         wrong[end - if name == "gzip" { 6 } else { 2 }] ^= 1;
         let found = message(&wrong, "", 10_000);
-        assert!(
-            found.contains(&format!("the {name} data are damaged (")),
-            "{found}"
-        );
+        assert!(found.contains(&format!("the {name} data are damaged (")), "{found}");
     }
 }
 

@@ -25,12 +25,9 @@ fn the_format_follows_from_content_then_plausibility_then_ending() {
     assert_eq!(said("a.ascii", both, ""), disksim());
     assert_eq!(said("a.mqsim", both, ""), ok("mqsim", "ending", 15_001));
     assert_eq!(said("a.SSDSIM", both, ""), ok("mqsim", "ending", 15_001));
-    for (ending, packed) in [
-        ("gz", gzip(both)),
-        ("zst", zstd(both)),
-        ("xz", both.to_vec()),
-        ("bz2", both.to_vec()),
-    ] {
+    for (ending, packed) in
+        [("gz", gzip(both)), ("zst", zstd(both)), ("xz", both.to_vec()), ("bz2", both.to_vec())]
+    {
         let name = format!("a.mqsim.{ending}");
         assert_eq!(said(&name, &packed, ""), ok("mqsim", "ending", 15_001));
     }
@@ -44,16 +41,10 @@ fn the_format_follows_from_content_then_plausibility_then_ending() {
             ))
         );
         let key = "trace_format = \"mqsim\"";
-        assert_eq!(
-            said(unclear, both, key),
-            ok("mqsim", "trace_format", 15_001)
-        );
+        assert_eq!(said(unclear, both, key), ok("mqsim", "trace_format", 15_001));
     }
     let key = "trace_format = \"disksim_ascii\"";
-    assert_eq!(
-        said("a.mqsim", both, key),
-        ok("disksim_ascii", "trace_format", 15_001_000_000)
-    );
+    assert_eq!(said("a.mqsim", both, key), ok("disksim_ascii", "trace_format", 15_001_000_000));
     // One reading is plausible. It is taken under every name but one that speaks for the other.
     let slow = b"938513000 4 20 16 0\n938828000 4 30 16 0\n942828000 4 30 16 0\n";
     let quick = b"1 0 5 1 1\n2 0 6 1 0\n";
@@ -80,24 +71,17 @@ fn the_format_follows_from_content_then_plausibility_then_ending() {
     assert_eq!(said("c.mqsim", same, ""), ok("mqsim", "ending", 0));
     // Content goes before the ending.
     let content = b"1.5 0 5 1 1\n";
-    assert_eq!(
-        said("b.mqsim", content, ""),
-        ok("disksim_ascii", "content", 1_500_000)
-    );
+    assert_eq!(said("b.mqsim", content, ""), ok("disksim_ascii", "content", 1_500_000));
     // A wrong format says what it expects.
     assert_eq!(
         said("b.trace", content, "trace_format = \"mqsim\""),
-        Err(
-            "b.trace:1: field 1 (time) is '1.5': must be a whole number of nanoseconds from 0 to \
+        Err("b.trace:1: field 1 (time) is '1.5': must be a whole number of nanoseconds from 0 to \
              9e9 s (read as mqsim)"
-                .to_owned()
-        )
+            .to_owned())
     );
     // What comes after the first hundred lines does not count; then the error
     // names the formats that fit them.
-    let lines: String = (0..200)
-        .map(|index| format!("{} 0 5 1 1\n", 15_001 * index))
-        .collect();
+    let lines: String = (0..200).map(|index| format!("{} 0 5 1 1\n", 15_001 * index)).collect();
     let late = format!("{lines}4000000.5 0 5 1 1\n");
     let also = "(read as mqsim; its first lines fit disksim_ascii too: --format disksim_ascii)";
     assert_eq!(
@@ -140,11 +124,9 @@ fn the_format_follows_from_content_then_plausibility_then_ending() {
     let closed = b"R Hit 5 1 100 200\n";
     assert_eq!(
         said("a.validate", closed, "glitches = \"drop\""),
-        Err(
-            "glitches: has no effect with trace_format = \"disksim_validate\", which has no \
+        Err("glitches: has no effect with trace_format = \"disksim_validate\", which has no \
              times of arrival"
-                .to_owned()
-        )
+            .to_owned())
     );
 }
 

@@ -27,16 +27,9 @@ fn piped(text: &str, times: usize) -> (TempDir, PathBuf, std::thread::JoinHandle
 
 #[test]
 fn a_pipe_is_read_as_a_file_is() {
-    let text: String = (0..200_000)
-        .map(|i| format!("{i} 0 {} 1 1\n", i % 90))
-        .collect();
+    let text: String = (0..200_000).map(|i| format!("{i} 0 {} 1 1\n", i % 90)).collect();
     let (_folder, plain) = file(&text);
-    for keys in [
-        "",
-        "address = \"scale\"",
-        "trace_device = \"separate\"",
-        "requests = 3",
-    ] {
+    for keys in ["", "address = \"scale\"", "trace_device = \"separate\"", "requests = 3"] {
         let (_folder, pipe, writing) = piped(&text, 1);
         let (requests, mut facts) = replay(&pipe, keys, 100).unwrap();
         writing.join().unwrap();
@@ -60,11 +53,7 @@ fn a_pipe_is_read_once_or_kept_for_all() {
     writing.join().unwrap();
     // Another run of it, or of the same pipe while it is in use, has no part of it.
     for again in [one.clone(), spec(&pipe)] {
-        let error = again
-            .source(100, &mut |_| Ok(()))
-            .err()
-            .unwrap()
-            .to_string();
+        let error = again.source(100, &mut |_| Ok(())).err().unwrap().to_string();
         assert!(error.contains("was read before: give a file"), "{error}");
         let error = again.keep(&mut |_| Ok(())).unwrap_err().to_string();
         assert!(error.contains("was read before: give a file"), "{error}");
@@ -95,9 +84,7 @@ fn a_pipe_is_read_once_or_kept_for_all() {
 
 #[test]
 fn reading_can_be_interrupted_and_reports_its_progress() {
-    let text: String = (0..200_000)
-        .map(|i| format!("{i} 3 {} 1 1\n", i % 90))
-        .collect();
+    let text: String = (0..200_000).map(|i| format!("{i} 3 {} 1 1\n", i % 90)).collect();
     let (_folder, path) = file(&text);
     for keys in ["address = \"scale\"", "trace_device = 4"] {
         let mut keys = Keys::parse(keys, "my.toml").unwrap();
@@ -111,10 +98,7 @@ fn reading_can_be_interrupted_and_reports_its_progress() {
             Ok(())
         });
         assert_eq!(error.err().unwrap().to_string(), "interrupted");
-        assert!(
-            shares.is_sorted() && shares[0] > 0.0 && shares[49] < 0.6,
-            "{shares:?}"
-        );
+        assert!(shares.is_sorted() && shares[0] > 0.0 && shares[49] < 0.6, "{shares:?}");
     }
     let mut source = open(&path, "", 100).unwrap();
     let mut shares = Vec::new();

@@ -11,30 +11,14 @@ use sledsim_core::model::source::Source;
 fn time_scale_divides_the_times() {
     let (_folder, path) = file("10 0 1 1 1\n13 0 1 1 1\n1532949.045363 0 1 1 1");
     let times = |keys: &str| -> Vec<u64> {
-        replay(&path, keys, 10)
-            .unwrap()
-            .0
-            .iter()
-            .map(|r| r.arrival.0)
-            .collect()
+        replay(&path, keys, 10).unwrap().0.iter().map(|r| r.arrival.0).collect()
     };
     assert_eq!(times(""), [10_000_000, 13_000_000, 1_532_949_045_363]);
-    assert_eq!(
-        times("time_scale = 2"),
-        [5_000_000, 6_500_000, 766_474_522_682]
-    );
-    assert_eq!(
-        times("time_scale = 0.5"),
-        [20_000_000, 26_000_000, 3_065_898_090_726]
-    );
+    assert_eq!(times("time_scale = 2"), [5_000_000, 6_500_000, 766_474_522_682]);
+    assert_eq!(times("time_scale = 0.5"), [20_000_000, 26_000_000, 3_065_898_090_726]);
     let (_folder, late) = file("0.0 0 1 1 1\n9000000000000 0 1 1 1");
-    let error = replay(&late, "time_scale = 0.1", 10)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("bad.trace:2: arrives after") && error.contains("292 years"),
-        "{error}"
-    );
+    let error = replay(&late, "time_scale = 0.1", 10).unwrap_err().to_string();
+    assert!(error.contains("bad.trace:2: arrives after") && error.contains("292 years"), "{error}");
 }
 
 #[test]
@@ -69,28 +53,17 @@ fn times_count_from_the_file_or_from_the_first_request() {
         let (requests, facts) = replay(&path, keys, 100).unwrap();
         let text = |key: &str| facts[key].clone();
         let times: Vec<_> = requests.iter().map(|r| r.arrival.0).collect();
-        (
-            times,
-            text("time_origin"),
-            text("first_time_s"),
-            text("subtracted_s"),
-        )
+        (times, text("time_origin"), text("first_time_s"), text("subtracted_s"))
     };
     let seven = "trace_device = 7";
     let (file, first) = (json!("file"), json!("first"));
-    assert_eq!(
-        times(seven),
-        (vec![3_000_000], file.clone(), json!(0.003), json!(0.0))
-    );
+    assert_eq!(times(seven), (vec![3_000_000], file.clone(), json!(0.003), json!(0.0)));
     let keys = "trace_device = \"all\"\ntime_scale = 2";
     let expected = vec![500_000, 1_000_000, 1_500_000, 2_000_000];
     assert_eq!(times(keys), (expected, file, json!(0.001), json!(0.0)));
     let expected = vec![0, 500_000, 1_000_000, 1_500_000];
     let from_first = format!("{keys}\ntime_origin = \"first\"");
-    assert_eq!(
-        times(&from_first),
-        (expected, first.clone(), json!(0.001), json!(0.001))
-    );
+    assert_eq!(times(&from_first), (expected, first.clone(), json!(0.001), json!(0.001)));
     // The first request is the one that comes first when sorted.
     let (_folder, path) = self::file("5 0 1 1 1\n3 0 2 1 1\n4 0 3 1 1\n");
     let (requests, facts) = replay(&path, "sort_ms = 2\ntime_origin = \"first\"", 100).unwrap();
@@ -131,17 +104,11 @@ fn times_that_fall_are_an_error_or_sorted_within_a_window() {
     for window in ["1.5", "2", "1e11"] {
         let (requests, facts) = replay(&path, &format!("sort_ms = {window}"), 100).unwrap();
         assert_eq!(lbns(&requests), [1, 3, 5, 2, 4, 6]);
-        assert_eq!(
-            (&facts["sorted"], &facts["sorted_most_ms"]),
-            (&json!(2), &json!(1.5))
-        );
+        assert_eq!((&facts["sorted"], &facts["sorted_most_ms"]), (&json!(2), &json!(1.5)));
         assert_eq!(facts["sort_ms"], json!(window.parse::<f64>().unwrap()));
     }
     let (some, facts) = replay(&path, "sort_ms = 2\nrequests = 3", 100).unwrap();
-    assert_eq!(
-        (lbns(&some), &facts["requests"]),
-        (vec![1, 3, 5], &json!(3))
-    );
+    assert_eq!((lbns(&some), &facts["requests"]), (vec![1, 3, 5], &json!(3)));
     // A bad line is named even if it is held back.
     let bad = format!("{text}8.5 0 99 2 1\n");
     assert!(message(bad, "sort_ms = 3", 100).starts_with("bad.trace:7: blocks 99 to 100: the"));
@@ -166,16 +133,8 @@ fn with_a_glitch(after: u64, odd: u64) -> String {
 fn a_glitch_of_the_clock_is_reported_or_dropped() {
     // Ahead by 11 days and by 250 years, behind by 10,000 s.
     for (after, odd, here) in [
-        (
-            150,
-            1_000_000_000,
-            "far above those of the requests around it",
-        ),
-        (
-            0,
-            1_000_000_000,
-            "far above those of the requests around it",
-        ),
+        (150, 1_000_000_000, "far above those of the requests around it"),
+        (0, 1_000_000_000, "far above those of the requests around it"),
         (150, 8_000_000_000_000, "no sort_ms (--sort) can help"),
         (150, 0, "far below those of the requests around it"),
     ] {
@@ -183,10 +142,7 @@ fn a_glitch_of_the_clock_is_reported_or_dropped() {
         let found = message(&text, "", 100);
         let place = format!("bad.trace:{}: time {odd}.000000 ms is far", after + 1);
         assert!(found.starts_with(&place), "{found}");
-        assert!(
-            found.contains(here) && found.contains("(--drop-glitches)"),
-            "{found}"
-        );
+        assert!(found.contains(here) && found.contains("(--drop-glitches)"), "{found}");
         let (_folder, path) = file(&text);
         let (requests, facts) = replay(&path, "glitches = \"drop\"", 100).unwrap();
         assert_eq!(requests.len(), 299);
@@ -202,10 +158,7 @@ fn a_glitch_of_the_clock_is_reported_or_dropped() {
     let (requests, facts) = replay(&path, "glitches = \"drop\"", 100).unwrap();
     assert_eq!((requests.len(), &facts["glitches_dropped"]), (4, &json!(0)));
     let found = message(format!("{pause}3 0 5 1 1\n"), "glitches = \"drop\"", 100);
-    assert!(
-        found.starts_with("bad.trace:5: time 3.000000 ms is before"),
-        "{found}"
-    );
+    assert!(found.starts_with("bad.trace:5: time 3.000000 ms is before"), "{found}");
     assert!(!found.contains("glitch"), "{found}");
     // A message names the line of the record handed out, not of the one read ahead.
     let beyond = "1.5 0 5 1 1\n900000 0 500 1 1\n900001 0 5 1 1\n";
@@ -235,30 +188,18 @@ fn a_closed_trace_thinks_as_recorded() {
         (seen, source.to_json())
     };
     let (seen, facts) = run("");
-    let expected = [
-        (0, Op::Read, 10, 4),
-        (5_000 + 1_000_500, Op::Write, 20, 1),
-        (1_010_500, Op::Read, 30, 2),
-    ];
+    let expected =
+        [(0, Op::Read, 10, 4), (5_000 + 1_000_500, Op::Write, 20, 1), (1_010_500, Op::Read, 30, 2)];
     assert_eq!(seen, expected);
-    assert_eq!(
-        (&facts["queue_depth"], &facts["think_ms"]),
-        (&json!(1), &Value::Null)
-    );
+    assert_eq!((&facts["queue_depth"], &facts["think_ms"]), (&json!(1), &Value::Null));
     // Twice as fast: half the think time.
     let (seen, _) = run("time_scale = 2");
     assert_eq!(seen[1].0, 5_000 + 500_250);
     // Think times of one's own.
     let (seen, facts) = run("think_ms = 2");
-    assert_eq!(
-        seen.iter().map(|s| s.0).collect::<Vec<_>>(),
-        [0, 2_005_000, 4_010_000]
-    );
+    assert_eq!(seen.iter().map(|s| s.0).collect::<Vec<_>>(), [0, 2_005_000, 4_010_000]);
     assert_eq!(facts["think_ms"], 2.0);
-    for (key, name) in [
-        ("time_origin = \"first\"", "time_origin"),
-        ("sort_ms = 3", "sort_ms"),
-    ] {
+    for (key, name) in [("time_origin = \"first\"", "time_origin"), ("sort_ms = 3", "sort_ms")] {
         let wanted = format!(
             "{name}: has no effect with trace_format = \"disksim_validate\", which has no times of \
              arrival"

@@ -49,11 +49,8 @@ fn each_half_gets_the_bias_or_the_rest_at_every_level() {
             }
         }
         // Below the last level the clock is steady.
-        let finest = counts(
-            &requests,
-            (S / 2) >> (levels + 1),
-            (cascades << (levels + 1)) as usize,
-        );
+        let finest =
+            counts(&requests, (S / 2) >> (levels + 1), (cascades << (levels + 1)) as usize);
         let even = |halves: &[f64]| (halves[0] - halves[1]).abs() <= 2.0;
         assert!(finest.chunks(2).all(even));
         if bias > 0.55 {
@@ -111,11 +108,7 @@ fn bursts_lie_where_they_lie_whatever_the_rate_and_the_scale() {
     for (busy, calm) in busy_counts.iter().zip(&calm_counts) {
         assert!((busy / 10.0 - calm).abs() <= 2.0, "{busy} {calm}");
     }
-    let fast = open(
-        "random",
-        40_000,
-        &format!("rate = 500\ntime_scale = 4\n{keys}"),
-    );
+    let fast = open("random", 40_000, &format!("rate = 500\ntime_scale = 4\n{keys}"));
     for (calm, fast) in calm.iter().zip(&fast) {
         assert!(calm.arrival.0.abs_diff(4 * fast.arrival.0) <= 8);
     }
@@ -130,10 +123,7 @@ fn an_even_split_is_no_burst_at_all() {
     let even = open("random", 50_000, "rate = 500\nbias = 0.5");
     for (plain, even) in plain.iter().zip(&even) {
         assert!(plain.arrival.0.abs_diff(even.arrival.0) <= 1);
-        assert_eq!(
-            (plain.lbn(), plain.blocks(), plain.op),
-            (even.lbn(), even.blocks(), even.op)
-        );
+        assert_eq!((plain.lbn(), plain.blocks(), plain.op), (even.lbn(), even.blocks(), even.op));
     }
 }
 
@@ -148,17 +138,9 @@ fn gaps_of_many_cascades_keep_the_rate_and_fall_where_the_work_is() {
     // Two in one cascade are in one half with b^2 + (1 - b)^2.
     let mut by_cascade: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for request in &requests {
-        by_cascade
-            .entry(request.arrival.0 / S)
-            .or_default()
-            .push(request.arrival.0 % S);
+        by_cascade.entry(request.arrival.0 / S).or_default().push(request.arrival.0 % S);
     }
-    let pairs: Vec<_> = by_cascade
-        .values()
-        .filter(|times| times.len() == 2)
-        .collect();
-    let together = pairs
-        .iter()
-        .filter(|times| (times[0] < S / 2) == (times[1] < S / 2));
+    let pairs: Vec<_> = by_cascade.values().filter(|times| times.len() == 2).collect();
+    let together = pairs.iter().filter(|times| (times[0] < S / 2) == (times[1] < S / 2));
     assert_share(together.count() as f64, pairs.len() as f64, 0.68, "pairs");
 }

@@ -13,14 +13,7 @@ fn a_load_has_the_statistics_of_its_trace() {
     let load = load("cello", "requests = 30_000").unwrap();
     generate(&load, Target::Blocks(DEVICE), &path, None, &mut |_| Ok(())).unwrap();
     let (direct, written) = (info(&load).unwrap(), trace_info(&path, None).unwrap());
-    for key in [
-        "requests",
-        "read_fraction",
-        "sizes",
-        "arrivals",
-        "footprint",
-        "reuse",
-    ] {
+    for key in ["requests", "read_fraction", "sizes", "arrivals", "footprint", "reuse"] {
         assert_eq!(direct[key], written[key], "{key}");
     }
     assert_eq!(direct["workload"]["preset"], "cello");

@@ -51,11 +51,7 @@ fn open(kind: &str, n: usize, text: &str) -> Vec<Request> {
 /// Within five standard errors of a share.
 fn assert_share(found: f64, n: f64, p: f64, what: &str) {
     let bound = 5.0 * (p * (1.0 - p) / n).sqrt();
-    assert!(
-        (found / n - p).abs() <= bound,
-        "{what}: {} for {p}",
-        found / n
-    );
+    assert!((found / n - p).abs() <= bound, "{what}: {} for {p}", found / n);
 }
 
 fn load(name: &str, keys: &str) -> Result<Load> {
@@ -63,9 +59,6 @@ fn load(name: &str, keys: &str) -> Result<Load> {
 }
 
 fn info(load: &Load) -> Result<Value> {
-    let spec = InfoSpec {
-        max_units: 1 << 20,
-        ..InfoSpec::new(Path::new(""))
-    };
+    let spec = InfoSpec { max_units: 1 << 20, ..InfoSpec::new(Path::new("")) };
     load_info(&spec, load, DEVICE, &mut |_: Progress| Ok(()))
 }

@@ -74,14 +74,8 @@ fn units_come_again_at_the_distances_of_the_histogram() {
 #[test]
 fn a_unit_is_new_with_its_probability_or_when_the_distance_is_beyond_all() {
     // Distances below 8 alone: after the first eight, only chance brings new units.
-    let text = MOVING
-        .replace("[1, 4, 32, 200, 256]", "[1]")
-        .replace("[30, 10, 25, 20, 15]", "[1]");
-    let found = distances(units_of(&open(
-        "files",
-        20_000,
-        &format!("{text}new_fraction = 0.05"),
-    )));
+    let text = MOVING.replace("[1, 4, 32, 200, 256]", "[1]").replace("[30, 10, 25, 20, 15]", "[1]");
+    let found = distances(units_of(&open("files", 20_000, &format!("{text}new_fraction = 0.05"))));
     let late = &found[1_000..];
     let new = late.iter().filter(|use_| use_.is_none()).count() as f64;
     assert_share(new, late.len() as f64, 0.05, "new");
@@ -105,11 +99,7 @@ fn moving_popularity_depends_on_the_seed_alone() {
     assert_ne!(first, open("files", 3_000, &format!("{text}5")));
     assert_eq!(first[..2_000], open("files", 2_000, &format!("{text}4")));
     // Arrivals, sizes and operations are those of static popularity.
-    let fixed = open(
-        "files",
-        3_000,
-        &format!("{text}4").replace("moving", "static"),
-    );
+    let fixed = open("files", 3_000, &format!("{text}4").replace("moving", "static"));
     for (moving, fixed) in first.iter().zip(&fixed) {
         assert_eq!((moving.arrival, moving.op), (fixed.arrival, fixed.op));
     }
@@ -146,11 +136,7 @@ fn the_presets_reuse_as_their_tables_say() {
                 let place = extent_of(request.lbn(), extents as u64, 128, 2);
                 let (extent, inside) = place.expect("in the set");
                 let last = inside + u64::from(request.blocks()) - 1;
-                units.push(
-                    (inside / 16..=last / 16)
-                        .map(|unit| extent * 8 + unit)
-                        .collect(),
-                );
+                units.push((inside / 16..=last / 16).map(|unit| extent * 8 + unit).collect());
                 jumps.push(request.lbn() != next);
                 next = request.lbn() + u64::from(request.blocks()) + 32;
             }
@@ -173,10 +159,7 @@ fn the_presets_reuse_as_their_tables_say() {
                 let share = found.iter().filter(|at| **at < whole).count() as f64;
                 let share = share / found.len() as f64;
                 println!("{name} {part} {end} {share:.3} {expected:.3}");
-                assert!(
-                    (share - expected).abs() < 0.05,
-                    "{name} {part} {end}: {share} {expected}"
-                );
+                assert!((share - expected).abs() < 0.05, "{name} {part} {end}: {share} {expected}");
             }
         }
     }
@@ -185,10 +168,9 @@ fn the_presets_reuse_as_their_tables_say() {
 #[test]
 fn static_popularity_is_that_of_before() {
     // The keys that make it, as the documentation says.
-    for (name, mib, reads, writes, accessed, sequential) in [
-        ("hplajw", 567, 0.216, 0.0864, 376.0, 0.143),
-        ("cello", 958, 0.154, 0.0616, 775.0, 0.074),
-    ] {
+    for (name, mib, reads, writes, accessed, sequential) in
+        [("hplajw", 567, 0.216, 0.0864, 376.0, 0.143), ("cello", 958, 0.154, 0.0616, 775.0, 0.074)]
+    {
         let part = |part: &str, runs: f64| {
             format!(
                 "[part.{part}]\npopularity = \"static\"\nset_mib = {mib}\ninterleave_kib = 0\n\
@@ -202,10 +184,7 @@ fn static_popularity_is_that_of_before() {
         let found = facts["sequential_fraction"].as_f64().unwrap();
         assert!((found / sequential - 1.0).abs() < 0.02, "{found}");
         let keys = &facts["workload"]["part"]["reads"];
-        assert_eq!(
-            (&keys["popularity"], &keys["zipf_exponent"]),
-            (&"static".into(), &0.82.into())
-        );
+        assert_eq!((&keys["popularity"], &keys["zipf_exponent"]), (&"static".into(), &0.82.into()));
         assert!(keys.get("reuse_set").is_none());
     }
 }
@@ -256,38 +235,21 @@ fn mistakes_are_refused() {
     let files = "set_mib = 10\npopularity = \"moving\"";
     let table = "reuse_set = 9\nreuse_distances = [1, 9]\nreuse_counts = [3, 1]";
     for (kind, text, says) in [
+        ("files", files.to_owned(), ":2: popularity = \"moving\": needs reuse_set"),
+        ("files", format!("{files}\n{table}"), "missing key 'new_fraction'"),
         (
             "files",
-            files.to_owned(),
-            ":2: popularity = \"moving\": needs reuse_set",
-        ),
-        (
-            "files",
-            format!("{files}\n{table}"),
-            "missing key 'new_fraction'",
-        ),
-        (
-            "files",
-            format!(
-                "{files}\nnew_fraction = 0\n{}",
-                table.replace("[1, 9]", "[9, 1]")
-            ),
+            format!("{files}\nnew_fraction = 0\n{}", table.replace("[1, 9]", "[9, 1]")),
             "must be distances in rising order",
         ),
         (
             "files",
-            format!(
-                "{files}\nnew_fraction = 0\n{}",
-                table.replace("[1, 9]", "[1, 10]")
-            ),
+            format!("{files}\nnew_fraction = 0\n{}", table.replace("[1, 9]", "[1, 10]")),
             "reuse_distances[1] = 10",
         ),
         (
             "files",
-            format!(
-                "{files}\nnew_fraction = 0\n{}",
-                table.replace("[3, 1]", "[3]")
-            ),
+            format!("{files}\nnew_fraction = 0\n{}", table.replace("[3, 1]", "[3]")),
             "must be 2 counts",
         ),
         (
@@ -300,11 +262,7 @@ fn mistakes_are_refused() {
             "set_mib = 1\nrows = 5\ntables = [[1, 1, 5, 0, 1]]".into(),
             ":2: rows = 5: has no effect",
         ),
-        (
-            "nurand",
-            "set_mib = 1\ntables = []".into(),
-            "at least one table",
-        ),
+        ("nurand", "set_mib = 1\ntables = []".into(), "at least one table"),
         (
             "nurand",
             "set_mib = 1\ntables = [[1, 1, 5, 0, 1], [1, 1e-6, 5, 0, 1]]".into(),

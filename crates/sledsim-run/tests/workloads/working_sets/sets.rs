@@ -46,11 +46,7 @@ fn listed_sizes_come_in_their_shares() {
     assert!(chi_square(&counts, &[1.0 / 9.5, 3.0 / 9.5, 5.0 / 9.5, 0.5 / 9.5]) < 5.0);
     // Rounded up to whole places, like all sizes.
     let blocked = open("random", 5_000, &format!("{text}\nblocking = 5"));
-    assert!(
-        blocked
-            .iter()
-            .all(|request| [5, 10, 20, 130].contains(&request.blocks()))
-    );
+    assert!(blocked.iter().all(|request| [5, 10, 20, 130].contains(&request.blocks())));
 }
 
 /// The unit of 8 KiB of a request, from the extent it lies in.
@@ -97,10 +93,7 @@ fn units_of_files_are_asked_for_as_zipf_says() {
         let expected: f64 = shares.iter().map(some).sum();
         let spread: f64 = shares.iter().map(|p| some(p) * (1.0 - some(p))).sum();
         let unique = found.len() as f64;
-        assert!(
-            (unique - expected).abs() < 5.0 * spread.sqrt(),
-            "{unique} {expected}"
-        );
+        assert!((unique - expected).abs() < 5.0 * spread.sqrt(), "{unique} {expected}");
         // Clustered, the first eight ranks share an extent.
         let extents: BTreeSet<u64> = ranked.iter().take(8).map(|(place, _)| place.0).collect();
         assert_eq!(extents.len() == 1, clustered, "{extents:?}");
@@ -114,11 +107,8 @@ fn parts_of_a_set_share_what_they_should_and_are_everywhere() {
             "rate = 9\nset_mib = 64\nsize = \"fixed\"\nmean_size_kib = 8\nblocking = 2\n\
              zipf_exponent = 0\nseed = {seed}\n{part}"
         );
-        let extent = |request: &Request| {
-            extent_of(request.lbn(), 1024, 128, 2)
-                .expect("in the set")
-                .0
-        };
+        let extent =
+            |request: &Request| extent_of(request.lbn(), 1024, 128, 2).expect("in the set").0;
         open("files", 60_000, &text).iter().map(extent).collect()
     };
     let (read, written) = (touched("part_to = 0.85", 1), touched("part_from = 0.58", 2));
@@ -153,10 +143,7 @@ fn short_requests_lie_anywhere_in_their_unit_and_long_ones_end_with_the_extent()
         }
     }
     // Seven places of 2 KiB on boundaries of 1 KiB in a unit of 8 KiB.
-    assert_eq!(
-        offsets.keys().copied().collect::<Vec<_>>(),
-        [0, 2, 4, 6, 8, 10, 12]
-    );
+    assert_eq!(offsets.keys().copied().collect::<Vec<_>>(), [0, 2, 4, 6, 8, 10, 12]);
     let counts: Vec<f64> = offsets.values().copied().collect();
     assert!(chi_square(&counts, &[1.0 / 7.0; 7]) < 5.0);
     // What was longer than the extent is counted.
@@ -164,12 +151,7 @@ fn short_requests_lie_anywhere_in_their_unit_and_long_ones_end_with_the_extent()
     while again.next_arrival().unwrap().is_some() {
         again.take().unwrap();
     }
-    assert_share(
-        again.to_json()["shortened"].as_f64().unwrap(),
-        1e5,
-        0.1,
-        "shortened",
-    );
+    assert_share(again.to_json()["shortened"].as_f64().unwrap(), 1e5, 0.1, "shortened");
 }
 
 #[test]
@@ -201,11 +183,7 @@ fn a_scan_reads_all_of_the_set_in_turn_again_and_again() {
     let mut jumps = 0;
     for (index, request) in requests.iter().enumerate() {
         let (pass, at) = (next / (extents * length), next % (extents * length));
-        assert_eq!(
-            request.lbn(),
-            at / length * distance + at % length,
-            "{pass}"
-        );
+        assert_eq!(request.lbn(), at / length * distance + at % length, "{pass}");
         jumps += u64::from(index > 0 && request.lbn() != end(&requests[index - 1]));
         next += u64::from(request.blocks());
         assert!((at % length) + u64::from(request.blocks()) <= length);
@@ -237,10 +215,7 @@ fn scans_take_turns_and_each_goes_on_where_it_was() {
             let at = place(request);
             if next[reader] != at || read == 0 || at.is_multiple_of(256) {
                 let inside = next[reader] % 256;
-                assert!(
-                    [0, 96, 192].contains(&inside),
-                    "a turn of {read} ended at {inside}"
-                );
+                assert!([0, 96, 192].contains(&inside), "a turn of {read} ended at {inside}");
                 reader = next.iter().position(|place| *place == at).expect("goes on");
                 turns[reader] += 1.0;
                 read = 0;

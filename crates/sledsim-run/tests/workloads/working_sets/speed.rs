@@ -15,10 +15,7 @@ fn speed() {
         for _ in 0..5 {
             let load = load(name, "requests = 1_000_000").unwrap();
             let start = std::time::Instant::now();
-            let spec = InfoSpec {
-                quick: true,
-                ..InfoSpec::new(Path::new(""))
-            };
+            let spec = InfoSpec { quick: true, ..InfoSpec::new(Path::new("")) };
             load_info(&spec, &load, DEVICE, &mut |_| Ok(())).unwrap();
             best = best.min(start.elapsed().as_secs_f64() / 1e6);
         }
@@ -27,10 +24,7 @@ fn speed() {
     for (kind, text) in [
         ("random", "rate = 500"),
         ("random", "rate = 500\nbias = 0.75"),
-        (
-            "files",
-            "rate = 500\nbias = 0.72\nset_mib = 958\nzipf_exponent = 0.8",
-        ),
+        ("files", "rate = 500\nbias = 0.72\nset_mib = 958\nzipf_exponent = 0.8"),
         ("scan", "rate = 500\nset_mib = 1242"),
         ("nurand", "rate = 500\nset_mib = 1284"),
     ] {

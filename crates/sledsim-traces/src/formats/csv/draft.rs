@@ -14,10 +14,7 @@ const LEAST_LINES: usize = 3;
 pub fn first_lines(text: &[u8]) -> Vec<(u64, Vec<u8>)> {
     let lines = (1..).zip(text.split(|byte| *byte == b'\n'));
     let lines = lines.map(|(number, line)| (number, without_mark(line).to_vec()));
-    lines
-        .filter(|(_, line)| !line.is_empty())
-        .take(MOST_LINES)
-        .collect()
+    lines.filter(|(_, line)| !line.is_empty()).take(MOST_LINES).collect()
 }
 
 /// The number of the line at which a table of so many fields begins, and the option to start
@@ -39,23 +36,17 @@ pub fn draft(lines: &[(u64, Vec<u8>)], least: usize) -> Option<(u64, String)> {
     if first.iter().any(|field| is_value(field)) {
         return Some((*number, guess(None, &first, number - 1)));
     }
-    let values = lines
-        .get(at + 1)
-        .and_then(|(_, line)| fields(line, separator));
+    let values = lines.get(at + 1).and_then(|(_, line)| fields(line, separator));
     Some((*number, guess(Some(&first), &values.unwrap_or_default(), 0)))
 }
 
 /// The line at which a table begins, and the number of its fields.
 fn start(lines: &[(u64, Vec<u8>)], separator: Separator, least: usize) -> Option<(usize, usize)> {
-    let fields: Vec<Vec<String>> = (lines.iter())
-        .map(|(_, line)| fields(line, separator).unwrap_or_default())
-        .collect();
+    let fields: Vec<Vec<String>> =
+        (lines.iter()).map(|(_, line)| fields(line, separator).unwrap_or_default()).collect();
     let is_table = |&at: &usize| {
         let count = fields[at].len();
-        let alike = fields[at..]
-            .iter()
-            .take_while(|line| line.len() == count)
-            .count();
+        let alike = fields[at..].iter().take_while(|line| line.len() == count).count();
         let enough = alike >= LEAST_LINES || at + alike == fields.len();
         let row = &fields[(at + 1).min(fields.len() - 1)];
         count >= least && enough && row.iter().any(|field| is_value(field))

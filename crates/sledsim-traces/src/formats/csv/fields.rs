@@ -26,9 +26,7 @@ pub fn each_field(
             }
         },
         Separator::Blanks => {
-            while let Some(skip) = line[start..]
-                .iter()
-                .position(|byte| !byte.is_ascii_whitespace())
+            while let Some(skip) = line[start..].iter().position(|byte| !byte.is_ascii_whitespace())
             {
                 start += skip;
                 let end = line[start..].iter().position(u8::is_ascii_whitespace);

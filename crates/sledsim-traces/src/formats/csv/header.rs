@@ -7,12 +7,8 @@ use sledsim_base::error::{Error, Result};
 use std::ops::Range;
 
 /// All separators, in the order in which they are tried.
-pub const ALL: [Separator; 4] = [
-    Separator::Byte(b','),
-    Separator::Byte(b';'),
-    Separator::Byte(b'\t'),
-    Separator::Blanks,
-];
+pub const ALL: [Separator; 4] =
+    [Separator::Byte(b','), Separator::Byte(b';'), Separator::Byte(b'\t'), Separator::Blanks];
 
 /// The header is among this many lines.
 pub const MOST_LINES: usize = 100;
@@ -28,10 +24,7 @@ pub struct Layout {
 
 /// A line without a comment mark or byte order mark.
 pub fn without_mark(line: &[u8]) -> &[u8] {
-    let line = line
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(line)
-        .trim_ascii();
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
     let line = line.strip_prefix(b"#").unwrap_or(line);
     line.trim_ascii()
 }
@@ -135,18 +128,14 @@ fn with_names(
             (Some(_), None) => roles[index] = role,
             (Some(role), Some(other)) => {
                 let (other, role) = (Role::name(other), role.name());
-                return Err(lines.refuse(format!(
-                    "columns: '{wanted}' cannot be both {other} and {role}"
-                )));
+                return Err(
+                    lines.refuse(format!("columns: '{wanted}' cannot be both {other} and {role}"))
+                );
             }
         }
     }
     let Some(missing) = missing else {
-        return Ok(Ok(Layout {
-            separator,
-            roles,
-            only,
-        }));
+        return Ok(Ok(Layout { separator, roles, only }));
     };
     let names = names.join(", ");
     let error = lines.refuse(format!("no column '{missing}': the header has {names}"));
@@ -165,11 +154,7 @@ fn number(place: &ColumnName) -> usize {
 /// or the first one that yields enough fields.
 fn numbered(lines: &mut Lines, columns: &Columns) -> Result<Option<Layout>> {
     let highest = columns.places().map(number).max().unwrap_or(0);
-    let only: Vec<usize> = columns
-        .only
-        .iter()
-        .map(|(place, _)| number(place) - 1)
-        .collect();
+    let only: Vec<usize> = columns.only.iter().map(|(place, _)| number(place) - 1).collect();
     while lines.advance()? {
         let mut most = 0;
         for separator in separators(columns) {
@@ -186,16 +171,11 @@ fn numbered(lines: &mut Lines, columns: &Columns) -> Result<Option<Layout>> {
                 let number = number(&column.place);
                 if let Some(other) = roles[number - 1].replace(role) {
                     let (other, role) = (Role::name(other), role.name());
-                    return Err(lines.refuse(format!(
-                        "columns: {number} cannot be both {other} and {role}"
-                    )));
+                    return Err(lines
+                        .refuse(format!("columns: {number} cannot be both {other} and {role}")));
                 }
             }
-            return Ok(Some(Layout {
-                separator,
-                roles,
-                only,
-            }));
+            return Ok(Some(Layout { separator, roles, only }));
         }
         if only.is_empty() {
             let has = |role: &Role| {

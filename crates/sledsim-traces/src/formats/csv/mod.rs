@@ -38,12 +38,7 @@ pub(crate) const ENTRY: Format = Format {
     by_columns: true,
     units: None,
     by_action: false,
-    open: |input, options| {
-        Ok(Box::new(Csv::new(
-            Lines::new(input, [NS, B, B], options),
-            options,
-        )?))
-    },
+    open: |input, options| Ok(Box::new(Csv::new(Lines::new(input, [NS, B, B], options), options)?)),
 };
 
 /// One request per line. Fields may be in double quotes (a quote inside is
@@ -105,10 +100,7 @@ fn own(lines: &mut Lines) -> Result<(Columns, Layout)> {
         first.push((lines.number(), without_mark(line).to_vec()));
     }
     let (at, problem) = match draft(&first, 1) {
-        Some((at, draft)) => (
-            at,
-            format!("give roles and units of the columns by {draft}"),
-        ),
+        Some((at, draft)) => (at, format!("give roles and units of the columns by {draft}")),
         None => {
             let problem = "the first lines are no table; columns (--columns) names those of one";
             (first.first().map_or(1, |(at, _)| *at), problem.to_owned())
@@ -209,9 +201,9 @@ impl Csv {
             return Ok(());
         }
         let (text, expected) = (excerpt(line), self.layout.roles.len());
-        Err(self.lines.refuse(format!(
-            "{found} fields ('{text}'): must be {expected}, as in the first line"
-        )))
+        Err(self
+            .lines
+            .refuse(format!("{found} fields ('{text}'): must be {expected}, as in the first line")))
     }
 
     /// The field of a role in the current line.
@@ -226,11 +218,7 @@ impl Csv {
 
     #[cold]
     fn bad(&self, role: Role, allowed: &str) -> Error {
-        let index = self
-            .layout
-            .roles
-            .iter()
-            .position(|found| *found == Some(role));
+        let index = self.layout.roles.iter().position(|found| *found == Some(role));
         let number = index.map_or(0, |index| index + 1);
         let (name, text) = (role.name(), excerpt(self.field(role)));
         let column = match self.columns.get(role).map(|column| &column.place) {
@@ -240,14 +228,10 @@ impl Csv {
         // Text before the records has no numbers.
         let skip = match self.began || !self.columns.are_numbers() {
             true => String::new(),
-            false => format!(
-                " (skip={} in columns leaves this line out)",
-                self.lines.number()
-            ),
+            false => format!(" (skip={} in columns leaves this line out)", self.lines.number()),
         };
-        self.lines.refuse(format!(
-            "field {number} ({name}{column}) is '{text}': must be {allowed}{skip}"
-        ))
+        self.lines
+            .refuse(format!("field {number} ({name}{column}) is '{text}': must be {allowed}{skip}"))
     }
 
     /// A number with a unit: nanoseconds or bytes.
@@ -272,10 +256,7 @@ impl Csv {
 
     #[cold]
     fn allowed(&self, role: Role, quantity: Quantity, least: u64) -> String {
-        let unit = self
-            .columns
-            .get(role)
-            .and_then(|column| column.unit.as_ref());
+        let unit = self.columns.get(role).and_then(|column| column.unit.as_ref());
         let unit = unit.map_or("", |unit| &unit.name);
         match quantity {
             Quantity::Time if unit == DATE => {

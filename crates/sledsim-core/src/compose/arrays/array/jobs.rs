@@ -71,11 +71,7 @@ impl<L: Level> Array<L> {
         let job = Box::new(Job {
             owner,
             row,
-            step: if reads_first {
-                Step::Before
-            } else {
-                Step::Main
-            },
+            step: if reads_first { Step::Before } else { Step::Main },
             since: request.arrival,
             request,
             has_started: false,
@@ -114,10 +110,8 @@ impl<L: Level> Array<L> {
     /// Locks the blocks of a host request.
     pub(super) fn lock_extents(&mut self, number: usize, shared: bool, extents: &[Extent]) {
         let level = &self.level;
-        let ranges: smallvec::SmallVec<[(u64, u64); 1]> = extents
-            .iter()
-            .map(|extent| level.lock_range(*extent))
-            .collect();
+        let ranges: smallvec::SmallVec<[(u64, u64); 1]> =
+            extents.iter().map(|extent| level.lock_range(*extent)).collect();
         self.lock(number, shared, &ranges);
     }
 

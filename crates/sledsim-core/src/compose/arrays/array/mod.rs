@@ -104,12 +104,7 @@ impl<L: Level> Array<L> {
             plan: Plan::default(),
             content_state: keeps.then(ContentState::default),
         };
-        while array
-            .repair
-            .failures
-            .front()
-            .is_some_and(|failure| failure.0 == Nanos::ZERO)
-        {
+        while array.repair.failures.front().is_some_and(|failure| failure.0 == Nanos::ZERO) {
             array.next_failure(Nanos::ZERO);
         }
         array
@@ -139,10 +134,7 @@ impl<L: Level> Array<L> {
 
     /// The new tokens of a write, by slot and address.
     fn tokens(&mut self, request: &Request) -> TokenMap {
-        let Some(content_state) = self
-            .content_state
-            .as_mut()
-            .filter(|_| request.op == Op::Write)
+        let Some(content_state) = self.content_state.as_mut().filter(|_| request.op == Op::Write)
         else {
             return TokenMap::new();
         };
@@ -254,13 +246,10 @@ impl<L: Level> Model for Array<L> {
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {
-        self.content_state
-            .is_some()
-            .then_some(self as &mut dyn Contents)
+        self.content_state.is_some().then_some(self as &mut dyn Contents)
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
-        self.children
-            .report(&self.name, self.counts(), until, reports);
+        self.children.report(&self.name, self.counts(), until, reports);
     }
 }

@@ -30,9 +30,7 @@ pub(super) struct Rebuild {
 impl<L: Level> Array<L> {
     pub(super) fn rebuild_at(&self) -> Option<Nanos> {
         let is_begun = |rebuild: &Rebuild| rebuild.next == self.level.child_blocks();
-        let rebuild = self
-            .rebuild
-            .filter(|rebuild| !rebuild.reading && !is_begun(rebuild))?;
+        let rebuild = self.rebuild.filter(|rebuild| !rebuild.reading && !is_begun(rebuild))?;
         let idle = (self.host_requests == 0).then(|| self.idle_since + self.repair.idle_after);
         let at_least = self.repair.pace(rebuild.next);
         let due = at_least.map(|after| rebuild.began + after);
@@ -58,10 +56,8 @@ impl<L: Level> Array<L> {
             self.ready.extend(rebuild.read);
         }
         self.next_rebuild(at);
-        let lost_ids: Vec<u64> = (self.sent.iter())
-            .filter(|(_, sent)| sent.child == child)
-            .map(|(id, _)| id)
-            .collect();
+        let lost_ids: Vec<u64> =
+            (self.sent.iter()).filter(|(_, sent)| sent.child == child).map(|(id, _)| id).collect();
         for id in lost_ids {
             let Some(sent) = self.sent.remove(id) else {
                 continue;

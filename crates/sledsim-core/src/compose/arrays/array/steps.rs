@@ -73,12 +73,7 @@ impl<L: Level> Array<L> {
         }
         match (request.op, job.step) {
             (Op::Read, _) => {
-                let view = View {
-                    members,
-                    children: &self.children,
-                    at,
-                    request,
-                };
+                let view = View { members, children: &self.children, at, request };
                 return self.level.read(&view, plan);
             }
             (Op::Write, Step::Before) => {
@@ -136,12 +131,7 @@ impl<L: Level> Array<L> {
             Step::Before => (Op::Read, Flags::default()),
             Step::Main => (request.op, request.flags),
         };
-        let mut sent = Sent {
-            job: number,
-            child,
-            slot,
-            extents: Extents::new(),
-        };
+        let mut sent = Sent { job: number, child, slot, extents: Extents::new() };
         if self.content_state.is_some()
             && let Some(contents) = self.children.contents(child)
         {
@@ -153,9 +143,8 @@ impl<L: Level> Array<L> {
                         JobOwner::Host => level.written(slot, address, &job.new, &job.old),
                         JobOwner::Rebuild { .. } => level.recover(slot, address, &job.old),
                     };
-                    let tokens: Vec<u64> = lbns(&extents)
-                        .map(|address| token(address).unwrap_or(LOST))
-                        .collect();
+                    let tokens: Vec<u64> =
+                        lbns(&extents).map(|address| token(address).unwrap_or(LOST)).collect();
                     contents.stage_write(&tokens);
                 }
                 Op::Flush | Op::Trim => {}
@@ -164,15 +153,7 @@ impl<L: Level> Array<L> {
         let host = (job.owner == JobOwner::Host).then_some(request.id);
         let (id, parent) = inner_id(self.next_id, host);
         self.next_id += 1;
-        let part = Request {
-            id,
-            parent,
-            arrival: at,
-            op,
-            flags,
-            stream: request.stream,
-            extents,
-        };
+        let part = Request { id, parent, arrival: at, op, flags, stream: request.stream, extents };
         self.sent.insert(id, sent);
         self.members.add_load(child);
         job.left += 1;

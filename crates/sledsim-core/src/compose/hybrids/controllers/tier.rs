@@ -17,9 +17,6 @@ pub(super) const ENTRY: ControllerEntry = ControllerEntry {
             block_time: spec.buffer_block_time,
             battery: keys.opt_bool("battery")?.unwrap_or(true),
         };
-        Ok(Controller {
-            kind: Arc::new(McdKind { spec, blocks }),
-            memory: Some(memory),
-        })
+        Ok(Controller { kind: Arc::new(McdKind { spec, blocks }), memory: Some(memory) })
     },
 };

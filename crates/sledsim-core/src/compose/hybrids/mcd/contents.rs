@@ -75,10 +75,7 @@ struct Buffer {
 
 impl ContentState {
     pub(super) fn new(slots: u32) -> Self {
-        Self::with(Survivor {
-            headers: vec![None; slots as usize],
-            buffers: BTreeMap::new(),
-        })
+        Self::with(Survivor { headers: vec![None; slots as usize], buffers: BTreeMap::new() })
     }
 
     fn with(survivor: Survivor) -> Self {
@@ -106,10 +103,9 @@ impl ContentState {
 
     /// Serves `piece`, which begins at `lbn` of the back, from the buffer.
     pub(super) fn serve_buffered(&mut self, op: u32, lbn: u64, piece: &Piece) {
-        let (Some(buffer), Some((request, tokens))) = (
-            self.survivor.buffers.get_mut(&op),
-            self.host_requests.get_mut(&piece.host_request),
-        ) else {
+        let (Some(buffer), Some((request, tokens))) =
+            (self.survivor.buffers.get_mut(&op), self.host_requests.get_mut(&piece.host_request))
+        else {
             return;
         };
         for (lbn, token) in (lbn..).zip(&mut tokens[span(piece)]) {
@@ -125,10 +121,7 @@ impl ContentState {
     /// Records that the header of `slot` and the blocks valid in it are on the
     /// media.
     pub(super) fn set_header(&mut self, slot: u32, segment: u64, valid: &[u64]) {
-        self.survivor.headers[slot as usize] = Some(Header {
-            segment,
-            valid: valid.to_vec(),
-        });
+        self.survivor.headers[slot as usize] = Some(Header { segment, valid: valid.to_vec() });
     }
 
     /// Marks the header of `slot` as void.
@@ -254,9 +247,7 @@ impl Mcd {
             only_here: BTreeSet::new(),
         };
         if self.spec.immediate_report
-            && let Operation::Destage {
-                victim: Some(victim),
-            } = state.kind
+            && let Operation::Destage { victim: Some(victim) } = state.kind
         {
             let segment = state.first + victim as u64;
             let is_victims = |lbn: &u64| lbn / segment_blocks == segment;
@@ -330,13 +321,7 @@ impl Contents for Mcd {
         let children = std::mem::replace(&mut self.children, Children::new(Vec::new()));
         let content_state = Some(Box::new(ContentState::with(content_state.survivor)));
         // The timing state is dropped with the old object.
-        *self = Self::between(
-            &self.name,
-            self.device,
-            self.spec.clone(),
-            children,
-            content_state,
-        );
+        *self = Self::between(&self.name, self.device, self.spec.clone(), children, content_state);
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
@@ -344,18 +329,13 @@ impl Contents for Mcd {
         if self.spec.headers {
             let slots: Vec<u32> = (0..self.slots.len() as u32).collect();
             for chunk in slots.chunks(HEADERS_AT_ONCE) {
-                let header = |&slot: &u32| Extent {
-                    lbn: self.front_lbn(slot) - 1,
-                    blocks: 1,
-                };
+                let header = |&slot: &u32| Extent { lbn: self.front_lbn(slot) - 1, blocks: 1 };
                 let extents = chunk.iter().map(header).collect();
                 self.run_recovery_request(FRONT, RequestOp::Read, extents, until)?;
             }
         }
-        let Some(survivor) = self
-            .content_state
-            .as_ref()
-            .map(|content_state| &content_state.survivor)
+        let Some(survivor) =
+            self.content_state.as_ref().map(|content_state| &content_state.survivor)
         else {
             return Some(self.now);
         };
@@ -380,8 +360,7 @@ impl Contents for Mcd {
                 self.policy.insert(slot, *segment);
             }
         }
-        self.slots
-            .find_free(|slot| headers[slot as usize].is_none());
+        self.slots.find_free(|slot| headers[slot as usize].is_none());
         Some(self.now)
     }
 
@@ -397,8 +376,6 @@ impl Contents for Mcd {
             Some(slot) => (FRONT, self.front_lbn(slot) + u64::from(from)),
             None => (BACK, lbn),
         };
-        self.children
-            .contents(child)
-            .map_or(0, |contents| contents.token(lbn))
+        self.children.contents(child).map_or(0, |contents| contents.token(lbn))
     }
 }

@@ -56,10 +56,7 @@ impl HostRequest {
             row.parts.queue += child.arrival - self.accounted;
             row.parts = row.parts + child.parts;
         } else if child.arrival >= row.arrival {
-            let before = Parts {
-                queue: child.arrival - row.arrival,
-                ..Parts::default()
-            };
+            let before = Parts { queue: child.arrival - row.arrival, ..Parts::default() };
             row.parts = before + child.parts;
         } else {
             row.parts.queue += child.completion - self.accounted;
@@ -81,10 +78,7 @@ impl HostRequest {
             parts.transfer = parts.transfer - self.memory_service.1;
             self.accounted = at;
         } else if at < self.accounted {
-            *parts = Parts {
-                queue: at - self.row.arrival,
-                ..Parts::default()
-            };
+            *parts = Parts { queue: at - self.row.arrival, ..Parts::default() };
             self.accounted = at;
         }
         self.memory_service = (at, transfer);

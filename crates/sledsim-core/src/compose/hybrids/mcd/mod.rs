@@ -170,10 +170,7 @@ impl Mcd {
             ops: Slab::new(),
             jobs: Jobs::default(),
             slot_queue: SlotQueue::default(),
-            buffer: Buffer {
-                ops: VecDeque::new(),
-                free_blocks: spec.buffer_blocks,
-            },
+            buffer: Buffer { ops: VecDeque::new(), free_blocks: spec.buffer_blocks },
             deferred: DeferredWrites::default(),
             back: BackLoad::default(),
             cleans: spec.clean_after_idle.is_some() || spec.clean_above < 1.0,
@@ -369,13 +366,7 @@ impl Model for Mcd {
             while lbn < extent.end() {
                 let from = (lbn - segment * segment_blocks) as u32;
                 let blocks = (segment_blocks - u64::from(from)).min(extent.end() - lbn) as u32;
-                let piece = Piece {
-                    host_request,
-                    segment,
-                    from,
-                    blocks,
-                    at,
-                };
+                let piece = Piece { host_request, segment, from, blocks, at };
                 if let Some(sizes) = &mut self.sizes
                     && !streams
                 {
@@ -410,9 +401,7 @@ impl Model for Mcd {
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {
-        self.content_state
-            .is_some()
-            .then_some(self as &mut dyn Contents)
+        self.content_state.is_some().then_some(self as &mut dyn Contents)
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {

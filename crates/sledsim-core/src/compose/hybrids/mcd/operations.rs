@@ -277,9 +277,8 @@ impl Mcd {
         let mut waiting = std::mem::take(&mut state.waiting);
         let is_fresh = is_fill && state.slots.iter().all(|&slot| self.slots.is_empty(slot));
         if is_fill {
-            if let Some(host_request) = waiting
-                .first()
-                .and_then(|piece| self.host_requests.get_mut(piece.host_request))
+            if let Some(host_request) =
+                waiting.first().and_then(|piece| self.host_requests.get_mut(piece.host_request))
             {
                 host_request.row.charge(row);
             }
@@ -291,11 +290,7 @@ impl Mcd {
             let request = self.host_requests.get(piece.host_request);
             let is_read =
                 request.is_some_and(|host_request| host_request.row.op == RequestOp::Read);
-            let may = if is_read {
-                self.is_in_buffer(op, &piece)
-            } else {
-                is_fresh
-            };
+            let may = if is_read { self.is_in_buffer(op, &piece) } else { is_fresh };
             if self.spec.shortcut && may {
                 let written = self.directory.get(piece.segment).filter(|_| !is_read);
                 if let Some(slot) = written {
@@ -353,9 +348,7 @@ impl Mcd {
             return;
         };
         if self.spec.immediate_report
-            && let Operation::Destage {
-                victim: Some(victim),
-            } = state.kind
+            && let Operation::Destage { victim: Some(victim) } = state.kind
         {
             let (slot, waiting) = (state.slots[victim], state.waiting.len() as u32);
             self.slot_queue.being_freed -= 1;

@@ -188,11 +188,7 @@ impl Mcd {
     /// soon as the slot is idle.
     fn fill_up(&mut self, slot: u32, piece: Piece) {
         let is_idle = self.slots.is_idle(slot);
-        let kind = if is_idle {
-            Operation::Fill
-        } else {
-            Operation::Wait
-        };
+        let kind = if is_idle { Operation::Fill } else { Operation::Wait };
         let (op, state) = self.ops.add();
         state.set(kind, piece.segment, 1);
         state.slots.push(slot);
@@ -209,9 +205,7 @@ impl Mcd {
         let mut left = &ready[..];
         while let Some(first) = left.first() {
             let host_request = first.piece.host_request;
-            let same = left
-                .iter()
-                .take_while(|placed| placed.piece.host_request == host_request);
+            let same = left.iter().take_while(|placed| placed.piece.host_request == host_request);
             let (now, rest) = left.split_at(same.count());
             left = rest;
             self.access(host_request, now, sink);
@@ -294,9 +288,7 @@ impl Mcd {
         while let Some(first) = left.first() {
             let mut extents = Extents::new();
             let host_request = first.host_request;
-            let same = left
-                .iter()
-                .take_while(|piece| piece.host_request == host_request);
+            let same = left.iter().take_while(|piece| piece.host_request == host_request);
             let (now, rest) = left.split_at(same.count());
             left = rest;
             for piece in now {

@@ -137,11 +137,7 @@ impl Sizes {
                 let extends_read =
                     end == own && of_read > 0 && read_segments <= self.exchange_segments;
                 manager.misses += f64::from(u8::from(!extends_read));
-                let of_read = if extends_read {
-                    read_segments
-                } else {
-                    manager.segments
-                };
+                let of_read = if extends_read { read_segments } else { manager.segments };
                 manager.missed = Some((own + 1, of_read));
             }
         }

@@ -9,11 +9,7 @@ pub(super) struct Slab<T> {
 
 impl<T: Default> Slab<T> {
     pub(super) fn new() -> Self {
-        Self {
-            entries: Vec::new(),
-            unused: Vec::new(),
-            spare: Vec::new(),
-        }
+        Self { entries: Vec::new(), unused: Vec::new(), spare: Vec::new() }
     }
 
     /// Adds an item, which the caller sets: it may be one that was there before.

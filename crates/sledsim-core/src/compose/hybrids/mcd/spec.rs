@@ -117,10 +117,7 @@ impl McdSpec {
         let blocks = need_blocks_of(keys, "cache_mib", 1 << 20)?;
         let lines = blocks / u64::from(line_blocks);
         if lines == 0 {
-            let must = format!(
-                "must hold a line of {} KiB or more",
-                f64::from(line_blocks) / 2.0
-            );
+            let must = format!("must hold a line of {} KiB or more", f64::from(line_blocks) / 2.0);
             return Err(keys.refuse("cache_mib", must));
         }
         if lines * u64::from(line_blocks) > back_blocks {
@@ -129,10 +126,8 @@ impl McdSpec {
         }
         let placement = Placement::dense(lines, u64::from(line_blocks));
         // A line occupies the cache until it has been written.
-        let spec = Self {
-            immediate_report: false,
-            ..Self::common(keys, line_blocks, placement, false)?
-        };
+        let spec =
+            Self { immediate_report: false, ..Self::common(keys, line_blocks, placement, false)? };
         Ok((spec, lines * u64::from(line_blocks)))
     }
 
@@ -151,10 +146,8 @@ impl McdSpec {
         let idle_ms = Range::at_least(0.0).at_most(f64::INFINITY);
         let buffer_blocks = blocks_of(keys, "buffer_kib", 1024)?.unwrap_or(4096);
         if buffer_blocks < u64::from(segment_blocks) {
-            let must = format!(
-                "must hold a segment of {} KiB or more",
-                f64::from(segment_blocks) / 2.0
-            );
+            let must =
+                format!("must hold a segment of {} KiB or more", f64::from(segment_blocks) / 2.0);
             return Err(keys.refuse("buffer_kib", must));
         }
         let exchange_segments = match blocks_of(keys, "exchange_kib", 1024)? {
@@ -212,10 +205,7 @@ fn read_policy(keys: &mut Keys) -> Result<PolicySpec> {
 }
 
 fn read_fetch(keys: &mut Keys, segment_blocks: u32) -> Result<Fetch> {
-    if keys
-        .opt_text("fetch_kib")
-        .is_ok_and(|text| text.as_deref() == Some("auto"))
-    {
+    if keys.opt_text("fetch_kib").is_ok_and(|text| text.as_deref() == Some("auto")) {
         return Ok(Fetch::Automatic);
     }
     match blocks_of(keys, "fetch_kib", 1024)? {

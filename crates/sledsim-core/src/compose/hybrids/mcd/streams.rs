@@ -25,10 +25,7 @@ struct End {
 impl Streams {
     /// Detects streams after `after_blocks`.
     pub(super) fn new(after_blocks: u64) -> Self {
-        Self {
-            after_blocks,
-            ends: Vec::with_capacity(MOST + 1),
-        }
+        Self { after_blocks, ends: Vec::with_capacity(MOST + 1) }
     }
 
     /// Records a read; returns whether it continues a stream of at least

@@ -258,12 +258,7 @@ impl Slots {
 
     /// Marks a slot as clean.
     pub(super) fn clean(&mut self, slot: u32) {
-        let Slot {
-            is_dirty,
-            before,
-            after,
-            ..
-        } = *self.at(slot);
+        let Slot { is_dirty, before, after, .. } = *self.at(slot);
         if !is_dirty {
             return;
         }

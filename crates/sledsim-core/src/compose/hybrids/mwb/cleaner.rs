@@ -176,10 +176,7 @@ impl Mwb {
             None => Vec::new(),
         };
         let write = Request {
-            flags: Flags {
-                fua: true,
-                ..Flags::default()
-            },
+            flags: Flags { fua: true, ..Flags::default() },
             ..Request::new(0, at, Op::Write, lbn, (end - lbn) as u32)
         };
         self.send(BACK, write, Some(Sent::Cleaning), &tokens, sink);
@@ -197,10 +194,7 @@ impl Mwb {
         }
         self.timing.cleaner.is_busy = true;
         let mark = Request {
-            flags: Flags {
-                fua: true,
-                ..Flags::default()
-            },
+            flags: Flags { fua: true, ..Flags::default() },
             ..Request::new(0, at, Op::Write, lbn, 1)
         };
         self.send(FRONT, mark, Some(Sent::Cleaning), &tokens, sink);

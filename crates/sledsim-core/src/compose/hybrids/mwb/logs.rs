@@ -41,12 +41,7 @@ pub(super) struct Logs {
 impl Logs {
     /// No logs yet, the next being number `first`.
     pub(super) fn new(shape: Shape, first: u64) -> Self {
-        Self {
-            shape,
-            first,
-            logs: VecDeque::new(),
-            spare: Vec::new(),
-        }
+        Self { shape, first, logs: VecDeque::new(), spare: Vec::new() }
     }
 
     /// Logs in use.
@@ -66,8 +61,7 @@ impl Logs {
 
     /// A log in use, by its number.
     pub(super) fn get(&mut self, number: u64) -> Option<&mut Log> {
-        self.logs
-            .get_mut((number.checked_sub(self.first)?) as usize)
+        self.logs.get_mut((number.checked_sub(self.first)?) as usize)
     }
 
     /// The logs in use, the oldest first.
@@ -114,11 +108,7 @@ impl Logs {
         let header = self.shape.start(number) + log.used;
         let mut address = header + 1;
         for extent in extents {
-            log.placed.push(Placed {
-                lbn: extent.lbn,
-                blocks: extent.blocks,
-                address,
-            });
+            log.placed.push(Placed { lbn: extent.lbn, blocks: extent.blocks, address });
             address += u64::from(extent.blocks);
         }
         log.used += address - header;

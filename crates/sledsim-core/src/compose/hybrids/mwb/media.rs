@@ -15,18 +15,10 @@ use std::ops::Range;
 pub(super) enum Block {
     /// Precedes the data of a record: its own address, the extents of the data, and
     /// a checksum over them.
-    Header {
-        address: u64,
-        extents: Vec<Extent>,
-        check: u64,
-    },
+    Header { address: u64, extents: Vec<Extent>, check: u64 },
     /// First block of a log whose records are all on the front: the number of the
     /// log, that of the oldest in use, and the extents of the records.
-    Summary {
-        log: u64,
-        first: u64,
-        placed: Vec<Placed>,
-    },
+    Summary { log: u64, first: u64, placed: Vec<Placed> },
     /// First block of a free log: the number of the oldest log in use.
     Mark { first: u64 },
 }
@@ -35,18 +27,12 @@ impl Block {
     /// The token of this block.
     fn token(&self) -> u64 {
         match self {
-            Self::Header {
-                address,
-                extents,
-                check,
-            } => {
+            Self::Header { address, extents, check } => {
                 let extents = extents.iter().flat_map(|e| [e.lbn, u64::from(e.blocks)]);
                 hash([1, *address, *check].into_iter().chain(extents))
             }
             Self::Summary { log, first, placed } => {
-                let placed = placed
-                    .iter()
-                    .flat_map(|p| [p.lbn, u64::from(p.blocks), p.address]);
+                let placed = placed.iter().flat_map(|p| [p.lbn, u64::from(p.blocks), p.address]);
                 hash([2, *log, *first].into_iter().chain(placed))
             }
             Self::Mark { first } => hash([3, *first]),
@@ -61,11 +47,7 @@ pub(super) fn record_check(tokens: &[u64]) -> u64 {
 
 /// The token of the block `index` of a summary whose first block has `token`.
 fn summary_token(token: u64, index: u64) -> u64 {
-    if index == 0 {
-        token
-    } else {
-        hash([token, index])
-    }
+    if index == 0 { token } else { hash([token, index]) }
 }
 
 /// The 64-bit FNV-1a hash, word by word, with a round of mixing per word.
@@ -95,9 +77,7 @@ impl Durable {
     /// As [`Durable::announce`] for a summary; returns the tokens of its blocks.
     pub(super) fn summary(&mut self, lbn: u64, summary: Block, blocks: u64) -> Vec<u64> {
         let token = self.announce(lbn, summary);
-        (0..blocks)
-            .map(|index| summary_token(token, index))
-            .collect()
+        (0..blocks).map(|index| summary_token(token, index)).collect()
     }
 
     /// Records that the block announced last for `lbn` is on the front, and that

@@ -88,9 +88,7 @@ impl Mwb {
         back: Box<dyn Model>,
     ) -> Self {
         let mut children = Children::new(vec![front, back]);
-        let keeps = [FRONT, BACK]
-            .iter()
-            .all(|&child| children.contents(child).is_some());
+        let keeps = [FRONT, BACK].iter().all(|&child| children.contents(child).is_some());
         Self {
             name: name.to_owned(),
             device,
@@ -126,11 +124,7 @@ impl Mwb {
         {
             contents.stage_write(tokens);
         }
-        let request = Request {
-            id,
-            parent,
-            ..request
-        };
+        let request = Request { id, parent, ..request };
         children.submit(child, request, sink);
         id
     }
@@ -149,11 +143,7 @@ impl Mwb {
             let mut tokens = Vec::new();
             if let Some(state) = &mut self.content_state {
                 tokens.push(0);
-                tokens.extend(
-                    write
-                        .tokens
-                        .drain(..write.tokens.len().min(blocks as usize)),
-                );
+                tokens.extend(write.tokens.drain(..write.tokens.len().min(blocks as usize)));
                 tokens.resize(1 + blocks as usize, 0);
                 let header = Block::Header {
                     address,
@@ -173,10 +163,7 @@ impl Mwb {
             }
             let append = Request {
                 parent: Some(host),
-                flags: Flags {
-                    fua: true,
-                    ..Flags::default()
-                },
+                flags: Flags { fua: true, ..Flags::default() },
                 stream,
                 ..Request::new(0, at, Op::Write, lbn, blocks + 1)
             };
@@ -196,25 +183,23 @@ impl Mwb {
         let mut read_indices = [Vec::new(), Vec::new()];
         let mut read_offset = 0;
         for extent in &request.extents {
-            timing
-                .table
-                .visit(extent.lbn, extent.blocks, |lbn, blocks, address| {
-                    let (child, lbn) = match address {
-                        Some(address) => (FRONT, shape.front(address)),
-                        None => (BACK, lbn),
-                    };
-                    append(&mut parts[child], lbn, blocks);
-                    let log = address.map(|address| shape.log(address));
-                    if let Some(log) = log
-                        && !logs.contains(&log)
-                    {
-                        logs.push(log);
-                    }
-                    if keeps {
-                        read_indices[child].extend(read_offset..read_offset + blocks);
-                        read_offset += blocks;
-                    }
-                });
+            timing.table.visit(extent.lbn, extent.blocks, |lbn, blocks, address| {
+                let (child, lbn) = match address {
+                    Some(address) => (FRONT, shape.front(address)),
+                    None => (BACK, lbn),
+                };
+                append(&mut parts[child], lbn, blocks);
+                let log = address.map(|address| shape.log(address));
+                if let Some(log) = log
+                    && !logs.contains(&log)
+                {
+                    logs.push(log);
+                }
+                if keeps {
+                    read_indices[child].extend(read_offset..read_offset + blocks);
+                    read_offset += blocks;
+                }
+            });
         }
         for &log in &logs {
             if let Some(log) = timing.logs.get(log) {
@@ -231,11 +216,7 @@ impl Mwb {
             if extents.is_empty() {
                 continue;
             }
-            let part = Request {
-                parent: Some(request.id),
-                extents,
-                ..*request
-            };
+            let part = Request { parent: Some(request.id), extents, ..*request };
             let id = self.send(child, part, sent[child].take(), &[], sink);
             if let Some(state) = &mut self.content_state {
                 let places = std::mem::take(&mut read_indices[child]);
@@ -255,11 +236,7 @@ impl Mwb {
         let timing = &mut self.timing;
         let mut address = header + 1;
         for extent in extents {
-            timing.table.put(Placed {
-                lbn: extent.lbn,
-                blocks: extent.blocks,
-                address,
-            });
+            timing.table.put(Placed { lbn: extent.lbn, blocks: extent.blocks, address });
             address += u64::from(extent.blocks);
         }
         if let Some(state) = &mut self.content_state {
@@ -291,19 +268,12 @@ impl Mwb {
             log.writes += 1;
             if let Some(state) = &mut self.content_state {
                 let placed = log.placed.clone();
-                let log = Block::Summary {
-                    log: number,
-                    first,
-                    placed,
-                };
+                let log = Block::Summary { log: number, first, placed };
                 tokens = state.durable.summary(lbn, log, shape.summary_blocks());
             }
         }
         let summary = Request {
-            flags: Flags {
-                fua: true,
-                ..Flags::default()
-            },
+            flags: Flags { fua: true, ..Flags::default() },
             ..Request::new(0, at, Op::Write, lbn, shape.summary_blocks() as u32)
         };
         let sent = Some(Sent::Summary(number));
@@ -359,9 +329,7 @@ impl Composite for Mwb {
             && let Some(state) = &mut self.content_state
             && let Some(contents) = self.children.contents(child)
         {
-            state
-                .volatile
-                .end_read(row.id, contents.take_read_data(row.id));
+            state.volatile.end_read(row.id, contents.take_read_data(row.id));
         }
         match sent {
             Some(Sent::Append { address, extents }) => {
@@ -419,9 +387,7 @@ impl Model for Mwb {
             return sink.done(&row);
         }
         request.flags.linked = false;
-        self.timing
-            .host_requests
-            .insert(request.id, HostRequest { row, left: 1 });
+        self.timing.host_requests.insert(request.id, HostRequest { row, left: 1 });
         match request.op {
             Op::Write => {
                 let content_state = self.content_state.as_mut();
@@ -441,10 +407,7 @@ impl Model for Mwb {
             Op::Read => self.read(&request, sink),
             Op::Trim | Op::Flush => {
                 self.timing.back_requests += 1;
-                let trim = Request {
-                    parent: Some(request.id),
-                    ..request
-                };
+                let trim = Request { parent: Some(request.id), ..request };
                 self.send(BACK, trim, Some(Sent::FromBack), &[], sink);
             }
         }
@@ -460,9 +423,7 @@ impl Model for Mwb {
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {
-        self.content_state
-            .is_some()
-            .then_some(self as &mut dyn Contents)
+        self.content_state.is_some().then_some(self as &mut dyn Contents)
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {

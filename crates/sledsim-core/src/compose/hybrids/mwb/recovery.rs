@@ -34,9 +34,7 @@ impl Mwb {
                 && let Some(state) = &mut self.content_state
                 && let Some(contents) = self.children.contents(child)
             {
-                state
-                    .volatile
-                    .end_read(row.id, contents.take_read_data(row.id));
+                state.volatile.end_read(row.id, contents.take_read_data(row.id));
             }
         }
         Some(now)
@@ -75,11 +73,8 @@ impl Mwb {
         while at < tokens.len() {
             let here = shape.start(log) + at as u64;
             at += 1;
-            let Some(Block::Header {
-                address,
-                extents,
-                check,
-            }) = state.durable.find(shape.front(here), tokens[at - 1])
+            let Some(Block::Header { address, extents, check }) =
+                state.durable.find(shape.front(here), tokens[at - 1])
             else {
                 continue;
             };
@@ -91,11 +86,7 @@ impl Mwb {
             }
             let mut address = here + 1;
             for extent in extents {
-                placed.push(Placed {
-                    lbn: extent.lbn,
-                    blocks: extent.blocks,
-                    address,
-                });
+                placed.push(Placed { lbn: extent.lbn, blocks: extent.blocks, address });
                 address += u64::from(extent.blocks);
             }
             at += blocks as usize;
@@ -122,11 +113,7 @@ impl Mwb {
             let state = self.content_state.as_ref();
             match state.and_then(|state| state.durable.find(*lbn, *tokens.first()?)) {
                 Some(Block::Mark { first: oldest }) => first = first.max(*oldest),
-                Some(Block::Summary {
-                    log,
-                    first: oldest,
-                    placed,
-                }) => {
+                Some(Block::Summary { log, first: oldest, placed }) => {
                     first = first.max(*oldest);
                     if Durable::is_complete(tokens) {
                         next = next.max(log + 1);
@@ -140,9 +127,7 @@ impl Mwb {
         }
         found.retain(|log, _| *log >= first);
         let end = (next.max(first) + WITHOUT_SUMMARY).min(first + shape.logs());
-        let to_scan: Vec<u64> = (first..end)
-            .filter(|log| !found.contains_key(log))
-            .collect();
+        let to_scan: Vec<u64> = (first..end).filter(|log| !found.contains_key(log)).collect();
         let whole: Vec<_> = (to_scan.iter())
             .map(|&log| (shape.front(shape.start(log)), shape.log_blocks()))
             .collect();

@@ -23,10 +23,7 @@ pub(super) struct Shape {
 impl Shape {
     /// `log_blocks` is [`Shape::least_log_blocks`] or more.
     pub(super) fn new(placement: Placement, log_blocks: u64) -> Self {
-        Self {
-            placement,
-            log_blocks,
-        }
+        Self { placement, log_blocks }
     }
 
     /// The least blocks of a log of about this size: its summary, and a header with

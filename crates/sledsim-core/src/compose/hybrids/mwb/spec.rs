@@ -52,23 +52,14 @@ impl MwbSpec {
         }
         let placement = placement_spec.on(keys, front_blocks, log_blocks, "log")?;
         let logs = placement.units;
-        let used = if keys.has("front_mib") {
-            "front_mib"
-        } else {
-            "front"
-        };
+        let used = if keys.has("front_mib") { "front_mib" } else { "front" };
         if logs < 2 {
-            let must = format!(
-                "must hold two logs of {} KiB or more",
-                log_blocks as f64 / 2.0
-            );
+            let must = format!("must hold two logs of {} KiB or more", log_blocks as f64 / 2.0);
             return Err(keys.refuse(used, must));
         }
         if logs * log_blocks > back_blocks {
-            let must = format!(
-                "must be at most the {} MiB of the back",
-                back_blocks as f64 / 2048.0
-            );
+            let must =
+                format!("must be at most the {} MiB of the back", back_blocks as f64 / 2048.0);
             return Err(keys.refuse(used, must));
         }
         let buffer_blocks = blocks_of(keys, "buffer_kib", 1 << 10)?.unwrap_or(BUFFER_BLOCKS);

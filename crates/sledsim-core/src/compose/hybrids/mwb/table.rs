@@ -39,11 +39,7 @@ pub(super) struct Table {
 
 impl Default for Table {
     fn default() -> Self {
-        Self {
-            directory: Directory::with_capacity(1024),
-            pages: Vec::new(),
-            unused: Vec::new(),
-        }
+        Self { directory: Directory::with_capacity(1024), pages: Vec::new(), unused: Vec::new() }
     }
 }
 
@@ -105,11 +101,7 @@ impl Table {
             let index = self.directory.get(page);
             let there = index.map_or(&[0; PAGE], |index| &self.pages[index as usize]);
             for &address in &there[inside] {
-                let next = if start == 0 {
-                    0
-                } else {
-                    start + u64::from(count)
-                };
+                let next = if start == 0 { 0 } else { start + u64::from(count) };
                 if address != next {
                     if count > 0 {
                         each(first, count, start.checked_sub(1));
@@ -129,11 +121,7 @@ impl Table {
         self.visit(placed.lbn, placed.blocks, |lbn, blocks, address| {
             let there = placed.address + (lbn - placed.lbn);
             if address == Some(there) {
-                each(Placed {
-                    lbn,
-                    blocks,
-                    address: there,
-                });
+                each(Placed { lbn, blocks, address: there });
             }
         });
     }
@@ -158,11 +146,7 @@ mod tests {
             // Records may reach the front in another order than their addresses.
             let order = next + random.below(3) * 40;
             let address = order * 10_000_000 + step * 100;
-            let new = Placed {
-                lbn,
-                blocks,
-                address,
-            };
+            let new = Placed { lbn, blocks, address };
             written.push(new);
             table.put(new);
             for (lbn, address) in (lbn..new.end()).zip(new.address..) {
@@ -189,9 +173,7 @@ mod tests {
                 }
             });
             let end = first + u64::from(blocks);
-            let expected: Vec<_> = (first..end)
-                .map(|lbn| (lbn, map.get(&lbn).copied()))
-                .collect();
+            let expected: Vec<_> = (first..end).map(|lbn| (lbn, map.get(&lbn).copied())).collect();
             assert_eq!(seen, expected);
         }
     }

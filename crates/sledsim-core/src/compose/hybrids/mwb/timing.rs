@@ -87,10 +87,7 @@ impl PendingWrite {
             && let Some(extent) = self.extents.get(self.next)
         {
             let part = blocks.min(u64::from(extent.blocks - self.done)) as u32;
-            record.push(Extent {
-                lbn: extent.lbn + u64::from(self.done),
-                blocks: part,
-            });
+            record.push(Extent { lbn: extent.lbn + u64::from(self.done), blocks: part });
             blocks -= u64::from(part);
             self.done += part;
             if self.done == extent.blocks {

@@ -91,38 +91,21 @@ impl ReadAheadPlan {
             },
         };
         let may = |room: u64| {
-            let room = if buffer.over_requested {
-                room
-            } else {
-                room.saturating_sub(blocks)
-            };
+            let room = if buffer.over_requested { room } else { room.saturating_sub(blocks) };
             room.min(if whole { room } else { buffer.most_ahead })
         };
-        let round = if round {
-            read.first.saturating_sub(track.start)
-        } else {
-            0
-        };
-        let mut left = if goal == end && round == 0 {
-            0
-        } else {
-            may(room)
-        };
+        let round = if round { read.first.saturating_sub(track.start) } else { 0 };
+        let mut left = if goal == end && round == 0 { 0 } else { may(room) };
         left = left.max(buffer.least_ahead);
-        goal = goal
-            .min(end.saturating_add(left))
-            .max(end + buffer.least_ahead)
-            .min(geometry.blocks());
+        goal =
+            goal.min(end.saturating_add(left)).max(end + buffer.least_ahead).min(geometry.blocks());
         let ahead = Self {
             next: end,
             goal,
             left,
             track_end,
             full: read.full.map(|full| (full, track.start)),
-            round: Extent {
-                lbn: track.start,
-                blocks: round as u32,
-            },
+            round: Extent { lbn: track.start, blocks: round as u32 },
             at,
             arm,
             how: PassMode::READ_ON,
@@ -185,11 +168,7 @@ impl ReadAheadPlan {
     pub fn covers(&self, lbn: u64) -> bool {
         let on_track = self.goal.min(self.track_end).saturating_sub(self.next);
         let before = if (self.next..self.goal).contains(&lbn) {
-            let round = if lbn < self.track_end {
-                0
-            } else {
-                u64::from(self.round.blocks)
-            };
+            let round = if lbn < self.track_end { 0 } else { u64::from(self.round.blocks) };
             lbn - self.next + round
         } else if (self.round.lbn..self.round.end()).contains(&lbn) {
             lbn - self.round.lbn + on_track
@@ -219,22 +198,13 @@ impl ReadAheadPlan {
             Some((track, first)) if (first..self.track_end).contains(&lbn) => {
                 let index = (lbn - first) as u32;
                 let blocks = blocks.min(track.sectors - index);
-                geometry::Piece {
-                    track,
-                    index,
-                    blocks,
-                    span: blocks,
-                    full: true,
-                }
+                geometry::Piece { track, index, blocks, span: blocks, full: true }
             }
             // One run without slipped sectors within it.
             _ => (drive.geometry).piece(lbn, drive.geometry.together(lbn).min(blocks)),
         };
         let pass = drive.pass_over(self.at, self.arm, self.how, lbn, &piece);
-        let extent = Extent {
-            lbn,
-            blocks: pass.blocks,
-        };
+        let extent = Extent { lbn, blocks: pass.blocks };
         let mut piece = TimedPiece::of(extent, pass.first, pass.end);
         piece.arm = Some(pass.arm);
         (self.at, self.arm, self.how.continues) = (pass.end, pass.arm, true);

@@ -79,10 +79,7 @@ struct LastRequest {
 
 impl Default for LastRequest {
     fn default() -> Self {
-        Self {
-            write: false,
-            end: u64::MAX,
-        }
+        Self { write: false, end: u64::MAX }
     }
 }
 
@@ -291,10 +288,7 @@ impl Controller {
     /// Remembers a request for the overheads of the next one.
     fn remember(&mut self, request: &Request) {
         if let Some(last) = request.extents.last() {
-            self.before = LastRequest {
-                write: request.op == Op::Write,
-                end: last.end(),
-            };
+            self.before = LastRequest { write: request.op == Op::Write, end: last.end() };
         }
     }
 
@@ -368,11 +362,7 @@ impl Controller {
                 break;
             }
             // From another angle the order of sectors may differ: then wait for all.
-            how.not_before = if how.not_before == Nanos::ZERO {
-                begin
-            } else {
-                coming.end
-            };
+            how.not_before = if how.not_before == Nanos::ZERO { begin } else { coming.end };
             self.disk.leave(arm);
             moved = self.move_data(at, extents, how);
         }
@@ -444,10 +434,7 @@ impl Controller {
             let (begin, end) = dirty.written;
             end.since(begin.max(until))
         });
-        let other = self
-            .busy
-            .other
-            .since(later.fold(Nanos::ZERO, |sum, one| sum + one));
+        let other = self.busy.other.since(later.fold(Nanos::ZERO, |sum, one| sum + one));
         Busy { other, ..self.busy }
     }
 
@@ -516,12 +503,7 @@ impl Model for Controller {
             let end = arrival + self.settings.command;
             self.bus.take(request.id, arrival, end)
         };
-        self.incoming.push_back(Waiting {
-            request,
-            queue_depth,
-            ready,
-            data_in: ready,
-        });
+        self.incoming.push_back(Waiting { request, queue_depth, ready, data_in: ready });
         self.next = self.due();
     }
 

@@ -28,24 +28,14 @@ impl TimedPiece {
     #[must_use]
     #[inline]
     pub fn of(extent: Extent, first: Nanos, end: Nanos) -> Self {
-        Self {
-            extent,
-            first,
-            end,
-            arm: None,
-            segment: 0,
-            dropped: 0,
-        }
+        Self { extent, first, end, arm: None, segment: 0, dropped: 0 }
     }
 
     /// The blocks that its segment will keep.
     #[must_use]
     pub fn kept(&self) -> Extent {
         let dropped = self.dropped.min(self.extent.blocks);
-        Extent {
-            lbn: self.extent.lbn + u64::from(dropped),
-            blocks: self.extent.blocks - dropped,
-        }
+        Extent { lbn: self.extent.lbn + u64::from(dropped), blocks: self.extent.blocks - dropped }
     }
 
     /// Whether its segment will hold a block.
@@ -102,11 +92,7 @@ impl Delivery {
     /// Starts a delivery at `start`.
     #[must_use]
     pub fn new(ns_per_block: f64, start: Nanos) -> Self {
-        Self {
-            ns_per_block,
-            end: start,
-            blocks: 0,
-        }
+        Self { ns_per_block, end: start, blocks: 0 }
     }
 
     /// The bus time of `blocks` blocks.

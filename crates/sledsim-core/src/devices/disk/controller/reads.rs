@@ -73,9 +73,7 @@ impl Controller {
                 ahead.take_back(extent);
             }
         };
-        let announced = (self.coming.iter())
-            .take_while(|piece| piece.end <= free)
-            .count();
+        let announced = (self.coming.iter()).take_while(|piece| piece.end <= free).count();
         while self.coming.len() > announced + 1
             && let Some(piece) = self.coming.pop()
         {
@@ -255,11 +253,7 @@ impl Controller {
         if bus == Nanos::ZERO {
             return end;
         }
-        let begin = if self.settings.bus.hold_reads {
-            start
-        } else {
-            end - bus
-        };
+        let begin = if self.settings.bus.hold_reads { start } else { end - bus };
         self.bus.take(id, begin, end)
     }
 
@@ -422,13 +416,7 @@ impl Controller {
             let from = if over { 0 } else { request.lbn };
             self.give_up(index, &(from..request.end()));
         }
-        let followed = PrecedingRead {
-            extent: request,
-            first: first_read,
-            track,
-            full,
-            streams,
-        };
+        let followed = PrecedingRead { extent: request, first: first_read, track, full, streams };
         let arm = self.disk.arm();
         let ahead = ReadAheadPlan::after(&self.drive, &self.buffer, followed, moved.end, arm);
         if let Some((_, true)) = ahead {
@@ -445,11 +433,8 @@ impl Controller {
         let read = self.pieces.first().copied()?;
         let first = read.extent.lbn;
         let full = full && last.contains(&first);
-        let (track, index) = if full {
-            (moved.track, (first - last.start) as u32)
-        } else {
-            geometry.find(first)
-        };
+        let (track, index) =
+            if full { (moved.track, (first - last.start) as u32) } else { geometry.find(first) };
         let passing = u64::from(Rotation::sectors_within(moved.wait, track.sectors));
         let passing = passing.min(self.buffer.segment_blocks);
         // The time until the read begins, after `sectors` sectors.
@@ -459,10 +444,7 @@ impl Controller {
             let lbn = first - u64::from(blocks);
             let piece = TimedPiece::of(Extent { lbn, blocks }, before(blocks), read.first);
             if blocks > 0 {
-                self.coming.push(TimedPiece {
-                    segment: read.segment,
-                    ..piece
-                });
+                self.coming.push(TimedPiece { segment: read.segment, ..piece });
             }
             return (blocks > 0).then_some(lbn);
         }
@@ -486,10 +468,7 @@ impl Controller {
             let blocks = geometry.together(next).min((first - next) as u32);
             let run = geometry.piece(next, blocks);
             let (from, to) = (index - run.index, index - run.index - run.blocks);
-            let extent = Extent {
-                lbn: next,
-                blocks: run.blocks,
-            };
+            let extent = Extent { lbn: next, blocks: run.blocks };
             self.coming.push(TimedPiece {
                 segment: read.segment,
                 ..TimedPiece::of(extent, before(from), before(to))

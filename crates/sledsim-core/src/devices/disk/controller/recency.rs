@@ -30,10 +30,7 @@ impl Recency {
             before: segment.checked_sub(1).unwrap_or(count),
             after: if segment == count { 0 } else { segment + 1 },
         };
-        Self {
-            nodes: (0..=count).map(node).collect(),
-            clock: 0,
-        }
+        Self { nodes: (0..=count).map(node).collect(), clock: 0 }
     }
 
     /// The number of the node after the latest segment.

@@ -28,8 +28,7 @@ impl Segment {
     #[must_use]
     pub fn run_end(&self, lbn: u64) -> Option<u64> {
         let mut runs = self.held.iter();
-        runs.find(|(first, end)| (*first..*end).contains(&lbn))
-            .map(|(_, end)| *end)
+        runs.find(|(first, end)| (*first..*end).contains(&lbn)).map(|(_, end)| *end)
     }
 
     /// The first block from `lbn` on that it does not hold.

@@ -188,22 +188,10 @@ fn read_overheads(keys: &mut Keys) -> Result<Overheads> {
         Ok(Nanos::from_ms(given.unwrap_or(0.0)))
     };
     let overheads = Overheads {
-        read_hit: [
-            ms("read_hit_after_read_ms")?,
-            ms("read_hit_after_write_ms")?,
-        ],
-        read_miss: [
-            ms("read_miss_after_read_ms")?,
-            ms("read_miss_after_write_ms")?,
-        ],
-        write_hit: [
-            ms("write_hit_after_read_ms")?,
-            ms("write_hit_after_write_ms")?,
-        ],
-        write_miss: [
-            ms("write_miss_after_read_ms")?,
-            ms("write_miss_after_write_ms")?,
-        ],
+        read_hit: [ms("read_hit_after_read_ms")?, ms("read_hit_after_write_ms")?],
+        read_miss: [ms("read_miss_after_read_ms")?, ms("read_miss_after_write_ms")?],
+        write_hit: [ms("write_hit_after_read_ms")?, ms("write_hit_after_write_ms")?],
+        write_miss: [ms("write_miss_after_read_ms")?, ms("write_miss_after_write_ms")?],
         read_completion: ms("read_completion_ms")?,
         write_completion: ms("write_completion_ms")?,
         reselect: ms("reselect_ms")?,
@@ -219,11 +207,7 @@ fn read_buffer(keys: &mut Keys) -> Result<Option<Buffer>> {
     let most_blocks = u64::from(u32::MAX);
     let segments = keys.u32("segments", 1..=1024)?;
     let segment_blocks = keys.u64("segment_blocks", 1..=most_blocks)?;
-    let keep = [
-        ("all", Keep::All),
-        ("ahead", Keep::Ahead),
-        ("nothing", Keep::Nothing),
-    ];
+    let keep = [("all", Keep::All), ("ahead", Keep::Ahead), ("nothing", Keep::Nothing)];
     let read_ahead = [
         ("none", ReadAhead::None),
         ("track", ReadAhead::Track),
@@ -231,11 +215,8 @@ fn read_buffer(keys: &mut Keys) -> Result<Option<Buffer>> {
         ("segment", ReadAhead::Segment),
         ("tracks", ReadAhead::Tracks),
     ];
-    let write_back = [
-        ("none", WriteBack::None),
-        ("appends", WriteBack::Appends),
-        ("all", WriteBack::All),
-    ];
+    let write_back =
+        [("none", WriteBack::None), ("appends", WriteBack::Appends), ("all", WriteBack::All)];
     let shares = [("request", Share::Request), ("segment", Share::Segment)];
     let most_ahead = keys.opt_u64("read_ahead_max_blocks", 0..=most_blocks)?;
     let most_ahead = most_ahead.unwrap_or(most_blocks);

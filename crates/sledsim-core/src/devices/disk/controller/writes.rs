@@ -90,12 +90,7 @@ impl Controller {
         let until = moved.end.max(crossed);
         self.free = self.free.max(until);
         self.disk.engage(moved.end, until);
-        self.dirty.push_back(Dirty {
-            extent,
-            crossed,
-            written: (begin, moved.end),
-            until,
-        });
+        self.dirty.push_back(Dirty { extent, crossed, written: (begin, moved.end), until });
 
         let own = self.writing.filter(|_| appends).map(|(index, _)| index);
         self.overwrite(extent, own);
@@ -185,9 +180,7 @@ impl Controller {
         let fixed = Nanos(fixed.saturating_add_signed(self.drive.write_settle_ns));
         let bus_time = Delivery::new(self.settings.bus.write_ns_per_block, start);
         let bus = bus_time.bus(u64::from(request.blocks()));
-        let crossed = self
-            .bus
-            .take(request.id, start + fixed, start + fixed + bus);
+        let crossed = self.bus.take(request.id, start + fixed, start + fixed + bus);
         let how = self.drive.access(Op::Write);
         let mut moved = self.write_data(start, &request.extents, how, crossed - bus);
         self.show_write(request.id);

@@ -20,11 +20,8 @@ impl Geometry {
     pub(super) fn dealt(&self, lbn: u64) -> DealtBlock {
         let stretch = &self.stretches[self.stretch_of(lbn)];
         let ahead = lbn - stretch.lbn;
-        let (lot, before) = if stretch.data == stretch.pitch {
-            (0, ahead)
-        } else {
-            divide(ahead, stretch.data)
-        };
+        let (lot, before) =
+            if stretch.data == stretch.pitch { (0, ahead) } else { divide(ahead, stretch.data) };
         DealtBlock {
             zone: stretch.zone,
             place: stretch.place + lot * stretch.pitch + before,
@@ -51,11 +48,7 @@ impl Geometry {
             sectors: zone.sectors.by(),
             zone: zone_index,
             first: place - u64::from(index),
-            shift: if shift as u32 == zone.sectors.by() {
-                0
-            } else {
-                shift as u32
-            },
+            shift: if shift as u32 == zone.sectors.by() { 0 } else { shift as u32 },
             width: zone.width,
         };
         (track, index)
@@ -97,13 +90,7 @@ impl Geometry {
                 let (track, index) = self.track_of(remap.zone, remap.place + (lbn - remap.lbn));
                 let left = remap.lbn + remap.blocks - lbn;
                 let blocks = left.min(u64::from(blocks)) as u32;
-                return Piece {
-                    track,
-                    index,
-                    blocks,
-                    span: blocks,
-                    full: false,
-                };
+                return Piece { track, index, blocks, span: blocks, full: false };
             }
             blocks = (remap.lbn - lbn).min(u64::from(blocks)) as u32;
         }
@@ -118,13 +105,7 @@ impl Geometry {
         let full = u64::from(index) <= dealt.before
             && room <= dealt.together.min(self.blocks - lbn)
             && self.remaps.is_empty();
-        Piece {
-            track,
-            index,
-            blocks: count,
-            span,
-            full,
-        }
+        Piece { track, index, blocks: count, span, full }
     }
 
     /// Blocks and places of a piece of at most `blocks_room` of them, which begins with
@@ -145,10 +126,7 @@ impl Geometry {
                 break;
             }
             let ahead = next.place - dealt.place;
-            let more = next
-                .together
-                .min(room - ahead)
-                .min(u64::from(blocks - count));
+            let more = next.together.min(room - ahead).min(u64::from(blocks - count));
             count += more as u32;
             span = (ahead + more) as u32;
         }
@@ -165,11 +143,7 @@ impl Geometry {
     #[must_use]
     pub fn locate(&self, lbn: u64) -> Sector {
         let (track, index) = self.find(lbn);
-        Sector {
-            cylinder: track.cylinder,
-            head: track.head,
-            sector: track.sector(index),
-        }
+        Sector { cylinder: track.cylinder, head: track.head, sector: track.sector(index) }
     }
 
     /// The blocks of the track to which `lbn` was dealt.

@@ -25,9 +25,7 @@ impl Geometry {
             width: (u128::MAX / u128::from(sectors)).wrapping_add(1),
             offset: spec.offset,
             track_skew: spec.track_skew,
-            pitch: turns
-                .wrapping_mul(spec.track_skew)
-                .wrapping_add(spec.cylinder_skew),
+            pitch: turns.wrapping_mul(spec.track_skew).wrapping_add(spec.cylinder_skew),
             places,
             stretch: self.stretches.len(),
         });
@@ -42,11 +40,7 @@ impl Geometry {
             _ if sparing.tracks => spec.spares * sectors,
             _ => spec.spares,
         };
-        let flaw = |key, must: String| GeometryError {
-            zone: Some(index),
-            key: (key, None),
-            must,
-        };
+        let flaw = |key, must: String| GeometryError { zone: Some(index), key: (key, None), must };
         let data = sparing.used(pitch, spares, 0);
         if data == 0 {
             let must = format!("must be less than the {pitch} sectors of a range of its scheme");
@@ -54,9 +48,8 @@ impl Geometry {
         }
         // Irregular ranges: those with slips, the one that is partly reserved, and the
         // last if it is shorter.
-        let mut odd: Vec<u64> = (slips.iter())
-            .flat_map(|bad| bad.start / pitch..=(bad.end - 1) / pitch)
-            .collect();
+        let mut odd: Vec<u64> =
+            (slips.iter()).flat_map(|bad| bad.start / pitch..=(bad.end - 1) / pitch).collect();
         odd.push(spec.reserved / pitch);
         odd.push(places / pitch);
         odd.sort_unstable();
@@ -140,18 +133,8 @@ impl Geometry {
                 return;
             }
         }
-        let (data, pitch) = if plain {
-            (blocks, blocks)
-        } else {
-            (data, pitch)
-        };
-        self.stretches.push(Stretch {
-            lbn: self.blocks,
-            place,
-            data,
-            pitch,
-            zone,
-        });
+        let (data, pitch) = if plain { (blocks, blocks) } else { (data, pitch) };
+        self.stretches.push(Stretch { lbn: self.blocks, place, data, pitch, zone });
         self.blocks += blocks;
     }
 }
@@ -166,26 +149,15 @@ pub(super) fn slips(
     let sectors = u64::from(spec.blocks_per_track);
     let cylinders = u64::from(spec.last_cylinder - spec.first_cylinder) + 1;
     let tracks = cylinders * u64::from(surfaces);
-    let (unit, count) = if sparing.tracks {
-        (sectors, tracks)
-    } else {
-        (1, tracks * sectors)
-    };
-    let flaw = |item, must| GeometryError {
-        zone: Some(zone),
-        key: ("slips", Some(item)),
-        must,
-    };
+    let (unit, count) = if sparing.tracks { (sectors, tracks) } else { (1, tracks * sectors) };
+    let flaw = |item, must| GeometryError { zone: Some(zone), key: ("slips", Some(item)), must };
     let mut order: Vec<usize> = (0..spec.slips.len()).collect();
     order.sort_by_key(|&item| spec.slips[item]);
     let mut places: BadPlaces = Vec::new();
     for item in order {
         let slip = spec.slips[item];
         if slip >= count {
-            return Err(flaw(
-                item,
-                format!("must be below {count}, the end of the zone"),
-            ));
+            return Err(flaw(item, format!("must be below {count}, the end of the zone")));
         }
         let range = slip * unit..(slip + 1) * unit;
         if places.last().is_some_and(|last| last.start == range.start) {

@@ -14,11 +14,7 @@ impl Geometry {
         let mut remaps: Vec<Remap> = Vec::new();
         let mut replacing: Vec<(usize, ops::Range<u64>)> = Vec::new();
         for (zone, spec) in zones.iter().enumerate() {
-            let unit = if sparing.tracks {
-                u64::from(spec.blocks_per_track)
-            } else {
-                1
-            };
+            let unit = if sparing.tracks { u64::from(spec.blocks_per_track) } else { 1 };
             for (item, &[from, to]) in spec.defects.iter().enumerate() {
                 let flaw = |must: String| GeometryError {
                     zone: Some(zone),
@@ -49,9 +45,7 @@ impl Geometry {
                 let mut held = false;
                 self.for_blocks(other as u32, spare.clone(), |_, _, _| held = true);
                 if taken || held {
-                    return Err(flaw(
-                        "must end in a spare that replaces nothing else".into(),
-                    ));
+                    return Err(flaw("must end in a spare that replaces nothing else".into()));
                 }
                 replacing.push((other, spare));
                 self.for_blocks(zone as u32, lost.clone(), |lbn, place, blocks| {

@@ -29,9 +29,7 @@ impl Geometry {
     /// The track under a head; `None` if its cylinder is unused.
     #[must_use]
     pub fn track(&self, cylinder: u32, head: u32) -> Option<Track> {
-        let after = self
-            .zones
-            .partition_point(|zone| zone.first_cylinder <= cylinder);
+        let after = self.zones.partition_point(|zone| zone.first_cylinder <= cylinder);
         let index = after.checked_sub(1)?;
         let zone = self.zones.get(index)?;
         if cylinder > zone.last_cylinder || head >= self.surfaces.by() {
@@ -83,10 +81,7 @@ impl Geometry {
             if dealt.zone != zone || place >= places.end {
                 return;
             }
-            let blocks = dealt
-                .together
-                .min(places.end - place)
-                .min(self.blocks - lbn);
+            let blocks = dealt.together.min(places.end - place).min(self.blocks - lbn);
             found(lbn, place, blocks);
             lbn += blocks;
         }
@@ -99,10 +94,7 @@ impl Geometry {
         let last = next.map_or(self.stretches.len(), |zone| zone.stretch);
         let places = &self.stretches[own..last];
         let after = own + places.partition_point(|stretch| stretch.place <= place);
-        let end = self
-            .stretches
-            .get(after)
-            .map_or(self.blocks, |next| next.lbn);
+        let end = self.stretches.get(after).map_or(self.blocks, |next| next.lbn);
         if after == own {
             return self.stretches[own].lbn;
         }

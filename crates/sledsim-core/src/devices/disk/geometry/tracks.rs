@@ -37,12 +37,7 @@ impl Track {
     #[inline]
     pub fn sector(&self, index: u32) -> u32 {
         let sector = index + self.shift;
-        sector
-            - if sector >= self.sectors {
-                self.sectors
-            } else {
-                0
-            }
+        sector - if sector >= self.sectors { self.sectors } else { 0 }
     }
 
     /// The angle at which the sector with index `index` begins.
@@ -56,11 +51,7 @@ impl Track {
     #[must_use]
     #[inline]
     pub fn turn(&self, sectors: u32) -> u128 {
-        if sectors >= self.sectors {
-            REVOLUTION
-        } else {
-            (u128::from(sectors) * self.width) >> 64
-        }
+        if sectors >= self.sectors { REVOLUTION } else { (u128::from(sectors) * self.width) >> 64 }
     }
 
     /// Index of its zone.

@@ -52,9 +52,6 @@ impl Means {
             line += weight * (f64::from(distance) - 1.0);
             weights += weight;
         }
-        Self {
-            root: root / weights,
-            line: line / weights,
-        }
+        Self { root: root / weights, line: line / weights }
     }
 }

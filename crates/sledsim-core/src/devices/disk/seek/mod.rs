@@ -42,11 +42,7 @@ impl Seeks {
         for distance in (1..least.len()).rev() {
             least[distance - 1] = least[distance - 1].min(least[distance]);
         }
-        Self {
-            times,
-            least,
-            staying: Nanos::from_ms(fixed_access_ms),
-        }
+        Self { times, least, staying: Nanos::from_ms(fixed_access_ms) }
     }
 
     /// Time for `distance` cylinders; 0 for distance 0.

@@ -15,10 +15,7 @@ pub fn table(points: &[[f64; 2]], longest: u32) -> Vec<f64> {
         while next < points.len() && points[next][0] < distance {
             next += 1;
         }
-        match (
-            next.checked_sub(1).map(|last| points[last]),
-            points.get(next),
-        ) {
+        match (next.checked_sub(1).map(|last| points[last]), points.get(next)) {
             (Some([left, from]), Some(&[right, to])) => {
                 from + (to - from) * (distance - left) / (right - left)
             }

@@ -169,9 +169,7 @@ impl<M: Mechanism> Faulty<M> {
             }
             for place in &passes.places[first..] {
                 let known = moved.binary_search_by_key(place, |(place, _)| *place);
-                passes
-                    .lbns
-                    .push(known.map_or(*place, |index| moved[index].1));
+                passes.lbns.push(known.map_or(*place, |index| moved[index].1));
             }
             passes.blocks_of_pass.push(first..passes.places.len());
             step.lbn = passes.lbns.get(first).copied().unwrap_or(step.lbn);
@@ -187,13 +185,7 @@ impl<M: Mechanism> Faulty<M> {
         pass: usize,
         wanted: Option<&[u64]>,
     ) -> Vec<u64> {
-        let ServedPasses {
-            places,
-            lbns,
-            blocks_of_pass,
-            lost,
-            ..
-        } = &mut self.passes;
+        let ServedPasses { places, lbns, blocks_of_pass, lost, .. } = &mut self.passes;
         let blocks_of_pass = blocks_of_pass[pass].clone();
         let (places, lbns) = (&places[blocks_of_pass.clone()], &lbns[blocks_of_pass]);
         let blocks = places.len() as u32;
@@ -253,11 +245,7 @@ impl<M: Mechanism> Faulty<M> {
         kind: PassKind,
     ) -> usize {
         let blocks_of_pass = self.passes.blocks_of_pass[pass].clone();
-        let mut part = Request {
-            op,
-            extents: Extents::new(),
-            ..progress.request.clone()
-        };
+        let mut part = Request { op, extents: Extents::new(), ..progress.request.clone() };
         for &place in &self.passes.places[blocks_of_pass.clone()] {
             append(&mut part.extents, place, 1);
         }
@@ -278,11 +266,7 @@ impl<M: Mechanism> Faulty<M> {
             let (length, blocks) = (step.end - since, step.blocks);
             since = step.end;
             // Normally one step; several count as one pass, the last.
-            let of_this = if index == last {
-                blocks_of_pass.clone()
-            } else {
-                0..0
-            };
+            let of_this = if index == last { blocks_of_pass.clone() } else { 0..0 };
             *step = Step {
                 transfer_s: step.transfer_s,
                 direction: step.direction,
@@ -355,10 +339,7 @@ impl<M: Mechanism> Faulty<M> {
             again: true,
             ..Step::default()
         });
-        Service {
-            status: Status::Error,
-            ..Service::default()
-        }
+        Service { status: Status::Error, ..Service::default() }
     }
 }
 
@@ -387,14 +368,7 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
                 self.inner.serve(at, physical, steps)
             }
         };
-        let mut progress = ServiceInProgress {
-            at,
-            request,
-            steps,
-            from,
-            service,
-            extra_j: 0.0,
-        };
+        let mut progress = ServiceInProgress { at, request, steps, from, service, extra_j: 0.0 };
         self.add_ecc_energy(&mut progress, from);
         self.add_seek_errors(&mut progress, from);
         self.list_blocks(&mut progress);
@@ -411,11 +385,7 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
             }
         }
         self.retry(&mut progress, again);
-        let ServiceInProgress {
-            mut service,
-            extra_j,
-            ..
-        } = progress;
+        let ServiceInProgress { mut service, extra_j, .. } = progress;
         let end = at + service.parts.total();
         if self.lost_at.is_some_and(|lost_at| lost_at < end) {
             self.passes.lost.clear();

@@ -196,11 +196,7 @@ impl FaultyMedia {
         let mut left: Vec<u64> = Vec::new();
         for defect in drawn {
             let (place, tip) = (defect / per_place, defect % per_place);
-            (here, at_place) = if place == at_place {
-                (here + 1, place)
-            } else {
-                (0, place)
-            };
+            (here, at_place) = if place == at_place { (here + 1, place) } else { (0, place) };
             if here < spares {
                 self.spares_for_defects = self.spares_for_defects.max(here + 1);
                 self.defects_replaced += 1;
@@ -245,10 +241,7 @@ impl FaultyMedia {
         {
             self.tips.give_up(square);
         }
-        let (spare, blank) = (
-            spare.filter(|_| self.tips.replaced() > replaced),
-            at == Nanos::ZERO,
-        );
+        let (spare, blank) = (spare.filter(|_| self.tips.replaced() > replaced), at == Nanos::ZERO);
         if let (Some(square), Some(unmended)) = (square, &mut self.unmended) {
             unmended.fail(square, tip, spare, blank);
             if spare.is_some() && !blank {
@@ -456,11 +449,7 @@ impl FaultyMedia {
         } else if lost && !self.rewritten.contains(&lbn) {
             return AccessOutcome::Lost;
         }
-        if self.code.recovers(missing, wrong) {
-            AccessOutcome::Good
-        } else {
-            AccessOutcome::Bad
-        }
+        if self.code.recovers(missing, wrong) { AccessOutcome::Good } else { AccessOutcome::Bad }
     }
 
     /// Appends the counters with their names.
@@ -471,10 +460,7 @@ impl FaultyMedia {
             ("tips_replaced", self.tips.replaced()),
             ("defects_replaced", self.defects_replaced),
             ("blocks_moved", self.moves()),
-            (
-                "blocks_given_up",
-                u64::from(self.tips.given_up()) * per_square,
-            ),
+            ("blocks_given_up", u64::from(self.tips.given_up()) * per_square),
             ("squares_lost", u64::from(self.tips.lost())),
             ("tip_sectors_corrected", self.corrected),
         ]);

@@ -82,10 +82,8 @@ impl TipFailures {
         }
         let most = (MOST_FAILURES / u64::from(self.failed.max(1))).min(u64::from(u32::MAX));
         if self.trials == 0 || u64::from(self.trials) > most {
-            let must = format!(
-                "must be an integer from 1 to {most} for {} failed tips",
-                self.failed
-            );
+            let must =
+                format!("must be an integer from 1 to {most} for {} failed tips", self.failed);
             return refuse("trials", self.trials, must);
         }
         Ok(squares as u32)

@@ -106,11 +106,7 @@ impl RemapTable {
         let Some(first_cylinder) = self.take(blocks.div_ceil(good.len() as u64)) else {
             return false;
         };
-        self.regions[square as usize] = Some(Region {
-            since,
-            first_cylinder,
-            good,
-        });
+        self.regions[square as usize] = Some(Region { since, first_cylinder, good });
         self.moved += blocks;
         true
     }
@@ -158,11 +154,8 @@ impl RemapTable {
                     let index = u64::from(place.cylinder) * rows + u64::from(place.row);
                     self.place(region.first_cylinder, &region.good, index)
                 }
-                None => (self
-                    .single
-                    .binary_search_by_key(&lbn, |(from, _)| *from)
-                    .ok())
-                .map(|index| self.single[index].1),
+                None => (self.single.binary_search_by_key(&lbn, |(from, _)| *from).ok())
+                    .map(|index| self.single[index].1),
             };
             match next {
                 Some(next) => lbn = next,

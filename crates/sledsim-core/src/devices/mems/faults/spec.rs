@@ -117,10 +117,7 @@ impl Faults {
         }
         let out_of_spares = keys.opt_choice(
             "out_of_spares",
-            &[
-                ("tolerance", OutOfSpares::Tolerance),
-                ("capacity", OutOfSpares::Capacity),
-            ],
+            &[("tolerance", OutOfSpares::Tolerance), ("capacity", OutOfSpares::Capacity)],
         )?;
         let all = tips + squares * ecc_tips + spare_tips;
         let faults = Self {
@@ -136,9 +133,7 @@ impl Faults {
                 .opt_f64("tip_failures_per_hour", Range::at_least(0.0).at_most(1e12))?
                 .unwrap_or(0.0),
             failing_tips: read_tips(&mut keys, "failing_tips", all)?,
-            media_defects: keys
-                .opt_u32("media_defects", 0..=MOST_DEFECTS)?
-                .unwrap_or(0),
+            media_defects: keys.opt_u32("media_defects", 0..=MOST_DEFECTS)?.unwrap_or(0),
             read_error_rate: keys.opt_f64("read_error_rate", rate)?.unwrap_or(0.0),
             retries: keys.opt_u32("retries", 0..=1000)?.unwrap_or(3),
             seek_error_rate: keys.opt_f64("seek_error_rate", rate)?.unwrap_or(0.0),

@@ -65,10 +65,7 @@ impl Tips {
         Self {
             code,
             out_of_spares,
-            roles: of_squares
-                .map(Role::Of)
-                .chain((0..spares).map(|_| Role::Spare))
-                .collect(),
+            roles: of_squares.map(Role::Of).chain((0..spares).map(|_| Role::Spare)).collect(),
             pool: (first_spare..first_spare + spares).rev().collect(),
             squares: vec![Square::default(); squares as usize],
             failed: 0,

@@ -31,11 +31,7 @@ pub struct Analytic {
 #[inline]
 fn arc_s(axis: &Axis, half_s: f64) -> f64 {
     let w = axis.angular_1_s;
-    if w > 0.0 {
-        axis.two_by_w_s * arctangent(w * half_s)
-    } else {
-        2.0 * half_s
-    }
+    if w > 0.0 { axis.two_by_w_s * arctangent(w * half_s) } else { 2.0 * half_s }
 }
 
 impl Turnaround {
@@ -113,10 +109,7 @@ impl Kinematics for Analytic {
         speed_m_s: f64,
         chunks: u32,
     ) -> Option<Vec<MotionState>> {
-        let law = Law {
-            acceleration_at: 0.0,
-            duration_s: arc_s,
-        };
+        let law = Law { acceleration_at: 0.0, duration_s: arc_s };
         Some(in_chunks(axis, from_to_m, speed_m_s, chunks, law))
     }
 

@@ -85,10 +85,7 @@ impl Kinematics for DiskSim {
             let first = chunks_m_s2(axis, p0, switch_m, true);
             let second = chunks_m_s2(axis, switch_m, p1, false);
             // The chunks one too early, from the end back to the switch point.
-            let backward = second[..CHUNKS - 1]
-                .iter()
-                .rev()
-                .chain(&first[CHUNKS - 1..]);
+            let backward = second[..CHUNKS - 1].iter().rev().chain(&first[CHUNKS - 1..]);
             let (first_s, first_m_s) =
                 push(first.iter(), (switch_m - p0) / CHUNKS as f64, speed_m_s);
             let (second_s, second_m_s) = push(backward, (p1 - switch_m) / CHUNKS as f64, speed_m_s);
@@ -97,11 +94,7 @@ impl Kinematics for DiskSim {
                 (best_s, least_mismatch) = (first_s + second_s, mismatch);
             }
             let step_m = (p1 - p0) * (0.05 - 0.01 / f64::from(9 - attempt));
-            switch_m += if first_m_s > second_m_s {
-                -step_m
-            } else {
-                step_m
-            };
+            switch_m += if first_m_s > second_m_s { -step_m } else { step_m };
         }
         best_s
     }
@@ -116,9 +109,7 @@ impl Kinematics for DiskSim {
 
     /// A share of the exact time between the same bits.
     fn travel_at_least_s(&self, axis: &Axis, from_m: f64, to_m: f64) -> f64 {
-        let exact = Analytic {
-            turnaround: Turnaround::Exact,
-        };
+        let exact = Analytic { turnaround: Turnaround::Exact };
         SHARE_OF_EXACT * exact.travel_at_least_s(axis, self.rounded_m(from_m), self.rounded_m(to_m))
     }
 }

@@ -71,11 +71,7 @@ impl Axis {
 
 /// Mirrors the ends of a downward move into those of an upward one.
 fn upwards(from_m: f64, to_m: f64) -> (f64, f64) {
-    if from_m < to_m {
-        (from_m, to_m)
-    } else {
-        (-from_m, -to_m)
-    }
+    if from_m < to_m { (from_m, to_m) } else { (-from_m, -to_m) }
 }
 
 /// The moment of a turnaround within a Y seek.

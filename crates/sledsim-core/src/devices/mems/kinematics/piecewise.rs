@@ -59,18 +59,13 @@ impl Kinematics for Piecewise {
         speed_m_s: f64,
         _: u32,
     ) -> Option<Vec<MotionState>> {
-        let law = Law {
-            acceleration_at: 0.5,
-            duration_s: |_, half_s| 2.0 * half_s,
-        };
+        let law = Law { acceleration_at: 0.5, duration_s: |_, half_s| 2.0 * half_s };
         Some(in_chunks(axis, from_to_m, speed_m_s, self.chunks, law))
     }
 
     /// The exact time, less a margin for rounding.
     fn travel_at_least_s(&self, axis: &Axis, from_m: f64, to_m: f64) -> f64 {
-        let exact = Analytic {
-            turnaround: self.turnaround,
-        };
+        let exact = Analytic { turnaround: self.turnaround };
         (1.0 - 1e-12) * exact.travel_at_least_s(axis, from_m, to_m)
     }
 }

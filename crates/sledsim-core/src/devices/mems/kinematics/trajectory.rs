@@ -60,12 +60,7 @@ pub(super) fn in_chunks(
         for i in 0..chunks {
             let at_m = start_m + begin_m + chunk_m * f64::from(i);
             let acceleration = net(push, at_m + law.acceleration_at * chunk_m);
-            instants.push(instant(
-                time_s,
-                sign * at_m,
-                sign * speed,
-                sign * acceleration,
-            ));
+            instants.push(instant(time_s, sign * at_m, sign * speed, sign * acceleration));
             // The net acceleration is linear in the position, so its mean is that in
             // the middle, and the energy is exact.
             let mean = net(push, at_m + 0.5 * chunk_m);
@@ -79,11 +74,6 @@ pub(super) fn in_chunks(
         }
     }
     let last_m = end_m - law.acceleration_at * second_m / f64::from(chunks);
-    instants.push(instant(
-        time_s,
-        to_m,
-        sign * speed_m_s,
-        sign * net(-1.0, last_m),
-    ));
+    instants.push(instant(time_s, to_m, sign * speed_m_s, sign * net(-1.0, last_m)));
     instants
 }

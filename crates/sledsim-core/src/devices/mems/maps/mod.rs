@@ -24,10 +24,8 @@ pub enum Map {
 
 impl Map {
     /// The maps by their names in specs.
-    pub const NAMED: [(&'static str, Self); 2] = [
-        ("serpentine", Self::Serpentine),
-        ("ascending", Self::Ascending),
-    ];
+    pub const NAMED: [(&'static str, Self); 2] =
+        [("serpentine", Self::Serpentine), ("ascending", Self::Ascending)];
 
     /// Converts a row in LBN order into the physical row of `track` (counted over the
     /// whole device) and back.

@@ -19,10 +19,7 @@ impl Micropositioning {
     /// A constant reach.
     #[must_use]
     pub fn new(cylinders: u32) -> Self {
-        Self {
-            cylinders,
-            later: Vec::new(),
-        }
+        Self { cylinders, later: Vec::new() }
     }
 
     /// Reads `micropositioning_cylinders` and

@@ -119,11 +119,7 @@ impl Parallel {
         let mut class = Vec::new();
         for cylinder in spot.cylinder.saturating_sub(reach)..=last {
             for square in 0..self.squares() {
-                class.push(self.lbn(&MediaAddress {
-                    cylinder,
-                    square,
-                    ..spot
-                }));
+                class.push(self.lbn(&MediaAddress { cylinder, square, ..spot }));
             }
         }
         Ok(class)

@@ -69,10 +69,7 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn of(parallel: &Parallel) -> Self {
         let all = parallel.parallelism();
-        Self {
-            all,
-            resource: (parallel.groups.as_ref()).map_or(all, super::Groups::at_once),
-        }
+        Self { all, resource: (parallel.groups.as_ref()).map_or(all, super::Groups::at_once) }
     }
 
     /// Number of passes for blocks at one position, sorted by resource and square.
@@ -132,11 +129,7 @@ impl Planner {
             }
         }
         (self.jobs).sort_unstable_by_key(|job| {
-            let MediaAddress {
-                cylinder,
-                row,
-                square,
-            } = job.spot;
+            let MediaAddress { cylinder, row, square } = job.spot;
             (row, cylinder, job.resource, square, job.lbn)
         });
     }

@@ -172,9 +172,8 @@ impl Positions {
             self.queue.extend(0..self.jobs.len() as u32);
             let jobs = &self.jobs;
             (self.queue).sort_unstable_by_key(|&j| (group(&jobs[j as usize]), j));
-            for shared in self
-                .queue
-                .chunk_by(|&a, &b| group(&jobs[a as usize]) == group(&jobs[b as usize]))
+            for shared in
+                self.queue.chunk_by(|&a, &b| group(&jobs[a as usize]) == group(&jobs[b as usize]))
             {
                 self.before.clear();
                 let cylinder = |&j: &u32| self.cylinders[jobs[j as usize].cylinder as usize];

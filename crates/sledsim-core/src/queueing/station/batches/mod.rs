@@ -131,11 +131,7 @@ impl CommandStore {
         Waiting {
             request: Request {
                 id: slot as u64 | mark,
-                flags: Flags {
-                    linked: true,
-                    gathered: true,
-                    ..Flags::default()
-                },
+                flags: Flags { linked: true, gathered: true, ..Flags::default() },
                 extents,
                 ..first.request
             },

@@ -209,16 +209,9 @@ impl BatchInService {
         let first = self.shares.len();
         for &lbn in lbns {
             let member = self.member_of(lbn);
-            match self.shares[first..]
-                .iter_mut()
-                .find(|share| share.member == member)
-            {
+            match self.shares[first..].iter_mut().find(|share| share.member == member) {
                 Some(share) => share.blocks += 1,
-                None => self.shares.push(Share {
-                    pass,
-                    member,
-                    blocks: 1,
-                }),
+                None => self.shares.push(Share { pass, member, blocks: 1 }),
             }
         }
     }

@@ -38,11 +38,8 @@ impl<M: Mechanism> Buffered<M> {
             ReadAhead::Cylinder => end_of(Span::Cylinder),
             ReadAhead::Full => after + self.segments.capacity(),
         };
-        self.ahead = Some(ReadAheadState {
-            after,
-            next: after,
-            goal: goal.min(self.mechanism.blocks()),
-        });
+        self.ahead =
+            Some(ReadAheadState { after, next: after, goal: goal.min(self.mechanism.blocks()) });
     }
 
     /// Writes all dirty blocks to the media, then completes a flush.
@@ -80,10 +77,7 @@ impl<M: Mechanism> Buffered<M> {
         }
         end = end.min(self.segments.held_after(first).unwrap_or(end));
         self.ahead = Some(ReadAheadState { next: end, ..ahead });
-        let extent = Extent {
-            lbn: first,
-            blocks: (end - first) as u32,
-        };
+        let extent = Extent { lbn: first, blocks: (end - first) as u32 };
         self.fetching.push(extent);
         let (service, joules) = self.background(OWN_WORK, Op::Read, extent, at);
         if service.status == Status::Error {
@@ -129,10 +123,7 @@ impl<M: Mechanism> Buffered<M> {
             id: BACKGROUND_ID,
             arrival: start,
             op,
-            flags: Flags {
-                background: true,
-                ..Flags::default()
-            },
+            flags: Flags { background: true, ..Flags::default() },
             extents: Extents::from_buf([extent]),
             ..Request::default()
         };
@@ -149,11 +140,7 @@ impl<M: Mechanism> Buffered<M> {
         let spent = Energy {
             idle_j: 0.0,
             inactive_j: 0.0,
-            ..self
-                .mechanism
-                .energy(self.mechanism_free)
-                .unwrap_or_default()
-                - before
+            ..self.mechanism.energy(self.mechanism_free).unwrap_or_default() - before
         };
         self.background_energy = self.background_energy + spent;
         (service, spent.total_j())

@@ -79,11 +79,7 @@ impl<M: Mechanism> Buffered<M> {
     pub(super) fn transfer_pass(&mut self, pass: usize, at: Nanos, sink: &mut dyn CompletionSink) {
         match self.buffer.speed_matching {
             SpeedMatching::None => {
-                let blocks = self
-                    .steps
-                    .iter()
-                    .map(|step| self.requested_blocks(step))
-                    .sum();
+                let blocks = self.steps.iter().map(|step| self.requested_blocks(step)).sum();
                 self.take_bus(self.row.id, blocks, at);
             }
             SpeedMatching::Pass => {
@@ -94,9 +90,8 @@ impl<M: Mechanism> Buffered<M> {
                 // The last block cannot cross before it has been read.
                 let step = &self.steps[pass];
                 let last = self.row.start + step.end + self.interface.bus(1);
-                self.bus_free = self
-                    .take_bus(self.row.id, self.requested_blocks(step), at)
-                    .max(last);
+                self.bus_free =
+                    self.take_bus(self.row.id, self.requested_blocks(step), at).max(last);
             }
         }
         if pass + 1 < self.steps.len() {

@@ -192,9 +192,7 @@ impl<M: Mechanism> Buffered<M> {
         } else if request.op == Op::Read && self.segments.hit(&request.extents) {
             self.complete_hit(&waiting, at, sink);
         } else if request.op == Op::Read
-            && self
-                .segments
-                .hold_with(&request.extents, self.fetch_to_keep().as_slice())
+            && self.segments.hold_with(&request.extents, self.fetch_to_keep().as_slice())
         {
             self.awaiting_fetch.push(waiting);
         } else if self.is_write_back(request) && self.segments.place(request.extents[0]) {
@@ -216,10 +214,7 @@ impl<M: Mechanism> Buffered<M> {
             return None;
         };
         let blocks = u64::from(extent.blocks).min(self.segments.capacity());
-        Some(Extent {
-            lbn: extent.end() - blocks,
-            blocks: blocks as u32,
-        })
+        Some(Extent { lbn: extent.end() - blocks, blocks: blocks as u32 })
     }
 
     fn enqueue(&mut self, waiting: Waiting) {
@@ -362,12 +357,7 @@ impl<M: Mechanism> Model for Buffered<M> {
                 ready = self.bus_free;
             }
         }
-        let waiting = Waiting {
-            request,
-            queue_depth,
-            ready,
-            data_in: self.bus_free,
-        };
+        let waiting = Waiting { request, queue_depth, ready, data_in: self.bus_free };
         if waiting.request.op == Op::Trim {
             sink.done(&self.row_at(&waiting, ready));
             return;

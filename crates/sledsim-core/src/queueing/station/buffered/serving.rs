@@ -119,9 +119,7 @@ impl<M: Mechanism> Buffered<M> {
             }
             track = end;
         }
-        row_end
-            .min(self.mechanism.blocks())
-            .saturating_sub(extent.end()) as u32
+        row_end.min(self.mechanism.blocks()).saturating_sub(extent.end()) as u32
     }
 
     /// Keeps only the blocks read before the first lost one.

@@ -31,12 +31,7 @@ fn spec() -> impl Strategy<Value = Spec> {
     (drive(), latency, revolution, settling).prop_map(
         |(mut drive, (zero_latency_read, zero_latency_write), revolution_ps, settling)| {
             drive.write_settle_us = settling;
-            Spec {
-                drive,
-                zero_latency_read,
-                zero_latency_write,
-                revolution_ps,
-            }
+            Spec { drive, zero_latency_read, zero_latency_write, revolution_ps }
         },
     )
 }
@@ -53,11 +48,7 @@ impl Spec {
         }
         if let Some(ps) = self.revolution_ps {
             let rpm = format!("rpm = {}\n", self.drive.rpm);
-            let ms = format!(
-                "revolution_ms = {}.{:09}\n",
-                ps / 1_000_000_000,
-                ps % 1_000_000_000
-            );
+            let ms = format!("revolution_ms = {}.{:09}\n", ps / 1_000_000_000, ps % 1_000_000_000);
             text = text.replace(&rpm, &ms);
         }
         text
@@ -71,14 +62,8 @@ impl Spec {
     fn clock(&self) -> Clock {
         let (ns, turns) = self
             .revolution_ps
-            .map_or((60_000_000_000, i128::from(self.drive.rpm)), |ps| {
-                (i128::from(ps), 1000)
-            });
-        Clock {
-            ns,
-            turns,
-            start: i128::from(self.drive.start),
-        }
+            .map_or((60_000_000_000, i128::from(self.drive.rpm)), |ps| (i128::from(ps), 1000));
+        Clock { ns, turns, start: i128::from(self.drive.start) }
     }
 
     /// Time until the head is on track. `access`: the first pass of an extent; the
@@ -92,11 +77,7 @@ impl Spec {
             0 => 0,
             distance => self.drive.seeks_us[distance - 1],
         };
-        let switch_us = if from.head == to.head {
-            0
-        } else {
-            self.drive.head_switch_us
-        };
+        let switch_us = if from.head == to.head { 0 } else { self.drive.head_switch_us };
         let settle_us = if write { self.drive.write_settle_us } else { 0 };
         let us = i64::from(seek_us.max(switch_us)) + i64::from(settle_us);
         Nanos(1000 * us.max(0) as u64)
@@ -145,10 +126,7 @@ impl Places {
 
     fn arm(&self, lbn: u64) -> Arm {
         let sector = &self.0[&lbn];
-        Arm {
-            cylinder: sector.cylinder,
-            head: sector.head,
-        }
+        Arm { cylinder: sector.cylinder, head: sector.head }
     }
 }
 

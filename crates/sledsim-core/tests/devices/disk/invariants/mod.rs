@@ -36,16 +36,11 @@ fn requests(blocks: u64, count: u64, seed: u64) -> Vec<(Nanos, Request)> {
             let mut request = Request::new(id, Nanos::ZERO, op, 0, 1);
             request.extents.clear();
             for _ in 0..=random.below(2) * random.below(3) {
-                let mean = if random.chance(0.1) {
-                    blocks as f64 / 4.0 + 1.0
-                } else {
-                    5.0
-                };
+                let mean = if random.chance(0.1) { blocks as f64 / 4.0 + 1.0 } else { 5.0 };
                 let size = random.geometric(mean).min(blocks);
-                request.extents.push(Extent {
-                    lbn: random.below(blocks - size + 1),
-                    blocks: size as u32,
-                });
+                request
+                    .extents
+                    .push(Extent { lbn: random.below(blocks - size + 1), blocks: size as u32 });
             }
             let before = std::mem::take(&mut pause);
             pause = random.below(2) * random.below(30_000_000);

@@ -40,13 +40,7 @@ fn plain() -> impl Strategy<Value = Plain> {
         0_u32..8,
         any::<bool>(),
     );
-    let times = (
-        0_u32..8000,
-        0_u32..500,
-        0_u32..8000,
-        -3000_i32..3000,
-        0_u32..2000,
-    );
+    let times = (0_u32..8000, 0_u32..500, 0_u32..8000, -3000_i32..3000, 0_u32..2000);
     (shape, skews, turns, times).prop_map(|(shape, skews, turns, times)| {
         let (surfaces, cylinders, sectors, mapping) = shape;
         let [offset, track_skew, cylinder_skew] = skews.map(|skew| skew % sectors);
@@ -74,14 +68,7 @@ fn plain() -> impl Strategy<Value = Plain> {
 
 impl Plain {
     fn disk(&self) -> Disk {
-        let Self {
-            surfaces,
-            cylinders,
-            sectors,
-            rpm,
-            zero_latency,
-            ..
-        } = self;
+        let Self { surfaces, cylinders, sectors, rpm, zero_latency, .. } = self;
         let ms = |us: u32| f64::from(us) / 1e3;
         let staying = format!("seek_zero_ms = {}", ms(self.staying));
         let far = self.seek + self.slope * (cylinders - 1);
@@ -162,11 +149,7 @@ fn passes(
         let took = disk.serve(at, request, &mut steps).parts.total();
         let mut now = at;
         for step in &steps {
-            found.push((
-                step.lbn,
-                now + Nanos::from_s(step.seek_s) - begin,
-                at + step.end - begin,
-            ));
+            found.push((step.lbn, now + Nanos::from_s(step.seek_s) - begin, at + step.end - begin));
             now = at + step.end;
         }
         at += took;
@@ -231,14 +214,7 @@ fn a_rotated_drive_does_the_same_later() {
 
 #[test]
 fn sectors_of_every_track_are_contiguous() {
-    for (sectors, shift) in [
-        (1, 0),
-        (2, 1),
-        (7, 3),
-        (668, 126),
-        (5144, 640),
-        (99_991, 77),
-    ] {
+    for (sectors, shift) in [(1, 0), (2, 1), (7, 3), (668, 126), (5144, 640), (99_991, 77)] {
         let drive = Plain {
             surfaces: 1,
             cylinders: 2,
@@ -266,11 +242,7 @@ fn sectors_of_every_track_are_contiguous() {
             let width = next.wrapping_sub(track.angle(index));
             let exact = (1_u128 << 64) as f64 / f64::from(sectors);
             assert!(sectors == 1 || (width as f64 / exact - 1.0).abs() < 1e-9);
-            sum += if sectors == 1 {
-                1 << 64
-            } else {
-                u128::from(width)
-            };
+            sum += if sectors == 1 { 1 << 64 } else { u128::from(width) };
         }
         assert_eq!(sum, 1 << 64, "{sectors}");
         assert_eq!(track.turn(sectors), 1 << 64);

@@ -37,25 +37,14 @@ fn chunks_converge_to_the_exact_time() {
 /// One chunk a push, edge to edge: 50 um each under 1 + 0.75/2 actuators.
 #[test]
 fn one_chunk_by_hand() {
-    let one = Piecewise {
-        chunks: 1,
-        turnaround: Turnaround::Paper,
-    };
+    let one = Piecewise { chunks: 1, turnaround: Turnaround::Paper };
     let by_hand_s = 2.0 * (2.0 * HALF_M / (1.375 * 803.6f64)).sqrt();
-    close(
-        "time",
-        one.travel_s(&axis(803.6, 0.75), HALF_M, -HALF_M, 0.0),
-        by_hand_s,
-        1e-14,
-    );
+    close("time", one.travel_s(&axis(803.6, 0.75), HALF_M, -HALF_M, 0.0), by_hand_s, 1e-14);
 }
 
 #[test]
 fn without_springs_one_chunk_is_exact() {
-    let one = Piecewise {
-        chunks: 1,
-        turnaround: Turnaround::Paper,
-    };
+    let one = Piecewise { chunks: 1, turnaround: Turnaround::Paper };
     let axis = axis(803.6, 0.0);
     for v in [0.0, 0.028] {
         close(

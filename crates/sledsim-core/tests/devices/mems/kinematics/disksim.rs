@@ -22,26 +22,12 @@ struct Seek {
 
 /// A seek with the turnarounds that DiskSim makes.
 fn seek(device: &Device, from: State, to: State) -> Seek {
-    let (k, axis) = (
-        DiskSim {
-            bit_m: device.bit_m,
-        },
-        device.axis(),
-    );
+    let (k, axis) = (DiskSim { bit_m: device.bit_m }, device.axis());
     let m = |bits: i64| bits as f64 * device.bit_m;
     let signed = |up: bool| {
-        if up {
-            device.velocity_m_s
-        } else {
-            -device.velocity_m_s
-        }
+        if up { device.velocity_m_s } else { -device.velocity_m_s }
     };
-    let mut seek = Seek {
-        x_s: 0.0,
-        y_s: 0.0,
-        turn_s: 0.0,
-        turns: 0,
-    };
+    let mut seek = Seek { x_s: 0.0, y_s: 0.0, turn_s: 0.0, turns: 0 };
     if from == to {
         return seek;
     }
@@ -67,11 +53,7 @@ fn seek(device: &Device, from: State, to: State) -> Seek {
 fn faster(device: &Device, from: State, up: State, down: State) -> (Seek, bool) {
     let (rising, falling) = (seek(device, from, up), seek(device, from, down));
     let total_s = |seek: Seek| seek.x_s.max(seek.y_s);
-    if total_s(rising) < total_s(falling) {
-        (rising, true)
-    } else {
-        (falling, false)
-    }
+    if total_s(rising) < total_s(falling) { (rising, true) } else { (falling, false) }
 }
 
 fn check_row(line: &str, got: (Seek, bool), want_ms: [f64; 3], turns: u32, up: bool) {
@@ -102,20 +84,14 @@ fn disksim_seek_tables() {
                 return;
             };
             let number = |field: &String| field.parse().unwrap();
-            let rows: Vec<Vec<f64>> = csv(&path)
-                .iter()
-                .map(|fields| fields.iter().map(number).collect())
-                .collect();
+            let rows: Vec<Vec<f64>> =
+                csv(&path).iter().map(|fields| fields.iter().map(number).collect()).collect();
             assert_eq!(rows.len(), 441);
             let from = match start {
                 "centre" => (0.0, 0.0),
                 _ => (rows[0][0], rows[0][1]),
             };
-            let state = |x: f64, y: f64, up| State {
-                x_bits: x as i64,
-                y_bits: y as i64,
-                up,
-            };
+            let state = |x: f64, y: f64, up| State { x_bits: x as i64, y_bits: y as i64, up };
             for row in &rows {
                 let &[x, y, total_ms, x_ms, y_ms, turn_ms, turns, direction] = &row[..] else {
                     panic!("{name}: {row:?}")
@@ -147,11 +123,7 @@ fn disksim_requests() {
             for fields in &csv(&path) {
                 let integer = |i: usize| fields[i].parse::<i64>().unwrap();
                 let ms = |i: usize| fields[i].parse::<f64>().unwrap();
-                let from = State {
-                    x_bits: integer(4),
-                    y_bits: integer(5),
-                    up: integer(6) > 0,
-                };
+                let from = State { x_bits: integer(4), y_bits: integer(5), up: integer(6) > 0 };
                 let (up, down) = reads_at(device, integer(1));
                 let got = if device.name == "g1" {
                     (seek(device, from, up), true)
@@ -177,12 +149,7 @@ fn reads_at(device: &Device, lbn: i64) -> (State, State) {
     let line = lbn / device.blocks_per_row;
     let (row, track) = (line % device.rows, line / device.rows % device.tracks);
     let cylinder = line / device.rows / device.tracks;
-    let odd = if device.tracks % 2 == 0 {
-        track
-    } else {
-        cylinder + track
-    } % 2
-        == 1;
+    let odd = if device.tracks % 2 == 0 { track } else { cylinder + track } % 2 == 1;
     let row = if odd { device.rows - 1 - row } else { row };
     let x_bits = cylinder - device.cylinders / 2;
     let bottom = 90 * row - (90 * device.rows + 10) / 2;

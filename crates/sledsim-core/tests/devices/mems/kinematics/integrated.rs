@@ -27,9 +27,7 @@ impl Motion {
 
     fn at(c: &[f64], t_s: f64) -> (f64, f64) {
         let y = c.iter().rev().fold(0.0, |sum, c| sum * t_s + c);
-        let v = (1..c.len())
-            .rev()
-            .fold(0.0, |sum, n| sum * t_s + n as f64 * c[n]);
+        let v = (1..c.len()).rev().fold(0.0, |sum, n| sum * t_s + n as f64 * c[n]);
         (y, v)
     }
 
@@ -67,17 +65,10 @@ fn integrated_travel_s(axis: &Axis, from_m: f64, to_m: f64, v_m_s: f64) -> f64 {
     let a = axis.acceleration_m_s2;
     let stiffness_s2 = a * axis.spring_factor / axis.spring_reference_m;
     // Lengths count from the start, and from the end: short moves lose nothing.
-    let push = |spring_m: f64| Motion {
-        push_m_s2: a - stiffness_s2 * spring_m,
-        stiffness_s2,
-    };
+    let push = |spring_m: f64| Motion { push_m_s2: a - stiffness_s2 * spring_m, stiffness_s2 };
     let (first, second) = (push(up * from_m), push(-up * to_m));
     let free_s = 0.1 * (length_m / a).sqrt();
-    let step_s = if stiffness_s2 > 0.0 {
-        free_s.min(0.2 / stiffness_s2.sqrt())
-    } else {
-        free_s
-    };
+    let step_s = if stiffness_s2 > 0.0 { free_s.min(0.2 / stiffness_s2.sqrt()) } else { free_s };
     let (mut low_m, mut high_m) = (0.0, length_m);
     for _ in 0..48 {
         let middle_m = 0.5 * (low_m + high_m);
@@ -96,16 +87,10 @@ fn integrated_travel_s(axis: &Axis, from_m: f64, to_m: f64, v_m_s: f64) -> f64 {
 fn integrated_turnaround_s(axis: &Axis, at_m: f64, velocity_m_s: f64) -> f64 {
     let a = axis.acceleration_m_s2;
     let stiffness_s2 = a * axis.spring_factor / axis.spring_reference_m;
-    let motion = Motion {
-        push_m_s2: -a - stiffness_s2 * at_m * velocity_m_s.signum(),
-        stiffness_s2,
-    };
+    let motion =
+        Motion { push_m_s2: -a - stiffness_s2 * at_m * velocity_m_s.signum(), stiffness_s2 };
     let free_s = 0.05 * velocity_m_s.abs() / a;
-    let step_s = if stiffness_s2 > 0.0 {
-        free_s.min(0.2 / stiffness_s2.sqrt())
-    } else {
-        free_s
-    };
+    let step_s = if stiffness_s2 > 0.0 { free_s.min(0.2 / stiffness_s2.sqrt()) } else { free_s };
     let (time_s, end_m_s) = motion.until(velocity_m_s.abs(), 0.0, -1.0, step_s);
     close("the speed after a turn", end_m_s, -velocity_m_s.abs(), 1e-9);
     time_s
@@ -114,15 +99,8 @@ fn integrated_turnaround_s(axis: &Axis, at_m: f64, velocity_m_s: f64) -> f64 {
 /// Places to move between, of every kind: one bit to full stroke, outward,
 /// inward and across the centre.
 fn moves(random: &mut Random) -> Vec<(f64, f64)> {
-    let mut moves = vec![
-        (-HALF_M, HALF_M),
-        (0.0, HALF_M),
-        (HALF_M, 0.0),
-        (-20e-9, 20e-9),
-    ];
-    for length_m in [
-        1e-12, 30e-9, 40e-9, 50e-9, 1e-6, 10e-6, 50e-6, 90e-6, 99.9e-6,
-    ] {
+    let mut moves = vec![(-HALF_M, HALF_M), (0.0, HALF_M), (HALF_M, 0.0), (-20e-9, 20e-9)];
+    for length_m in [1e-12, 30e-9, 40e-9, 50e-9, 1e-6, 10e-6, 50e-6, 90e-6, 99.9e-6] {
         for share in [0.0, 1e-3, 0.4, 0.5, 0.6, 1.0, random.next(), random.next()] {
             let from_m = -HALF_M + share * (2.0 * HALF_M - length_m);
             let to_m = (from_m + length_m).min(HALF_M);
@@ -202,11 +180,8 @@ fn one_arc_tangent_equals_two() {
         let axis = axis(100.0 + 1000.0 * random.next(), sf);
         let v = if i % 3 == 0 { 0.0 } else { 0.1 * random.next() };
         let from_m = random.place_m();
-        let to_m = if i % 5 == 0 {
-            from_m * (1.0 - 1e-3 * random.next())
-        } else {
-            random.place_m()
-        };
+        let to_m =
+            if i % 5 == 0 { from_m * (1.0 - 1e-3 * random.next()) } else { random.place_m() };
         close(
             &format!("{axis:?} from {from_m:e} to {to_m:e} at {v}"),
             EXACT.travel_s(&axis, from_m, to_m, v),

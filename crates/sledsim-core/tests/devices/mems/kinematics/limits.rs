@@ -74,11 +74,7 @@ fn lower_bounds_hold_and_are_close() {
                 );
                 sum += (travel_s - least_s) / travel_s.max(f64::MIN_POSITIVE);
             }
-            assert!(
-                sum / 15_000.0 <= slack,
-                "sf {sf}: {} too low",
-                sum / 15_000.0
-            );
+            assert!(sum / 15_000.0 <= slack, "sf {sf}: {} too low", sum / 15_000.0);
         }
     }
 }
@@ -91,9 +87,8 @@ fn lower_bounds_never_fall_with_distance() {
             for from in (-1250..=1250).step_by(50) {
                 for side in [-1, 1] {
                     let mut nearer_s = 0.0;
-                    for to in (0..=2500)
-                        .map(|n| from + side * n)
-                        .take_while(|to: &i32| to.abs() <= 1250)
+                    for to in
+                        (0..=2500).map(|n| from + side * n).take_while(|to: &i32| to.abs() <= 1250)
                     {
                         let m = |bits: i32| f64::from(bits) * BIT_M;
                         let least_s = k.travel_at_least_s(&axis, m(from), m(to));
@@ -113,13 +108,7 @@ fn bounded_models() -> [(Box<dyn Kinematics>, f64); 3] {
     let turnaround = Turnaround::Exact;
     [
         (Box::new(EXACT), 0.0),
-        (
-            Box::new(Piecewise {
-                chunks: 8,
-                turnaround,
-            }),
-            0.01,
-        ),
+        (Box::new(Piecewise { chunks: 8, turnaround }), 0.01),
         (Box::new(DiskSim { bit_m: BIT_M }), 0.17),
     ]
 }

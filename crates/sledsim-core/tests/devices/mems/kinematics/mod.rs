@@ -11,13 +11,9 @@ use sledsim_core::devices::mems::kinematics::{Analytic, Axis, Turnaround};
 
 const HALF_M: f64 = 50e-6;
 
-const EXACT: Analytic = Analytic {
-    turnaround: Turnaround::Exact,
-};
+const EXACT: Analytic = Analytic { turnaround: Turnaround::Exact };
 
-const PAPER: Analytic = Analytic {
-    turnaround: Turnaround::Paper,
-};
+const PAPER: Analytic = Analytic { turnaround: Turnaround::Paper };
 
 fn axis(acceleration_m_s2: f64, spring_factor: f64) -> Axis {
     Axis::new(acceleration_m_s2, spring_factor, HALF_M)
@@ -40,13 +36,7 @@ struct Device {
 #[allow(clippy::approx_constant, reason = "DiskSim's 2 pi")]
 const fn device(
     name: &'static str,
-    [
-        acceleration_m_s2,
-        bit_nm,
-        tip_rate_kbit_s,
-        resonance_hz,
-        settling_constants,
-    ]: [f64; 5],
+    [acceleration_m_s2, bit_nm, tip_rate_kbit_s, resonance_hz, settling_constants]: [f64; 5],
     [cylinders, rows, blocks_per_row, tracks]: [i64; 4],
 ) -> Device {
     Device {

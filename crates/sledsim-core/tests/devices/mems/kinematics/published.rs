@@ -11,12 +11,7 @@ fn sigmetrics_values() {
         EXACT.travel_s(&axis(SIGMETRICS.0, sf), from_m, to_m, 0.0) * 1e3 + settle_ms
     };
     close("edge to edge", x_ms(0.75, -HALF_M, HALF_M), 2.190, 3e-4);
-    close(
-        "edge to edge without springs",
-        x_ms(0.0, -HALF_M, HALF_M),
-        2.590,
-        3e-4,
-    );
+    close("edge to edge without springs", x_ms(0.0, -HALF_M, HALF_M), 2.590, 3e-4);
     close(
         "mean of uniform pairs",
         mean_x_ms(2000, 50e-9, |p0, p1| x_ms(0.75, p0, p1)),
@@ -31,12 +26,7 @@ fn g2_values() {
     let g2 = &GENERATIONS[1];
     let x_ms = |from_m, to_m| (EXACT.travel_s(&g2.axis(), from_m, to_m, 0.0) + g2.settle_s) * 1e3;
     close("edge to edge", x_ms(-HALF_M, HALF_M), 0.770, 1e-3);
-    close(
-        "mean of uniform pairs",
-        mean_x_ms(2500, g2.bit_m, x_ms),
-        0.563,
-        1e-3,
-    );
+    close("mean of uniform pairs", mean_x_ms(2500, g2.bit_m, x_ms), 0.563, 1e-3);
     turnarounds((803.6, 0.028), [0.0697, 0.0398, 0.279, 0.2596]);
 }
 
@@ -57,11 +47,6 @@ fn turnarounds((a, v): (f64, f64), [centre, helped, hurt, exact_hurt]: [f64; 4])
         // Moving outward, the springs help to turn.
         close("helped", ms(PAPER, edge * HALF_M, edge * v), helped, 2e-3);
         close("hurt", ms(PAPER, edge * HALF_M, -edge * v), hurt, 2e-3);
-        close(
-            "exact, hurt",
-            ms(EXACT, edge * HALF_M, -edge * v),
-            exact_hurt,
-            5e-4,
-        );
+        close("exact, hurt", ms(EXACT, edge * HALF_M, -edge * v), exact_hurt, 5e-4);
     }
 }

@@ -29,10 +29,7 @@ fn neighbouring_segments_move_together_as_far_as_allowed() {
     assert_eq!(case.completions(), [103_820]);
     // Three: two together, and one.
     let case = run(small(72, &together), &[(0, R, 0, 24)]);
-    let expected = [
-        (0, "back", R, 0, 16, Some(0)),
-        (0, "back", R, 16, 8, Some(0)),
-    ];
+    let expected = [(0, "back", R, 0, 16, Some(0)), (0, "back", R, 16, 8, Some(0))];
     assert_eq!(case.asked()[..2], expected);
     // With a segment between them in the front already: apart.
     let case = run(small(72, &together), &[(0, W, 8, 8), (10_000, R, 0, 24)]);
@@ -44,10 +41,7 @@ fn neighbouring_segments_move_together_as_far_as_allowed() {
     assert_eq!(case.asked()[1..4], expected);
     // Two writes of whole segments take two slots, and one request.
     let case = run(small(72, ""), &[(0, W, 0, 16)]);
-    let expected = [
-        (0, "front", W, 0, 9, Some(0)),
-        (0, "front", W, 9, 9, Some(0)),
-    ];
+    let expected = [(0, "front", W, 0, 9, Some(0)), (0, "front", W, 9, 9, Some(0))];
     assert_eq!(case.asked(), expected);
     let case = run(small(72, "exchange_kib = 8"), &[(0, W, 0, 16)]);
     assert_eq!(case.asked(), [(0, "front", W, 0, 18, Some(0))]);
@@ -81,12 +75,7 @@ fn dirty_neighbours_are_written_along_and_stay() {
 #[test]
 fn a_segment_written_during_its_destage_is_dirty_again() {
     let keys = "exchange_kib = 8\nimmediate_report = false\nclean_after_idle_ms = 1";
-    let requests = [
-        (0, W, 0, 8),
-        (1, W, 8, 8),
-        (1_050_000, W, 8, 1),
-        (1_060_000, R, 0, 1),
-    ];
+    let requests = [(0, W, 0, 8), (1, W, 8, 8), (1_050_000, W, 8, 1), (1_060_000, R, 0, 1)];
     let case = run(small(27, keys), &requests);
     let expected = [
         // Both by one, a millisecond after the begin.
@@ -151,10 +140,7 @@ fn dirty_segments_are_cleaned_when_the_back_is_idle_or_too_many_are_dirty() {
     ];
     assert_eq!(case.asked()[5..], expected);
     // More than a quarter of four slots: the second makes it too many.
-    let case = run(
-        small(36, "clean_above = 0.25"),
-        &[(0, W, 16, 8), (2000, W, 8, 8)],
-    );
+    let case = run(small(36, "clean_above = 0.25"), &[(0, W, 16, 8), (2000, W, 8, 8)]);
     let expected = [
         (0, "front", W, 0, 9, Some(0)),
         (2000, "front", W, 9, 9, Some(1)),
@@ -168,12 +154,7 @@ fn dirty_segments_are_cleaned_when_the_back_is_idle_or_too_many_are_dirty() {
 fn dirty_segments_being_evicted_are_not_cleaned_and_all_others_are() {
     // Two slots. Segment 1 is used again, so that 3 leaves for 5; it was the
     // last to become dirty.
-    let requests = [
-        (0, W, 8, 8),
-        (2000, W, 24, 8),
-        (4000, R, 8, 1),
-        (6000, W, 40, 8),
-    ];
+    let requests = [(0, W, 8, 8), (2000, W, 24, 8), (4000, R, 8, 1), (6000, W, 40, 8)];
     let case = run(small(18, "clean_after_idle_ms = 1"), &requests);
     let expected = [
         (6000, "front", R, 10, 8, None),

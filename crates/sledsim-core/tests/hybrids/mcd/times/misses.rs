@@ -24,12 +24,7 @@ fn a_read_miss_goes_through_buffer_and_front_and_a_hit_to_the_front() {
 fn with_shortcut_pending_reads_are_served_by_the_buffer() {
     // One that misses, one during the fetch, one while the front is written,
     // one after that.
-    let requests = [
-        (0, R, 3, 2),
-        (50, R, 6, 1),
-        (101_000, R, 0, 4),
-        (101_891, R, 0, 1),
-    ];
+    let requests = [(0, R, 3, 2), (50, R, 6, 1), (101_000, R, 0, 4), (101_891, R, 0, 1)];
     let case = run(small(36, "shortcut = true"), &requests);
     assert_eq!(case.completions(), [100_809, 100_808, 101_011, 102_901]);
     let expected = [
@@ -40,10 +35,7 @@ fn with_shortcut_pending_reads_are_served_by_the_buffer() {
     assert_eq!(case.asked(), expected);
     let row = case.row(1);
     assert_eq!((row.parts.queue.0, row.parts.other.0), (100_750, 7));
-    assert_eq!(
-        (row.parts.transfer.0, row.passes, row.queue_depth),
-        (1, 0, 1)
-    );
+    assert_eq!((row.parts.transfer.0, row.passes, row.queue_depth), (1, 0, 1));
     // Not so without.
     let case = run(small(36, "shortcut = false"), &requests);
     assert_eq!(case.completions(), [102_910, 103_920, 104_960, 105_970]);
@@ -75,10 +67,7 @@ fn a_write_miss_reads_the_segment_unless_it_may_write_parts() {
     for keys in ["", PLAIN] {
         let case = run(small(36, keys), &[(0, W, 16, 8), (5000, R, 17, 7)]);
         assert_eq!(case.completions(), [1090, 5000 + 1070]);
-        let expected = [
-            (0, "front", W, 0, 9, Some(0)),
-            (5000, "front", R, 2, 7, Some(1)),
-        ];
+        let expected = [(0, "front", W, 0, 9, Some(0)), (5000, "front", R, 2, 7, Some(1))];
         assert_eq!(case.asked(), expected);
     }
 }
@@ -196,10 +185,7 @@ fn a_read_of_invalid_blocks_fetches_only_missing_blocks() {
     assert_eq!(case.completions()[1], 112_490);
     // Of 3 and 4 that are valid only those around are written; the buffer
     // serves who wants nothing else.
-    let case = run(
-        small(36, ""),
-        &[(0, W, 3, 2), (10_000, R, 5, 3), (10_001, R, 4, 2)],
-    );
+    let case = run(small(36, ""), &[(0, W, 3, 2), (10_000, R, 5, 3), (10_001, R, 4, 2)]);
     let expected = [
         (0, "front", W, 0, 3, Some(0)),
         (10_000, "back", R, 0, 8, Some(1)),

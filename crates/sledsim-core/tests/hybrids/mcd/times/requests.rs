@@ -39,15 +39,9 @@ fn reads_of_streams_bypass_the_front_unless_they_hit() {
 #[test]
 fn the_last_segment_may_be_shorter() {
     let case = run(small(36, PLAIN), &[(0, W, 200, 4), (5000, R, 203, 1)]);
-    let expected = [
-        (0, "front", W, 0, 5, Some(0)),
-        (5000, "front", R, 4, 1, Some(1)),
-    ];
+    let expected = [(0, "front", W, 0, 5, Some(0)), (5000, "front", R, 4, 1, Some(1))];
     assert_eq!(case.asked(), expected);
-    let case = run(
-        small(9, "exchange_kib = 8"),
-        &[(0, W, 200, 4), (5000, W, 0, 8)],
-    );
+    let case = run(small(9, "exchange_kib = 8"), &[(0, W, 200, 4), (5000, W, 0, 8)]);
     let expected = [
         (5000, "front", R, 1, 4, None),
         (6040, "front", W, 0, 9, Some(1)),
@@ -75,11 +69,8 @@ fn slots_lie_where_they_are_placed_with_headers_or_without() {
 fn flush_and_trim_take_no_time() {
     let mut flush = Request::new(1, Nanos(10), Op::Flush, 0, 1);
     flush.extents.clear();
-    let requests = [
-        Request::new(0, Nanos(0), W, 0, 8),
-        flush,
-        Request::new(2, Nanos(20), Op::Trim, 0, 8),
-    ];
+    let requests =
+        [Request::new(0, Nanos(0), W, 0, 8), flush, Request::new(2, Nanos(20), Op::Trim, 0, 8)];
     let rows = run_open(&mut small(36, ""), &requests);
     let times: Vec<(u64, u64)> = (rows.done.iter().map(|row| (row.id, row.completion.0))).collect();
     assert_eq!(times, [(1, 10), (2, 20), (0, 1090)]);
@@ -91,14 +82,9 @@ fn flush_and_trim_take_no_time() {
 fn extents_in_several_segments_are_one_request_to_the_front() {
     let extent = |lbn, blocks| Extent { lbn, blocks };
     let mut read = Request::new(2, Nanos(10_000), R, 16, 2);
-    read.extents = [extent(16, 2), extent(0, 3), extent(17, 1)]
-        .into_iter()
-        .collect();
-    let requests = [
-        Request::new(0, Nanos(0), W, 0, 8),
-        Request::new(1, Nanos(2000), W, 16, 8),
-        read,
-    ];
+    read.extents = [extent(16, 2), extent(0, 3), extent(17, 1)].into_iter().collect();
+    let requests =
+        [Request::new(0, Nanos(0), W, 0, 8), Request::new(1, Nanos(2000), W, 16, 8), read];
     let rows = run_open(&mut small(36, ""), &requests);
     let last = rows.notes.last().expect("a row");
     assert_eq!((last.lbn, last.blocks, last.completion.0), (10, 6, 11_060));

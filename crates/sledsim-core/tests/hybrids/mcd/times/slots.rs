@@ -26,10 +26,7 @@ fn a_clean_segment_is_evicted_at_once_and_a_dirty_one_through_the_buffer() {
     assert_eq!(case.asked(), expected);
     assert_eq!(case.completions(), [1090, 502_170]);
     // Of a partial segment, only the valid blocks are written.
-    let case = run(
-        small(9, ""),
-        &[(0, W, 1, 1), (2000, W, 4, 2), (500_000, W, 8, 8)],
-    );
+    let case = run(small(9, ""), &[(0, W, 1, 1), (2000, W, 4, 2), (500_000, W, 8, 8)]);
     let expected = [
         (500_000, "front", R, 2, 3, None),
         (501_030, "front", W, 0, 9, Some(2)),
@@ -50,10 +47,7 @@ fn an_evicted_segment_is_read_from_the_buffer_until_it_is_on_the_back() {
     ];
     let case = run(small(9, ""), &requests);
     // The write begins anew when it is there, and segment 1 leaves for it.
-    assert_eq!(
-        case.completions()[2..],
-        [501_088, 550_015, 601_880 + 1080 + 1020]
-    );
+    assert_eq!(case.completions()[2..], [501_088, 550_015, 601_880 + 1080 + 1020]);
     assert_eq!(case.row(4).queue_depth, 0);
     let expected = [
         (601_880, "front", R, 1, 8, None),
@@ -104,10 +98,7 @@ fn without_read_priority_immediate_report_writes_at_once() {
     // For a write that takes the slot, no read of the back is in the way.
     let requests = [(0, W, 0, 8), (500_000, W, 8, 8)];
     let case = run(small(9, "read_priority = false"), &requests);
-    let expected = [
-        (501_080, "back", W, 0, 8, None),
-        (501_080, "front", W, 0, 9, Some(1)),
-    ];
+    let expected = [(501_080, "back", W, 0, 8, None), (501_080, "front", W, 0, 9, Some(1))];
     assert_eq!(case.asked()[2..], expected);
     assert_eq!(case.completions(), [1090, 502_170]);
 }
@@ -129,12 +120,7 @@ fn without_read_priority_every_write_is_sent_before_later_reads() {
         let back = case.asked().into_iter().filter(|asked| asked.1 == "back");
         back.map(|asked| (asked.0, asked.2, asked.3)).collect()
     };
-    let at_once = [
-        (501_080, W, 0),
-        (503_250, W, 8),
-        (511_080, W, 16),
-        (511_080, R, 24),
-    ];
+    let at_once = [(501_080, W, 0), (503_250, W, 8), (511_080, W, 16), (511_080, R, 24)];
     assert_eq!(writes("buffer_kib = 32\nread_priority = false"), at_once);
     // With read priority, only the first finds the back idle.
     let with = writes("buffer_kib = 32");

@@ -7,9 +7,7 @@ use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device as Model;
 
 fn sled() -> Bench {
-    Bench::new("cmu2003", |bytes| {
-        Box::new(Sparse::in_memory(bytes).unwrap())
-    })
+    Bench::new("cmu2003", |bytes| Box::new(Sparse::in_memory(bytes).unwrap()))
 }
 
 /// Blocks that the sled accesses in one pass.
@@ -38,9 +36,7 @@ fn write_scattered_is_one_pass() {
     }
     let _ = bench.rows();
     // By separate writes it is one pass for each.
-    let writes = lbns
-        .iter()
-        .map(|lbn| client.start(&cdb(0x8a, *lbn, 1), &[8; BLOCK]));
+    let writes = lbns.iter().map(|lbn| client.start(&cdb(0x8a, *lbn, 1), &[8; BLOCK]));
     let writes: Vec<_> = writes.collect();
     assert!(writes.iter().all(|outcome| is_good(&wait(outcome))));
     let mut ends: Vec<_> = bench.rows().iter().map(|row| row.completion).collect();
@@ -71,10 +67,7 @@ fn is_one_batch(bench: &Bench, lbns: &[u64]) {
     let rows = bench.rows();
     assert_eq!(rows.iter().map(|row| row.lbn).collect::<Vec<_>>(), lbns);
     assert!(rows.iter().all(|row| row.arrival == rows[0].arrival));
-    assert!(
-        rows.iter()
-            .all(|row| row.completion == rows[0].completion || row.passes == 1)
-    );
+    assert!(rows.iter().all(|row| row.completion == rows[0].completion || row.passes == 1));
 }
 
 #[test]

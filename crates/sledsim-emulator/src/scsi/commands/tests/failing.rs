@@ -30,10 +30,7 @@ fn a_block_that_cannot_be_read_is_a_medium_error_with_its_lbn() {
     assert_eq!(sense(&client.ask(&cdb(0x8f, 10, 8), &[])), unreadable);
     assert_eq!(sense(&client.ask(&cdb(0x90, 10, 8), &[])), unreadable);
     assert_eq!(sense(&client.ask(&compare, &[0; 8 * BLOCK])), unreadable);
-    assert_eq!(
-        sense(&client.ask(&cdb(0x8b, 13, 1), &[1; BLOCK])),
-        unreadable
-    );
+    assert_eq!(sense(&client.ask(&cdb(0x8b, 13, 1), &[1; BLOCK])), unreadable);
     assert!(is_good(&client.ask(&cdb(0x8e, 13, 1), &[1; BLOCK])));
     assert_eq!(client.ask(&cdb(0x88, 13, 1), &[]).data, [1; BLOCK]);
 }
@@ -95,10 +92,7 @@ fn unmap(lbns: &[u64]) -> (Vec<u8>, Vec<u8>) {
 fn small(preset: &str) -> (Bench, Arc<AtomicU64>) {
     let flushes = Arc::new(AtomicU64::new(0));
     let bench = Bench::new(preset, |bytes| {
-        Box::new(Small(
-            Sparse::in_memory(bytes).unwrap(),
-            Arc::clone(&flushes),
-        ))
+        Box::new(Small(Sparse::in_memory(bytes).unwrap(), Arc::clone(&flushes)))
     });
     (bench, flushes)
 }
@@ -122,10 +116,7 @@ fn what_must_be_durable_is_flushed() {
             assert!(is_good(&client.ask(&cdb, &data)), "{cdb:x?}");
             let done = flushes.load(Ordering::SeqCst) - before;
             // Flushes of a batch may be one.
-            assert!(
-                done == expected || (expected == 2 && done == 1),
-                "{cdb:x?} {done}"
-            );
+            assert!(done == expected || (expected == 2 && done == 1), "{cdb:x?} {done}");
         }
     }
     // WRITE AND VERIFY, SYNCHRONIZE CACHE: always.
@@ -149,9 +140,6 @@ fn the_first_range_that_fails_says_why() {
         }
         assert!(is_good(&client.ask(&cdb(0x8a, 3, 1), &[1; BLOCK])));
         assert_eq!(sense(&client.ask(&cdb(0x8e, 50, 1), &[1; BLOCK])), failed);
-        assert_eq!(
-            sense(&client.ask(&cdb(0x8b, 100, 1), &[1; BLOCK])),
-            no_space
-        );
+        assert_eq!(sense(&client.ask(&cdb(0x8b, 100, 1), &[1; BLOCK])), no_space);
     }
 }

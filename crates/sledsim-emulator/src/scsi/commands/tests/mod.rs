@@ -57,15 +57,8 @@ impl Bench {
             speed,
         };
         let export = Arc::new(Export::new(about, timeline, store, log).unwrap());
-        let device = Device::new(
-            Arc::new(Exports::new(vec![export])),
-            "iqn.2026-01.example:d",
-        );
-        Self {
-            device,
-            rows,
-            _writer: writer,
-        }
+        let device = Device::new(Arc::new(Exports::new(vec![export])), "iqn.2026-01.example:d");
+        Self { device, rows, _writer: writer }
     }
 
     /// An initiator that has seen the unit attention after power on.

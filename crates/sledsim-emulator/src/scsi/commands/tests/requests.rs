@@ -10,9 +10,7 @@ use std::time::Duration;
 
 #[test]
 fn commands_become_these_requests() {
-    let bench = Bench::new("memory", |bytes| {
-        Box::new(Sparse::in_memory(bytes).unwrap())
-    });
+    let bench = Bench::new("memory", |bytes| Box::new(Sparse::in_memory(bytes).unwrap()));
     let client = bench.client();
     let (zero, one) = ([0; BLOCK], [1; BLOCK]);
     let same = |flags, data: &[u8]| (0x93, flags, data.to_vec());
@@ -42,11 +40,7 @@ fn commands_become_these_requests() {
         let found: Vec<Op> = rows.iter().map(|row| row.op).collect();
         assert_eq!(found, ops, "{cdb:x?}");
         let accesses = rows.iter().filter(|row| row.op != Op::Flush);
-        assert!(
-            accesses
-                .into_iter()
-                .all(|row| (row.lbn, row.blocks) == (10, 2))
-        );
+        assert!(accesses.into_iter().all(|row| (row.lbn, row.blocks) == (10, 2)));
     }
 }
 
@@ -63,16 +57,11 @@ impl TaskReply for Counts {
 /// A disk serves no batches: WRITE SCATTERED becomes writes, and ends with the last.
 #[test]
 fn a_task_of_several_requests_ends_with_the_last() {
-    let bench = Bench::new("atlas10k", |bytes| {
-        Box::new(Sparse::in_memory(bytes).unwrap())
-    });
+    let bench = Bench::new("atlas10k", |bytes| Box::new(Sparse::in_memory(bytes).unwrap()));
     let client = bench.client();
     let (cdb, data) = scattered(&[7, 4_000_000, 90_000, 9_000_000], 1);
     let (told, counted) = channel();
     let task = client.0.begin(0, &cdb, Attribute::Simple);
     task.run(&data, Box::new(Counts(Arc::clone(&bench.rows), told)));
-    assert_eq!(
-        counted.recv_timeout(Duration::from_secs(120)),
-        Ok((true, 4))
-    );
+    assert_eq!(counted.recv_timeout(Duration::from_secs(120)), Ok((true, 4)));
 }

@@ -47,37 +47,23 @@ impl Contents for Cached {
 
     fn take_read_data(&mut self, id: u64) -> Vec<u64> {
         let content = self.content.as_mut();
-        content
-            .and_then(|content| content.returned.remove(&id))
-            .unwrap_or_default()
+        content.and_then(|content| content.returned.remove(&id)).unwrap_or_default()
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
         self.children.lose_power(at, chance);
         let children = std::mem::replace(&mut self.children, Children::new(Vec::new()));
-        let cached = self
-            .content
-            .take()
-            .map(|content| content.cached)
-            .unwrap_or_default();
+        let cached = self.content.take().map(|content| content.cached).unwrap_or_default();
         // The timing state is dropped with the old object.
         *self = Self::before(&self.name, self.device, self.spec.clone(), children);
         let (staged, returned) = Default::default();
-        self.content = Some(Box::new(ContentState {
-            cached,
-            staged,
-            returned,
-        }));
+        self.content = Some(Box::new(ContentState { cached, staged, returned }));
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
         self.now = self.children.recover_until(at, until)?;
         let mut slots = 0..self.lines.all.len();
-        for lbn in self
-            .content
-            .iter()
-            .flat_map(|content| content.cached.keys())
-        {
+        for lbn in self.content.iter().flat_map(|content| content.cached.keys()) {
             let number = lbn / self.spec.line_blocks;
             let slot = self.lines.find(number).or_else(|| slots.next())?;
             if self.lines.all[slot].number != number {
@@ -94,10 +80,7 @@ impl Contents for Cached {
     }
 
     fn token(&mut self, lbn: u64) -> u64 {
-        let cached = self
-            .content
-            .as_ref()
-            .and_then(|content| content.cached.get(&lbn));
+        let cached = self.content.as_ref().and_then(|content| content.cached.get(&lbn));
         let device = self.children.contents(0);
         (cached.copied()).unwrap_or_else(|| device.map_or(0, |device| device.token(lbn)))
     }

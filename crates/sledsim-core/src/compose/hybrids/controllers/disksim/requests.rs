@@ -92,10 +92,7 @@ impl Cached {
     fn piece(&self, of: Range<u64>) -> (u64, Range<usize>) {
         let line = self.spec.line_blocks;
         let base = of.start / line * line;
-        (
-            base,
-            (of.start - base) as usize..(of.end - base).min(line) as usize,
-        )
+        (base, (of.start - base) as usize..(of.end - base).min(line) as usize)
     }
 
     /// The slots of the lines of blocks.
@@ -164,11 +161,7 @@ impl Cached {
         }
         let missing = self.hosts[host].missing;
         if let (Some(missing), true) = (missing, is_valid) {
-            return self.fetch(
-                host,
-                missing..base + blocks.start as u64,
-                self.spec.prefetch,
-            );
+            return self.fetch(host, missing..base + blocks.start as u64, self.spec.prefetch);
         }
         if gap == blocks.end {
             return false;
@@ -245,11 +238,7 @@ impl Cached {
             self.release(slot, Some(host));
         }
         if goes_down {
-            let job = if waits {
-                Job::Written(host)
-            } else {
-                Job::Unwaited
-            };
+            let job = if waits { Job::Written(host) } else { Job::Unwaited };
             self.ask(Op::Write, covered, job);
         } else if writes {
             self.note_dirty();

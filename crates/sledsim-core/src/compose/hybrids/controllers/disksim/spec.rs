@@ -74,26 +74,10 @@ impl Spec {
         let rules = [
             ("line_kib", line_blocks <= 2048, "must be at most 1024"),
             ("cache_mib", few, held),
-            (
-                "cache_mib",
-                cache % line_blocks == 0,
-                "must be whole lines (line_kib)",
-            ),
-            (
-                "bit_blocks",
-                line_blocks % spec.bit_blocks == 0,
-                "must divide a line's blocks",
-            ),
-            (
-                "exchange_kib",
-                exchange % line_blocks == 0,
-                "must be whole lines (line_kib)",
-            ),
-            (
-                "buffer_kib",
-                spec.joined_blocks <= 1 << 20,
-                "must be at most 524288",
-            ),
+            ("cache_mib", cache % line_blocks == 0, "must be whole lines (line_kib)"),
+            ("bit_blocks", line_blocks % spec.bit_blocks == 0, "must divide a line's blocks"),
+            ("exchange_kib", exchange % line_blocks == 0, "must be whole lines (line_kib)"),
+            ("buffer_kib", spec.joined_blocks <= 1 << 20, "must be at most 524288"),
             ("prefetch", has_bits || prefetch == 0, whole),
             ("allocate", is_back || !spec.clean_first, back),
             ("clean_after_idle_ms", is_back || idle.is_none(), back),

@@ -9,8 +9,5 @@ use sledsim_base::keys::Keys;
 /// switched between the tracks.
 pub(super) fn read(keys: &mut Keys, squares: u32) -> Result<Groups> {
     let channels = keys.u32("channels", 1..=squares)?;
-    Ok(Groups::new(
-        (0..squares).map(|square| square % channels).collect(),
-        1,
-    ))
+    Ok(Groups::new((0..squares).map(|square| square % channels).collect(), 1))
 }

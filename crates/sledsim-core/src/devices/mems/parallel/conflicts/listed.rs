@@ -15,11 +15,5 @@ pub(super) fn read(keys: &mut Keys, squares: u32) -> Result<Groups> {
         return Err(keys.refuse("resources", must));
     }
     let at_once = keys.u32("at_once", 1..=squares)?;
-    Ok(Groups::new(
-        resources
-            .into_iter()
-            .map(|resource| resource as u32)
-            .collect(),
-        at_once,
-    ))
+    Ok(Groups::new(resources.into_iter().map(|resource| resource as u32).collect(), at_once))
 }

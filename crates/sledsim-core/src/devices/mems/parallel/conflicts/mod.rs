@@ -30,11 +30,7 @@ impl Groups {
     /// `at_once` (at least 1).
     #[must_use]
     pub fn new(of: Vec<u32>, at_once: u32) -> Self {
-        Self {
-            resources: of.iter().max().map_or(0, |last| last + 1),
-            of,
-            at_once,
-        }
+        Self { resources: of.iter().max().map_or(0, |last| last + 1), of, at_once }
     }
 
     /// The resource of a square.

@@ -87,11 +87,7 @@ impl DueBlocks {
         (0..self.rows as u32).filter_map(move |row| {
             let class = self.class(cylinder, row).iter().enumerate();
             let (word, bits) = class.into_iter().find(|(_, bits)| **bits != 0)?;
-            Some(MediaAddress {
-                cylinder,
-                row,
-                square: word as u32 * 64 + bits.trailing_zeros(),
-            })
+            Some(MediaAddress { cylinder, row, square: word as u32 * 64 + bits.trailing_zeros() })
         })
     }
 }

@@ -23,11 +23,7 @@ impl<M> FreeTips<M> {
     /// Adds tasks to a mechanism; a block that they access takes `block_j`.
     #[must_use]
     pub fn new(inner: M, background: BackgroundTasks, block_j: f64) -> Self {
-        Self {
-            inner,
-            background,
-            block_j,
-        }
+        Self { inner, background, block_j }
     }
 }
 

@@ -78,10 +78,7 @@ impl BackgroundTasks {
             used: vec![0; parallel.squares().div_ceil(64) as usize],
             in_use: vec![
                 0;
-                parallel
-                    .groups
-                    .as_ref()
-                    .map_or(0, |groups| groups.resources() as usize)
+                parallel.groups.as_ref().map_or(0, |groups| groups.resources() as usize)
             ],
             read: Vec::new(),
             parallel,
@@ -128,11 +125,7 @@ impl BackgroundTasks {
             (_, true) => Touch::Rewrite,
             (_, false) => Touch::Write,
         };
-        let by = if used.for_task {
-            AccessSource::Active
-        } else {
-            AccessSource::Foreground
-        };
+        let by = if used.for_task { AccessSource::Active } else { AccessSource::Foreground };
         if used.for_task
             && let Some(asker) = self.tasks.iter_mut().find(|task| task.wants_own_pass())
         {
@@ -141,26 +134,16 @@ impl BackgroundTasks {
         for index in 0..used.blocks {
             let spot = match used.lbns.get(index as usize) {
                 Some(lbn) => self.parallel.spot(*lbn),
-                None => MediaAddress {
-                    square: first.square + index,
-                    ..first
-                },
+                None => MediaAddress { square: first.square + index, ..first },
             };
             self.occupy(spot.square);
             for task in &mut self.tasks {
                 task.touched(&spot, touch, by, &self.parallel);
             }
         }
-        let first = MediaAddress {
-            cylinder: used.cylinder,
-            ..first
-        };
+        let first = MediaAddress { cylinder: used.cylinder, ..first };
         let mut left = self.parallel.parallelism() - used.blocks;
-        let by = if used.for_task {
-            AccessSource::Active
-        } else {
-            AccessSource::Free
-        };
+        let by = if used.for_task { AccessSource::Active } else { AccessSource::Free };
         let reach = self.parallel.micropositioning.at(at);
         for index in 0..self.tasks.len() {
             for touch in [Touch::Rewrite, Touch::Read] {
@@ -195,9 +178,8 @@ impl BackgroundTasks {
                 for distance in 0..=reach {
                     let below = at.cylinder.checked_sub(distance);
                     let above = at.cylinder + distance;
-                    for cylinder in below
-                        .into_iter()
-                        .chain((distance > 0 && above <= last).then_some(above))
+                    for cylinder in
+                        below.into_iter().chain((distance > 0 && above <= last).then_some(above))
                     {
                         left = self.take_from(
                             index,
@@ -240,10 +222,7 @@ impl BackgroundTasks {
                     continue;
                 }
                 // The buffer of the task may have filled up.
-                if self.tasks[index]
-                    .wants(touch, at.cylinder, at.row)
-                    .is_none()
-                {
+                if self.tasks[index].wants(touch, at.cylinder, at.row).is_none() {
                     return left;
                 }
                 left -= 1;
@@ -297,15 +276,8 @@ impl Background for BackgroundTasks {
     ) -> Option<PassRequest> {
         let (spots, touch) =
             (self.tasks.iter()).find_map(|task| task.own_pass_candidates(cylinder))?;
-        let op = if touch == Touch::Read {
-            Op::Read
-        } else {
-            Op::Write
-        };
-        let wanted = spots.map(|spot| PassRequest {
-            lbn: self.parallel.lbn(&spot),
-            op,
-        });
+        let op = if touch == Touch::Read { Op::Read } else { Op::Write };
+        let wanted = spots.map(|spot| PassRequest { lbn: self.parallel.lbn(&spot), op });
         wanted.min_by_key(|wanted| estimate(wanted))
     }
 }

@@ -60,8 +60,7 @@ impl TaskSpec {
         let orders = [("nearest", Order::Nearest), ("lbn", Order::Lbn)];
         let buffer_mib = if kind.rewrites() {
             let most = keys::Range::above(0.0).at_most(1e9);
-            keys.opt_f64("buffer_mib", most)?
-                .unwrap_or(DEFAULT_BUFFER_MIB)
+            keys.opt_f64("buffer_mib", most)?.unwrap_or(DEFAULT_BUFFER_MIB)
         } else {
             0.0
         };
@@ -71,17 +70,13 @@ impl TaskSpec {
             first_lbn: keys.opt_u64("first_lbn", 0..=i64::MAX as u64)?.unwrap_or(0),
             blocks: keys.opt_u64("blocks", 1..=i64::MAX as u64)?,
             buffer_blocks: (buffer_mib * 1024.0 * 1024.0 / BLOCK_BYTES as f64) as u64,
-            tail: keys
-                .opt_f64("tail", keys::Range::at_least(0.0).at_most(1.0))?
-                .unwrap_or(0.0),
+            tail: keys.opt_f64("tail", keys::Range::at_least(0.0).at_most(1.0))?.unwrap_or(0.0),
             ends_run: keys.opt_bool("ends_run")?.unwrap_or(false),
             origin,
         };
         keys.finish()?;
         if kind.rewrites() && spec.buffer_blocks == 0 {
-            return Err(spec
-                .origin
-                .refuse("buffer_mib", "must hold at least one block"));
+            return Err(spec.origin.refuse("buffer_mib", "must hold at least one block"));
         }
         Ok(spec)
     }
@@ -174,11 +169,7 @@ impl Task {
         for lbn in first..end {
             due.set(&parallel.spot(lbn), true);
         }
-        let start = Reached {
-            at: Nanos::ZERO,
-            requests: 0,
-            free_blocks: 0,
-        };
+        let start = Reached { at: Nanos::ZERO, requests: 0, free_blocks: 0 };
         Ok(Self {
             spec: spec.clone(),
             range: first..end,
@@ -188,10 +179,7 @@ impl Task {
             free_blocks: 0,
             active_blocks: 0,
             again: 0,
-            percent: Percent {
-                reached: vec![start],
-                next: (end - first).div_ceil(100),
-            },
+            percent: Percent { reached: vec![start], next: (end - first).div_ceil(100) },
         })
     }
 
@@ -286,11 +274,7 @@ impl Task {
         let geometry = parallel.geometry;
         for cylinder in 0..geometry.cylinders {
             for row in 0..geometry.rows {
-                let spot = MediaAddress {
-                    cylinder,
-                    row,
-                    square,
-                };
+                let spot = MediaAddress { cylinder, row, square };
                 if self.range.contains(&parallel.lbn(&spot)) && self.due.set(&spot, true) {
                     self.again += 1;
                 }
@@ -302,11 +286,7 @@ impl Task {
     pub fn pass_ended(&mut self, at: Nanos, requests: u64) {
         let done = self.blocks() - self.left();
         while done >= self.percent.next && self.percent.reached.len() <= 100 {
-            self.percent.reached.push(Reached {
-                at,
-                requests,
-                free_blocks: self.free_blocks,
-            });
+            self.percent.reached.push(Reached { at, requests, free_blocks: self.free_blocks });
             let percent = self.percent.reached.len() as u64;
             self.percent.next = (self.blocks() * percent).div_ceil(100);
         }
