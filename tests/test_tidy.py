@@ -36,6 +36,7 @@ FILES = {
     "conftest.py",
     "deny.toml",
     "pyproject.toml",
+    "rustfmt.toml",
 }
 
 LARGE = 100 << 10

@@ -181,14 +181,14 @@ impl Model for Strict {
         answers.done(&row);
     }
 
-    fn wake(&mut self, now: Nanos, _answers: &mut dyn CompletionSink) {
+    fn happen(&mut self, now: Nanos, _answers: &mut dyn CompletionSink) {
         self.must(now == self.next, "woken at another instant", now);
         self.must(now >= self.latest, "woken before the last arrival", now);
         self.latest = now;
         self.next = now + self.every;
     }
 
-    fn wake_at(&self) -> Option<Nanos> {
+    fn next_event(&self) -> Option<Nanos> {
         Some(self.next)
     }
 

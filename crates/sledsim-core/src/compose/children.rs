@@ -103,7 +103,7 @@ impl Children {
     /// restart.
     pub fn forget(&mut self) {
         self.announced = Announced::default();
-        let wakes = self.models.iter().map(|model| model.wake_at());
+        let wakes = self.models.iter().map(|model| model.next_event());
         self.wakes = wakes.map(|at| at.unwrap_or(Nanos::MAX)).collect();
         self.find_woken();
     }
@@ -149,7 +149,7 @@ impl Children {
         let mut collector = Collector { announced: &mut self.announced, child, above };
         let model = &mut *self.models[child];
         action(model, &mut collector);
-        let wake_at = model.wake_at().unwrap_or(Nanos::MAX);
+        let wake_at = model.next_event().unwrap_or(Nanos::MAX);
         self.wakes[child] = wake_at;
         if (wake_at, child) < (self.wake_at, self.woken) {
             (self.wake_at, self.woken) = (wake_at, child);

@@ -1,20 +1,29 @@
 //! The events of a model made of models.
 
 use super::Children;
-use crate::model::{CompletionSink, Events};
+use crate::model::contents::Contents;
+use crate::model::mechanism::Mechanism;
+use crate::model::{Background, CompletionSink, Model, Report};
+use sledsim_base::request::Request;
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 
-/// A model with [`Children`], and at most one timer of its own.
+/// A model with [`Children`], and at most one timer of its own. Each is a [`Model`].
 ///
 /// At one instant, completions of children come first, then the timer, then
 /// wakes of children.
-pub trait Composite {
+pub trait Composite: Send {
     /// Its children.
     fn children(&self) -> &Children;
 
     /// Its children, mutable.
     fn children_mut(&mut self) -> &mut Children;
+
+    /// As [`Model::blocks`].
+    fn blocks(&self) -> u64;
+
+    /// As [`Model::submit`].
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink);
 
     /// Child number `child` completed the request of `row`.
     fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink);
@@ -31,9 +40,35 @@ pub trait Composite {
     fn children_first(&self) -> bool {
         false
     }
+
+    /// As [`Model::mechanism`].
+    fn mechanism(&self) -> Option<&dyn Mechanism> {
+        None
+    }
+
+    /// As [`Model::background`].
+    fn background(&self) -> Option<&dyn Background> {
+        None
+    }
+
+    /// As [`Model::contents`].
+    fn contents(&mut self) -> Option<&mut dyn Contents> {
+        None
+    }
+
+    /// As [`Model::report`].
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>);
 }
 
-impl<C: Composite> Events for C {
+impl<C: Composite> Model for C {
+    fn blocks(&self) -> u64 {
+        Composite::blocks(self)
+    }
+
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
+        Composite::submit(self, request, sink);
+    }
+
     #[inline]
     fn next_event(&self) -> Option<Nanos> {
         let due = due(self, self.timer());
@@ -54,6 +89,26 @@ impl<C: Composite> Events for C {
             }
             happen(self, at, timer, sink);
         }
+    }
+
+    fn servers(&self) -> u64 {
+        self.children().servers()
+    }
+
+    fn mechanism(&self) -> Option<&dyn Mechanism> {
+        Composite::mechanism(self)
+    }
+
+    fn background(&self) -> Option<&dyn Background> {
+        Composite::background(self)
+    }
+
+    fn contents(&mut self) -> Option<&mut dyn Contents> {
+        Composite::contents(self)
+    }
+
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        Composite::report(self, until, reports);
     }
 }
 

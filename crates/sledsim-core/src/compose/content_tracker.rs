@@ -301,13 +301,13 @@ impl Model for ContentTracker {
         leaf.submit(request, &mut forwarding);
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         let (leaf, mut forwarding) = self.parts(sink);
-        leaf.wake(now, &mut forwarding);
+        leaf.happen(at, &mut forwarding);
     }
 
-    fn wake_at(&self) -> Option<Nanos> {
-        self.leaf.wake_at()
+    fn next_event(&self) -> Option<Nanos> {
+        self.leaf.next_event()
     }
 
     fn links(&self) -> Links {

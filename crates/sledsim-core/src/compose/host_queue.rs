@@ -6,7 +6,7 @@ use crate::devices::memory::Memory;
 use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::mechanism::Mechanism;
-use crate::model::{CompletionSink, Events, Model, Report};
+use crate::model::{CompletionSink, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
@@ -111,38 +111,8 @@ impl Composite for HostQueue {
         &mut self.child
     }
 
-    fn child_done(&mut self, _child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
-        self.free = child_row.completion;
-        let Some(row) = self.outstanding.remove(&child_row.id) else {
-            return;
-        };
-        let mut done = Row {
-            parent: row.parent,
-            device: row.device,
-            arrival: row.arrival,
-            queue_depth: row.queue_depth,
-            ..*child_row
-        };
-        done.parts.queue += child_row.arrival - row.arrival;
-        sink.done(&done);
-    }
-
-    fn timer(&self) -> Option<Nanos> {
-        self.pick_at()
-    }
-
-    fn timer_due(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
-        self.pick(at, sink);
-    }
-}
-
-impl Model for HostQueue {
     fn blocks(&self) -> u64 {
         self.child.blocks(0)
-    }
-
-    fn servers(&self) -> u64 {
-        self.child.servers()
     }
 
     fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
@@ -165,14 +135,6 @@ impl Model for HostQueue {
         self.waiting += 1;
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
-    }
-
-    fn wake_at(&self) -> Option<Nanos> {
-        self.next_event()
-    }
-
     fn mechanism(&self) -> Option<&dyn Mechanism> {
         self.child.mechanism(0)
     }
@@ -188,6 +150,30 @@ impl Model for HostQueue {
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         self.child.report(&self.name, Vec::new(), until, reports);
+    }
+
+    fn child_done(&mut self, _child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
+        self.free = child_row.completion;
+        let Some(row) = self.outstanding.remove(&child_row.id) else {
+            return;
+        };
+        let mut done = Row {
+            parent: row.parent,
+            device: row.device,
+            arrival: row.arrival,
+            queue_depth: row.queue_depth,
+            ..*child_row
+        };
+        done.parts.queue += child_row.arrival - row.arrival;
+        sink.done(&done);
+    }
+
+    fn timer(&self) -> Option<Nanos> {
+        self.pick_at()
+    }
+
+    fn timer_due(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        self.pick(at, sink);
     }
 }
 

@@ -1,7 +1,7 @@
 //! A read cache: a fast model in front of a slow one, writing through.
 
 use super::{Children, Composite};
-use crate::model::{CompletionSink, Events, Model, Report};
+use crate::model::{CompletionSink, Model, Report};
 use sledsim_base::request::{Extent, Extents, NO_REQUEST, Op, Request, append, inner_id, lbns};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -102,34 +102,8 @@ impl Composite for ReadCache {
         &mut self.children
     }
 
-    fn child_done(&mut self, child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
-        // Copies into the front serve no request.
-        let id = child_row.parent.unwrap_or(NO_REQUEST);
-        let Some((row, extents)) = self.host_requests.remove(&id) else {
-            return;
-        };
-        let done = Row {
-            id: row.id,
-            parent: row.parent,
-            device: self.device,
-            lbn: row.lbn,
-            queue_depth: row.queue_depth,
-            ..*child_row
-        };
-        sink.done(&done);
-        if child == BACK && row.op.moves_data() && u64::from(row.blocks) <= self.held.len() as u64 {
-            self.copy_to_front(&row, &extents, child_row.completion, sink);
-        }
-    }
-}
-
-impl Model for ReadCache {
     fn blocks(&self) -> u64 {
         self.children.blocks(BACK)
-    }
-
-    fn servers(&self) -> u64 {
-        self.children.servers()
     }
 
     fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
@@ -156,15 +130,27 @@ impl Model for ReadCache {
         self.send(child, Request { parent, extents, ..request }, sink);
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
-    }
-
-    fn wake_at(&self) -> Option<Nanos> {
-        self.next_event()
-    }
-
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         self.children.report(&self.name, Vec::new(), until, reports);
+    }
+
+    fn child_done(&mut self, child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
+        // Copies into the front serve no request.
+        let id = child_row.parent.unwrap_or(NO_REQUEST);
+        let Some((row, extents)) = self.host_requests.remove(&id) else {
+            return;
+        };
+        let done = Row {
+            id: row.id,
+            parent: row.parent,
+            device: self.device,
+            lbn: row.lbn,
+            queue_depth: row.queue_depth,
+            ..*child_row
+        };
+        sink.done(&done);
+        if child == BACK && row.op.moves_data() && u64::from(row.blocks) <= self.held.len() as u64 {
+            self.copy_to_front(&row, &extents, child_row.completion, sink);
+        }
     }
 }

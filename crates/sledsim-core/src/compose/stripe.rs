@@ -3,7 +3,7 @@
 use super::by_id::HashById;
 use super::{Children, Composite};
 use crate::model::contents::Contents;
-use crate::model::{CompletionSink, Events, Model, Report};
+use crate::model::{CompletionSink, Model, Report};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Extents, Op, Request, append, inner_id, lbns};
 use sledsim_base::row::Row;
@@ -124,38 +124,8 @@ impl Composite for Stripe {
         &mut self.children
     }
 
-    fn child_done(&mut self, child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
-        let Some(id) = child_row.parent else { return };
-        if let Some(content_state) = &mut self.content_state
-            && let Some((_, parts)) = content_state.reads.get_mut(&id)
-            && let Some(contents) = self.children.contents(child)
-        {
-            parts[child] = contents.take_read_data(child_row.id);
-        }
-        let Some((left, row)) = self.outstanding.get_mut(&id) else {
-            return;
-        };
-        *left -= 1;
-        row.charge(child_row);
-        if *left == 0 {
-            // Completions come in order, so this child was the last.
-            row.start = child_row.start;
-            row.completion = child_row.completion;
-            row.parts = child_row.parts;
-            if let Some((_, row)) = self.outstanding.remove(&id) {
-                sink.done(&row);
-            }
-        }
-    }
-}
-
-impl Model for Stripe {
     fn blocks(&self) -> u64 {
         self.blocks
-    }
-
-    fn servers(&self) -> u64 {
-        self.children.servers()
     }
 
     fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
@@ -185,20 +155,36 @@ impl Model for Stripe {
         }
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
-    }
-
-    fn wake_at(&self) -> Option<Nanos> {
-        self.next_event()
-    }
-
     fn contents(&mut self) -> Option<&mut dyn Contents> {
         self.content_state.is_some().then_some(self as &mut dyn Contents)
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         self.children.report(&self.name, Vec::new(), until, reports);
+    }
+
+    fn child_done(&mut self, child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
+        let Some(id) = child_row.parent else { return };
+        if let Some(content_state) = &mut self.content_state
+            && let Some((_, parts)) = content_state.reads.get_mut(&id)
+            && let Some(contents) = self.children.contents(child)
+        {
+            parts[child] = contents.take_read_data(child_row.id);
+        }
+        let Some((left, row)) = self.outstanding.get_mut(&id) else {
+            return;
+        };
+        *left -= 1;
+        row.charge(child_row);
+        if *left == 0 {
+            // Completions come in order, so this child was the last.
+            row.start = child_row.start;
+            row.completion = child_row.completion;
+            row.parts = child_row.parts;
+            if let Some((_, row)) = self.outstanding.remove(&id) {
+                sink.done(&row);
+            }
+        }
     }
 }
 

@@ -24,7 +24,7 @@
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
 use crate::model::media_writes::{BlockOrder, MediaWrite, MediaWrites};
-use crate::model::{Busy, CompletionSink, Energy, Events, Model, Report};
+use crate::model::{Busy, CompletionSink, Energy, Model, Report};
 use crate::queueing::schedulers::Scheduler;
 use serde_json::{Value, json};
 use slab::Slab;
@@ -243,23 +243,6 @@ fn pages(lbn: u64, end: u64, page_blocks: u64) -> impl Iterator<Item = (u64, u32
     })
 }
 
-impl Events for FlashModel {
-    fn next_event(&self) -> Option<Nanos> {
-        self.pages.peek().map(|Reverse(page)| page.at)
-    }
-
-    fn happen(&mut self, _at: Nanos, sink: &mut dyn CompletionSink) {
-        let Some(Reverse(page)) = self.pages.pop() else {
-            return;
-        };
-        if self.open[page.open].row.op == Op::Read {
-            self.read_page(&page, sink);
-        } else {
-            self.program_page(&page, sink);
-        }
-    }
-}
-
 impl Model for FlashModel {
     fn blocks(&self) -> u64 {
         self.spec.blocks
@@ -315,17 +298,24 @@ impl Model for FlashModel {
         }
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
+    fn next_event(&self) -> Option<Nanos> {
+        self.pages.peek().map(|Reverse(page)| page.at)
+    }
+
+    fn happen(&mut self, _at: Nanos, sink: &mut dyn CompletionSink) {
+        let Some(Reverse(page)) = self.pages.pop() else {
+            return;
+        };
+        if self.open[page.open].row.op == Op::Read {
+            self.read_page(&page, sink);
+        } else {
+            self.program_page(&page, sink);
+        }
     }
 
     fn show_media_writes(&mut self, writes: &MediaWrites) -> bool {
         self.media_writes = Some(writes.clone());
         true
-    }
-
-    fn wake_at(&self) -> Option<Nanos> {
-        self.next_event()
     }
 
     /// The mechanism is the mean of the units.

@@ -163,7 +163,7 @@ fn go_on(
     let or_max = |at: Option<Nanos>| at.unwrap_or(Nanos::MAX);
     // The next event of each kind, updated only when it may have changed.
     let mut arrival = or_max(source.next_arrival()?);
-    let mut wake = or_max(model.wake_at());
+    let mut wake = or_max(model.next_event());
     let links = model.links();
     let mut chains = Chains::default();
     loop {
@@ -202,7 +202,7 @@ fn go_on(
                 model.wake(now, &mut state.collector);
                 state.idle = now;
             }
-            wake = or_max(model.wake_at());
+            wake = or_max(model.next_event());
             if let Some(error) = state.collector.failed.take() {
                 return Err(error);
             }

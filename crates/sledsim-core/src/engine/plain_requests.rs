@@ -74,7 +74,7 @@ pub(super) fn simulate(
         } else {
             state.idle = now;
             while wake == now {
-                let (next, row) = model.happen(now);
+                let (next, row) = model.happen_plain(now);
                 wake = next;
                 if let Some(row) = row {
                     state.collector.done(row);

@@ -89,13 +89,13 @@ impl Model for RemappedModel {
         self.model.submit(request, &mut Logical { layout, above });
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         let (layout, above) = (&*self.layout, sink);
-        self.model.wake(now, &mut Logical { layout, above });
+        self.model.happen(at, &mut Logical { layout, above });
     }
 
-    fn wake_at(&self) -> Option<Nanos> {
-        self.model.wake_at()
+    fn next_event(&self) -> Option<Nanos> {
+        self.model.next_event()
     }
 
     fn links(&self) -> Links {

@@ -17,7 +17,7 @@
 use super::OrganPipe;
 use super::popularity::add;
 use super::remapped::place;
-use crate::model::{Background, CompletionSink, Events, Model, Report};
+use crate::model::{Background, CompletionSink, Model, Report};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -223,22 +223,6 @@ impl Reshuffling {
     }
 }
 
-impl Events for Reshuffling {
-    fn next_event(&self) -> Option<Nanos> {
-        [self.due, self.model.wake_at()].into_iter().flatten().min()
-    }
-
-    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
-        if self.due == Some(at) {
-            self.due = None;
-            self.submit_next(at, sink);
-        } else {
-            let (model, mut forwarding) = self.split(sink);
-            model.wake(at, &mut forwarding);
-        }
-    }
-}
-
 impl Model for Reshuffling {
     fn blocks(&self) -> u64 {
         self.model.blocks()
@@ -267,12 +251,18 @@ impl Model for Reshuffling {
         model.submit(request, &mut forwarding);
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
+    fn next_event(&self) -> Option<Nanos> {
+        [self.due, self.model.next_event()].into_iter().flatten().min()
     }
 
-    fn wake_at(&self) -> Option<Nanos> {
-        self.next_event()
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        if self.due == Some(at) {
+            self.due = None;
+            self.submit_next(at, sink);
+        } else {
+            let (model, mut forwarding) = self.split(sink);
+            model.wake(at, &mut forwarding);
+        }
     }
 
     fn background(&self) -> Option<&dyn Background> {

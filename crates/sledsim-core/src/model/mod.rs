@@ -8,7 +8,6 @@
 //! - `source`: sources of requests;
 //! - `plain_requests`: plain requests;
 //! - `completion_queue`: announced completions until they are due;
-//! - `events`: a model as a sequence of events;
 //! - `links`: batches of linked requests;
 //! - `mechanism`: one positioned resource: a sled, an arm, a memory;
 //! - `batch_planner`: planning of batches: the blocks that one pass can access;
@@ -25,8 +24,6 @@ pub mod source;
 pub mod plain_requests;
 
 mod completion_queue;
-
-mod events;
 
 pub mod links;
 
@@ -54,7 +51,6 @@ pub use busy::Busy;
 pub use completion_queue::CompletionQueue;
 pub use contents::Contents;
 pub use energy::Energy;
-pub use events::Events;
 pub use mechanism::Mechanism;
 pub use rest::Rest;
 pub use source::Source;
@@ -94,12 +90,29 @@ pub trait Model: Send {
     /// Every extent lies below [`Model::blocks`]; the host checks that.
     fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink);
 
-    /// Does everything that was due up to and including `now`.
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink);
+    /// When the next event is due; `None` if it only waits for requests. The host asks
+    /// again after each `submit` and `wake`.
+    fn next_event(&self) -> Option<Nanos>;
 
-    /// The time of the model's next event, or `None` if it only waits for requests.
-    /// The host asks again after each `submit` and `wake`.
-    fn wake_at(&self) -> Option<Nanos>;
+    /// Does the next event, which is due at `at`.
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink);
+
+    /// Does all events that are due before `until`, and those at `until` too if
+    /// `inclusive`.
+    #[inline]
+    fn advance(&mut self, until: Nanos, inclusive: bool, sink: &mut dyn CompletionSink) {
+        while let Some(at) = self.next_event()
+            && (at < until || (at == until && inclusive))
+        {
+            self.happen(at, sink);
+        }
+    }
+
+    /// Does everything that was due up to and including `now`.
+    #[inline]
+    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+        self.advance(now, true, sink);
+    }
 
     /// How many requests it can serve at once.
     fn servers(&self) -> u64 {

@@ -78,7 +78,7 @@ pub trait PlainSource: Source {
 /// A model that serves plain requests, in the order that it chooses.
 ///
 /// The host calls in the order of time: at one instant [`PlainModel::arrive`], then
-/// [`PlainModel::happen`].
+/// [`PlainModel::happen_plain`].
 pub trait PlainModel: Model {
     /// Prepares for the requests that arrive after all those known so far. Changes no
     /// result.
@@ -92,7 +92,7 @@ pub trait PlainModel: Model {
     /// Does the next event, which is due at `at`; returns when the one after is due,
     /// [`Nanos::MAX`] for none, and the row of a request if its completion is known
     /// now.
-    fn happen(&mut self, at: Nanos) -> (Nanos, Option<&Row>);
+    fn happen_plain(&mut self, at: Nanos) -> (Nanos, Option<&Row>);
 
     /// Hands all requests held, and the one in service, over to the general form of the
     /// model: from now on the host calls the functions of [`Model`].

@@ -85,12 +85,12 @@ pub fn run_open(model: &mut dyn Model, requests: &[Request]) -> Rows {
 /// As [`run_open`], with another sink.
 pub fn run_through(model: &mut dyn Model, requests: &[Request], sink: &mut dyn CompletionSink) {
     for request in requests {
-        while let Some(at) = model.wake_at().filter(|at| *at < request.arrival) {
+        while let Some(at) = model.next_event().filter(|at| *at < request.arrival) {
             model.wake(at, sink);
         }
         model.submit(request.clone(), sink);
     }
-    while let Some(at) = model.wake_at() {
+    while let Some(at) = model.next_event() {
         model.wake(at, sink);
     }
 }

@@ -281,11 +281,11 @@ impl Model for Probe {
         self.submitted += 1;
     }
 
-    fn wake(&mut self, now: Nanos, _: &mut dyn CompletionSink) {
+    fn happen(&mut self, now: Nanos, _: &mut dyn CompletionSink) {
         self.woken = now;
     }
 
-    fn wake_at(&self) -> Option<Nanos> {
+    fn next_event(&self) -> Option<Nanos> {
         Some(self.woken + Nanos(1))
     }
 
@@ -357,7 +357,7 @@ fn ask_model(model: &mut dyn Model) -> Said {
     let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::to_json));
     let mut said = Said::from([
         ("blocks", format!("{:?}", model.blocks())),
-        ("wake_at", format!("{:?}", model.wake_at())),
+        ("next_event", format!("{:?}", model.next_event())),
         ("servers", format!("{:?}", model.servers())),
         ("links", format!("{:?}", model.links())),
         ("rest", format!("{:?}", model.rest(Nanos(0)))),
@@ -377,9 +377,17 @@ fn ask_model(model: &mut dyn Model) -> Said {
     model.submit(Request::new(1, Nanos(50), Op::Read, 4, 1), &mut Nowhere);
     let submitted = counts(model).map(|(counts, _)| counts[0]);
     said.insert("submit", format!("{submitted:?}"));
+    let woken = |model: &dyn Model| {
+        let woken = counts(model).map(|(counts, _)| counts[1]);
+        format!("{woken:?}")
+    };
+    let due = model.next_event().expect("an event");
+    model.happen(due, &mut Nowhere);
+    said.insert("happen", format!("{}", woken(model).contains(&due.0.to_string())));
+    model.advance(Nanos(56), false, &mut Nowhere);
+    said.insert("advance", woken(model));
     model.wake(Nanos(60), &mut Nowhere);
-    let woken = counts(model).map(|(counts, _)| counts[1]);
-    said.insert("wake", format!("{woken:?}"));
+    said.insert("wake", woken(model));
     said
 }
 
@@ -407,6 +415,6 @@ fn model_decorators_forward_every_method() {
     // The host's scheduler could split batches, so it refuses them; it submits
     // requests when it is woken, and does not rest.
     let mut host = HostQueue::new("host", 0, inner(), Box::<Fcfs>::default(), 1);
-    let own = BTreeSet::from(["links", "rest", "submit", "show_media_writes"]);
+    let own = BTreeSet::from(["happen", "links", "rest", "submit", "show_media_writes"]);
     assert_eq!(differences(&probe, &ask_model(&mut host)), own);
 }

@@ -33,7 +33,7 @@ fn serve(bus_ns_per_block: f64, requests: &[(u64, Op, u32)]) -> Vec<Row> {
         let request = Request::new(id as u64, Nanos(arrival), op, 0, blocks);
         station.submit(request, &mut rows);
     }
-    while let Some(at) = station.wake_at() {
+    while let Some(at) = station.next_event() {
         station.wake(at, &mut rows);
     }
     rows.0.sort_by_key(|row| row.id);
@@ -93,7 +93,7 @@ fn no_device_is_faster_than_its_bus() {
             request.extents[0].lbn = id * u64::from(blocks);
             model.submit(request, &mut rows);
         }
-        while let Some(at) = model.wake_at() {
+        while let Some(at) = model.next_event() {
             model.wake(at, &mut rows);
         }
         let end = rows.0.iter().map(|row| row.completion).max().expect("rows");

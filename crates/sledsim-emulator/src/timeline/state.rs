@@ -48,7 +48,7 @@ impl State {
     /// Calls the model for all events before `until`.
     pub(super) fn run_before(&mut self, until: Nanos) {
         let zero = self.in_flight.zero;
-        while let Some(at) = self.wake_at().filter(|at| *at < until) {
+        while let Some(at) = self.next_event().filter(|at| *at < until) {
             // A model may ask to be woken at a time already passed.
             let at = at.max(self.decided);
             self.model.wake(at - zero, &mut self.in_flight);
@@ -69,14 +69,14 @@ impl State {
     }
 
     /// The time of the model's next event, if there is one and the device has power.
-    fn wake_at(&self) -> Option<Nanos> {
-        let at = self.model.wake_at().filter(|_| self.powered)?;
+    fn next_event(&self) -> Option<Nanos> {
+        let at = self.model.next_event().filter(|_| self.powered)?;
         Some(at + self.in_flight.zero)
     }
 
     /// The time of the next event: one of the model, or a completion.
     pub(super) fn next(&mut self) -> Nanos {
-        let wake = self.wake_at().unwrap_or(Nanos::MAX);
+        let wake = self.next_event().unwrap_or(Nanos::MAX);
         wake.min(self.in_flight.first().unwrap_or(Nanos::MAX))
     }
 }

@@ -100,7 +100,7 @@ impl Bench {
 
     /// Runs until all is complete, and `gap` more.
     pub(super) fn finish(&mut self) -> Vec<Row> {
-        while let Some(at) = self.model.wake_at() {
+        while let Some(at) = self.model.next_event() {
             self.now = self.now.max(at);
             self.model.wake(at, &mut self.rows);
         }

@@ -190,7 +190,7 @@ impl Round<'_> {
         while wakes < MOST_WAKES {
             let completion = self.announced.due.peek().map(|Reverse(due)| due.0);
             let arrival = self.next_arrival()?;
-            let wake = self.model.wake_at();
+            let wake = self.model.next_event();
             let Some(next) = [completion, arrival, wake].into_iter().flatten().min() else {
                 break;
             };

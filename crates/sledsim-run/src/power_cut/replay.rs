@@ -139,7 +139,7 @@ fn run_before(
     until: Nanos,
     sink: &mut dyn CompletionSink,
 ) {
-    while let Some(at) = model.wake_at().filter(|at| *at < until) {
+    while let Some(at) = model.next_event().filter(|at| *at < until) {
         // A model may ask to be woken at a time already passed.
         *decided = at.max(*decided);
         model.wake(*decided, sink);

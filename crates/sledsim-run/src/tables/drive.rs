@@ -96,7 +96,7 @@ impl Medium for Drive {
             if let Some(completion) = done.0 {
                 break completion;
             }
-            let Some(at) = self.model.wake_at() else {
+            let Some(at) = self.model.next_event() else {
                 let id = self.next_id;
                 return Err(Error::Request(format!("request {id}: was never completed")));
             };

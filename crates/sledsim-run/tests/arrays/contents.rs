@@ -132,7 +132,7 @@ fn look(device: &Device, scheduler: &str, requests: &[Request], what: &str) -> O
     let mut next = 0;
     loop {
         let completion = due.rows.peek().map(|Reverse(at)| at.0);
-        let wake = model.wake_at();
+        let wake = model.next_event();
         if completion.is_none() && wake.is_none() && arrivals.is_empty() && next < blocks {
             assert!(oracle.open.is_empty(), "{what}: unanswered");
             arrivals.push(Request::new(first + next, now + Nanos(1), Op::Read, next, 1));
@@ -351,7 +351,7 @@ fn rebuilt_data_is_on_the_media() {
             counts["rebuild_ns"] > 0
         };
         while !rebuilt(&*model) {
-            now = model.wake_at().expect("a rebuild");
+            now = model.next_event().expect("a rebuild");
             model.wake(now, &mut due);
         }
         let contents = model.contents().expect("contents");

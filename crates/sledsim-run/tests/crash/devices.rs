@@ -155,7 +155,7 @@ fn wake_all(keeper: &mut ContentTracker) {
 }
 
 fn wake_until(keeper: &mut ContentTracker, ns: u64) {
-    while let Some(at) = keeper.wake_at().filter(|at| at.0 < ns) {
+    while let Some(at) = keeper.next_event().filter(|at| at.0 < ns) {
         keeper.wake(at, &mut Rows::default());
     }
 }

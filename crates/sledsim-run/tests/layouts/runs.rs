@@ -84,9 +84,9 @@ impl Model for Probe {
         sink.done(&row);
     }
 
-    fn wake(&mut self, _now: Nanos, _answers: &mut dyn CompletionSink) {}
+    fn happen(&mut self, _now: Nanos, _answers: &mut dyn CompletionSink) {}
 
-    fn wake_at(&self) -> Option<Nanos> {
+    fn next_event(&self) -> Option<Nanos> {
         None
     }
 

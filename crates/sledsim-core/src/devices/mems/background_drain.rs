@@ -2,7 +2,7 @@
 
 use crate::model::mechanism::Mechanism;
 use crate::model::media_writes::MediaWrites;
-use crate::model::{Background, CompletionSink, Events, Model, PassRequest, Report, Rest};
+use crate::model::{Background, CompletionSink, Model, PassRequest, Report, Rest};
 use sledsim_base::request::{Flags, OWN_WORK, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -83,23 +83,6 @@ impl BackgroundDrain {
     }
 }
 
-impl Events for BackgroundDrain {
-    fn next_event(&self) -> Option<Nanos> {
-        let both = [self.ask_at(), self.child.wake_at()];
-        both.into_iter().flatten().min()
-    }
-
-    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
-        if self.child.wake_at() == Some(at) {
-            let (in_flight, above) = (&mut self.in_flight, sink);
-            self.child.wake(at, &mut ForwardingSink { in_flight, above });
-        } else if let Some(request) = self.own_request(at) {
-            self.asked += 1;
-            self.give(request, sink);
-        }
-    }
-}
-
 impl Model for BackgroundDrain {
     fn blocks(&self) -> u64 {
         self.child.blocks()
@@ -114,12 +97,19 @@ impl Model for BackgroundDrain {
         self.give(request, sink);
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
+    fn next_event(&self) -> Option<Nanos> {
+        let both = [self.ask_at(), self.child.next_event()];
+        both.into_iter().flatten().min()
     }
 
-    fn wake_at(&self) -> Option<Nanos> {
-        self.next_event()
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        if self.child.next_event() == Some(at) {
+            let (in_flight, above) = (&mut self.in_flight, sink);
+            self.child.wake(at, &mut ForwardingSink { in_flight, above });
+        } else if let Some(request) = self.own_request(at) {
+            self.asked += 1;
+            self.give(request, sink);
+        }
     }
 
     fn rest(&mut self, now: Nanos) -> Rest {

@@ -18,7 +18,7 @@ use crate::model::links::Links;
 use crate::model::mechanism::{Mechanism, Service, Step};
 use crate::model::media_writes::MediaWrites;
 use crate::model::plain_requests::PlainModel;
-use crate::model::{Busy, CompletionSink, Events, Model, Report, Rest};
+use crate::model::{Busy, CompletionSink, Model, Report, Rest};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::{Row, Status, UNKNOWN_ENERGY};
@@ -263,29 +263,6 @@ impl<M: Mechanism> Station<M> {
     }
 }
 
-impl<M: Mechanism> Events for Station<M> {
-    #[inline]
-    fn next_event(&self) -> Option<Nanos> {
-        self.next
-    }
-
-    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
-        match self.reading {
-            Some(pass) if self.serving > 0 => self.end_batch_pass(pass, at, sink),
-            None if self.plain_queue.is_empty() => self.serve_next(at, sink),
-            _ => {
-                if let (_, Some(row)) = PlainModel::happen(self, at) {
-                    sink.done(row);
-                }
-            }
-        }
-        self.next = match self.plain_queue.is_empty() {
-            true => self.due(),
-            false => Some(self.due_plain()),
-        };
-    }
-}
-
 impl<M: Mechanism> Model for Station<M> {
     fn blocks(&self) -> u64 {
         self.mechanism.blocks()
@@ -352,12 +329,25 @@ impl<M: Mechanism> Model for Station<M> {
         }
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
+    #[inline]
+    fn next_event(&self) -> Option<Nanos> {
+        self.next
     }
 
-    fn wake_at(&self) -> Option<Nanos> {
-        self.next_event()
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        match self.reading {
+            Some(pass) if self.serving > 0 => self.end_batch_pass(pass, at, sink),
+            None if self.plain_queue.is_empty() => self.serve_next(at, sink),
+            _ => {
+                if let (_, Some(row)) = PlainModel::happen_plain(self, at) {
+                    sink.done(row);
+                }
+            }
+        }
+        self.next = match self.plain_queue.is_empty() {
+            true => self.due(),
+            false => Some(self.due_plain()),
+        };
     }
 
     fn links(&self) -> Links {

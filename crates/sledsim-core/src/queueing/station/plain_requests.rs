@@ -225,7 +225,7 @@ impl<M: Mechanism> PlainModel for Station<M> {
         self.add_plain(id, None, arrival, plain)
     }
 
-    fn happen(&mut self, at: Nanos) -> (Nanos, Option<&Row>) {
+    fn happen_plain(&mut self, at: Nanos) -> (Nanos, Option<&Row>) {
         let is_known = match self.reading {
             Some(pass) => self.end_pass(pass, at),
             None => self.serve_next_plain(at),

@@ -22,7 +22,7 @@ fn late_clock(model: &mut dyn Model, requests: &[Request], seed: u64) -> Vec<Row
     let mut now = Nanos::ZERO;
     loop {
         let arrival = arrivals.peek().map(|request| request.arrival);
-        let Some(due) = [arrival, model.wake_at()].into_iter().flatten().min() else {
+        let Some(due) = [arrival, model.next_event()].into_iter().flatten().min() else {
             return rows.done;
         };
         let late = lateness.below(3_000_000) * lateness.below(2) + lateness.below(100_000);
@@ -85,8 +85,12 @@ impl Model for Log<Box<dyn Model>> {
         self.inner.wake(now, sink);
     }
 
-    fn wake_at(&self) -> Option<Nanos> {
-        self.inner.wake_at()
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        self.inner.happen(at, sink);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.inner.next_event()
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<sledsim_core::model::Report>) {
@@ -127,7 +131,7 @@ fn sorted_list_engine(source: &mut dyn Source, model: &mut dyn Model) -> Vec<Row
         let mut list: Vec<(Nanos, u8, usize)> = Vec::new();
         list.extend(completions.iter().enumerate().map(|(entry, due)| (due.0, 0, entry)));
         list.extend(source.next_arrival().expect("no errors").map(|at| (at, 1, 0)));
-        list.extend(model.wake_at().map(|at| (at, 2, 0)));
+        list.extend(model.next_event().map(|at| (at, 2, 0)));
         list.sort_unstable();
         match list.first().copied() {
             None => return rows.done,

@@ -219,7 +219,7 @@ fn check(drive: &Drive, with: &Electronics, seed: u64) -> Result<(), TestCaseErr
             }
         }
         model.wake(Nanos::from_s(1e6), &mut sink);
-        prop_assert_eq!(model.wake_at(), None);
+        prop_assert_eq!(model.next_event(), None);
         late.append(&mut sink.done);
     }
     late.sort_by_key(|row| row.id);

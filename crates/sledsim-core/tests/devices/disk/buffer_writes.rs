@@ -323,7 +323,7 @@ fn no_request_starves() {
         model.submit(request, rows);
     };
     submit(&mut *model, &mut rows, W);
-    let at = model.wake_at().expect("a write");
+    let at = model.next_event().expect("a write");
     model.wake(at, &mut rows);
     submit(&mut *model, &mut rows, Flush);
     model.submit(requests(&[(200, R, 1500, 1)])[0].clone(), &mut rows);
@@ -332,7 +332,7 @@ fn no_request_starves() {
     let (mut answered, mut writes, mut read) = (1, 0, None);
     while read.is_none() && writes < 20 {
         let Some(row) = rows.done.get(answered).copied() else {
-            let at = model.wake_at().expect("something to do");
+            let at = model.next_event().expect("something to do");
             model.wake(at, &mut rows);
             continue;
         };

@@ -103,7 +103,7 @@ pub fn back_to_back(keys: Keys<'_>, all: impl Iterator<Item = (Op, u64, u32)>) -
         let mut last = Last(None);
         model.submit(request, &mut last);
         while last.0.is_none() {
-            let at = model.wake_at().expect("something to do");
+            let at = model.next_event().expect("something to do");
             model.wake(at, &mut last);
         }
         now = now.max(last.0.unwrap_or_default());

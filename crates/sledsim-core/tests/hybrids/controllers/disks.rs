@@ -53,9 +53,9 @@ impl Model for TimedDisk {
         sink.done(&row);
     }
 
-    fn wake(&mut self, _now: Nanos, _sink: &mut dyn CompletionSink) {}
+    fn happen(&mut self, _now: Nanos, _sink: &mut dyn CompletionSink) {}
 
-    fn wake_at(&self) -> Option<Nanos> {
+    fn next_event(&self) -> Option<Nanos> {
         None
     }
 

@@ -28,7 +28,7 @@ fn written() -> Box<dyn Model> {
         model.contents().expect("contents").stage_write(&tokens);
         model.submit(Request::new(segment, at, Op::Write, segment * 8, 8), &mut rows);
     }
-    while let Some(at) = model.wake_at().filter(|at| *at < Nanos(50_000_000)) {
+    while let Some(at) = model.next_event().filter(|at| *at < Nanos(50_000_000)) {
         model.wake(at, &mut rows);
     }
     assert_eq!(rows.done.len(), 2, "both are acknowledged");
@@ -58,7 +58,7 @@ fn it_cleans_after_a_recovery() {
     // Block by block to the back.
     assert!(recovered > Nanos(800_000_000), "{recovered}");
     let mut rows = Rows::default();
-    while let Some(at) = model.wake_at() {
+    while let Some(at) = model.next_event() {
         model.wake(at, &mut rows);
     }
     let back = rows.notes.last().expect("the back was written");

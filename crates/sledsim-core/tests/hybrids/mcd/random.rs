@@ -214,7 +214,7 @@ fn late(model: &mut dyn Model, requests: &[Request], seed: u64) -> Vec<Row> {
             model.wake(request.arrival + Nanos(random.below(gap)), &mut played);
         }
     }
-    while let Some(at) = model.wake_at() {
+    while let Some(at) = model.next_event() {
         model.wake(at + Nanos(random.below(100_000)), &mut played);
     }
     played.rows

@@ -157,7 +157,7 @@ impl Model for Loose {
         }
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+    fn happen(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
         while let Some(entry) = self.due.first_entry()
             && entry.key().0 <= now
         {
@@ -165,7 +165,7 @@ impl Model for Loose {
         }
     }
 
-    fn wake_at(&self) -> Option<Nanos> {
+    fn next_event(&self) -> Option<Nanos> {
         self.due.keys().next().map(|(at, _)| *at)
     }
 
@@ -282,7 +282,7 @@ pub fn play(
             let closed = closed.map(|_| from.max(now));
             closed.unwrap_or(request.arrival)
         });
-        let wake = model.wake_at();
+        let wake = model.next_event();
         let Some(at) = [completion, arrival, wake].into_iter().flatten().min() else {
             break;
         };

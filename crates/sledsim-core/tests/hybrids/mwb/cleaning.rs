@@ -62,12 +62,12 @@ fn thresholds_start_and_stop_cleaning() {
         let mut model = memories(&keys, 80, 800);
         let mut rows = Rows::default();
         for request in requests(&list) {
-            while let Some(at) = model.wake_at().filter(|at| *at < request.arrival) {
+            while let Some(at) = model.next_event().filter(|at| *at < request.arrival) {
                 model.wake(at, &mut rows);
             }
             model.submit(request, &mut rows);
         }
-        while let Some(at) = model.wake_at().filter(|at| at.0 < 10_000_000) {
+        while let Some(at) = model.next_event().filter(|at| at.0 < 10_000_000) {
             model.wake(at, &mut rows);
         }
         let written = seen(&rows, BACK, false).len();

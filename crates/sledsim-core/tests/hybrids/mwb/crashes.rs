@@ -140,7 +140,7 @@ impl Host {
     }
 
     fn idle(&mut self, end: Nanos, inclusive: bool) {
-        while let Some(at) = self.model.wake_at()
+        while let Some(at) = self.model.next_event()
             && (at < end || (at == end && inclusive))
         {
             self.wake(at);
@@ -425,12 +425,12 @@ impl Model for Spied {
         self.inner.submit(request, sink);
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn sledsim_core::model::CompletionSink) {
-        self.inner.wake(now, sink);
+    fn happen(&mut self, at: Nanos, sink: &mut dyn sledsim_core::model::CompletionSink) {
+        self.inner.happen(at, sink);
     }
 
-    fn wake_at(&self) -> Option<Nanos> {
-        self.inner.wake_at()
+    fn next_event(&self) -> Option<Nanos> {
+        self.inner.next_event()
     }
 
     fn contents(&mut self) -> Option<&mut dyn sledsim_core::model::contents::Contents> {

@@ -32,9 +32,9 @@ impl Model for Fickle {
         sink.done(&row);
     }
 
-    fn wake(&mut self, _now: Nanos, _answers: &mut dyn CompletionSink) {}
+    fn happen(&mut self, _now: Nanos, _answers: &mut dyn CompletionSink) {}
 
-    fn wake_at(&self) -> Option<Nanos> {
+    fn next_event(&self) -> Option<Nanos> {
         None
     }
 
@@ -180,13 +180,13 @@ impl Model for ContentTracker {
         self.inner.submit(request, &mut tap);
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         let mut tap = Tap { due: &mut self.due, sequence: &mut self.sequence, above: sink };
-        self.inner.wake(now, &mut tap);
+        self.inner.happen(at, &mut tap);
     }
 
-    fn wake_at(&self) -> Option<Nanos> {
-        self.inner.wake_at()
+    fn next_event(&self) -> Option<Nanos> {
+        self.inner.next_event()
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {

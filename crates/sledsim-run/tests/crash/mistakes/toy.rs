@@ -281,14 +281,6 @@ impl Toy {
         self.send(BACK, at, Op::Write, &[lbn], job, sink);
     }
 
-    fn advance(&mut self, until: Nanos, inclusive: bool, sink: &mut dyn CompletionSink) {
-        while let Some(event) = self.children.step(until, inclusive, sink) {
-            if let Some((child, row)) = event {
-                self.child_done(child, &row, sink);
-            }
-        }
-    }
-
     fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         let at = row.completion;
         match self.jobs.remove(&row.id) {
@@ -434,12 +426,14 @@ impl Model for Toy {
         }
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
+    fn next_event(&self) -> Option<Nanos> {
+        self.children.next_at()
     }
 
-    fn wake_at(&self) -> Option<Nanos> {
-        self.children.next_at()
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        if let Some(Some((child, row))) = self.children.step(at, true, sink) {
+            self.child_done(child, &row, sink);
+        }
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {

@@ -23,7 +23,7 @@ use super::spec::Repair;
 use crate::compose::by_id::ById;
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
-use crate::model::{CompletionSink, Events, Model, Report};
+use crate::model::{CompletionSink, Model, Report};
 use counts::Counts;
 use jobs::{Job, JobOwner, Sent};
 use rebuild::Rebuild;
@@ -153,6 +153,40 @@ impl<L: Level> Composite for Array<L> {
         &mut self.children
     }
 
+    fn blocks(&self) -> u64 {
+        self.level.blocks()
+    }
+
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
+        let at = request.arrival;
+        self.advance(at, false, sink);
+        let new = self.tokens(&request);
+        let changes =
+            request.op == Op::Write || (request.op == Op::Trim && !self.level.has_parity());
+        let is_over = request.op == Op::Trim && !changes;
+        let extents = changes.then(|| request.extents.clone());
+        let number = self.begin(JobOwner::Host, request, new);
+        self.host_requests += 1;
+        if let Some(extents) = extents {
+            self.lock_extents(number, false, &extents);
+        } else if is_over {
+            if let Some(job) = self.jobs[number].take() {
+                self.finish(number, job, at, Status::Ok, sink);
+            }
+        } else {
+            self.ready.push_back(number);
+        }
+        self.run_ready(at, sink);
+    }
+
+    fn contents(&mut self) -> Option<&mut dyn Contents> {
+        self.content_state.is_some().then_some(self as &mut dyn Contents)
+    }
+
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        self.children.report(&self.name, self.counts(), until, reports);
+    }
+
     fn child_done(&mut self, _child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         let at = row.completion;
         // A request that is not listed was lost with its child.
@@ -203,53 +237,5 @@ impl<L: Level> Composite for Array<L> {
             self.rebuild_part(at);
         }
         self.run_ready(at, sink);
-    }
-}
-
-impl<L: Level> Model for Array<L> {
-    fn blocks(&self) -> u64 {
-        self.level.blocks()
-    }
-
-    fn servers(&self) -> u64 {
-        self.children.servers()
-    }
-
-    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
-        let at = request.arrival;
-        self.advance(at, false, sink);
-        let new = self.tokens(&request);
-        let changes =
-            request.op == Op::Write || (request.op == Op::Trim && !self.level.has_parity());
-        let is_over = request.op == Op::Trim && !changes;
-        let extents = changes.then(|| request.extents.clone());
-        let number = self.begin(JobOwner::Host, request, new);
-        self.host_requests += 1;
-        if let Some(extents) = extents {
-            self.lock_extents(number, false, &extents);
-        } else if is_over {
-            if let Some(job) = self.jobs[number].take() {
-                self.finish(number, job, at, Status::Ok, sink);
-            }
-        } else {
-            self.ready.push_back(number);
-        }
-        self.run_ready(at, sink);
-    }
-
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
-    }
-
-    fn wake_at(&self) -> Option<Nanos> {
-        self.next_event()
-    }
-
-    fn contents(&mut self) -> Option<&mut dyn Contents> {
-        self.content_state.is_some().then_some(self as &mut dyn Contents)
-    }
-
-    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
-        self.children.report(&self.name, self.counts(), until, reports);
     }
 }

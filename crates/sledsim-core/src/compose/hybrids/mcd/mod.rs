@@ -84,7 +84,7 @@ use super::{BACK, FRONT};
 use crate::compose::caches::{Directory, Policy};
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
-use crate::model::{CompletionSink, Events, Model, Report};
+use crate::model::{CompletionSink, Model, Report};
 use contents::ContentState;
 use counts::Counts;
 use jobs::{HostRequest, Job, Jobs, Op, Piece};
@@ -282,58 +282,8 @@ impl Composite for Mcd {
         &mut self.children
     }
 
-    fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink) {
-        self.now = row.completion;
-        let Some(job) = self.jobs.remove(row.id) else {
-            return;
-        };
-        if child == BACK && !self.is_cleaning(&job) {
-            self.back.done(self.now);
-        }
-        if let (Some(sizes), Job::Fetched(_)) = (&mut self.sizes, &job) {
-            sizes.measure(row);
-        }
-        match job {
-            Job::Access(host_request, pieces) => {
-                self.accessed(host_request, &pieces, row, sink);
-                self.jobs.placed.reuse(pieces);
-            }
-            Job::Bypass(host_request, pieces) => {
-                self.bypassed(host_request, &pieces, row, sink);
-                self.jobs.pieces.reuse(pieces);
-            }
-            Job::Fetched(op) => self.fetched(op, row, sink),
-            Job::Filled(op) => self.filled(op, row),
-            Job::VictimRead(op) => self.victim_read(op, row, sink),
-            Job::Destaged(op) => self.destaged(op),
-            Job::Recovered => {}
-        }
-        self.advance_all(sink);
-    }
-
-    #[inline]
-    fn timer(&self) -> Option<Nanos> {
-        self.clean_at()
-    }
-
-    fn timer_due(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
-        self.now = at;
-        self.clean();
-        self.advance_all(sink);
-    }
-
-    fn children_first(&self) -> bool {
-        true
-    }
-}
-
-impl Model for Mcd {
     fn blocks(&self) -> u64 {
         self.blocks
-    }
-
-    fn servers(&self) -> u64 {
-        self.children.servers()
     }
 
     fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
@@ -392,14 +342,6 @@ impl Model for Mcd {
         self.advance_all(sink);
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
-    }
-
-    fn wake_at(&self) -> Option<Nanos> {
-        self.next_event()
-    }
-
     fn contents(&mut self) -> Option<&mut dyn Contents> {
         self.content_state.is_some().then_some(self as &mut dyn Contents)
     }
@@ -407,5 +349,49 @@ impl Model for Mcd {
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         let counts = self.counts.named();
         self.children.report(&self.name, counts, until, reports);
+    }
+
+    fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink) {
+        self.now = row.completion;
+        let Some(job) = self.jobs.remove(row.id) else {
+            return;
+        };
+        if child == BACK && !self.is_cleaning(&job) {
+            self.back.done(self.now);
+        }
+        if let (Some(sizes), Job::Fetched(_)) = (&mut self.sizes, &job) {
+            sizes.measure(row);
+        }
+        match job {
+            Job::Access(host_request, pieces) => {
+                self.accessed(host_request, &pieces, row, sink);
+                self.jobs.placed.reuse(pieces);
+            }
+            Job::Bypass(host_request, pieces) => {
+                self.bypassed(host_request, &pieces, row, sink);
+                self.jobs.pieces.reuse(pieces);
+            }
+            Job::Fetched(op) => self.fetched(op, row, sink),
+            Job::Filled(op) => self.filled(op, row),
+            Job::VictimRead(op) => self.victim_read(op, row, sink),
+            Job::Destaged(op) => self.destaged(op),
+            Job::Recovered => {}
+        }
+        self.advance_all(sink);
+    }
+
+    #[inline]
+    fn timer(&self) -> Option<Nanos> {
+        self.clean_at()
+    }
+
+    fn timer_due(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        self.now = at;
+        self.clean();
+        self.advance_all(sink);
+    }
+
+    fn children_first(&self) -> bool {
+        true
     }
 }

@@ -8,7 +8,7 @@ use super::timing::{HostRequest, PendingWrite, Timing};
 use crate::compose::hybrids::{BACK, FRONT};
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
-use crate::model::{CompletionSink, Events, Model, Report};
+use crate::model::{CompletionSink, Model, Report};
 use sledsim_base::request::{Extent, Extents, Flags, Op, Request, append, blocks_in, inner_id};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -322,57 +322,8 @@ impl Composite for Mwb {
         &mut self.children
     }
 
-    fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink) {
-        let at = row.completion;
-        let sent = self.timing.sent.remove(row.id);
-        if row.op == Op::Read
-            && let Some(state) = &mut self.content_state
-            && let Some(contents) = self.children.contents(child)
-        {
-            state.volatile.end_read(row.id, contents.take_read_data(row.id));
-        }
-        match sent {
-            Some(Sent::Append { address, extents }) => {
-                self.appended(address, &extents, at, sink);
-            }
-            Some(Sent::FromLogs(logs)) => {
-                for log in logs {
-                    if let Some(log) = self.timing.logs.get(log) {
-                        log.reads -= 1;
-                    }
-                }
-            }
-            Some(Sent::FromBack) => {
-                self.timing.back_requests -= 1;
-                self.timing.back_idle = at;
-            }
-            Some(Sent::Summary(log)) => self.summarised(log),
-            Some(Sent::Cleaning) => self.cleaned(row.id),
-            None => {}
-        }
-        if let Some(host) = row.parent {
-            self.part_done(host, row, sink);
-        }
-        self.append_waiting(at, sink);
-        self.clean(at, sink);
-    }
-
-    fn timer(&self) -> Option<Nanos> {
-        self.clean_at()
-    }
-
-    fn timer_due(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
-        self.clean(at, sink);
-    }
-}
-
-impl Model for Mwb {
     fn blocks(&self) -> u64 {
         self.children.blocks(BACK)
-    }
-
-    fn servers(&self) -> u64 {
-        self.children.servers()
     }
 
     fn submit(&mut self, mut request: Request, sink: &mut dyn CompletionSink) {
@@ -414,14 +365,6 @@ impl Model for Mwb {
         self.clean(at, sink);
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
-    }
-
-    fn wake_at(&self) -> Option<Nanos> {
-        self.next_event()
-    }
-
     fn contents(&mut self) -> Option<&mut dyn Contents> {
         self.content_state.is_some().then_some(self as &mut dyn Contents)
     }
@@ -429,5 +372,48 @@ impl Model for Mwb {
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
         let counts = self.counts.named();
         self.children.report(&self.name, counts, until, reports);
+    }
+
+    fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink) {
+        let at = row.completion;
+        let sent = self.timing.sent.remove(row.id);
+        if row.op == Op::Read
+            && let Some(state) = &mut self.content_state
+            && let Some(contents) = self.children.contents(child)
+        {
+            state.volatile.end_read(row.id, contents.take_read_data(row.id));
+        }
+        match sent {
+            Some(Sent::Append { address, extents }) => {
+                self.appended(address, &extents, at, sink);
+            }
+            Some(Sent::FromLogs(logs)) => {
+                for log in logs {
+                    if let Some(log) = self.timing.logs.get(log) {
+                        log.reads -= 1;
+                    }
+                }
+            }
+            Some(Sent::FromBack) => {
+                self.timing.back_requests -= 1;
+                self.timing.back_idle = at;
+            }
+            Some(Sent::Summary(log)) => self.summarised(log),
+            Some(Sent::Cleaning) => self.cleaned(row.id),
+            None => {}
+        }
+        if let Some(host) = row.parent {
+            self.part_done(host, row, sink);
+        }
+        self.append_waiting(at, sink);
+        self.clean(at, sink);
+    }
+
+    fn timer(&self) -> Option<Nanos> {
+        self.clean_at()
+    }
+
+    fn timer_due(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        self.clean(at, sink);
     }
 }

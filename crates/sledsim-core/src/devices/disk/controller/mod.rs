@@ -57,7 +57,7 @@ use super::geometry::Track;
 use crate::devices::disk::power::Cause;
 use crate::model::mechanism::Mechanism;
 use crate::model::media_writes::{BlockOrder, MediaWrite, MediaWrites};
-use crate::model::{Busy, CompletionSink, Events, Model, Report};
+use crate::model::{Busy, CompletionSink, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use ahead::ReadAheadPlan;
 use bus::Bus;
@@ -445,7 +445,27 @@ impl Controller {
     }
 }
 
-impl Events for Controller {
+impl Model for Controller {
+    fn blocks(&self) -> u64 {
+        self.disk.blocks()
+    }
+
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
+        let arrival = request.arrival;
+        self.advance(arrival, false, sink);
+        self.bus.forget(arrival);
+        let in_service = u32::from(self.free > arrival);
+        let queue_depth = (self.incoming.len() + self.waiting) as u32 + in_service;
+        let ready = if self.settings.bus.never_disconnect {
+            arrival
+        } else {
+            let end = arrival + self.settings.command;
+            self.bus.take(request.id, arrival, end)
+        };
+        self.incoming.push_back(Waiting { request, queue_depth, ready, data_in: ready });
+        self.next = self.due();
+    }
+
     #[inline]
     fn next_event(&self) -> Option<Nanos> {
         self.next
@@ -483,36 +503,6 @@ impl Events for Controller {
             self.serve(&waiting, at, sink);
         }
         self.next = self.due();
-    }
-}
-
-impl Model for Controller {
-    fn blocks(&self) -> u64 {
-        self.disk.blocks()
-    }
-
-    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
-        let arrival = request.arrival;
-        self.advance(arrival, false, sink);
-        self.bus.forget(arrival);
-        let in_service = u32::from(self.free > arrival);
-        let queue_depth = (self.incoming.len() + self.waiting) as u32 + in_service;
-        let ready = if self.settings.bus.never_disconnect {
-            arrival
-        } else {
-            let end = arrival + self.settings.command;
-            self.bus.take(request.id, arrival, end)
-        };
-        self.incoming.push_back(Waiting { request, queue_depth, ready, data_in: ready });
-        self.next = self.due();
-    }
-
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
-    }
-
-    fn wake_at(&self) -> Option<Nanos> {
-        self.next_event()
     }
 
     fn show_media_writes(&mut self, writes: &MediaWrites) -> bool {

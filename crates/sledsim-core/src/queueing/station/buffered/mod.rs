@@ -53,7 +53,7 @@ mod serving;
 use super::{Buffer, Interface, Segments, SpeedMatching};
 use crate::model::mechanism::{Mechanism, Step};
 use crate::model::media_writes::MediaWrites;
-use crate::model::{Busy, CompletionSink, Energy, Events, Model, Report};
+use crate::model::{Busy, CompletionSink, Energy, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use background::ReadAheadState;
 use sledsim_base::request::{Extent, Extents, Op, Request};
@@ -305,34 +305,6 @@ impl<M: Mechanism> Buffered<M> {
     }
 }
 
-impl<M: Mechanism> Events for Buffered<M> {
-    #[inline]
-    fn next_event(&self) -> Option<Nanos> {
-        self.next
-    }
-
-    /// Does all that is due at `at`, in this order: blocks to the bus, the end of
-    /// the mechanism's operation, commands processed, the mechanism's next
-    /// operation.
-    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
-        while let Some(pass) = self.reading.filter(|pass| self.bus_at(*pass) <= at) {
-            self.transfer_pass(pass, at, sink);
-        }
-        if self.under_way.is_some() && self.mechanism_free <= at {
-            self.end_operation(at, sink);
-        }
-        while self.incoming.front().is_some_and(|w| w.ready <= at) {
-            if let Some(waiting) = self.incoming.pop_front() {
-                self.command_processed(waiting, at, sink);
-            }
-        }
-        if self.under_way.is_none() {
-            self.start_next(at, sink);
-        }
-        self.next = self.due();
-    }
-}
-
 impl<M: Mechanism> Model for Buffered<M> {
     fn blocks(&self) -> u64 {
         self.mechanism.blocks()
@@ -366,12 +338,30 @@ impl<M: Mechanism> Model for Buffered<M> {
         self.next = self.due();
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
+    #[inline]
+    fn next_event(&self) -> Option<Nanos> {
+        self.next
     }
 
-    fn wake_at(&self) -> Option<Nanos> {
-        self.next_event()
+    /// Does all that is due at `at`, in this order: blocks to the bus, the end of
+    /// the mechanism's operation, commands processed, the mechanism's next
+    /// operation.
+    fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        while let Some(pass) = self.reading.filter(|pass| self.bus_at(*pass) <= at) {
+            self.transfer_pass(pass, at, sink);
+        }
+        if self.under_way.is_some() && self.mechanism_free <= at {
+            self.end_operation(at, sink);
+        }
+        while self.incoming.front().is_some_and(|w| w.ready <= at) {
+            if let Some(waiting) = self.incoming.pop_front() {
+                self.command_processed(waiting, at, sink);
+            }
+        }
+        if self.under_way.is_none() {
+            self.start_next(at, sink);
+        }
+        self.next = self.due();
     }
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {

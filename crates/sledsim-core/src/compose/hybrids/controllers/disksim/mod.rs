@@ -52,7 +52,7 @@ mod contents;
 use super::{Controller, ControllerEntry};
 use crate::compose::caches::{Directory, lists::Lists};
 use crate::compose::{Children, Composite};
-use crate::model::{CompletionSink, Events, Model, Report, contents::Contents};
+use crate::model::{CompletionSink, Model, Report, contents::Contents};
 use contents::ContentState;
 use lines::{DIRTY, Lines, VALID};
 use queue::{Asked, DeviceQueue, Job};
@@ -266,6 +266,53 @@ impl Composite for Cached {
         &mut self.children
     }
 
+    fn blocks(&self) -> u64 {
+        self.spec.blocks
+    }
+
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
+        self.advance(request.arrival, false, sink);
+        self.now = request.arrival;
+        let host = self.unused.pop().unwrap_or(self.hosts.len());
+        if host == self.hosts.len() {
+            self.hosts.push(HostRequest::default());
+        }
+        let waiting = self.hosts.len() - self.unused.len() - 1;
+        let state = &mut self.hosts[host];
+        *state = HostRequest::default();
+        state.row = Row::of(&request, self.device);
+        state.row.queue_depth = waiting as u32;
+        state.row.start = Nanos::MAX;
+        state.accounted = self.now;
+        if let (Some(content), Op::Write) = (&mut self.content, request.op) {
+            state.tokens = std::mem::take(&mut content.staged);
+        }
+        let flushes = request.op == Op::Flush && !self.spec.fua;
+        self.fua |= flushes || request.flags.fua;
+        if request.op.moves_data() {
+            state.extents = request.extents;
+        }
+        if flushes {
+            self.ask(Op::Flush, 0..0, Job::Resume(host));
+        } else {
+            self.next_part(host);
+        }
+        self.move_data();
+        self.end_event(sink);
+    }
+
+    fn contents(&mut self) -> Option<&mut dyn Contents> {
+        self.content.is_some().then_some(self as &mut dyn Contents)
+    }
+
+    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        let at = reports.len();
+        let counts = COUNTS.into_iter().zip(self.counts).collect();
+        self.children.report(&self.name, counts, until, reports);
+        // The energy of its memory is unknown.
+        reports[at].energy = None;
+    }
+
     fn child_done(&mut self, _child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         self.now = row.completion;
         let Some(asked) = self.serving.take() else {
@@ -303,66 +350,5 @@ impl Composite for Cached {
             self.clean_lines(Job::Unwaited);
         }
         self.end_event(sink);
-    }
-}
-
-impl Model for Cached {
-    fn blocks(&self) -> u64 {
-        self.spec.blocks
-    }
-
-    fn servers(&self) -> u64 {
-        self.children.servers()
-    }
-
-    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
-        self.advance(request.arrival, false, sink);
-        self.now = request.arrival;
-        let host = self.unused.pop().unwrap_or(self.hosts.len());
-        if host == self.hosts.len() {
-            self.hosts.push(HostRequest::default());
-        }
-        let waiting = self.hosts.len() - self.unused.len() - 1;
-        let state = &mut self.hosts[host];
-        *state = HostRequest::default();
-        state.row = Row::of(&request, self.device);
-        state.row.queue_depth = waiting as u32;
-        state.row.start = Nanos::MAX;
-        state.accounted = self.now;
-        if let (Some(content), Op::Write) = (&mut self.content, request.op) {
-            state.tokens = std::mem::take(&mut content.staged);
-        }
-        let flushes = request.op == Op::Flush && !self.spec.fua;
-        self.fua |= flushes || request.flags.fua;
-        if request.op.moves_data() {
-            state.extents = request.extents;
-        }
-        if flushes {
-            self.ask(Op::Flush, 0..0, Job::Resume(host));
-        } else {
-            self.next_part(host);
-        }
-        self.move_data();
-        self.end_event(sink);
-    }
-
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.advance(now, true, sink);
-    }
-
-    fn wake_at(&self) -> Option<Nanos> {
-        self.next_event()
-    }
-
-    fn contents(&mut self) -> Option<&mut dyn Contents> {
-        self.content.is_some().then_some(self as &mut dyn Contents)
-    }
-
-    fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
-        let at = reports.len();
-        let counts = COUNTS.into_iter().zip(self.counts).collect();
-        self.children.report(&self.name, counts, until, reports);
-        // The energy of its memory is unknown.
-        reports[at].energy = None;
     }
 }
