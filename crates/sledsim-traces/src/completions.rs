@@ -1,8 +1,8 @@
 //! Requests by arrival, from records by completion.
 
-use super::order::{MOST_HELD, Sorter};
 use super::reader::Reader;
 use super::record::{LATEST_NS, Record};
+use super::sorter::{MOST_HELD, Sorter};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
 use std::path::Path;
@@ -20,77 +20,50 @@ pub(super) struct Arrivals {
     reader: Box<dyn Reader>,
     /// By the arrival plus [`LATEST_NS`], which is never below zero.
     waiting: Sorter<Record>,
-    held: usize,
-    /// The latest completion so far.
-    latest: Nanos,
     /// Subtracted from the sum that `waiting` sorts by; known with the first arrival.
     zero: Option<u64>,
     /// The completion of the record returned last.
     completion: Nanos,
-    ended: bool,
 }
 
 impl Arrivals {
     /// Reads from `reader`, whose records have all a response.
     pub fn new(reader: Box<dyn Reader>) -> Self {
-        Self {
-            reader,
-            waiting: Sorter::new(),
-            held: 0,
-            latest: Nanos::ZERO,
-            zero: None,
-            completion: Nanos::ZERO,
-            ended: false,
-        }
-    }
-
-    /// The record of the earliest arrival, once no later record can precede it.
-    fn settled(&mut self) -> Option<Record> {
-        let since = (self.latest.0 + LATEST_NS).saturating_sub(LONGEST_RESPONSE.0);
-        let until = match self.ended || self.held >= MOST_HELD {
-            true => Nanos::MAX,
-            false => Nanos(since.checked_sub(1)?),
-        };
-        let record = self.waiting.pop(until)?;
-        self.held -= 1;
-        Some(record)
+        // Longer by 1 ns: a request with a longer response precedes one at its end.
+        let waiting = Sorter::new(LONGEST_RESPONSE + Nanos(1), MOST_HELD);
+        Self { reader, waiting, zero: None, completion: Nanos::ZERO }
     }
 }
 
 impl Reader for Arrivals {
     fn next(&mut self) -> Result<Option<Record>> {
-        loop {
-            if let Some(mut record) = self.settled() {
-                self.completion = record.time;
-                let sum = record.time.0 + LATEST_NS - record.response.unwrap_or_default().0;
-                let zero = *self.zero.get_or_insert(sum.min(LATEST_NS));
-                let Some(arrival) = sum.checked_sub(zero) else {
-                    let longest = LONGEST_RESPONSE.s();
-                    return Err(self.refuse(format!(
-                        "it arrived before the first request: responses must be at most {longest} s \
-                         there"
-                    )));
-                };
-                record.time = Nanos(arrival);
-                return Ok(Some(record));
-            }
-            if self.ended {
+        let next = self.waiting.next(|waiting| {
+            let Some(record) = self.reader.next()? else {
                 return Ok(None);
-            }
-            match self.reader.next()? {
-                None => self.ended = true,
-                Some(record) => {
-                    let Some(response) = record.response else {
-                        let problem = "response is blank: must be there with completion";
-                        return Err(self.reader.refuse(problem.to_owned()));
-                    };
-                    self.latest = self.latest.max(record.time);
-                    self.held += 1;
-                    let sum = Nanos(record.time.0 + LATEST_NS - response.0);
-                    self.waiting.push(sum, record).map_err(|problem| self.refuse(problem))?;
-                }
-            }
-        }
+            };
+            let Some(response) = record.response else {
+                let problem = "response is blank: must be there with completion";
+                return Err(self.reader.refuse(problem.to_owned()));
+            };
+            let completion = record.time.0 + LATEST_NS;
+            let held = waiting.push(Nanos(completion - response.0), record);
+            held.map_err(|problem| self.reader.refuse(problem))?;
+            Ok(Some(Nanos(completion)))
+        })?;
+        let Some(mut record) = next else {
+            return Ok(None);
+        };
+        self.completion = record.time;
+        let sum = record.time.0 + LATEST_NS - record.response.unwrap_or_default().0;
+        let zero = *self.zero.get_or_insert(sum.min(LATEST_NS));
+        let Some(arrival) = sum.checked_sub(zero) else {
+            let longest = LONGEST_RESPONSE.s();
+            return Err(self.refuse(format!(
+                "it arrived before the first request: responses must be at most {longest} s there"
+            )));
+        };
+        record.time = Nanos(arrival);
+        Ok(Some(record))
     }
 
     /// Names the record by its completion, as the reader is ahead of it.

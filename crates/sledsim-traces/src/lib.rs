@@ -27,9 +27,10 @@
 //! - `unit_doubts`: whether other units make more sense.
 //! - `plausible`: whether a reading of a trace is plausible.
 //! - `detect`: recognises the format.
+//! - [`sorter`]: sorts items within a window.
 //! - `completions`: requests by arrival, from records by completion.
 //! - `glitches`: drops single records whose clock jumped.
-//! - [`order`]: checks and restores the order of times.
+//! - [`order`]: checks the order of times.
 //! - `sorted`: records sorted within a window.
 //! - [`records`]: the records of the selected devices.
 //! - `progress`: the progress of a reading.
@@ -81,6 +82,8 @@ mod unit_doubts;
 mod plausible;
 
 mod detect;
+
+pub mod sorter;
 
 mod completions;
 

@@ -1,12 +1,10 @@
-//! Checks that times do not fall, and sorts records within a window.
+//! Checks that times do not fall, or fall no further than a window.
 
 use super::glitches::{GLITCH, at_place, is_far_above, ms};
 use super::reader::Reader;
 use super::record::Record;
 use sledsim_base::error::Error;
 use sledsim_base::units::Nanos;
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 
 /// The longest window to sort in, in ms: three years.
 pub const LONGEST_SORT_MS: f64 = 1e11;
@@ -20,7 +18,7 @@ pub struct Order {
     /// The most by which a time may be below the latest one so far.
     window: Nanos,
     /// The latest time so far.
-    pub latest: Nanos,
+    latest: Nanos,
     /// The number of times below the latest one so far.
     pub late: u64,
     /// The most by which a time was below the latest one.
@@ -180,82 +178,5 @@ impl Lookahead {
             false => format!(" (for the next {LOOKAHEAD_RECORDS} requests; more may follow)"),
         };
         format!("give sort_ms (--sort) of at least {need} to sort what is out of order{part}")
-    }
-}
-
-/// The most items that a sorter holds.
-pub const MOST_HELD: usize = 1 << 20;
-
-/// Sorts items by time; the sort is stable.
-pub struct Sorter<T> {
-    held: BinaryHeap<Held<T>>,
-    count: u64,
-}
-
-/// An item of the heap, in reverse order: the earliest is the greatest.
-struct Held<T> {
-    key: (Nanos, u64),
-    item: T,
-}
-
-impl<T> Default for Sorter<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T> Sorter<T> {
-    /// An empty sorter.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { held: BinaryHeap::new(), count: 0 }
-    }
-
-    /// Adds an item.
-    ///
-    /// # Errors
-    /// The sorter is full.
-    pub fn push(&mut self, time: Nanos, item: T) -> Result<(), String> {
-        if self.held.len() == MOST_HELD {
-            return Err(format!(
-                "more than {MOST_HELD} requests within sort_ms (--sort): it must be less"
-            ));
-        }
-        let count = self.count;
-        self.count += 1;
-        self.insert(time, count, item);
-        Ok(())
-    }
-
-    /// Adds an item without limit; items of one time are ordered by `rank`.
-    pub fn insert(&mut self, time: Nanos, rank: u64, item: T) {
-        let key = (time, rank);
-        self.held.push(Held { key, item });
-    }
-
-    /// Removes the earliest item, if its time is at most `until`.
-    pub fn pop(&mut self, until: Nanos) -> Option<T> {
-        let due = self.held.peek()?.key.0 <= until;
-        due.then(|| self.held.pop())?.map(|held| held.item)
-    }
-}
-
-impl<T> PartialEq for Held<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
-    }
-}
-
-impl<T> Eq for Held<T> {}
-
-impl<T> PartialOrd for Held<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Held<T> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.key.cmp(&self.key)
     }
 }

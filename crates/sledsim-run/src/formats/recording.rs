@@ -11,7 +11,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
 use sledsim_traces::SharedFile;
 use sledsim_traces::columns::Quantity;
-use sledsim_traces::order::Sorter;
+use sledsim_traces::sorter::Sorter;
 use sledsim_traces::{Input, Options, Reader, Record};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,15 +23,9 @@ const ROWS: usize = 1024;
 pub fn open(input: &Input, options: &Options) -> Result<Box<dyn Reader>> {
     let rows = Parquet::new(input, options)?;
     Ok(match (&rows.parent, input.as_file()) {
-        (Some(_), Some(file)) => Box::new(Recording {
-            file: file.clone(),
-            rows,
-            window: None,
-            held: Sorter::new(),
-            latest: Nanos::ZERO,
-            ended: false,
-            row: 0,
-        }),
+        (Some(_), Some(file)) => {
+            Box::new(Recording { file: file.clone(), rows, sorter: None, row: 0 })
+        }
         _ => Box::new(rows),
     })
 }
@@ -40,53 +34,35 @@ pub fn open(input: &Input, options: &Options) -> Result<Box<dyn Reader>> {
 struct Recording {
     file: SharedFile,
     rows: Parquet,
-    /// The most by which arrivals fall; found before the first record.
-    window: Option<Nanos>,
-    /// Records and their rows.
-    held: Sorter<(Record, u64)>,
-    latest: Nanos,
-    ended: bool,
+    /// Records and their rows; the window is found before the first record.
+    sorter: Option<Sorter<(Record, u64)>>,
     /// The row of the record returned last.
     row: u64,
 }
 
-impl Recording {
-    /// The earliest record held, if no later row can precede it.
-    fn settled(&mut self, window: Nanos) -> Option<Record> {
-        let until = match self.ended {
-            true => Some(u64::MAX),
-            false => (self.latest.0.checked_sub(window.0)).and_then(|until| until.checked_sub(1)),
-        };
-        let (record, row) = self.held.pop(Nanos(until?))?;
-        self.row = row;
-        Some(record)
-    }
-}
-
 impl Reader for Recording {
     fn next(&mut self) -> Result<Option<Record>> {
-        let window = match self.window {
-            Some(window) => window,
+        let sorter = match &mut self.sorter {
+            Some(sorter) => sorter,
             None => {
                 let survey = Survey::read(&self.file, &self.rows.path)?;
                 self.rows.outermost = survey.outermost;
-                *self.window.insert(survey.window)
+                // Longer by 1 ns: at its end, one of the same time and a lower id may follow.
+                self.sorter.insert(Sorter::new(survey.window + Nanos(1), usize::MAX))
             }
         };
-        loop {
-            let settled = self.settled(window);
-            if settled.is_some() || self.ended {
-                return Ok(settled);
-            }
-            match self.rows.next()? {
-                Some(record) => {
-                    let (place, row) = self.rows.place();
-                    self.latest = self.latest.max(record.time);
-                    self.held.insert(record.time, place, (record, row));
-                }
-                None => self.ended = true,
-            }
-        }
+        let next = sorter.next(|sorter| {
+            let Some(record) = self.rows.next()? else {
+                return Ok(None);
+            };
+            let (rank, row) = self.rows.place();
+            sorter.insert(record.time, rank, (record, row));
+            Ok(Some(record.time))
+        })?;
+        Ok(next.map(|(record, row)| {
+            self.row = row;
+            record
+        }))
     }
 
     fn refuse(&self, problem: String) -> Error {

@@ -6,8 +6,8 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::plain_requests::Plain;
-use sledsim_traces::order::Sorter;
 use sledsim_traces::records::{Records, Step};
+use sledsim_traces::sorter::Sorter;
 use sledsim_traces::{Clock, Record};
 
 /// The number of records between two calls of `check`.
@@ -47,12 +47,10 @@ pub struct Feed {
     pub origin: Origin,
     /// Time of the first request on the clock of the file.
     pub first: Option<Nanos>,
-    sorter: Option<Sorter<Placed>>,
-    /// The first one, until it is fetched.
+    sorter: Option<Box<Sorter<Placed>>>,
+    /// The first one, until it is read.
     begin: Option<Placed>,
     fetched: u64,
-    /// Whether all of the file was read.
-    ended: bool,
 }
 
 impl Feed {
@@ -70,14 +68,13 @@ impl Feed {
                 None if records.found.format.clock == Clock::Calendar => Origin::First,
                 None => Origin::File,
             },
-            sorter: spec.sort_ms.map(|_| Sorter::new()),
+            sorter: spec.sort_ms.map(|ms| Box::new(Sorter::new(Nanos::from_ms(ms), usize::MAX))),
             spec,
             records,
             mapping,
             first: None,
             begin: None,
             fetched: 0,
-            ended: false,
         };
         for step in 1_u64.. {
             match feed.records.step()? {
@@ -108,14 +105,7 @@ impl Feed {
         if self.spec.requests == Some(self.fetched) {
             return Ok(false);
         }
-        let found = match self.begin.take() {
-            begin if self.sorter.is_some() => self.next_sorted(begin, placed)?,
-            Some(begin) => {
-                *placed = begin;
-                true
-            }
-            None => self.read_into(placed)?,
-        };
+        let found = self.next_into(placed)?;
         if found {
             placed.arrival = self.arrival(placed.record.time)?;
             self.fetched += 1;
@@ -128,28 +118,31 @@ impl Feed {
         self.fetched
     }
 
-    fn next_sorted(&mut self, begin: Option<Placed>, placed: &mut Placed) -> Result<bool> {
-        if let Some(begin) = begin {
-            self.hold(begin)?;
-        }
-        loop {
-            if let Some(due) = self.due() {
-                *placed = due;
-                return Ok(true);
+    /// The next request in order; false at the end.
+    #[inline]
+    fn next_into(&mut self, placed: &mut Placed) -> Result<bool> {
+        let Some(mut sorter) = self.sorter.take() else {
+            return self.read_into(placed);
+        };
+        let due = sorter.next(|sorter| {
+            if !self.read_into(placed)? {
+                return Ok(None);
             }
-            if self.ended {
-                return Ok(false);
-            }
-            match self.read_into(placed)? {
-                true => self.hold(*placed)?,
-                false => self.ended = true,
-            }
-        }
+            let held = sorter.push(placed.record.time, *placed);
+            held.map_err(|problem| self.records.refuse(problem))?;
+            Ok(Some(placed.record.time))
+        });
+        self.sorter = Some(sorter);
+        Ok(due?.map(|due| *placed = due).is_some())
     }
 
     /// The next record of a selected device, mapped; false at the end.
     #[inline]
     fn read_into(&mut self, placed: &mut Placed) -> Result<bool> {
+        if let Some(begin) = self.begin.take() {
+            *placed = begin;
+            return Ok(true);
+        }
         loop {
             match self.records.step_into(&mut placed.record)? {
                 Some(true) => break,
@@ -185,25 +178,6 @@ impl Feed {
             return Ok(());
         };
         Err(self.records.refuse(problem.to_owned()))
-    }
-
-    fn hold(&mut self, placed: Placed) -> Result<()> {
-        let Some(sorter) = &mut self.sorter else {
-            return Ok(());
-        };
-        let held = sorter.push(placed.record.time, placed);
-        held.map_err(|problem| self.records.refuse(problem))
-    }
-
-    /// The earliest request held, if no later record can precede it.
-    fn due(&mut self) -> Option<Placed> {
-        let window = self.spec.sort_ms.map_or(Nanos::ZERO, Nanos::from_ms);
-        let latest = self.records.order.latest;
-        let until = match self.ended {
-            true => Some(Nanos::MAX),
-            false => latest.0.checked_sub(window.0).map(Nanos),
-        };
-        self.sorter.as_mut()?.pop(until?)
     }
 
     /// The time subtracted from the times of the file.
