@@ -1,10 +1,9 @@
 //! The children of a composite: routing by index, events in order.
 
-use super::announced::{Announced, Done};
 use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::mechanism::Mechanism;
-use crate::model::{CompletionSink, Energy, Model, Report};
+use crate::model::{CompletionQueue, CompletionSink, Energy, Model, Report};
 use sledsim_base::random::Stream;
 use sledsim_base::request::Request;
 use sledsim_base::row::Row;
@@ -25,6 +24,28 @@ pub struct Children {
     announced: Announced,
 }
 
+/// The completion of a request by a child.
+#[derive(Default)]
+pub(super) struct Done {
+    pub(super) child: usize,
+    pub(super) row: Row,
+}
+
+/// Completions that children have announced. Each row is copied once, in.
+struct Announced {
+    queue: CompletionQueue<Box<Done>>,
+    /// The time of the first completion, or [`Nanos::MAX`] for no completion.
+    next_at: Nanos,
+    #[expect(clippy::vec_box, reason = "they move to `queue` without a copy")]
+    spare: Vec<Box<Done>>,
+}
+
+impl Default for Announced {
+    fn default() -> Self {
+        Self { queue: CompletionQueue::default(), next_at: Nanos::MAX, spare: Vec::new() }
+    }
+}
+
 /// Collects the completions that one child announces.
 struct Collector<'a> {
     announced: &'a mut Announced,
@@ -35,7 +56,11 @@ struct Collector<'a> {
 impl CompletionSink for Collector<'_> {
     fn done(&mut self, row: &Row) {
         self.above.note(row);
-        self.announced.push(self.child, row);
+        let mut done = self.announced.spare.pop().unwrap_or_default();
+        done.child = self.child;
+        done.row.clone_from(row);
+        self.announced.queue.push(row.completion, done);
+        self.announced.next_at = self.announced.next_at.min(row.completion);
     }
 
     fn note(&mut self, row: &Row) {
@@ -203,7 +228,7 @@ impl Children {
             return None;
         }
         if self.completes_next() {
-            let done = self.next_completed()?;
+            let done = self.next_completed();
             let (child, row) = (done.child, done.row);
             self.reuse(done);
             return Some(Some((child, row)));
@@ -215,14 +240,16 @@ impl Children {
     /// The next event, which is a completion that is due. [`Children::reuse`] takes its
     /// memory back.
     #[inline]
-    pub(super) fn next_completed(&mut self) -> Option<Box<Done>> {
-        self.announced.pop()
+    pub(super) fn next_completed(&mut self) -> Box<Done> {
+        let (_, done) = self.announced.queue.pop().expect("a completion is due");
+        self.announced.next_at = self.announced.queue.next_at().unwrap_or(Nanos::MAX);
+        done
     }
 
     /// Takes back the memory of a completion.
     #[inline]
     pub(super) fn reuse(&mut self, done: Box<Done>) {
-        self.announced.reuse(done);
+        self.announced.spare.push(done);
     }
 
     /// Wakes the child of the next event, which is a wake due at `at`.

@@ -136,7 +136,8 @@ fn happen<C: Composite>(
         composite.timer_due(at, sink);
     } else if !completes {
         composite.children_mut().wake_next(at, sink);
-    } else if let Some(done) = composite.children_mut().next_completed() {
+    } else {
+        let done = composite.children_mut().next_completed();
         composite.child_done(done.child, &done.row, sink);
         composite.children_mut().reuse(done);
     }

@@ -6,13 +6,12 @@ use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::links::Links;
 use crate::model::mechanism::Mechanism;
-use crate::model::{CompletionSink, Model, Report, Rest};
+use crate::model::{CompletionQueue, CompletionSink, Model, Report, Rest};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Extents, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 
 /// Builds the timing model of a leaf, again after each power failure.
 pub type Build = Box<dyn Fn() -> Box<dyn Model> + Send>;
@@ -54,7 +53,8 @@ pub struct ContentTracker {
     writing: BTreeMap<u64, usize>,
     /// The tokens that completed reads returned, until they are taken.
     returned: BTreeMap<u64, Vec<u64>>,
-    announced_queue: Announced,
+    /// Announced completions: id, and number of the announcement.
+    announced: CompletionQueue<(u64, u64)>,
     coin: Stream,
     /// The media by the passes of the leaf; without it, as a host may assume them.
     record: Option<MediaRecord>,
@@ -78,16 +78,9 @@ impl Entry {
     }
 }
 
-/// Announced completions: time, number of the announcement, id.
-#[derive(Default)]
-struct Announced {
-    due: BinaryHeap<Reverse<(Nanos, u64, u64)>>,
-    announced: u64,
-}
-
 /// Records the completions that the leaf announces, and forwards them.
 struct ForwardingSink<'a> {
-    announced_queue: &'a mut Announced,
+    announced: &'a mut CompletionQueue<(u64, u64)>,
     log: &'a mut [Entry],
     writing: &'a BTreeMap<u64, usize>,
     record: Option<&'a mut MediaRecord>,
@@ -111,9 +104,8 @@ impl CompletionSink for ForwardingSink<'_> {
         }
         // A failed request does not complete here; its blocks may be old or new.
         if row.status == Status::Ok {
-            let due = (row.completion, self.announced_queue.announced, row.id);
-            self.announced_queue.due.push(Reverse(due));
-            self.announced_queue.announced += 1;
+            let number = self.announced.announced();
+            self.announced.push(row.completion, (row.id, number));
         }
         self.above.done(row);
     }
@@ -139,7 +131,7 @@ impl ContentTracker {
             reading: BTreeMap::new(),
             writing: BTreeMap::new(),
             returned: BTreeMap::new(),
-            announced_queue: Announced::default(),
+            announced: CompletionQueue::default(),
             coin: Stream::new(0, "keeper"),
             record: None,
         }
@@ -161,7 +153,7 @@ impl ContentTracker {
         above: &'a mut dyn CompletionSink,
     ) -> (&'a mut dyn Model, ForwardingSink<'a>) {
         let sink = ForwardingSink {
-            announced_queue: &mut self.announced_queue,
+            announced: &mut self.announced,
             log: &mut self.log,
             writing: &self.writing,
             record: self.record.as_mut(),
@@ -177,14 +169,14 @@ impl ContentTracker {
 
     /// Applies the completions up to and including `until`.
     fn settle(&mut self, until: Nanos) {
-        while (self.announced_queue.due.peek()).is_some_and(|Reverse((at, ..))| *at <= until) {
+        while self.announced.next_at().is_some_and(|at| at <= until) {
             self.complete_next();
         }
     }
 
     /// Applies the next completion; returns whether there was one.
     fn complete_next(&mut self) -> bool {
-        let Some(Reverse((at, number, id))) = self.announced_queue.due.pop() else {
+        let Some((at, (id, number))) = self.announced.pop() else {
             return false;
         };
         if let Some(index) = self.writing.remove(&id) {
@@ -372,7 +364,7 @@ impl Contents for ContentTracker {
         self.reading.clear();
         self.writing.clear();
         self.returned.clear();
-        self.announced_queue = Announced::default();
+        self.announced = CompletionQueue::default();
         self.coin = Stream::new(chance.u64(), "keeper");
         self.leaf = (self.build)();
         if let Some(record) = &self.record {

@@ -6,7 +6,6 @@
 //! child.
 //!
 //! Modules in reading order:
-//! - `announced`: completions that children have announced;
 //! - `children`: the children of a composite, with their events in order;
 //! - `composite`: the events of a composite;
 //! - `by_id`: items by id: requests under way;
@@ -21,8 +20,6 @@
 //! - `arrays`: mirrors and rotated parity, with failures and rebuilds;
 //! - `caches`: replacement policies of caches;
 //! - `hybrids`: small fast storage combined with a disk.
-
-mod announced;
 
 mod children;
 

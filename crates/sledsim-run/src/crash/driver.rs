@@ -13,9 +13,8 @@ use sledsim_base::units::Nanos;
 use sledsim_core::engine::check_extents;
 use sledsim_core::model::contents::Contents;
 use sledsim_core::model::contents::Promise;
-use sledsim_core::model::{CompletionSink, Model};
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use sledsim_core::model::{CompletionQueue, CompletionSink, Model};
+use std::collections::{BTreeSet, VecDeque};
 
 /// The default least number of requests between two power failures.
 const LEAST_BETWEEN: u64 = 16;
@@ -91,20 +90,14 @@ fn progress(report: &Report, plan: &Plan) -> Progress {
     Progress { completed: report.points, requests: Some(plan.points), share: None }
 }
 
-/// Announced completions: time, sequence number, id, whether served.
+/// Announced completions: id, and whether served.
 #[derive(Default)]
-struct PendingCompletions {
-    due: BinaryHeap<Reverse<(Nanos, u64, u64, bool)>>,
-    count: u64,
-}
+struct PendingCompletions(CompletionQueue<(u64, bool)>);
 
 impl CompletionSink for PendingCompletions {
     fn done(&mut self, row: &Row) {
         debug_assert_eq!(row.parts.total(), row.completion - row.arrival);
-        let served = row.status == Status::Ok;
-        let due = (row.completion, self.count, row.id, served);
-        self.due.push(Reverse(due));
-        self.count += 1;
+        self.0.push(row.completion, (row.id, row.status == Status::Ok));
     }
 
     fn note(&mut self, _row: &Row) {}
@@ -188,7 +181,7 @@ impl Round<'_> {
         let mut events_left = self.crashes.below(EVENTS_AFTER);
         let (mut events, mut wakes) = (0_u64, 0);
         while wakes < MOST_WAKES {
-            let completion = self.announced.due.peek().map(|Reverse(due)| due.0);
+            let completion = self.announced.0.next_at();
             let arrival = self.next_arrival()?;
             let wake = self.model.next_event();
             let Some(next) = [completion, arrival, wake].into_iter().flatten().min() else {
@@ -289,9 +282,7 @@ impl Round<'_> {
     }
 
     fn complete(&mut self) {
-        let Some(Reverse((at, _, id, served))) = self.announced.due.pop() else {
-            return;
-        };
+        let (at, (id, served)) = self.announced.0.pop().expect("a completion is due");
         let at = self.load_time(at);
         if !served {
             self.oracle.fail(id);
