@@ -68,7 +68,7 @@ impl<L: Level> Array<L> {
         let mut row = Row::of(&request, self.device);
         row.queue_depth = self.host_requests;
         let reads_first = request.op == Op::Write;
-        let job = Box::new(Job {
+        self.jobs.insert(Job {
             owner,
             row,
             step: if reads_first { Step::Before } else { Step::Main },
@@ -82,28 +82,17 @@ impl<L: Level> Array<L> {
             waits: 0,
             new,
             old: TokenMap::new(),
-        });
-        match self.free.pop() {
-            Some(number) => {
-                self.jobs[number] = Some(job);
-                number
-            }
-            None => {
-                self.jobs.push(Some(job));
-                self.jobs.len() - 1
-            }
-        }
+        })
     }
 
     /// Locks `ranges` for a job, which becomes ready when it has all of them.
     pub(super) fn lock(&mut self, number: usize, shared: bool, ranges: &[(u64, u64)]) {
         let (held, waits) = self.locks.request(number, shared, ranges.iter().copied());
-        if let Some(job) = &mut self.jobs[number] {
-            job.locks = Some(held);
-            job.waits = waits;
-            if waits == 0 {
-                self.ready.push_back(number);
-            }
+        let job = &mut self.jobs[number];
+        job.locks = Some(held);
+        job.waits = waits;
+        if waits == 0 {
+            self.ready.push_back(number);
         }
     }
 
@@ -118,9 +107,7 @@ impl<L: Level> Array<L> {
     /// Continues all ready jobs.
     pub(super) fn run_ready(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         while let Some(number) = self.ready.pop_front() {
-            if let Some(job) = self.jobs[number].take() {
-                self.continue_job(number, job, at, sink);
-            }
+            self.continue_job(number, at, sink);
         }
     }
 
@@ -128,23 +115,21 @@ impl<L: Level> Array<L> {
     pub(super) fn finish(
         &mut self,
         number: usize,
-        mut job: Box<Job>,
         at: Nanos,
         status: Status,
         sink: &mut dyn CompletionSink,
     ) {
+        let mut job = self.jobs.remove(number);
         if let Some(held) = job.locks.take() {
             let (jobs, ready) = (&mut self.jobs, &mut self.ready);
             self.locks.release(&held, |waiting| {
-                if let Some(job) = &mut jobs[waiting] {
-                    job.waits -= 1;
-                    if job.waits == 0 {
-                        ready.push_back(waiting);
-                    }
+                let job = &mut jobs[waiting];
+                job.waits -= 1;
+                if job.waits == 0 {
+                    ready.push_back(waiting);
                 }
             });
         }
-        self.free.push(number);
         if let JobOwner::Rebuild { slot, child, to } = job.owner {
             return self.end_part(slot, child, to, at, status);
         }

@@ -27,6 +27,7 @@ use crate::model::{CompletionSink, Model, Report};
 use counts::Counts;
 use jobs::{Job, JobOwner, Sent};
 use rebuild::Rebuild;
+use slab::Slab;
 use sledsim_base::request::{Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
@@ -53,9 +54,7 @@ pub(crate) struct Array<L> {
     pub(super) members: Members,
     repair: Repair,
     locks: Locks,
-    /// By number; free numbers are reused.
-    jobs: Vec<Option<Box<Job>>>,
-    free: Vec<usize>,
+    jobs: Slab<Job>,
     /// Jobs that may continue.
     ready: VecDeque<usize>,
     /// Outstanding requests to children, by id.
@@ -92,8 +91,7 @@ impl<L: Level> Array<L> {
             members: Members::new(slots, spares),
             repair,
             locks: Locks::default(),
-            jobs: Vec::new(),
-            free: Vec::new(),
+            jobs: Slab::new(),
             ready: VecDeque::new(),
             sent: ById::default(),
             next_id: 0,
@@ -115,7 +113,6 @@ impl<L: Level> Array<L> {
     pub(super) fn reset(&mut self, at: Nanos) {
         self.locks = Locks::default();
         self.jobs.clear();
-        self.free.clear();
         self.ready.clear();
         self.sent.clear();
         self.members.clear_loads();
@@ -170,9 +167,7 @@ impl<L: Level> Composite for Array<L> {
         if let Some(extents) = extents {
             self.lock_extents(number, false, &extents);
         } else if is_over {
-            if let Some(job) = self.jobs[number].take() {
-                self.finish(number, job, at, Status::Ok, sink);
-            }
+            self.finish(number, at, Status::Ok, sink);
         } else {
             self.ready.push_back(number);
         }
@@ -187,27 +182,22 @@ impl<L: Level> Composite for Array<L> {
         self.children.report(&self.name, self.counts(), until, reports);
     }
 
-    fn child_done(&mut self, _child: usize, row: &Row, sink: &mut dyn CompletionSink) {
+    fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         let at = row.completion;
-        // A request that is not listed was lost with its child.
-        let Some(sent) = self.sent.get(row.id) else {
-            return;
-        };
         if row.status == Status::Error {
-            self.fail(sent.child, at);
+            self.fail(child, at);
             return self.run_ready(at, sink);
         }
+        // A request that is not listed was lost with its child.
         let Some(sent) = self.sent.remove(row.id) else {
             return;
         };
-        self.members.remove_load(sent.child);
-        let Some(job) = &mut self.jobs[sent.job] else {
-            return;
-        };
+        self.members.remove_load(child);
+        let job = &mut self.jobs[sent.job];
         job.left -= 1;
         job.row.add_work(row);
         if !sent.extents.is_empty()
-            && let Some(contents) = self.children.contents(sent.child)
+            && let Some(contents) = self.children.contents(child)
         {
             let places = lbns(&sent.extents).map(|address| (sent.slot, address));
             job.old.extend(places.zip(contents.take_read_data(row.id)));

@@ -40,9 +40,8 @@ impl<L: Level> Array<L> {
 
     /// Fails the next child with a configured failure.
     pub(super) fn next_failure(&mut self, at: Nanos) {
-        if let Some((_, child)) = self.repair.failures.pop_front() {
-            self.fail(child, at);
-        }
+        let (_, child) = self.repair.failures.pop_front().expect("a failure is due");
+        self.fail(child, at);
     }
 
     /// Fails a child and its outstanding requests.
@@ -59,16 +58,13 @@ impl<L: Level> Array<L> {
         let lost_ids: Vec<u64> =
             (self.sent.iter()).filter(|(_, sent)| sent.child == child).map(|(id, _)| id).collect();
         for id in lost_ids {
-            let Some(sent) = self.sent.remove(id) else {
-                continue;
-            };
+            let sent = self.sent.remove(id).expect("it was found in the list");
             self.members.remove_load(child);
-            if let Some(job) = &mut self.jobs[sent.job] {
-                job.left -= 1;
-                job.broken = true;
-                if job.left == 0 {
-                    self.end_step(sent.job, at, None);
-                }
+            let job = &mut self.jobs[sent.job];
+            job.left -= 1;
+            job.broken = true;
+            if job.left == 0 {
+                self.end_step(sent.job, at, None);
             }
         }
     }
@@ -99,9 +95,7 @@ impl<L: Level> Array<L> {
     /// Begins the next part of the rebuild: it is read while the previous one is
     /// written.
     pub(super) fn rebuild_part(&mut self, at: Nanos) {
-        let Some(rebuild) = &mut self.rebuild else {
-            return;
-        };
+        let rebuild = self.rebuild.as_mut().expect("the next part of a rebuild is due");
         let end = self.level.child_blocks();
         let (slot, child, from) = (rebuild.slot, rebuild.child, rebuild.next);
         let to = end.min(from + self.repair.unit_blocks);
@@ -136,12 +130,10 @@ impl<L: Level> Array<L> {
         at: Nanos,
         status: Status,
     ) {
-        let Some(rebuild) = &mut self.rebuild else {
+        // The rebuild of a part may have ended with its child.
+        let Some(rebuild) = self.rebuild.as_mut().filter(|rebuild| rebuild.child == child) else {
             return;
         };
-        if rebuild.child != child {
-            return;
-        }
         if status == Status::Error {
             // The write under way still completes; the rebuild ends after it.
             rebuild.lost = true;

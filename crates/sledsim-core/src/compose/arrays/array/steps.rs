@@ -1,7 +1,7 @@
 //! The steps of a job: the requests to the children and their completions.
 
 use super::Array;
-use super::jobs::{Job, JobOwner, Sent, Step};
+use super::jobs::{JobOwner, Sent, Step};
 use crate::compose::arrays::contents::LOST;
 use crate::compose::arrays::{Level, Lost, View};
 use crate::model::CompletionSink;
@@ -11,30 +11,25 @@ use sledsim_base::units::Nanos;
 
 impl<L: Level> Array<L> {
     /// Sends the requests of a job's next step.
-    pub(super) fn continue_job(
-        &mut self,
-        number: usize,
-        mut job: Box<Job>,
-        at: Nanos,
-        sink: &mut dyn CompletionSink,
-    ) {
+    pub(super) fn continue_job(&mut self, number: usize, at: Nanos, sink: &mut dyn CompletionSink) {
+        let job = &mut self.jobs[number];
         job.row.parts.queue += at - job.since;
         job.since = at;
         if job.is_over {
             // After a failed child write, checks whether the blocks can be reconstructed.
-            let is_lost = job.broken && self.plan_step(&job, at).is_err();
+            let is_lost = job.broken && self.plan_step(number, at).is_err();
             let status = [Status::Ok, Status::Error][usize::from(is_lost)];
-            return self.finish(number, job, at, status, sink);
+            return self.finish(number, at, status, sink);
         }
         loop {
             self.plan.clear();
-            match self.plan_step(&job, at) {
-                Err(Lost) => return self.finish(number, job, at, Status::Error, sink),
+            match self.plan_step(number, at) {
+                Err(Lost) => return self.finish(number, at, Status::Error, sink),
                 Ok(reconstructed) if reconstructed > 0 => {
+                    let job = &self.jobs[number];
                     if job.locks.is_none() {
                         // The blocks of the other slots must not change meanwhile.
                         let extents = job.request.extents.clone();
-                        self.jobs[number] = Some(job);
                         return self.lock_extents(number, true, &extents);
                     }
                     self.counts.degraded_reads += 1;
@@ -42,23 +37,24 @@ impl<L: Level> Array<L> {
                 }
                 Ok(_) => {}
             }
-            job.broken = false;
-            self.send(number, &mut job, at, sink);
+            self.jobs[number].broken = false;
+            self.send(number, at, sink);
+            let job = &mut self.jobs[number];
             if job.left > 0 {
-                self.jobs[number] = Some(job);
                 return;
             }
             match job.step {
                 Step::Before => job.step = Step::Main,
-                Step::Main => return self.finish(number, job, at, Status::Ok, sink),
+                Step::Main => return self.finish(number, at, Status::Ok, sink),
             }
         }
     }
 
     /// Plans the next step of a job; returns how many blocks are reconstructed from
     /// other slots.
-    pub(super) fn plan_step(&mut self, job: &Job, at: Nanos) -> Result<u64, Lost> {
-        let (members, plan, request) = (&self.members, &mut self.plan, &job.request);
+    pub(super) fn plan_step(&mut self, number: usize, at: Nanos) -> Result<u64, Lost> {
+        let (job, members, plan) = (&self.jobs[number], &self.members, &mut self.plan);
+        let request = &job.request;
         if let JobOwner::Rebuild { slot, child, to } = job.owner {
             if members.child(slot) != Some(child) {
                 return Err(Lost);
@@ -96,20 +92,14 @@ impl<L: Level> Array<L> {
     }
 
     /// Sends the planned requests.
-    pub(super) fn send(
-        &mut self,
-        number: usize,
-        job: &mut Job,
-        at: Nanos,
-        sink: &mut dyn CompletionSink,
-    ) {
-        if job.request.op == Op::Flush {
+    pub(super) fn send(&mut self, number: usize, at: Nanos, sink: &mut dyn CompletionSink) {
+        if self.jobs[number].request.op == Op::Flush {
             for slot in 0..self.members.len() {
-                self.send_part(number, job, slot, Extents::new(), at, sink);
+                self.send_part(number, slot, Extents::new(), at, sink);
             }
         }
         while let Some((slot, extents)) = self.plan.take() {
-            self.send_part(number, job, slot, extents, at, sink);
+            self.send_part(number, slot, extents, at, sink);
         }
     }
 
@@ -117,15 +107,16 @@ impl<L: Level> Array<L> {
     pub(super) fn send_part(
         &mut self,
         number: usize,
-        job: &mut Job,
         slot: usize,
         extents: Extents,
         at: Nanos,
         sink: &mut dyn CompletionSink,
     ) {
+        // A slot without a child gets nothing.
         let Some(child) = self.members.child(slot) else {
             return;
         };
+        let job = &mut self.jobs[number];
         let request = &job.request;
         let (op, flags) = match job.step {
             Step::Before => (Op::Read, Flags::default()),
@@ -163,9 +154,7 @@ impl<L: Level> Array<L> {
     /// Ends a step whose requests have all completed or failed; `last` is the row
     /// of the last completion.
     pub(super) fn end_step(&mut self, number: usize, at: Nanos, last: Option<&Row>) {
-        let Some(job) = &mut self.jobs[number] else {
-            return;
-        };
+        let job = &mut self.jobs[number];
         // Repeats reads without the failed child.
         let again = job.broken && (job.step == Step::Before || job.request.op == Op::Read);
         match last {

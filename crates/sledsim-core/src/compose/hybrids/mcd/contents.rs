@@ -38,13 +38,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most headers read by one request.
 const HEADERS_AT_ONCE: usize = 64;
 
+/// What the methods of contents rely on.
+const KEEPS: &str = "its contents are kept";
+const HOST_REQUEST: &str = "a host request under way has tokens";
+
 /// The contents of a tier.
 pub(super) struct ContentState {
     survivor: Survivor,
     /// The tokens of the next write.
     staged: Vec<u64>,
     /// Tokens of host requests under way: to write, or read so far.
-    host_requests: BTreeMap<u32, (RequestOp, Vec<u64>)>,
+    host_requests: BTreeMap<usize, (RequestOp, Vec<u64>)>,
     /// The tokens that reads returned, by request.
     returned: BTreeMap<u64, Vec<u64>>,
 }
@@ -55,7 +59,7 @@ struct Survivor {
     /// The header of each slot, unless it is void.
     headers: Vec<Option<Header>>,
     /// The segment buffer, by operation.
-    buffers: BTreeMap<u32, Buffer>,
+    buffers: BTreeMap<usize, Buffer>,
 }
 
 #[derive(Clone)]
@@ -87,7 +91,7 @@ impl ContentState {
         }
     }
 
-    pub(super) fn begin_request(&mut self, host_request: u32, row: &Row) {
+    pub(super) fn begin_request(&mut self, host_request: usize, row: &Row) {
         let tokens = match row.op {
             RequestOp::Write => std::mem::take(&mut self.staged),
             _ => vec![0; row.blocks as usize],
@@ -95,19 +99,17 @@ impl ContentState {
         self.host_requests.insert(host_request, (row.op, tokens));
     }
 
-    pub(super) fn end_request(&mut self, host_request: u32, row: &Row) {
+    pub(super) fn end_request(&mut self, host_request: usize, row: &Row) {
         if let Some((RequestOp::Read, tokens)) = self.host_requests.remove(&host_request) {
             self.returned.insert(row.id, tokens);
         }
     }
 
     /// Serves `piece`, which begins at `lbn` of the back, from the buffer.
-    pub(super) fn serve_buffered(&mut self, op: u32, lbn: u64, piece: &Piece) {
-        let (Some(buffer), Some((request, tokens))) =
-            (self.survivor.buffers.get_mut(&op), self.host_requests.get_mut(&piece.host_request))
-        else {
-            return;
-        };
+    pub(super) fn serve_buffered(&mut self, op: usize, lbn: u64, piece: &Piece) {
+        let buffer = self.survivor.buffers.get_mut(&op).expect("buffered data have tokens");
+        let (request, tokens) =
+            self.host_requests.get_mut(&piece.host_request).expect(HOST_REQUEST);
         for (lbn, token) in (lbn..).zip(&mut tokens[span(piece)]) {
             if *request == RequestOp::Write {
                 buffer.tokens.insert(lbn, *token);
@@ -129,20 +131,19 @@ impl ContentState {
         self.survivor.headers[slot as usize] = None;
     }
 
-    pub(super) fn empty_buffer(&mut self, op: u32) {
+    pub(super) fn empty_buffer(&mut self, op: usize) {
         self.survivor.buffers.remove(&op);
     }
 
     fn store_returned(&mut self, piece: &Piece, returned: &mut impl Iterator<Item = u64>) {
-        if let Some((_, tokens)) = self.host_requests.get_mut(&piece.host_request) {
-            for (token, returned) in tokens[span(piece)].iter_mut().zip(returned) {
-                *token = returned;
-            }
+        let (_, tokens) = self.host_requests.get_mut(&piece.host_request).expect(HOST_REQUEST);
+        for (token, returned) in tokens[span(piece)].iter_mut().zip(returned) {
+            *token = returned;
         }
     }
 
     /// The tokens of `blocks` in the buffer.
-    fn buffered(&self, op: u32, blocks: impl Iterator<Item = u64>) -> Vec<u64> {
+    fn buffered(&self, op: usize, blocks: impl Iterator<Item = u64>) -> Vec<u64> {
         let buffer = self.survivor.buffers.get(&op);
         let token = |lbn| Some(*buffer?.tokens.get(&lbn)?);
         blocks.map(|lbn| token(lbn).unwrap_or(0)).collect()
@@ -167,14 +168,9 @@ impl Mcd {
     }
 
     /// Stages host data for a write to the front.
-    pub(super) fn stage_access(&mut self, host_request: u32, placed: &[Placed]) {
-        let Some((_, tokens)) = self
-            .content_state
-            .as_ref()
-            .and_then(|content_state| content_state.host_requests.get(&host_request))
-        else {
-            return;
-        };
+    pub(super) fn stage_access(&mut self, host_request: usize, placed: &[Placed]) {
+        let content_state = self.content_state.as_ref().expect(KEEPS);
+        let (_, tokens) = content_state.host_requests.get(&host_request).expect(HOST_REQUEST);
         let mut all = Vec::new();
         for Placed { piece, grows, .. } in placed {
             all.extend((*grows && self.spec.headers).then_some(0));
@@ -187,10 +183,9 @@ impl Mcd {
     pub(super) fn store_access(&mut self, placed: &[Placed], row: &Row) {
         if row.op == RequestOp::Read {
             let mut returned = self.returned(FRONT, row).into_iter();
-            if let Some(content_state) = &mut self.content_state {
-                for Placed { piece, .. } in placed {
-                    content_state.store_returned(piece, &mut returned);
-                }
+            let content_state = self.content_state.as_mut().expect(KEEPS);
+            for Placed { piece, .. } in placed {
+                content_state.store_returned(piece, &mut returned);
             }
         }
     }
@@ -198,19 +193,17 @@ impl Mcd {
     /// Stores host data that the back read.
     pub(super) fn store_bypassed(&mut self, pieces: &[Piece], row: &Row) {
         let mut returned = self.returned(BACK, row).into_iter();
-        if let Some(content_state) = &mut self.content_state {
-            for piece in pieces {
-                content_state.store_returned(piece, &mut returned);
-            }
+        let content_state = self.content_state.as_mut().expect(KEEPS);
+        for piece in pieces {
+            content_state.store_returned(piece, &mut returned);
         }
     }
 
     /// Stores an operation's blocks that the back read.
-    pub(super) fn store_fetched(&mut self, op: u32, row: &Row) {
+    pub(super) fn store_fetched(&mut self, op: usize, row: &Row) {
         let returned = self.returned(BACK, row);
-        let Some((content_state, state)) = self.content_state.as_mut().zip(self.ops.get(op)) else {
-            return;
-        };
+        let content_state = self.content_state.as_mut().expect(KEEPS);
+        let state = &self.ops[op];
         let all = (row.lbn..).zip(returned);
         let moved = all.filter(|(lbn, _)| state.moves(*lbn, 1));
         let tokens = moved.collect();
@@ -219,10 +212,9 @@ impl Mcd {
     }
 
     /// Stages an operation's blocks for a write to the front.
-    pub(super) fn stage_fill(&mut self, op: u32) {
-        let Some((content_state, state)) = self.content_state.as_ref().zip(self.ops.get(op)) else {
-            return;
-        };
+    pub(super) fn stage_fill(&mut self, op: usize) {
+        let content_state = self.content_state.as_ref().expect(KEEPS);
+        let state = &self.ops[op];
         let mut all = Vec::new();
         for (segment, &slot) in (state.first..).zip(&state.slots) {
             all.extend(self.spec.headers.then_some(0));
@@ -236,12 +228,11 @@ impl Mcd {
     }
 
     /// Stores an operation's blocks that the front read.
-    pub(super) fn store_victim_read(&mut self, op: u32, row: &Row) {
+    pub(super) fn store_victim_read(&mut self, op: usize, row: &Row) {
         let returned = self.returned(FRONT, row);
         let segment_blocks = u64::from(self.spec.segment_blocks);
-        let Some((content_state, state)) = self.content_state.as_mut().zip(self.ops.get(op)) else {
-            return;
-        };
+        let content_state = self.content_state.as_mut().expect(KEEPS);
+        let state = &self.ops[op];
         let mut buffer = Buffer {
             tokens: lbns(&state.moved).zip(returned).collect(),
             only_here: BTreeSet::new(),
@@ -257,10 +248,9 @@ impl Mcd {
     }
 
     /// Stages an operation's blocks for a write to the back.
-    pub(super) fn stage_destage(&mut self, op: u32) {
-        let Some((content_state, state)) = self.content_state.as_ref().zip(self.ops.get(op)) else {
-            return;
-        };
+    pub(super) fn stage_destage(&mut self, op: usize) {
+        let content_state = self.content_state.as_ref().expect(KEEPS);
+        let state = &self.ops[op];
         let all = content_state.buffered(op, lbns(&state.moved));
         self.stage(BACK, &all);
     }
@@ -301,23 +291,17 @@ impl Mcd {
 
 impl Contents for Mcd {
     fn stage_write(&mut self, tokens: &[u64]) {
-        if let Some(content_state) = &mut self.content_state {
-            content_state.staged = tokens.to_vec();
-        }
+        self.content_state.as_mut().expect(KEEPS).staged = tokens.to_vec();
     }
 
     fn take_read_data(&mut self, id: u64) -> Vec<u64> {
-        let content_state = self.content_state.as_mut();
-        content_state
-            .and_then(|content_state| content_state.returned.remove(&id))
-            .unwrap_or_default()
+        let content_state = self.content_state.as_mut().expect(KEEPS);
+        content_state.returned.remove(&id).unwrap_or_default()
     }
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
         self.children.lose_power(at, chance);
-        let Some(content_state) = self.content_state.take() else {
-            return;
-        };
+        let content_state = self.content_state.take().expect(KEEPS);
         let children = std::mem::replace(&mut self.children, Children::new(Vec::new()));
         let content_state = Some(Box::new(ContentState::with(content_state.survivor)));
         // The timing state is dropped with the old object.
@@ -334,11 +318,7 @@ impl Contents for Mcd {
                 self.run_recovery_request(FRONT, RequestOp::Read, extents, until)?;
             }
         }
-        let Some(survivor) =
-            self.content_state.as_ref().map(|content_state| &content_state.survivor)
-        else {
-            return Some(self.now);
-        };
+        let survivor = &self.content_state.as_ref().expect(KEEPS).survivor;
         let only_here: BTreeMap<u64, u64> = (survivor.buffers.values())
             .flat_map(|buffer| (buffer.only_here.iter()).map(|lbn| (*lbn, buffer.tokens[lbn])))
             .collect();
@@ -349,9 +329,7 @@ impl Contents for Mcd {
             let extents = Extents::from_slice(&[extent]);
             self.run_recovery_request(BACK, RequestOp::Write, extents, until)?;
         }
-        if let Some(content_state) = &mut self.content_state {
-            content_state.survivor.buffers.clear();
-        }
+        self.content_state.as_mut().expect(KEEPS).survivor.buffers.clear();
         for (slot, header) in (0..).zip(&headers) {
             if let Some(Header { segment, valid }) = header {
                 self.slots.restore(slot, *segment, valid);

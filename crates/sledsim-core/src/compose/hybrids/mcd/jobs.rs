@@ -1,13 +1,11 @@
 //! Host requests, operations on segments and child requests under way.
 
-use super::slab::Lists;
 use crate::compose::by_id::ById;
 use sledsim_base::request::Extents;
 use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::Nanos;
 
 /// A host request.
-#[derive(Default)]
 pub(super) struct HostRequest {
     /// Its row so far.
     pub(super) row: Row,
@@ -23,15 +21,17 @@ pub(super) struct HostRequest {
 }
 
 impl HostRequest {
-    /// Makes it the request of `row`.
+    /// The request of `row`.
     #[inline]
-    pub(super) fn set(&mut self, row: &Row, streams: bool) {
-        self.row.clone_from(row);
-        self.left = 0;
-        self.accounted = row.arrival;
-        self.has_started = false;
-        self.memory_service = (Nanos::MAX, Nanos::ZERO);
-        self.streams = streams;
+    pub(super) fn new(row: Row, streams: bool) -> Self {
+        Self {
+            row,
+            left: 0,
+            accounted: row.arrival,
+            has_started: false,
+            memory_service: (Nanos::MAX, Nanos::ZERO),
+            streams,
+        }
     }
 
     fn start(&mut self, at: Nanos) {
@@ -99,7 +99,7 @@ impl HostRequest {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     /// The host request.
-    pub(super) host_request: u32,
+    pub(super) host_request: usize,
     pub(super) segment: u64,
     /// First block in the segment.
     pub(super) from: u32,
@@ -180,17 +180,17 @@ impl Op {
 #[derive(Debug)]
 pub(super) enum Job {
     /// Host data from or to the front.
-    Access(u32, Vec<Placed>),
+    Access(usize, Vec<Placed>),
     /// Host data from the back, not cached.
-    Bypass(u32, Vec<Piece>),
+    Bypass(usize, Vec<Piece>),
     /// An operation reads the back: into the buffer.
-    Fetched(u32),
+    Fetched(usize),
     /// Writes the front: from the buffer.
-    Filled(u32),
+    Filled(usize),
     /// Reads the front: into the buffer.
-    VictimRead(u32),
+    VictimRead(usize),
     /// Writes the back: from the buffer.
-    Destaged(u32),
+    Destaged(usize),
     /// Part of a recovery.
     Recovered,
 }
@@ -215,8 +215,35 @@ impl Jobs {
         number
     }
 
+    /// Takes out the job of a request that a child has completed.
     #[inline]
-    pub(super) fn remove(&mut self, id: u64) -> Option<Job> {
-        self.jobs.remove(id)
+    pub(super) fn remove(&mut self, id: u64) -> Job {
+        self.jobs.remove(id).expect("a child completes what it was sent")
+    }
+}
+
+/// Lists whose memory is used again.
+pub(super) struct Lists<T>(Vec<Vec<T>>);
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Copy> Lists<T> {
+    /// A list of these items.
+    #[inline]
+    pub(super) fn list(&mut self, items: &[T]) -> Vec<T> {
+        let mut list = self.0.pop().unwrap_or_default();
+        list.extend_from_slice(items);
+        list
+    }
+
+    /// Takes back the memory of a list.
+    #[inline]
+    pub(super) fn reuse(&mut self, mut list: Vec<T>) {
+        list.clear();
+        self.0.push(list);
     }
 }

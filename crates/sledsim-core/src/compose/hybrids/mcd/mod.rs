@@ -39,7 +39,6 @@
 //! Modules in reading order:
 //! - `spec`: the keys of a caching tier;
 //! - `kind`: the kind `mcd` of devices;
-//! - `slab`: items by number and lists, in memory that is used again;
 //! - `jobs`: host requests, operations on segments and child requests under
 //!   way;
 //! - `bits`: bits of blocks: which of a segment are valid;
@@ -55,8 +54,6 @@
 mod spec;
 
 pub mod kind;
-
-mod slab;
 
 mod jobs;
 
@@ -87,7 +84,7 @@ use crate::model::contents::Contents;
 use crate::model::{CompletionSink, Model, Report};
 use contents::ContentState;
 use counts::Counts;
-use jobs::{HostRequest, Job, Jobs, Op, Piece};
+use jobs::{HostRequest, Job, Jobs, Op, Operation, Piece};
 use queues::{Arriving, BackLoad, Buffer, DeferredWrites, Resumed, SlotQueue};
 use sizes::Sizes;
 use slab::Slab;
@@ -114,7 +111,10 @@ pub struct Mcd {
     directory: Directory,
     policy: Box<dyn Policy>,
     host_requests: Slab<HostRequest>,
-    ops: Slab<Op>,
+    ops: Slab<Box<Op>>,
+    /// Operations that have ended: their memory is used again.
+    #[expect(clippy::vec_box, reason = "they move to `ops` without a copy")]
+    spare_ops: Vec<Box<Op>>,
     jobs: Jobs,
     slot_queue: SlotQueue,
     buffer: Buffer,
@@ -122,7 +122,7 @@ pub struct Mcd {
     back: BackLoad,
     /// Whether it ever cleans, and the operation that is cleaning.
     cleans: bool,
-    cleaner: Option<u32>,
+    cleaner: Option<usize>,
     /// The instant of the last event.
     now: Nanos,
     arriving: Arriving,
@@ -168,6 +168,7 @@ impl Mcd {
             policy: spec.policy.make(slots),
             host_requests: Slab::new(),
             ops: Slab::new(),
+            spare_ops: Vec::new(),
             jobs: Jobs::default(),
             slot_queue: SlotQueue::default(),
             buffer: Buffer { ops: VecDeque::new(), free_blocks: spec.buffer_blocks },
@@ -221,23 +222,20 @@ impl Mcd {
         sink: &mut dyn CompletionSink,
     ) {
         let host_request = match &job {
-            Job::Access(host_request, _) | Job::Bypass(host_request, _) => {
-                self.host_requests.get(*host_request)
-            }
-            Job::Fetched(op) => (self.ops.get(*op))
-                .and_then(|op| op.waiting.first())
-                .and_then(|piece| self.host_requests.get(piece.host_request)),
+            Job::Access(host_request, _) | Job::Bypass(host_request, _) => Some(*host_request),
+            Job::Fetched(op) => self.ops[*op].waiting.first().map(|piece| piece.host_request),
             _ => None,
         };
+        let row = host_request.map(|host_request| &self.host_requests[host_request].row);
         if child == BACK && !self.is_cleaning(&job) {
             self.back.busy += 1;
         }
         let number = self.jobs.add(job);
-        let (id, parent) = inner_id(number, host_request.map(|host_request| host_request.row.id));
+        let (id, parent) = inner_id(number, row.map(|row| row.id));
         let mut request = Request {
             id,
             parent,
-            stream: host_request.map_or(0, |host_request| host_request.row.stream),
+            stream: row.map_or(0, |row| row.stream),
             arrival: self.now,
             op,
             extents,
@@ -254,10 +252,8 @@ impl Mcd {
     }
 
     /// Counts completed pieces of a host request, which is complete after the last.
-    fn pieces_done(&mut self, host_request: u32, pieces: u32, sink: &mut dyn CompletionSink) {
-        let Some(request) = self.host_requests.get_mut(host_request) else {
-            return;
-        };
+    fn pieces_done(&mut self, host_request: usize, pieces: u32, sink: &mut dyn CompletionSink) {
+        let request = &mut self.host_requests[host_request];
         request.left -= pieces;
         if request.left > 0 {
             return;
@@ -267,9 +263,14 @@ impl Mcd {
             content_state.end_request(host_request, row);
         }
         sink.done(row);
-        if let Some(request) = self.host_requests.remove(host_request) {
-            self.host_requests.reuse(request);
-        }
+        self.host_requests.remove(host_request);
+    }
+
+    /// Adds an operation on these segments, without slots.
+    fn add_op(&mut self, kind: Operation, first: u64, count: u32) -> usize {
+        let mut op = self.spare_ops.pop().unwrap_or_default();
+        op.set(kind, first, count);
+        self.ops.insert(op)
     }
 }
 
@@ -299,8 +300,7 @@ impl Composite for Mcd {
         }
         let streams = request.op == RequestOp::Read
             && (self.streams.as_mut()).is_some_and(|streams| streams.continues_stream(&request));
-        let (host_request, state) = self.host_requests.add();
-        state.set(&row, streams);
+        let host_request = self.host_requests.insert(HostRequest::new(row, streams));
         if let Some(content_state) = &mut self.content_state {
             content_state.begin_request(host_request, &row);
         }
@@ -334,9 +334,7 @@ impl Composite for Mcd {
                 segment += 1;
             }
         }
-        if let Some(host_request) = self.host_requests.get_mut(host_request) {
-            host_request.left = pieces;
-        }
+        self.host_requests[host_request].left = pieces;
         self.access_ready(sink);
         self.send_bypassing(sink);
         self.advance_all(sink);
@@ -353,9 +351,7 @@ impl Composite for Mcd {
 
     fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         self.now = row.completion;
-        let Some(job) = self.jobs.remove(row.id) else {
-            return;
-        };
+        let job = self.jobs.remove(row.id);
         if child == BACK && !self.is_cleaning(&job) {
             self.back.done(self.now);
         }

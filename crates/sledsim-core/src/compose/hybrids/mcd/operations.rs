@@ -57,13 +57,11 @@ impl Mcd {
         while let Some(&op) = self.slot_queue.ops.front()
             && let Some(&segment) = self.slot_queue.need_slot.front()
         {
-            if let Some(slot) = self.slots.take(segment, op) {
+            if let Some(slot) = self.slots.take(segment, op as u32) {
                 self.slot_queue.need_slot.pop_front();
                 self.policy.insert(slot, segment);
                 self.directory.insert(segment, slot);
-                let Some(state) = self.ops.get_mut(op) else {
-                    continue;
-                };
+                let state = &mut self.ops[op];
                 state.slots.push(slot);
                 if state.slots.len() as u32 == state.count {
                     self.slot_queue.ops.pop_front();
@@ -82,10 +80,11 @@ impl Mcd {
         false
     }
 
-    fn has_slots(&mut self, op: u32) {
-        if (self.ops.get(op)).is_some_and(|op| op.kind == Operation::Fill) {
+    fn has_slots(&mut self, op: usize) {
+        if self.ops[op].kind == Operation::Fill {
             self.buffer.ops.push_back(op);
-        } else if let Some(op) = self.ops.remove(op) {
+        } else {
+            let op = self.ops.remove(op);
             for &slot in &op.slots {
                 self.slots.set_op(slot, NONE);
             }
@@ -95,14 +94,13 @@ impl Mcd {
                 let slot = op.slots[(piece.segment - op.first) as usize];
                 self.place_in(slot, piece, self.request_op(&piece), false);
             }
-            self.ops.reuse(op);
+            self.spare_ops.push(op);
         }
     }
 
     /// The operation of the request of a piece.
     fn request_op(&self, piece: &Piece) -> RequestOp {
-        let host_request = self.host_requests.get(piece.host_request);
-        host_request.map_or_else(RequestOp::default, |host_request| host_request.row.op)
+        self.host_requests[piece.host_request].row.op
     }
 
     /// Evicts a slot for `segment`, now or after a destage; returns whether a slot
@@ -116,6 +114,7 @@ impl Mcd {
             self.policy.idle_again(slot);
         }
         let mut is_idle = |slot| slots.may_evict(slot);
+        // The policy keeps all idle ones for now.
         let Some(slot) = self.policy.evict(segment, &mut is_idle) else {
             return false;
         };
@@ -141,7 +140,7 @@ impl Mcd {
 
     /// Begins to write the segment in `slot` to the back with as many dirty
     /// neighbours as allowed; if `evicts`, the slot is freed.
-    fn destage(&mut self, slot: u32, evicts: bool) -> u32 {
+    fn destage(&mut self, slot: u32, evicts: bool) -> usize {
         let segment = self.slots.at(slot).segment;
         let most = u64::from(self.spec.exchange_segments);
         let is_dirty_neighbour = |segment: &u64| {
@@ -154,8 +153,8 @@ impl Mcd {
         let after = (segment + 1..end).take_while(is_dirty_neighbour).count() as u64;
         let (first, end) = (segment - before, segment + 1 + after);
         let victim = evicts.then_some(before as usize);
-        let (op, state) = self.ops.add();
-        state.set(Operation::Destage { victim }, first, (end - first) as u32);
+        let op = self.add_op(Operation::Destage { victim }, first, (end - first) as u32);
+        let state = &mut self.ops[op];
         for other in first..end {
             let slot = match other == segment {
                 true => slot,
@@ -166,8 +165,8 @@ impl Mcd {
             self.slots.pin(slot);
         }
         if evicts {
-            self.slots.hold_pinned(slot, op);
-            self.directory.insert(segment, OP | op);
+            self.slots.hold_pinned(slot, op as u32);
+            self.directory.insert(segment, OP | op as u32);
         }
         self.buffer.ops.push_back(op);
         op
@@ -184,23 +183,17 @@ impl Mcd {
         let Some(&op) = self.buffer.ops.front() else {
             return false;
         };
-        let Some(room) = self.ops.get(op).map(|op| self.buffer_need(op)) else {
-            return false;
-        };
+        let room = self.buffer_need(&self.ops[op]);
         if room > self.buffer.free_blocks {
             return false;
         }
         self.buffer.ops.pop_front();
         self.buffer.free_blocks -= room;
-        let Some(state) = self.ops.get(op) else {
-            return false;
-        };
+        let state = &self.ops[op];
         if state.kind == Operation::Fill {
             let (moved, read) = self.missing_blocks(state);
             self.counts.fetched_blocks += u64::from(blocks_in(&read));
-            if let Some(state) = self.ops.get_mut(op) {
-                state.moved = moved;
-            }
+            self.ops[op].moved = moved;
             self.send(BACK, RequestOp::Read, Job::Fetched(op), read, sink);
         } else {
             let (mut moved, mut extents) = (Extents::new(), std::mem::take(&mut self.scratch));
@@ -212,9 +205,7 @@ impl Mcd {
                     append(&mut extents, front + u64::from(from), blocks);
                 }
             }
-            if let Some(state) = self.ops.get_mut(op) {
-                state.moved = moved;
-            }
+            self.ops[op].moved = moved;
             let read = Extents::from_slice(&extents);
             self.scratch = extents;
             self.send(FRONT, RequestOp::Read, Job::VictimRead(op), read, sink);
@@ -240,14 +231,12 @@ impl Mcd {
     }
 
     /// Handles the end of an operation's read of the back into the buffer.
-    pub(super) fn fetched(&mut self, op: u32, row: &Row, sink: &mut dyn CompletionSink) {
+    pub(super) fn fetched(&mut self, op: usize, row: &Row, sink: &mut dyn CompletionSink) {
         if self.content_state.is_some() {
             self.store_fetched(op, row);
         }
         self.serve_waiting(op, row);
-        let Some(state) = self.ops.get(op) else {
-            return;
-        };
+        let state = &self.ops[op];
         let mut extents = std::mem::take(&mut self.scratch);
         extents.clear();
         for (segment, &slot) in (state.first..).zip(&state.slots) {
@@ -268,28 +257,22 @@ impl Mcd {
     }
 
     /// Serves the pieces that wait for an operation from the buffer, where allowed.
-    fn serve_waiting(&mut self, op: u32, row: &Row) {
-        let Some(state) = self.ops.get_mut(op) else {
-            return;
-        };
+    fn serve_waiting(&mut self, op: usize, row: &Row) {
+        let state = &mut self.ops[op];
         state.is_buffered = true;
         let is_fill = state.kind == Operation::Fill;
         let mut waiting = std::mem::take(&mut state.waiting);
         let is_fresh = is_fill && state.slots.iter().all(|&slot| self.slots.is_empty(slot));
         if is_fill {
-            if let Some(host_request) =
-                waiting.first().and_then(|piece| self.host_requests.get_mut(piece.host_request))
-            {
-                host_request.row.charge(row);
+            if let Some(piece) = waiting.first() {
+                self.host_requests[piece.host_request].row.charge(row);
             }
             self.account_wait(&waiting, row);
         }
         let mut left = 0;
         for index in 0..waiting.len() {
             let piece = waiting[index];
-            let request = self.host_requests.get(piece.host_request);
-            let is_read =
-                request.is_some_and(|host_request| host_request.row.op == RequestOp::Read);
+            let is_read = self.request_op(&piece) == RequestOp::Read;
             let may = if is_read { self.is_in_buffer(op, &piece) } else { is_fresh };
             if self.spec.shortcut && may {
                 let written = self.directory.get(piece.segment).filter(|_| !is_read);
@@ -303,25 +286,19 @@ impl Mcd {
             }
         }
         waiting.truncate(left);
-        if let Some(state) = self.ops.get_mut(op) {
-            state.waiting = waiting;
-        }
+        self.ops[op].waiting = waiting;
     }
 
     /// Accounts for the time that these pieces waited for a child's request.
     fn account_wait(&mut self, pieces: &[Piece], row: &Row) {
         for piece in pieces {
-            if let Some(host_request) = self.host_requests.get_mut(piece.host_request) {
-                host_request.account(row);
-            }
+            self.host_requests[piece.host_request].account(row);
         }
     }
 
     /// Handles the end of an operation's write to the front.
-    pub(super) fn filled(&mut self, op: u32, row: &Row) {
-        let Some(op_state) = self.ops.remove(op) else {
-            return;
-        };
+    pub(super) fn filled(&mut self, op: usize, row: &Row) {
+        let op_state = self.ops.remove(op);
         self.buffer.free_blocks += self.buffer_need(&op_state);
         for (segment, &slot) in (op_state.first..).zip(&op_state.slots) {
             self.slots.set_valid(slot, 0, self.blocks_of(segment));
@@ -335,18 +312,16 @@ impl Mcd {
         }
         self.account_wait(&op_state.waiting, row);
         self.resumed.pieces.extend_from_slice(&op_state.waiting);
-        self.ops.reuse(op_state);
+        self.spare_ops.push(op_state);
     }
 
     /// Handles the end of an operation's read of the front into the buffer.
-    pub(super) fn victim_read(&mut self, op: u32, row: &Row, sink: &mut dyn CompletionSink) {
+    pub(super) fn victim_read(&mut self, op: usize, row: &Row, sink: &mut dyn CompletionSink) {
         if self.content_state.is_some() {
             self.store_victim_read(op, row);
         }
         self.serve_waiting(op, row);
-        let Some(state) = self.ops.get(op) else {
-            return;
-        };
+        let state = &self.ops[op];
         if self.spec.immediate_report
             && let Operation::Destage { victim: Some(victim) } = state.kind
         {
@@ -362,23 +337,18 @@ impl Mcd {
     }
 
     /// Defers the write of an operation for which so many pieces wait.
-    fn defer(&mut self, op: u32, waiting: u32) {
+    fn defer(&mut self, op: usize, waiting: u32) {
         self.deferred.ops.push_back(op);
         self.deferred.waiting_pieces += waiting;
-        if let Some(state) = self.ops.get_mut(op) {
-            state.is_deferred = true;
-        }
+        self.ops[op].is_deferred = true;
     }
 
     /// Writes an operation's data from the buffer to the back.
-    fn write_back(&mut self, op: u32, sink: &mut dyn CompletionSink) {
+    fn write_back(&mut self, op: usize, sink: &mut dyn CompletionSink) {
         if self.content_state.is_some() {
             self.stage_destage(op);
         }
-        let Some(state) = self.ops.get(op) else {
-            return;
-        };
-        let moved = state.moved.clone();
+        let moved = self.ops[op].moved.clone();
         self.counts.destaged_blocks += u64::from(blocks_in(&moved));
         self.send(BACK, RequestOp::Write, Job::Destaged(op), moved, sink);
     }
@@ -389,40 +359,37 @@ impl Mcd {
         if self.deferred.ops.is_empty() {
             return false;
         }
-        let wanted = self.buffer.ops.front().and_then(|&op| self.ops.get(op));
+        let wanted = self.buffer.ops.front().map(|&op| &self.ops[op]);
         let is_full = wanted.is_some_and(|op| self.buffer_need(op) > self.buffer.free_blocks);
         let index = if self.back.busy == 0 || (is_full && self.deferred.busy == 0) {
             Some(0)
         } else if self.deferred.waiting_pieces > 0 {
-            let is_waited_for =
-                |&op: &u32| (self.ops.get(op)).is_some_and(|op| !op.waiting.is_empty());
+            let is_waited_for = |&op: &usize| !self.ops[op].waiting.is_empty();
             self.deferred.ops.iter().position(is_waited_for)
         } else {
             None
         };
+        // None is to be written now.
         let Some(op) = index.and_then(|index| self.deferred.ops.remove(index)) else {
             return false;
         };
         self.deferred.busy += 1;
-        if let Some(state) = self.ops.get_mut(op) {
-            state.is_deferred = false;
-            self.deferred.waiting_pieces -= state.waiting.len() as u32;
-        }
+        let state = &mut self.ops[op];
+        state.is_deferred = false;
+        self.deferred.waiting_pieces -= state.waiting.len() as u32;
         self.write_back(op, sink);
         true
     }
 
     /// Handles the end of an operation's write to the back.
-    pub(super) fn destaged(&mut self, op: u32) {
-        let Some(state) = self.ops.remove(op) else {
-            return;
-        };
+    pub(super) fn destaged(&mut self, op: usize) {
+        let state = self.ops.remove(op);
         self.buffer.free_blocks += self.buffer_need(&state);
         if let Some(content_state) = &mut self.content_state {
             content_state.empty_buffer(op);
         }
         let Operation::Destage { victim } = state.kind else {
-            return;
+            panic!("only a destage writes to the back");
         };
         if victim.is_some() && self.spec.immediate_report && self.spec.read_priority {
             self.deferred.busy -= 1;
@@ -442,7 +409,7 @@ impl Mcd {
             self.cleaner = None;
         }
         self.resumed.pieces.extend_from_slice(&state.waiting);
-        self.ops.reuse(state);
+        self.spare_ops.push(state);
     }
 
     /// When cleaning next begins.

@@ -18,7 +18,7 @@ impl Mcd {
         }
         match found {
             Err(place) => self.miss(place, piece, op),
-            Ok(found) if found & OP != 0 => self.wait_for(found & !OP, piece, op),
+            Ok(found) if found & OP != 0 => self.wait_for((found & !OP) as usize, piece, op),
             Ok(slot) => self.place_in(slot, piece, op, is_first),
         }
     }
@@ -31,7 +31,7 @@ impl Mcd {
         let entry = self.slots.at(slot);
         let (busy, is_growing) = (entry.op, entry.is_growing);
         if busy != NONE {
-            self.wait_for(busy, piece, op);
+            self.wait_for(busy as usize, piece, op);
             return;
         }
         let has_all = self.slots.is_valid(slot, piece.from, piece.blocks);
@@ -59,10 +59,8 @@ impl Mcd {
 
     /// Counts a requested segment.
     fn count(&mut self, op: RequestOp, found: Option<u32>) {
-        let is_leaving = |op: u32| {
-            let op = self.ops.get(op & !OP);
-            op.is_some_and(|op| matches!(op.kind, Operation::Destage { .. }))
-        };
+        let is_leaving =
+            |op: u32| matches!(self.ops[(op & !OP) as usize].kind, Operation::Destage { .. });
         let found = found.is_some_and(|found| found & OP == 0 || !is_leaving(found));
         let counts = &mut self.counts;
         let (requested, found_count) = match op {
@@ -81,11 +79,7 @@ impl Mcd {
     /// Handles a piece of a segment that is not in the front, nor at `place` in the
     /// directory.
     fn miss(&mut self, place: usize, piece: Piece, op: RequestOp) {
-        let streams = self
-            .host_requests
-            .get(piece.host_request)
-            .is_some_and(|host_request| host_request.streams);
-        if streams {
+        if self.host_requests[piece.host_request].streams {
             self.arriving.bypassing.push(piece);
             return;
         }
@@ -97,30 +91,29 @@ impl Mcd {
             Operation::Fill
         };
         let most = self.most_together();
-        if let Some(newest) = self.arriving.newest
-            && let Some(op) = self.ops.get_mut(newest)
-            && op.kind == kind
-            && op.end() == piece.segment
-            && op.count < most
-        {
+        let newest = self.arriving.newest.filter(|&newest| {
+            let op = &self.ops[newest];
+            op.kind == kind && op.end() == piece.segment && op.count < most
+        });
+        if let Some(newest) = newest {
+            let op = &mut self.ops[newest];
             op.count += 1;
             op.waiting.push(piece);
             self.slot_queue.need_slot.push_back(piece.segment);
-            self.directory.fill(place, piece.segment, OP | newest);
+            self.directory.fill(place, piece.segment, OP | newest as u32);
             return;
         }
         let (first, end) = match kind {
             Operation::Fill => self.group(piece.segment),
             _ => (piece.segment, piece.segment + 1),
         };
-        let (op, state) = self.ops.add();
-        state.set(kind, first, (end - first) as u32);
-        state.waiting.push(piece);
-        self.directory.fill(place, piece.segment, OP | op);
+        let op = self.add_op(kind, first, (end - first) as u32);
+        self.ops[op].waiting.push(piece);
+        self.directory.fill(place, piece.segment, OP | op as u32);
         for segment in first..end {
             self.slot_queue.need_slot.push_back(segment);
             if segment != piece.segment {
-                self.directory.insert(segment, OP | op);
+                self.directory.insert(segment, OP | op as u32);
             }
         }
         self.slot_queue.ops.push_back(op);
@@ -154,33 +147,34 @@ impl Mcd {
     }
 
     /// Handles a piece whose segment an operation holds exclusively.
-    fn wait_for(&mut self, op: u32, piece: Piece, request_op: RequestOp) {
+    fn wait_for(&mut self, op: usize, piece: Piece, request_op: RequestOp) {
         let is_read = request_op == RequestOp::Read;
         if self.spec.shortcut && is_read && self.is_in_buffer(op, &piece) {
             self.serve_from_buffer(op, piece);
-        } else if let Some(op) = self.ops.get_mut(op) {
+        } else {
+            let op = &mut self.ops[op];
             op.waiting.push(piece);
             self.deferred.waiting_pieces += u32::from(op.is_deferred);
         }
     }
 
     /// Whether the segment buffer holds all blocks of a piece.
-    pub(super) fn is_in_buffer(&self, op: u32, piece: &Piece) -> bool {
+    pub(super) fn is_in_buffer(&self, op: usize, piece: &Piece) -> bool {
         let lbn = self.lbn_of(piece.segment) + u64::from(piece.from);
-        (self.ops.get(op)).is_some_and(|op| op.is_buffered && op.moves(lbn, piece.blocks))
+        let op = &self.ops[op];
+        op.is_buffered && op.moves(lbn, piece.blocks)
     }
 
     /// Serves a piece from the buffer, a read or a write into fetched data;
     /// `advance_all` completes it.
-    pub(super) fn serve_from_buffer(&mut self, op: u32, piece: Piece) {
+    pub(super) fn serve_from_buffer(&mut self, op: usize, piece: Piece) {
         if let Some(content_state) = &mut self.content_state {
             let lbn = piece.segment * u64::from(self.spec.segment_blocks) + u64::from(piece.from);
             content_state.serve_buffered(op, lbn, &piece);
         }
         let transfer = Nanos(self.spec.buffer_block_time.0 * u64::from(piece.blocks));
-        if let Some(host_request) = self.host_requests.get_mut(piece.host_request) {
-            host_request.serve(self.now, self.spec.buffer_latency, transfer);
-        }
+        let request = &mut self.host_requests[piece.host_request];
+        request.serve(self.now, self.spec.buffer_latency, transfer);
         self.resumed.served_requests.push(piece.host_request);
     }
 
@@ -189,11 +183,11 @@ impl Mcd {
     fn fill_up(&mut self, slot: u32, piece: Piece) {
         let is_idle = self.slots.is_idle(slot);
         let kind = if is_idle { Operation::Fill } else { Operation::Wait };
-        let (op, state) = self.ops.add();
-        state.set(kind, piece.segment, 1);
+        let op = self.add_op(kind, piece.segment, 1);
+        let state = &mut self.ops[op];
         state.slots.push(slot);
         state.waiting.push(piece);
-        self.slots.set_op(slot, op);
+        self.slots.set_op(slot, op as u32);
         if is_idle {
             self.buffer.ops.push_back(op);
         }
@@ -214,11 +208,8 @@ impl Mcd {
         self.arriving.ready = ready;
     }
 
-    fn access(&mut self, host_request: u32, placed: &[Placed], sink: &mut dyn CompletionSink) {
-        let Some(request) = self.host_requests.get(host_request) else {
-            return;
-        };
-        let op = request.row.op;
+    fn access(&mut self, host_request: usize, placed: &[Placed], sink: &mut dyn CompletionSink) {
+        let op = self.host_requests[host_request].row.op;
         let mut extents = std::mem::take(&mut self.scratch);
         extents.clear();
         for &Placed { slot, piece, grows } in placed {
@@ -243,7 +234,7 @@ impl Mcd {
     /// Handles the end of an access of pieces in the front.
     pub(super) fn accessed(
         &mut self,
-        host_request: u32,
+        host_request: usize,
         placed: &[Placed],
         row: &Row,
         sink: &mut dyn CompletionSink,
@@ -261,20 +252,18 @@ impl Mcd {
             }
             self.unpin(slot);
         }
-        if let Some(host_request) = self.host_requests.get_mut(host_request) {
-            host_request.row.charge(row);
-            host_request.account(row);
-        }
+        let request = &mut self.host_requests[host_request];
+        request.row.charge(row);
+        request.account(row);
         self.pieces_done(host_request, placed.len() as u32, sink);
     }
 
     /// Releases one pin of a slot.
     pub(super) fn unpin(&mut self, slot: u32) {
-        if let Some(op) = self.slots.unpin(slot)
-            && let Some(op) = self.ops.remove(op)
-        {
+        if let Some(op) = self.slots.unpin(slot) {
+            let op = self.ops.remove(op as usize);
             self.resumed.pieces.extend_from_slice(&op.waiting);
-            self.ops.reuse(op);
+            self.spare_ops.push(op);
         }
     }
 
@@ -306,7 +295,7 @@ impl Mcd {
     /// Handles the end of a read that bypassed the front.
     pub(super) fn bypassed(
         &mut self,
-        host_request: u32,
+        host_request: usize,
         pieces: &[Piece],
         row: &Row,
         sink: &mut dyn CompletionSink,
@@ -314,10 +303,9 @@ impl Mcd {
         if self.content_state.is_some() {
             self.store_bypassed(pieces, row);
         }
-        if let Some(host_request) = self.host_requests.get_mut(host_request) {
-            host_request.row.charge(row);
-            host_request.account(row);
-        }
+        let request = &mut self.host_requests[host_request];
+        request.row.charge(row);
+        request.account(row);
         self.pieces_done(host_request, pieces.len() as u32, sink);
     }
 }

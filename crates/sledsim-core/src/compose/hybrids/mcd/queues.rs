@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// Operations that wait for slots, first come, first served.
 #[derive(Default)]
 pub(super) struct SlotQueue {
-    pub(super) ops: VecDeque<u32>,
+    pub(super) ops: VecDeque<usize>,
     /// The segments that still need a slot.
     pub(super) need_slot: VecDeque<u64>,
     /// How many slots are being freed.
@@ -17,7 +17,7 @@ pub(super) struct SlotQueue {
 /// Room in the segment buffer.
 pub(super) struct Buffer {
     /// Operations that wait for room.
-    pub(super) ops: VecDeque<u32>,
+    pub(super) ops: VecDeque<usize>,
     pub(super) free_blocks: u64,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Buffer {
 #[derive(Default)]
 pub(super) struct DeferredWrites {
     /// The oldest first.
-    pub(super) ops: VecDeque<u32>,
+    pub(super) ops: VecDeque<usize>,
     /// How many deferred writes are under way.
     pub(super) busy: u32,
     /// How many pieces wait for a deferred write.
@@ -56,7 +56,7 @@ pub(super) struct Arriving {
     /// Pieces that bypass the front.
     pub(super) bypassing: Vec<Piece>,
     /// The operation started last for it.
-    pub(super) newest: Option<u32>,
+    pub(super) newest: Option<usize>,
 }
 
 /// Pieces and requests that can proceed.
@@ -64,5 +64,5 @@ pub(super) struct Arriving {
 pub(super) struct Resumed {
     pub(super) pieces: Vec<Piece>,
     /// Host requests of which a piece was served by the buffer.
-    pub(super) served_requests: Vec<u32>,
+    pub(super) served_requests: Vec<usize>,
 }

@@ -25,6 +25,7 @@ use crate::model::mechanism::Mechanism;
 use crate::queueing::schedulers::Waiting;
 use grouping::Grouping;
 use serving::BatchInService;
+use slab::Slab;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::request::{Extents, Flags, OWN_WORK, Request};
@@ -88,9 +89,9 @@ pub(super) struct Batches {
 /// Commands by slot.
 #[derive(Debug, Default)]
 struct CommandStore {
-    slots: Vec<Vec<Waiting>>,
-    free: Vec<usize>,
-    /// Emptied extents, for reuse.
+    slots: Slab<Vec<Waiting>>,
+    /// Emptied lists and extents, for reuse.
+    spare_lists: Vec<Vec<Waiting>>,
     spare: Vec<Extents>,
 }
 
@@ -105,17 +106,14 @@ impl Batches {
 impl CommandStore {
     /// Takes a slot without commands.
     fn take_slot(&mut self) -> usize {
-        self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Vec::new());
-            self.slots.len() - 1
-        })
+        self.slots.insert(self.spare_lists.pop().unwrap_or_default())
     }
 
     /// Frees an emptied slot and the extents of its request.
     fn free_slot(&mut self, slot: usize, mut extents: Extents) {
         extents.clear();
         self.spare.push(extents);
-        self.free.push(slot);
+        self.spare_lists.push(self.slots.remove(slot));
     }
 
     /// Makes one request of the commands of a slot.

@@ -65,7 +65,11 @@ impl Contents for Cached {
         let mut slots = 0..self.lines.all.len();
         for lbn in self.content.iter().flat_map(|content| content.cached.keys()) {
             let number = lbn / self.spec.line_blocks;
-            let slot = self.lines.find(number).or_else(|| slots.next())?;
+            let slot = self
+                .lines
+                .find(number)
+                .or_else(|| slots.next())
+                .expect("there are lines for all blocks");
             if self.lines.all[slot].number != number {
                 self.lines.assign(slot, number);
             }

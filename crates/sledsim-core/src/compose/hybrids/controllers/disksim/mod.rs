@@ -57,6 +57,7 @@ use contents::ContentState;
 use lines::{DIRTY, Lines, VALID};
 use queue::{Asked, DeviceQueue, Job};
 use requests::HostRequest;
+use slab::Slab;
 use sledsim_base::request::{Extent, Extents, Op, Request, inner_id};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
@@ -91,9 +92,8 @@ struct Cached {
     /// that it has.
     sending: Option<Asked>,
     serving: Option<Asked>,
-    /// Host requests, by number; numbers that are not in use.
-    hosts: Vec<HostRequest>,
-    unused: Vec<usize>,
+    /// Host requests, by number.
+    hosts: Slab<HostRequest>,
     /// Requests that can go on, and those that have their lines.
     ready: VecDeque<usize>,
     moving: VecDeque<usize>,
@@ -135,8 +135,7 @@ impl Cached {
             queue: DeviceQueue::default(),
             sending: None,
             serving: None,
-            hosts: Vec::new(),
-            unused: Vec::new(),
+            hosts: Slab::new(),
             ready,
             moving,
             line_waiters,
@@ -238,7 +237,7 @@ impl Cached {
 
     /// Completes a host request.
     fn complete(&mut self, host: usize) {
-        let request = &mut self.hosts[host];
+        let mut request = self.hosts.remove(host);
         let row = &mut request.row;
         row.parts.queue += self.now - request.accounted;
         row.start = row.start.min(self.now);
@@ -249,11 +248,9 @@ impl Cached {
             self.counts[of + 1] += u64::from(!request.has_missed);
         }
         if let (Some(content), Op::Read) = (&mut self.content, row.op) {
-            let tokens = std::mem::take(&mut request.tokens);
-            content.returned.insert(row.id, tokens);
+            content.returned.insert(row.id, request.tokens);
         }
         self.complete.push(*row);
-        self.unused.push(host);
     }
 }
 
@@ -273,15 +270,9 @@ impl Composite for Cached {
     fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
         self.advance(request.arrival, false, sink);
         self.now = request.arrival;
-        let host = self.unused.pop().unwrap_or(self.hosts.len());
-        if host == self.hosts.len() {
-            self.hosts.push(HostRequest::default());
-        }
-        let waiting = self.hosts.len() - self.unused.len() - 1;
-        let state = &mut self.hosts[host];
-        *state = HostRequest::default();
+        let mut state = HostRequest::default();
         state.row = Row::of(&request, self.device);
-        state.row.queue_depth = waiting as u32;
+        state.row.queue_depth = self.hosts.len() as u32;
         state.row.start = Nanos::MAX;
         state.accounted = self.now;
         if let (Some(content), Op::Write) = (&mut self.content, request.op) {
@@ -292,6 +283,7 @@ impl Composite for Cached {
         if request.op.moves_data() {
             state.extents = request.extents;
         }
+        let host = self.hosts.insert(state);
         if flushes {
             self.ask(Op::Flush, 0..0, Job::Resume(host));
         } else {
@@ -315,9 +307,7 @@ impl Composite for Cached {
 
     fn child_done(&mut self, _child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         self.now = row.completion;
-        let Some(asked) = self.serving.take() else {
-            return;
-        };
+        let asked = self.serving.take().expect("the device completes what it has");
         if let (Some(content), Op::Read) = (&mut self.content, asked.op)
             && let Some(device) = self.children.contents(0)
         {

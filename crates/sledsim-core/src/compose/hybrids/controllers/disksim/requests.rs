@@ -53,6 +53,7 @@ impl Cached {
     pub(super) fn next_part(&mut self, host: usize) {
         let (line, bit) = (self.spec.line_blocks, self.spec.bit_blocks);
         let request = &mut self.hosts[host];
+        // All parts are done.
         let Some(extent) = request.extents.first_mut() else {
             return self.complete(host);
         };
@@ -99,7 +100,7 @@ impl Cached {
     pub(super) fn slots(&self, of: Range<u64>) -> SmallVec<[usize; 8]> {
         let line = self.spec.line_blocks;
         let numbers = of.start / line..=(of.end - 1) / line;
-        (numbers.filter_map(|number| self.lines.find(number))).collect()
+        (numbers.map(|number| self.lines.find(number).expect("a locked line stays"))).collect()
     }
 
     /// Lets all requests that are ready go on.
@@ -133,6 +134,7 @@ impl Cached {
         let reads = self.hosts[host].row.op == Op::Read;
         while self.hosts[host].at < end {
             let at = self.hosts[host].at;
+            // It waits for a line.
             let Some(slot) = self.slot_for(host, at) else {
                 return false;
             };
