@@ -4,6 +4,9 @@ use rustc_hash::FxBuildHasher;
 use sledsim_base::request::OWN_WORK;
 use std::collections::HashMap;
 
+/// What the completion of a request relies on.
+pub(crate) const UNDER_WAY: &str = "what completes is under way";
+
 /// Items by ids in any order, such as those of host requests.
 pub(crate) type HashById<T> = HashMap<u64, T, FxBuildHasher>;
 

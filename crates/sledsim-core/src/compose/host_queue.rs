@@ -1,6 +1,6 @@
 //! The queue of a host in front of a device.
 
-use super::by_id::HashById;
+use super::by_id::{HashById, UNDER_WAY};
 use super::{Children, Composite};
 use crate::devices::memory::Memory;
 use crate::model::Background;
@@ -85,9 +85,8 @@ impl HostQueue {
     /// Submits the next request to the device at `at`.
     fn pick(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         let mechanism = self.child.mechanism(0).unwrap_or(&self.placeholder);
-        let Some(Waiting { request, queue_depth, .. }) = self.scheduler.pop(at, mechanism) else {
-            return;
-        };
+        let picked = self.scheduler.pop(at, mechanism).expect("a request waits");
+        let Waiting { request, queue_depth, .. } = picked;
         self.waiting -= 1;
         let mut row = Row::of(&request, self.device);
         row.queue_depth = queue_depth;
@@ -154,9 +153,7 @@ impl Composite for HostQueue {
 
     fn child_done(&mut self, _child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
         self.free = child_row.completion;
-        let Some(row) = self.outstanding.remove(&child_row.id) else {
-            return;
-        };
+        let row = self.outstanding.remove(&child_row.id).expect(UNDER_WAY);
         let mut done = Row {
             parent: row.parent,
             device: row.device,

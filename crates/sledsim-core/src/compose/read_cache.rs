@@ -1,5 +1,6 @@
 //! A read cache: a fast model in front of a slow one, writing through.
 
+use super::by_id::UNDER_WAY;
 use super::{Children, Composite};
 use crate::model::{CompletionSink, Model, Report};
 use sledsim_base::request::{Extent, Extents, NO_REQUEST, Op, Request, append, inner_id, lbns};
@@ -136,10 +137,10 @@ impl Composite for ReadCache {
 
     fn child_done(&mut self, child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
         // Copies into the front serve no request.
-        let id = child_row.parent.unwrap_or(NO_REQUEST);
-        let Some((row, extents)) = self.host_requests.remove(&id) else {
+        let Some(id) = child_row.parent.filter(|id| *id != NO_REQUEST) else {
             return;
         };
+        let (row, extents) = self.host_requests.remove(&id).expect(UNDER_WAY);
         let done = Row {
             id: row.id,
             parent: row.parent,

@@ -1,6 +1,6 @@
 //! A stripe: blocks distributed over several devices in units.
 
-use super::by_id::HashById;
+use super::by_id::{HashById, UNDER_WAY};
 use super::{Children, Composite};
 use crate::model::contents::Contents;
 use crate::model::{CompletionSink, Model, Report};
@@ -164,16 +164,14 @@ impl Composite for Stripe {
     }
 
     fn child_done(&mut self, child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
-        let Some(id) = child_row.parent else { return };
+        let id = child_row.parent.expect("each request to a child has a parent");
         if let Some(content_state) = &mut self.content_state
             && let Some((_, parts)) = content_state.reads.get_mut(&id)
             && let Some(contents) = self.children.contents(child)
         {
             parts[child] = contents.take_read_data(child_row.id);
         }
-        let Some((left, row)) = self.outstanding.get_mut(&id) else {
-            return;
-        };
+        let (left, row) = self.outstanding.get_mut(&id).expect(UNDER_WAY);
         *left -= 1;
         row.charge(child_row);
         if *left == 0 {
@@ -181,9 +179,8 @@ impl Composite for Stripe {
             row.start = child_row.start;
             row.completion = child_row.completion;
             row.parts = child_row.parts;
-            if let Some((_, row)) = self.outstanding.remove(&id) {
-                sink.done(&row);
-            }
+            sink.done(row);
+            self.outstanding.remove(&id);
         }
     }
 }

@@ -303,9 +303,7 @@ impl Model for FlashModel {
     }
 
     fn happen(&mut self, _at: Nanos, sink: &mut dyn CompletionSink) {
-        let Some(Reverse(page)) = self.pages.pop() else {
-            return;
-        };
+        let Reverse(page) = self.pages.pop().expect("a page is due");
         if self.open[page.open].row.op == Op::Read {
             self.read_page(&page, sink);
         } else {

@@ -115,7 +115,7 @@ impl CompletionSink for ForwardingSink<'_> {
             let lbn = self.unit_lbn;
             self.above.note(&Row { lbn, ..*row });
         } else {
-            let lbn = self.host_lbns.remove(&row.id).unwrap_or(row.lbn);
+            let lbn = self.host_lbns.remove(&row.id).expect("what completes is under way");
             self.above.done(&Row { lbn, ..*row });
         }
     }
@@ -195,6 +195,7 @@ impl Reshuffling {
             }
         }
         while self.exchange.is_none() {
+            // The reshuffle is over.
             let Some((unit, to)) = self.pending_moves.pop_front() else {
                 return;
             };
@@ -205,9 +206,8 @@ impl Reshuffling {
                 done: 0,
             });
         }
-        let Some((op, place, _)) = self.exchange.and_then(|exchange| exchange.next()) else {
-            return;
-        };
+        let next = self.exchange.and_then(|exchange| exchange.next());
+        let (op, place, _) = next.expect("an exchange under way has a next request");
         let request = Request {
             id: self.next_id,
             parent: Some(self.cause),

@@ -63,8 +63,8 @@ impl BackgroundDrain {
     }
 
     /// The request of a task for a pass of its own at `at`.
-    fn own_request(&self, at: Nanos) -> Option<Request> {
-        let mechanism = self.child.mechanism()?;
+    fn own_request(&self, at: Nanos) -> Request {
+        let mechanism = self.child.mechanism().expect("a sled is a mechanism");
         let request = |wanted: &PassRequest| {
             let mut request = Request::new(OF_TASKS + self.asked, at, wanted.op, wanted.lbn, 1);
             request.flags = Flags { background: true, for_task: true, ..Flags::default() };
@@ -72,8 +72,8 @@ impl BackgroundDrain {
         };
         let estimate = |wanted: &PassRequest| mechanism.estimate(at, &request(wanted));
         let cylinder = u32::try_from(mechanism.cylinder(at)).unwrap_or(0);
-        let wanted = mechanism.background()?.next_pass(cylinder, &estimate)?;
-        Some(request(&wanted))
+        let background = mechanism.background().expect("a sled with tasks knows them");
+        request(&background.next_pass(cylinder, &estimate).expect("a task wants its own pass"))
     }
 
     fn give(&mut self, request: Request, sink: &mut dyn CompletionSink) {
@@ -106,7 +106,8 @@ impl Model for BackgroundDrain {
         if self.child.next_event() == Some(at) {
             let (in_flight, above) = (&mut self.in_flight, sink);
             self.child.wake(at, &mut ForwardingSink { in_flight, above });
-        } else if let Some(request) = self.own_request(at) {
+        } else {
+            let request = self.own_request(at);
             self.asked += 1;
             self.give(request, sink);
         }

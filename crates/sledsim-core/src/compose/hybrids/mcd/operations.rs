@@ -114,10 +114,8 @@ impl Mcd {
             self.policy.idle_again(slot);
         }
         let mut is_idle = |slot| slots.may_evict(slot);
-        // The policy keeps all idle ones for now.
-        let Some(slot) = self.policy.evict(segment, &mut is_idle) else {
-            return false;
-        };
+        let evicted = self.policy.evict(segment, &mut is_idle);
+        let slot = evicted.expect("a policy evicts a slot where one is idle");
         let entry = self.slots.at(slot);
         self.counts.evicted += 1;
         if entry.is_dirty {
@@ -434,8 +432,7 @@ impl Mcd {
 
     /// Begins to clean the segment that has been dirty longest.
     pub(super) fn clean(&mut self) {
-        if let Some(slot) = self.slots.oldest_idle_dirty() {
-            self.cleaner = Some(self.destage(slot, false));
-        }
+        let slot = self.slots.oldest_idle_dirty().expect("a dirty segment is to be cleaned");
+        self.cleaner = Some(self.destage(slot, false));
     }
 }

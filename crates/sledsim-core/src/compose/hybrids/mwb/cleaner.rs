@@ -112,9 +112,7 @@ impl Mwb {
     /// Chooses the logs to clean next, and collects their live blocks.
     fn choose(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if let Some(only) = self.timing.logs.sole_open_log() {
-            if let Some(log) = self.timing.logs.get(only) {
-                log.closed = true;
-            }
+            self.timing.logs.at(only).closed = true;
             self.summarise(only, at, sink);
             return;
         }
@@ -136,6 +134,7 @@ impl Mwb {
     fn read_log(&mut self, from: usize, at: Nanos, sink: &mut dyn CompletionSink) {
         let shape = self.spec.shape;
         let cleaner = &mut self.timing.cleaner;
+        // All are read.
         let Some(first) = cleaner.pieces.get(from) else {
             cleaner.pieces.sort_unstable_by_key(|piece| piece.lbn);
             cleaner.next = Some(Next::Write(0));
@@ -157,6 +156,7 @@ impl Mwb {
     fn write_run(&mut self, from: usize, at: Nanos, sink: &mut dyn CompletionSink) {
         let timing = &mut self.timing;
         let cleaner = &mut timing.cleaner;
+        // All are written.
         let Some(first) = cleaner.pieces.get(from) else {
             for &piece in &cleaner.pieces {
                 timing.table.remove(piece);

@@ -60,8 +60,8 @@ impl Logs {
     }
 
     /// A log in use, by its number.
-    pub(super) fn get(&mut self, number: u64) -> Option<&mut Log> {
-        self.logs.get_mut((number.checked_sub(self.first)?) as usize)
+    pub(super) fn at(&mut self, number: u64) -> &mut Log {
+        &mut self.logs[(number - self.first) as usize]
     }
 
     /// The logs in use, the oldest first.
@@ -101,10 +101,8 @@ impl Logs {
     /// Appends a record that fits in the last log; returns the address of its
     /// header. Closes the log if nothing else fits.
     pub(super) fn append(&mut self, extents: &[Extent]) -> u64 {
-        let number = self.first + self.in_use().saturating_sub(1);
-        let Some(log) = self.logs.back_mut() else {
-            return 0;
-        };
+        let number = self.first + self.in_use() - 1;
+        let log = self.logs.back_mut().expect("a log has room");
         let header = self.shape.start(number) + log.used;
         let mut address = header + 1;
         for extent in extents {

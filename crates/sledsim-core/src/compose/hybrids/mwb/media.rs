@@ -83,12 +83,8 @@ impl Durable {
     /// Records that the block announced last for `lbn` is on the front, and that
     /// its request overwrote `blocks` blocks.
     pub(super) fn confirm(&mut self, lbn: u64, blocks: u64) {
-        if let Some(versions) = self.blocks.get_mut(&lbn)
-            && let Some(last) = versions.pop()
-        {
-            versions.clear();
-            versions.push(last);
-        }
+        let versions = self.blocks.get_mut(&lbn).expect("it was announced");
+        versions.drain(..versions.len() - 1);
         while let Some((&over, _)) = self.blocks.range(lbn + 1..lbn + blocks).next() {
             self.blocks.remove(&over);
         }
@@ -139,10 +135,9 @@ impl Volatile {
             self.internal_reads.insert(id, tokens);
             return;
         };
-        if let Some(returned) = self.returned.get_mut(&host) {
-            for (place, token) in places.into_iter().zip(tokens) {
-                returned[place as usize] = token;
-            }
+        let returned = self.returned.get_mut(&host).expect("a read under way returns tokens");
+        for (place, token) in places.into_iter().zip(tokens) {
+            returned[place as usize] = token;
         }
     }
 

@@ -9,7 +9,9 @@ use crate::compose::hybrids::{BACK, FRONT};
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
 use crate::model::{CompletionSink, Model, Report};
-use sledsim_base::request::{Extent, Extents, Flags, Op, Request, append, blocks_in, inner_id};
+use sledsim_base::request::{
+    Extent, Extents, Flags, NO_REQUEST, Op, Request, append, blocks_in, inner_id,
+};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
@@ -132,6 +134,7 @@ impl Mwb {
     /// Appends waiting writes to logs while there is room.
     fn append_waiting(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         while let Some(write) = self.timing.waiting.front_mut() {
+            // It waits until a log is free.
             let Some((blocks, extents)) = self.timing.logs.room() else {
                 return;
             };
@@ -156,11 +159,7 @@ impl Mwb {
             if is_placed {
                 self.timing.waiting.pop_front();
             }
-            if let Some(host_request) = self.timing.host_requests.get_mut(&host)
-                && !is_placed
-            {
-                host_request.left += 1;
-            }
+            self.timing.host(host).left += u32::from(!is_placed);
             let append = Request {
                 parent: Some(host),
                 flags: Flags { fua: true, ..Flags::default() },
@@ -202,14 +201,10 @@ impl Mwb {
             });
         }
         for &log in &logs {
-            if let Some(log) = timing.logs.get(log) {
-                log.reads += 1;
-            }
+            timing.logs.at(log).reads += 1;
         }
         let left = parts.iter().filter(|part| !part.is_empty()).count();
-        if let Some(host_request) = timing.host_requests.get_mut(&request.id) {
-            host_request.left = left as u32;
-        }
+        timing.host(request.id).left = left as u32;
         timing.back_requests += u32::from(!parts[BACK].is_empty());
         let mut sent = [Some(Sent::FromLogs(logs)), Some(Sent::FromBack)];
         for (child, extents) in parts.into_iter().enumerate() {
@@ -244,11 +239,10 @@ impl Mwb {
             state.durable.confirm(lbn, address - header);
         }
         let number = self.spec.shape.log(header);
-        if let Some(log) = timing.logs.get(number) {
-            log.writes -= 1;
-            if log.closed && log.writes == 0 {
-                self.summarise(number, at, sink);
-            }
+        let log = timing.logs.at(number);
+        log.writes -= 1;
+        if log.closed && log.writes == 0 {
+            self.summarise(number, at, sink);
         }
     }
 
@@ -264,13 +258,12 @@ impl Mwb {
         let lbn = shape.front(shape.start(number));
         let first = self.timing.logs.first();
         let mut tokens = Vec::new();
-        if let Some(log) = self.timing.logs.get(number) {
-            log.writes += 1;
-            if let Some(state) = &mut self.content_state {
-                let placed = log.placed.clone();
-                let log = Block::Summary { log: number, first, placed };
-                tokens = state.durable.summary(lbn, log, shape.summary_blocks());
-            }
+        let log = self.timing.logs.at(number);
+        log.writes += 1;
+        if let Some(state) = &mut self.content_state {
+            let placed = log.placed.clone();
+            let log = Block::Summary { log: number, first, placed };
+            tokens = state.durable.summary(lbn, log, shape.summary_blocks());
         }
         let summary = Request {
             flags: Flags { fua: true, ..Flags::default() },
@@ -283,10 +276,9 @@ impl Mwb {
     /// Handles the completion of a summary.
     pub(super) fn summarised(&mut self, number: u64) {
         let shape = self.spec.shape;
-        if let Some(log) = self.timing.logs.get(number) {
-            log.writes -= 1;
-            log.summarised = true;
-        }
+        let log = self.timing.logs.at(number);
+        log.writes -= 1;
+        log.summarised = true;
         if let Some(state) = &mut self.content_state {
             let lbn = shape.front(shape.start(number));
             state.durable.confirm(lbn, shape.summary_blocks());
@@ -295,9 +287,7 @@ impl Mwb {
 
     /// Counts a completed child request that host request `host` waits for.
     fn part_done(&mut self, host: u64, child: &Row, sink: &mut dyn CompletionSink) {
-        let Some(HostRequest { row, left }) = self.timing.host_requests.get_mut(&host) else {
-            return;
-        };
+        let HostRequest { row, left } = self.timing.host(host);
         *left -= 1;
         row.charge(child);
         if *left > 0 {
@@ -376,7 +366,7 @@ impl Composite for Mwb {
 
     fn child_done(&mut self, child: usize, row: &Row, sink: &mut dyn CompletionSink) {
         let at = row.completion;
-        let sent = self.timing.sent.remove(row.id);
+        let sent = self.timing.sent.remove(row.id).expect("a child completes what it was sent");
         if row.op == Op::Read
             && let Some(state) = &mut self.content_state
             && let Some(contents) = self.children.contents(child)
@@ -384,25 +374,23 @@ impl Composite for Mwb {
             state.volatile.end_read(row.id, contents.take_read_data(row.id));
         }
         match sent {
-            Some(Sent::Append { address, extents }) => {
+            Sent::Append { address, extents } => {
                 self.appended(address, &extents, at, sink);
             }
-            Some(Sent::FromLogs(logs)) => {
+            Sent::FromLogs(logs) => {
                 for log in logs {
-                    if let Some(log) = self.timing.logs.get(log) {
-                        log.reads -= 1;
-                    }
+                    self.timing.logs.at(log).reads -= 1;
                 }
             }
-            Some(Sent::FromBack) => {
+            Sent::FromBack => {
                 self.timing.back_requests -= 1;
                 self.timing.back_idle = at;
             }
-            Some(Sent::Summary(log)) => self.summarised(log),
-            Some(Sent::Cleaning) => self.cleaned(row.id),
-            None => {}
+            Sent::Summary(log) => self.summarised(log),
+            Sent::Cleaning => self.cleaned(row.id),
         }
-        if let Some(host) = row.parent {
+        // Work of its own serves no request.
+        if let Some(host) = row.parent.filter(|host| *host != NO_REQUEST) {
             self.part_done(host, row, sink);
         }
         self.append_waiting(at, sink);

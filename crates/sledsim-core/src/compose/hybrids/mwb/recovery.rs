@@ -66,9 +66,7 @@ impl Mwb {
     fn scan(&self, log: u64, tokens: &[u64]) -> Vec<Placed> {
         let shape = self.spec.shape;
         let mut placed = Vec::new();
-        let Some(state) = &self.content_state else {
-            return placed;
-        };
+        let state = self.content_state.as_ref().expect("its contents are kept");
         let mut at = shape.summary_blocks() as usize;
         while at < tokens.len() {
             let here = shape.start(log) + at as u64;
@@ -178,11 +176,8 @@ impl Contents for Mwb {
             for &piece in &placed {
                 timing.table.put(piece);
             }
-            if let Some(log) = timing.logs.get(number) {
-                log.placed = placed;
-                log.closed = true;
-                log.summarised = summarised;
-            }
+            let log = timing.logs.at(number);
+            (log.placed, log.closed, log.summarised) = (placed, true, summarised);
             if !summarised {
                 without_summary.push(number);
             }

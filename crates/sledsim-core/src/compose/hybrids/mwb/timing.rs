@@ -5,7 +5,7 @@ use super::logs::Logs;
 use super::model::Sent;
 use super::spec::MwbSpec;
 use super::table::Table;
-use crate::compose::by_id::{ById, HashById};
+use crate::compose::by_id::{ById, HashById, UNDER_WAY};
 use sledsim_base::request::{Extent, Extents};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -39,6 +39,11 @@ impl Timing {
             back_requests: 0,
             back_idle: at,
         }
+    }
+
+    /// A host request under way.
+    pub(super) fn host(&mut self, id: u64) -> &mut HostRequest {
+        self.host_requests.get_mut(&id).expect(UNDER_WAY)
     }
 
     /// Whether a write waits because all logs are full.
