@@ -198,11 +198,12 @@ impl Server {
     }
 
     /// Whether clients can connect: false if its only front end was a mount that
-    /// another process has unmounted.
+    /// another process has unmounted, or if a device has failed.
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        self.fronts.iter().any(|front| front.is_alive())
-            || self.fuse.as_ref().is_some_and(FuseMount::is_alive)
+        let has_front = self.fronts.iter().any(|front| front.is_alive())
+            || self.fuse.as_ref().is_some_and(FuseMount::is_alive);
+        has_front && self.exports.iter().all(|export| export.timeline().failed().is_none())
     }
 
     /// The exports.
@@ -230,8 +231,8 @@ impl Server {
     /// stores durable and completes the recordings.
     ///
     /// # Errors
-    /// All stores and recordings that could not be completed; the others are.
-    /// [`Server::status`] lists failed stores and recordings, too.
+    /// All devices that have failed, and stores and recordings that could not be completed;
+    /// the others are. [`Server::status`] lists them, too.
     pub fn stop(&mut self, grace: Duration) -> Result<()> {
         let end = Instant::now() + grace;
         let left = || end.saturating_duration_since(Instant::now());
@@ -244,6 +245,9 @@ impl Server {
         let mut problems = Vec::new();
         for export in self.exports.iter() {
             let _ = export.timeline().drain(left());
+            if let Some(failed) = export.timeline().failed() {
+                problems.push(format!("export '{}': {failed}", export.name()));
+            }
             let closed = export.store().close();
             let _ = export.flushes().flush();
             if let Err(error) = closed {
@@ -371,6 +375,9 @@ fn status(export: &Export) -> Value {
     }
     if let Some(failed) = store_failed(export) {
         facts["store_failed"] = json!(failed);
+    }
+    if let Some(failed) = timeline.failed() {
+        facts["device_failed"] = json!(failed);
     }
     facts
 }

@@ -371,3 +371,75 @@ fn errors_of_the_model_are_reported_to_the_client() {
     drop(timeline);
     assert_eq!(seen.0.lock().unwrap()[0].0.status, Status::Error);
 }
+
+/// A model that completes its first request after an hour, no other, and panics in the
+/// method of this name once it has its third.
+struct Fragile(&'static str, Vec<Nanos>);
+
+impl Fragile {
+    fn touch(&self, method: &str) {
+        assert!(self.0 != method || self.1.len() < 3, "broken in {method}");
+    }
+}
+
+impl Model for Fragile {
+    fn blocks(&self) -> u64 {
+        1 << 20
+    }
+
+    fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {
+        self.1.push(request.arrival);
+        self.touch("submit");
+        if self.1.len() == 1 {
+            let mut row = Row::of(&request, 0);
+            row.parts.transfer = Nanos::from_s(3600.0);
+            row.completion = row.arrival + row.parts.transfer;
+            sink.done(&row);
+        }
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.touch("next_event");
+        self.1.get(2).map(|at| *at + Nanos(5_000_000))
+    }
+
+    fn happen(&mut self, _at: Nanos, _sink: &mut dyn CompletionSink) {
+        self.touch("happen");
+    }
+
+    fn report(&self, _until: Nanos, _reports: &mut Vec<Report>) {}
+}
+
+/// Requests in flight, announced or not, with or without their data, and later ones are
+/// I/O errors; the reason is kept.
+#[test]
+fn a_model_that_panics_fails_its_device() {
+    for breaks in ["submit", "next_event", "happen"] {
+        let seen = Arc::new(Seen::default());
+        let model = Box::new(Fragile(breaks, Vec::new()));
+        let timeline = Timeline::start(model, 1.0, seen.clone()).unwrap();
+        let (told, answers) = channel();
+        let begin = || timeline.begin(request(Op::Read, 7, 3, 0));
+        let finish = |id| timeline.finish(id, Box::new(Told(told.clone())), Ok(vec![0]));
+        let hear = || answers.recv_timeout(Duration::from_secs(120)).unwrap().0;
+        let ids = [begin(), begin(), begin()];
+        ids[..2].iter().for_each(|id| finish(*id));
+        assert_eq!([hear(), hear()], [Err(Errno::IO), Err(Errno::IO)]);
+        finish(ids[2]);
+        finish(begin());
+        assert_eq!([hear(), hear()], [Err(Errno::IO), Err(Errno::IO)], "{breaks}");
+        assert!(timeline.drain(Duration::from_secs(120)));
+        let why = timeline.failed().unwrap();
+        assert!(why.contains(&format!("broken in {breaks}; timeline.rs:")), "{why}");
+        drop(timeline);
+        let mut rows: Vec<_> = seen.0.lock().unwrap().iter().map(|(row, _)| *row).collect();
+        rows.sort_by_key(|row| row.id);
+        for (id, row) in rows.iter().enumerate() {
+            assert_eq!((row.id, row.lbn, row.blocks), (id as u64, 7, 3));
+            assert_eq!(row.status, Status::Error);
+            assert_eq!(row.parts.total(), row.completion - row.arrival);
+            assert!(row.completion < Nanos::from_s(1800.0), "not when it would have completed");
+        }
+        assert_eq!(rows.len(), 4);
+    }
+}

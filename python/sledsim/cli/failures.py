@@ -1,4 +1,4 @@
-"""Data that a server of emulated devices failed to write."""
+"""Devices that failed in a server, and data that it failed to write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def failures(document: dict[str, Any]) -> Iterator[str]:
-    """Name the backing files and recordings of a server that failed, a line for each.
+    """Name the devices, backing files and recordings of a server that failed, a line for each.
 
     Parameters
     ----------
@@ -21,6 +21,8 @@ def failures(document: dict[str, Any]) -> Iterator[str]:
     if "not_synced" in document:  # the file system on it, when it was unmounted
         yield document["not_synced"]
     for export in document["exports"]:
+        if "device_failed" in export:
+            yield f"{export['name']}: {export['device_failed']}"
         if "store_failed" in export:
             yield f"{export['name']}: {export['store_failed']}"
         if "recording_failed" in export:
@@ -28,7 +30,7 @@ def failures(document: dict[str, Any]) -> Iterator[str]:
 
 
 def refuse_failures(*documents: dict[str, Any]) -> None:
-    """Raise an error if a server failed to write data.
+    """Raise an error if a device failed, or a server failed to write data.
 
     Parameters
     ----------

@@ -75,6 +75,7 @@ def _metrics(status: dict[str, Any]) -> Iterator[Metric]:
     for key, text in (
         ("store_failed", "1 once a flush of its file has failed: none succeeds any more"),
         ("recording_failed", "1 once its recording could not be written"),
+        ("device_failed", "1 once an error in sledsim has ended its device"),
     ):
         gauge = GaugeMetricFamily(f"sledsim_{key}", text, labels=by_export)
         for export in exports:

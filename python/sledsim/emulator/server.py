@@ -102,7 +102,10 @@ class Server:
 
     @property
     def is_alive(self) -> bool:
-        """Whether clients can connect: not once it has stopped or its only mount point is gone."""
+        """Whether clients can connect.
+
+        Not once it has stopped, its only mount point is gone or a device has failed.
+        """
         return self._core.is_alive()
 
     def status(self) -> dict[str, Any]:
@@ -115,7 +118,8 @@ class Server:
             requests, the ``summary`` of its device's times, as of a simulation, and
             ``lateness_us``: how much later than that requests were answered, in real time; and
             ``front_ends``. Of an export whose backing file could not be flushed, ``store_failed``
-            says why, and of one whose recording failed, ``recording_failed``. A sled with a table
+            says why, of one whose recording failed, ``recording_failed``, and of one whose model
+            met an error in sledsim, ``device_failed``. A sled with a table
             ``[faults]`` has ``faults``: ``tips_failed``, ``tips_replaced``, ``spares_left``,
             ``blocks_at_risk`` (with missing tip sectors that the code still recovers),
             ``blocks_lost``, ``blocks_given_up``, ``tip_sectors_rebuilt`` and ``blocks_recovered``

@@ -295,6 +295,10 @@ impl Power {
             epoch.cut = Some(at);
             fail(&self.device, model, &self.torn, (&[], epoch), at)
         });
+        let Some(outcome) = outcome else {
+            let why = self.timeline.failed().unwrap_or_default();
+            return (Err(Error::System(format!("power cut: {why}"))), unanswered);
+        };
         let base = Base {
             store: recording.as_ref().map_or(&*self.store, RecordingFolder::base),
             torn: &self.torn,

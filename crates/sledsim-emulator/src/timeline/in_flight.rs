@@ -2,8 +2,8 @@
 
 use super::reply::{Answer, CompletionObserver, Reply};
 use rustc_hash::FxBuildHasher;
-use sledsim_base::request::Op;
-use sledsim_base::row::Row;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::{CompletionQueue, CompletionSink};
 use std::collections::HashMap;
@@ -11,12 +11,18 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// A request in flight.
-#[derive(Default)]
 pub(super) struct Pending {
-    /// Its row, once the model has completed it.
-    row: Option<Row>,
+    /// Its row. Until the model has completed it, it is never complete.
+    row: Row,
     /// Its answer, once its data have been moved.
     pub(super) answer: Option<(Box<dyn Reply>, Answer)>,
+}
+
+impl Pending {
+    /// That of `request`, whose arrival is on the timeline.
+    pub(super) fn of(request: &Request) -> Self {
+        Self { row: Row { completion: Nanos::MAX, ..Row::of(request, 0) }, answer: None }
+    }
 }
 
 /// A request that is due and has its answer.
@@ -72,14 +78,14 @@ impl InFlight {
             return None;
         };
         let pending = entry.get();
-        if pending.answer.is_none() || pending.row.is_none_or(|row| row.completion > now) {
+        if pending.answer.is_none() || pending.row.completion > now {
             return None;
         }
-        let pending = entry.remove();
-        if self.keeps && pending.row.is_some_and(|row| row.op == Op::Read) {
+        let Pending { row, answer, .. } = entry.remove();
+        if self.keeps && row.op == Op::Read {
             self.read.push(id);
         }
-        let (row, (reply, answer)) = (pending.row?, pending.answer?);
+        let (reply, answer) = answer?;
         Some(Ready { row, reply, answer })
     }
 
@@ -93,17 +99,33 @@ impl InFlight {
         }
         None
     }
+
+    /// Fails all requests that are not complete at `at`.
+    pub(super) fn fail(&mut self, at: Nanos) {
+        let mut open: Vec<Row> = self.pending.values().map(|pending| pending.row).collect();
+        open.retain(|row| row.completion > at);
+        open.sort_unstable_by_key(|row| row.id);
+        for row in open {
+            let at = at.max(row.arrival);
+            let parts = Parts { queue: at - row.arrival, ..Parts::default() };
+            self.decide(Row { start: at, completion: at, parts, status: Status::Error, ..row });
+        }
+    }
+
+    /// Takes the row of a request, with the times of the timeline.
+    fn decide(&mut self, row: Row) {
+        self.observer.decided(&row);
+        self.completions.push(row.completion, row.id);
+        self.pending.get_mut(&row.id).expect("what completes is in flight").row = row;
+        if let Some(completed) = &mut self.completed {
+            completed.push((row.id, row.completion));
+        }
+    }
 }
 
 impl CompletionSink for InFlight {
     fn done(&mut self, row: &Row) {
-        let row = self.on_timeline(row);
-        self.observer.decided(&row);
-        self.completions.push(row.completion, row.id);
-        self.pending.entry(row.id).or_default().row = Some(row);
-        if let Some(completed) = &mut self.completed {
-            completed.push((row.id, row.completion));
-        }
+        self.decide(self.on_timeline(row));
     }
 
     fn note(&mut self, _row: &Row) {}

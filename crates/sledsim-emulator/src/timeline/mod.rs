@@ -36,7 +36,6 @@ use sledsim_base::units::Nanos;
 use sledsim_core::model::links::Links;
 use sledsim_core::model::{Background, Model, Report};
 use smallvec::SmallVec;
-use state::State;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -128,15 +127,19 @@ impl Timeline {
         state.run_before(now);
         state.forget_reads();
         let first = state.ids;
-        let State { model, in_flight, ids, .. } = &mut *state;
         for mut request in requests {
-            request.id = *ids;
+            request.id = state.ids;
             request.arrival = now;
-            in_flight.pending.insert(*ids, Pending::default());
-            *ids += 1;
-            before(&request, &mut **model);
-            request.arrival = now - in_flight.zero;
-            model.submit(request, in_flight);
+            state.in_flight.pending.insert(request.id, Pending::of(&request));
+            state.ids += 1;
+            let taken = state.call(|model, in_flight| {
+                before(&request, model);
+                request.arrival = now - in_flight.zero;
+                model.submit(request, in_flight);
+            });
+            if taken.is_none() {
+                state.in_flight.fail(now);
+            }
         }
         // Handle the events at this very instant; the next request arrives later.
         state.run_before(now + Nanos(1));
@@ -198,17 +201,24 @@ impl Timeline {
     #[must_use]
     pub fn reports(&self) -> Vec<Report> {
         let mut reports = Vec::new();
-        let state = self.shared.state();
+        let mut state = self.shared.state();
         let until = self.shared.clock.now().since(state.in_flight.zero);
-        state.model.report(until, &mut reports);
+        state.call(|model, _| model.report(until, &mut reports));
         reports
     }
 
     /// Progress of the background tasks.
     #[must_use]
     pub fn background(&self) -> Vec<serde_json::Value> {
-        let state = self.shared.state();
-        (state.model.background()).map_or_else(Vec::new, Background::to_json)
+        let mut state = self.shared.state();
+        let tasks = state.call(|model, _| model.background().map(Background::to_json));
+        tasks.flatten().unwrap_or_default()
+    }
+
+    /// Why the device has failed, if its model has panicked.
+    #[must_use]
+    pub fn failed(&self) -> Option<String> {
+        self.shared.state().model.as_ref().err().cloned()
     }
 
     /// Waits at most `grace` until no request is in flight; returns whether that is so.

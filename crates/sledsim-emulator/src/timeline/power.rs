@@ -24,20 +24,20 @@ impl Timeline {
 
     /// Power fails at `at`, or now; not before the latest arrival. No request in flight is
     /// answered. `fail` gets the model after all events before that instant, the instant on
-    /// the clock of the timeline, and the completions since power-on. Also returns the
-    /// replies that are not sent.
+    /// the clock of the timeline, and the completions since power-on; `None` if the device
+    /// has failed. Also returns the replies that are not sent.
     pub fn cut<T>(
         &self,
         at: Option<Nanos>,
         fail: impl FnOnce(&mut dyn Model, Nanos, Vec<(u64, Nanos)>) -> T,
-    ) -> (T, Unanswered) {
+    ) -> (Option<T>, Unanswered) {
         let mut state = self.shared.state();
         let at = at.unwrap_or_else(|| self.shared.clock.now());
         let at = at.max(state.decided);
         state.run_before(at);
         state.powered = false;
         let completed = state.in_flight.completed.as_mut().map(std::mem::take);
-        let done = fail(&mut *state.model, at, completed.unwrap_or_default());
+        let done = state.call(|model, _| fail(model, at, completed.unwrap_or_default()));
         state.in_flight.completions = CompletionQueue::default();
         state.in_flight.read.clear();
         let pending = std::mem::take(&mut state.in_flight.pending);
@@ -71,7 +71,7 @@ impl Timeline {
         let now = state.after_decided(self.shared.clock.now());
         state.run_before(now);
         let at = now - state.in_flight.zero;
-        let done = state.model.rest(at);
+        let done = state.call(|model, _| model.rest(at)).unwrap_or(Rest::Cannot);
         state.decided = now;
         self.shared.hurry(&mut state);
         done

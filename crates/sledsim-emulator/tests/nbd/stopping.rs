@@ -1,7 +1,18 @@
 //! Stopping a server.
 
 use super::client::*;
+use sledsim_base::keys::Keys;
+use sledsim_base::registry::Registry;
+use sledsim_base::units::Nanos;
+use sledsim_core::model::Mechanism;
+use sledsim_core::queueing::schedulers::{
+    SCHEDULERS, Scheduler, SchedulerEntry, SchedulerSpec, Waiting,
+};
+use sledsim_emulator::listen::Address;
+use sledsim_emulator::nbd::Settings;
+use sledsim_emulator::server::{ExportSpec, Server};
 use std::io::Write;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -92,4 +103,58 @@ fn requests_fail_when_their_device_ends_first() {
     drop(nbd);
     assert!(client.is_closed());
     drop(server);
+}
+
+/// Panics at its second choice.
+#[derive(Default)]
+struct Broken(Vec<Waiting>, u32);
+
+impl Scheduler for Broken {
+    fn push(&mut self, waiting: Waiting, _mechanism: &dyn Mechanism) {
+        self.0.push(waiting);
+    }
+
+    fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
+        let waiting = self.0.pop()?;
+        self.1 += 1;
+        assert!(self.1 < 2, "the scheduler is broken");
+        Some(waiting)
+    }
+}
+
+const BROKEN: SchedulerEntry = SchedulerEntry {
+    name: "broken",
+    needs_positions: false,
+    read: |_| Ok(Arc::new(|| Box::<Broken>::default())),
+};
+
+/// All clients get I/O errors, the server ends, and says why.
+#[test]
+fn a_server_ends_with_a_device_that_fails() {
+    let known = Registry::over(&SCHEDULERS, &[BROKEN]);
+    let keys = Keys::parse("name = \"broken\"", "x.toml").unwrap();
+    let scheduler = SchedulerSpec::from_registry(known, keys).unwrap();
+    let device = crate::session::device("memory", &[("latency_ms", "250.0")]);
+    let spec = ExportSpec { scheduler, ..ExportSpec::of("d", device) };
+    let mut server = Server::start(vec![spec]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("s.sock");
+    server.serve_nbd(&Address::Unix(socket.clone()), &Settings::default()).unwrap();
+    let (mut client, mut other) = (Client::simple(&socket, "d"), Client::simple(&socket, "d"));
+    client.ask(READ, 0, 1, 0, 512);
+    while server.exports().named("d").unwrap().timeline().outstanding() < 1 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(server.is_alive());
+    other.ask(READ, 0, 2, 0, 512);
+    other.ask(READ, 0, 3, 0, 512);
+    assert_eq!(client.answer(512).error, 0);
+    assert_eq!([other.answer(512).error, other.answer(512).error], [EIO, EIO]);
+    assert_eq!(other.write(0, &[1; 512]), Err(EIO));
+    assert!(!server.is_alive());
+    let failed = server.stop(Duration::from_secs(120)).unwrap_err().to_string();
+    assert!(failed.starts_with("export 'd': the device has failed;"), "{failed}");
+    assert!(failed.contains("the scheduler is broken; stopping.rs:"), "{failed}");
+    let status = &server.status()["exports"][0]["device_failed"];
+    assert_eq!(format!("export 'd': {}", status.as_str().unwrap()), failed);
 }
