@@ -56,21 +56,32 @@ pub fn inner_id(number: u64, of: Option<u64>) -> (u64, Option<u64>) {
     (number | (parent & OWN_WORK), Some(parent))
 }
 
-/// Marks on a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags {
-    /// Force unit access: complete only when durable.
-    pub fua: bool,
-    /// Background work, served only where it delays no foreground request.
-    pub background: bool,
-    /// More requests of the same batch follow on this stream; the one without
-    /// the mark ends it (CMU-CS-03-125, section 3.4: the Link bit of SCSI).
-    pub linked: bool,
-    /// The extents are one batch: a single command with a scatter-gather list,
-    /// which a sled with batch support serves in the fewest passes.
-    pub gathered: bool,
-    /// Issued by a background task on unused tips.
-    pub for_task: bool,
+bitflags::bitflags! {
+    /// Marks on a request.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Flags: u8 {
+        /// Force unit access: complete only when durable.
+        const FUA = 1;
+        /// Background work, served only where it delays no foreground request.
+        const BACKGROUND = 1 << 1;
+        /// More requests of the same batch follow on this stream; the one without
+        /// the mark ends it (CMU-CS-03-125, section 3.4: the Link bit of SCSI).
+        const LINKED = 1 << 2;
+        /// The extents are one batch: a single command with a scatter-gather list,
+        /// which a sled with batch support serves in the fewest passes.
+        const GATHERED = 1 << 3;
+        /// Issued by a background task on unused tips.
+        const FOR_TASK = 1 << 4;
+    }
+}
+
+impl Flags {
+    /// These marks if `is`, else none.
+    #[must_use]
+    #[inline]
+    pub fn when(self, is: bool) -> Self {
+        if is { self } else { Self::empty() }
+    }
 }
 
 /// A contiguous range of logical blocks.
@@ -134,6 +145,9 @@ pub struct Request {
     /// The blocks. Empty only for [`Op::Flush`].
     pub extents: Extents,
 }
+
+/// Requests are copied from queue to queue.
+const _: () = assert!(size_of::<Request>() <= 64);
 
 impl Request {
     /// A request of one extent with no marks, from stream 0.

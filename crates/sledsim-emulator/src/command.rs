@@ -72,7 +72,7 @@ impl Command<'_> {
         let op = self.op();
         Request {
             op,
-            flags: Flags { fua: self.fua, ..Flags::default() },
+            flags: Flags::FUA.when(self.fua),
             stream: self.stream,
             extents: match op {
                 Op::Flush => Extents::new(),

@@ -2,7 +2,7 @@
 
 use crate::served::*;
 use sledsim_base::error::Result;
-use sledsim_base::request::{Extent, Request};
+use sledsim_base::request::{Extent, Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::{Limits, Observer, simulate};
@@ -89,7 +89,7 @@ impl Source for Replay {
         self.1 += 1;
         let mut request = Request::new(row.id, row.arrival, row.op, row.lbn, row.blocks);
         request.stream = row.stream;
-        request.flags.linked = linked;
+        request.flags.set(Flags::LINKED, linked);
         Ok(request)
     }
 

@@ -5,7 +5,7 @@ use crate::load::{Load, LoadSource};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
-use sledsim_base::request::Request;
+use sledsim_base::request::{Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::catalog::Device;
@@ -140,7 +140,7 @@ impl Recorder {
 
     fn write(&mut self, request: &Request) -> Result<()> {
         let mut record = Record {
-            linked: request.flags.linked,
+            linked: request.flags.contains(Flags::LINKED),
             time: request.arrival,
             op: request.op,
             ..Record::default()

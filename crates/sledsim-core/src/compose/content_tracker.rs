@@ -8,7 +8,7 @@ use crate::model::links::Links;
 use crate::model::mechanism::Mechanism;
 use crate::model::{CompletionQueue, CompletionSink, Model, Report, Rest};
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Extent, Extents, Op, Request, lbns};
+use sledsim_base::request::{Extent, Extents, Flags, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use std::collections::BTreeMap;
@@ -277,7 +277,7 @@ impl Model for ContentTracker {
                 self.log.push(Entry {
                     arrival: request.arrival,
                     completion: None,
-                    fua: request.flags.fua,
+                    fua: request.flags.contains(Flags::FUA),
                     extents: request.extents.clone(),
                     tokens: if request.op == Op::Write {
                         std::mem::take(&mut self.staged)

@@ -20,7 +20,7 @@ use crate::model::links::{Chains, Links};
 use crate::model::{Model, Source};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
-use sledsim_base::request::Request;
+use sledsim_base::request::{Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use state::State;
@@ -188,7 +188,9 @@ fn go_on(
                 state.observe_arrival(now, model);
                 let request = source.take()?;
                 check_extents(&request, blocks)?;
-                if links != Links::Ignored && (request.flags.linked || chains.are_open()) {
+                if links != Links::Ignored
+                    && (request.flags.contains(Flags::LINKED) || chains.are_open())
+                {
                     chains.take(&request, links)?;
                 }
                 state.arrive(now);

@@ -213,7 +213,7 @@ impl Reshuffling {
             parent: Some(self.cause),
             arrival: at,
             op,
-            flags: Flags { background: true, ..Flags::default() },
+            flags: Flags::BACKGROUND,
             extents: SmallVec::from_buf([self.pipe.extent(place)]),
             ..Request::default()
         };

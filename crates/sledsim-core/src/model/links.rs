@@ -6,7 +6,7 @@
 //! part of it.
 
 use sledsim_base::error::{Error, Result};
-use sledsim_base::request::{Extent, Request};
+use sledsim_base::request::{Extent, Flags, Request};
 use std::collections::BTreeMap;
 
 /// How a model treats linked requests.
@@ -46,7 +46,7 @@ impl Chains {
     /// or if the request may not be part of its batch.
     pub fn take(&mut self, request: &Request, links: Links) -> Result<()> {
         let (id, stream) = (request.id, request.stream);
-        let linked = request.flags.linked;
+        let linked = request.flags.contains(Flags::LINKED);
         if linked && links == Links::Refused {
             return Err(Error::Request(format!(
                 "request {id} is linked to the next one of stream {stream}: a batch must go to a \
@@ -56,7 +56,7 @@ impl Chains {
         if !linked && !self.0.contains_key(&stream) {
             return Ok(());
         }
-        if !request.op.moves_data() || request.flags.background {
+        if !request.op.moves_data() || request.flags.contains(Flags::BACKGROUND) {
             let op = request.op.name();
             return Err(Error::Request(format!(
                 "request {id} is a {op} within a batch of stream {stream}: must be a read or write"

@@ -28,8 +28,7 @@ impl Plain {
     #[must_use]
     #[inline]
     pub fn of(request: &Request) -> Option<Self> {
-        let Flags { fua: _, background, linked, gathered, for_task } = request.flags;
-        let is_marked = background | linked | gathered | for_task;
+        let is_marked = !Flags::FUA.contains(request.flags);
         match request.extents[..] {
             [Extent { lbn, blocks }] if request.op.moves_data() && !is_marked => {
                 Some(Self { op: request.op, lbn, blocks, stream: request.stream })

@@ -1,7 +1,7 @@
 //! Sleds as mechanisms, and a spy that records the calls of one.
 
 use super::device;
-use sledsim_base::request::Request;
+use sledsim_base::request::{Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::kinematics::Kinematics;
@@ -66,7 +66,7 @@ impl Log {
     /// The background requests of the station: (at, end, request).
     pub fn background(&self) -> Vec<(Nanos, Nanos, Request)> {
         let own = |event| match event {
-            Event::Served { at, end, request } if request.flags.background => {
+            Event::Served { at, end, request } if request.flags.contains(Flags::BACKGROUND) => {
                 Some((at, end, request))
             }
             _ => None,

@@ -6,7 +6,7 @@ use crate::common::{Rows, device};
 use proptest::prelude::*;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;
-use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::{Limits, Observer, Occupancy, Outcome, simulate, simulate_any};
@@ -117,7 +117,7 @@ impl Source for Turning {
                 request.extents.clear();
             }
             Some((_, Turn::Trim)) => request.op = Op::Trim,
-            Some((_, Turn::Linked)) => request.flags.linked = true,
+            Some((_, Turn::Linked)) => request.flags.insert(Flags::LINKED),
             Some((_, Turn::TwoExtents)) => {
                 let lbn = request.lbn() + u64::from(request.blocks()) + 5000;
                 request.extents.push(Extent { lbn, blocks: 3 });

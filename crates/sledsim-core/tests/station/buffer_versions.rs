@@ -50,7 +50,7 @@ fn requests(seed: u64, gap_us: f64) -> Vec<Request> {
                 arrival: Nanos::from_s(arrival_s),
                 op,
                 extents,
-                flags: Flags { fua, ..Flags::default() },
+                flags: Flags::FUA.when(fua),
                 ..Request::default()
             }
         })
@@ -111,7 +111,7 @@ impl Shadow {
 
     fn served(&mut self, end: Nanos, request: &Request) {
         let change = self.writers.len();
-        let own = request.flags.background;
+        let own = request.flags.contains(Flags::BACKGROUND);
         let asked = self.requests.get(&request.id).cloned();
         if request.op == Op::Read && !own {
             // Blocks not read now were in the buffer.
@@ -156,7 +156,7 @@ impl Shadow {
         let request = self.requests[&row.id].clone();
         match row.op {
             Op::Write if row.passes == 0 => {
-                assert!(!request.flags.fua, "a durable write needs the media");
+                assert!(!request.flags.contains(Flags::FUA), "a durable write needs the media");
                 let change = self.writers.len();
                 self.writers.push(Some(row.id));
                 for lbn in blocks(&request).map(|lbn| lbn as usize) {

@@ -4,7 +4,7 @@ use super::Export;
 use crate::command::{Command, CommandKind};
 use crate::errno::Errno;
 use crate::timeline::{Answer, Reply, unmarked};
-use sledsim_base::request::{Extent, Request};
+use sledsim_base::request::{Extent, Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::model::links;
@@ -112,7 +112,7 @@ impl Export {
         let is_served = self.timeline.links() == Links::Served;
         let requests = commands.iter().enumerate().map(|(index, command)| {
             let mut request: Request = command.request();
-            request.flags.linked = is_served && index < last;
+            request.flags.set(Flags::LINKED, is_served && index < last);
             request
         });
         let reads = |command: &Command<'_>| matches!(command.what, CommandKind::Read(_));

@@ -9,7 +9,7 @@ use crate::store::Store;
 use crate::timeline::{Answer, Timeline, Unanswered};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
-use sledsim_base::request::{Op, Request};
+use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::catalog::Device;
 use sledsim_core::model::torn_blocks::TornBlocks;
@@ -426,8 +426,8 @@ fn recorded(request: &Request, first_token: u64) -> Recorded {
         op: request.op,
         lbn: request.lbn(),
         blocks: request.blocks(),
-        fua: request.flags.fua,
-        linked: request.flags.linked,
+        fua: request.flags.contains(Flags::FUA),
+        linked: request.flags.contains(Flags::LINKED),
         stream: request.stream,
         arrival: request.arrival,
         completion: None,

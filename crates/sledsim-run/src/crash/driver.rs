@@ -7,7 +7,7 @@ use crate::load::{Load, LoadSource};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::random::Stream;
-use sledsim_base::request::{OWN_WORK, Op, Request, lbns};
+use sledsim_base::request::{Flags, OWN_WORK, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::check_extents;
@@ -239,14 +239,14 @@ impl Round<'_> {
         };
         request.arrival = self.now;
         check_extents(&request, self.blocks)?;
-        if request.flags.linked {
+        if request.flags.contains(Flags::LINKED) {
             let id = request.id;
             return Err(Error::Request(format!(
                 "request {id} is linked to the next one: a crash test takes no batches"
             )));
         }
         if request.op == Op::Write {
-            request.flags.fua |= self.marks.chance(self.plan.fua);
+            request.flags |= Flags::FUA.when(self.marks.chance(self.plan.fua));
         }
         if request.op != Op::Flush && self.marks.chance(self.plan.flush) {
             let flush = Request { op: Op::Flush, ..Request::default() };

@@ -4,7 +4,7 @@
 //! Written for clarity, not for speed, and independent of all models.
 
 use super::report::{Happened, PromisedBy, Version};
-use sledsim_base::request::{Op, Request, lbns};
+use sledsim_base::request::{Flags, Op, Request, lbns};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::contents::Promise;
 use std::collections::BTreeMap;
@@ -94,7 +94,7 @@ impl Oracle {
         }
         self.writes.push(Write {
             id: Some(request.id),
-            fua: request.flags.fua,
+            fua: request.flags.contains(Flags::FUA),
             first_token,
             begun: self.moment,
             acknowledged: NEVER,

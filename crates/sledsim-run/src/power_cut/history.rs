@@ -49,7 +49,7 @@ impl Recorded {
             id: self.id,
             arrival: self.arrival.since(zero),
             op: self.op,
-            flags: Flags { fua: self.fua, linked: self.linked, ..Flags::default() },
+            flags: Flags::FUA.when(self.fua) | Flags::LINKED.when(self.linked),
             stream: self.stream,
             extents: match self.op {
                 Op::Flush => Extents::new(),

@@ -302,7 +302,7 @@ impl Source for TraceSource {
             arrival,
             op: record.op,
             stream: record.device,
-            flags: Flags { linked: record.linked, ..Flags::default() },
+            flags: Flags::LINKED.when(record.linked),
             extents,
             ..Request::default()
         };

@@ -85,7 +85,7 @@ impl Medium for Drive {
             id: self.next_id,
             arrival: self.clock,
             op,
-            flags: Flags { gathered: extents.len() > 1, ..Flags::default() },
+            flags: Flags::GATHERED.when(extents.len() > 1),
             extents: extents.into(),
             ..Request::default()
         };

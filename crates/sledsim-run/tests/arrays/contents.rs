@@ -5,7 +5,7 @@
 use crate::common::run_open;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Op, Request, lbns};
+use sledsim_base::request::{Flags, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
@@ -339,7 +339,7 @@ fn rebuilt_data_is_on_the_media() {
         let mut due = Due::default();
         let last = model.blocks() - 16;
         let mut request = Request::new(0, Nanos::ZERO, Op::Write, last, 16);
-        request.flags.fua = true;
+        request.flags.insert(Flags::FUA);
         let tokens: Vec<u64> = (1..=16).collect();
         model.contents().expect("contents").stage_write(&tokens);
         model.submit(request, &mut due);

@@ -115,7 +115,7 @@ fn tracking_contents_does_not_change_times() {
                 if op == Op::Flush {
                     request.extents.clear();
                 }
-                request.flags.fua = op == Op::Write && draw.chance(0.2);
+                request.flags.set(Flags::FUA, op == Op::Write && draw.chance(0.2));
                 request
             })
             .collect();
@@ -146,7 +146,7 @@ fn write(keeper: &mut ContentTracker, id: u64, at_ms: u64, lbn: u64, tokens: &[u
     wake_until(keeper, at_ms * MS);
     keeper.stage_write(tokens);
     let request = Request::new(id, Nanos(at_ms * MS), Op::Write, lbn, tokens.len() as u32);
-    let flags = Flags { fua, ..Flags::default() };
+    let flags = Flags::FUA.when(fua);
     keeper.submit(Request { flags, ..request }, &mut Rows::default());
 }
 

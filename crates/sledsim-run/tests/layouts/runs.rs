@@ -4,7 +4,7 @@
 use crate::common::{Rows, device, run_open, run_through};
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Extent, OWN_WORK, Op, Request};
+use sledsim_base::request::{Extent, Flags, OWN_WORK, Op, Request};
 use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
@@ -284,7 +284,7 @@ mod reshuffles {
         for (popular, four) in [90_usize, 80, 70].iter().zip(own.chunks(4)) {
             let ops: Vec<Op> = four.iter().map(|request| request.op).collect();
             assert_eq!(ops, [Op::Read, Op::Read, Op::Write, Op::Write]);
-            assert!(four.iter().all(|r| r.flags.background && r.blocks() == 10));
+            assert!(four.iter().all(|r| r.flags.contains(Flags::BACKGROUND) && r.blocks() == 10));
             let from = before[*popular];
             let places: Vec<u64> = four.iter().map(|request| request.lbn()).collect();
             assert_eq!((places[0], places[3]), (from, from));

@@ -67,7 +67,7 @@ impl BackgroundDrain {
         let mechanism = self.child.mechanism().expect("a sled is a mechanism");
         let request = |wanted: &PassRequest| {
             let mut request = Request::new(OF_TASKS + self.asked, at, wanted.op, wanted.lbn, 1);
-            request.flags = Flags { background: true, for_task: true, ..Flags::default() };
+            request.flags = Flags::BACKGROUND | Flags::FOR_TASK;
             request
         };
         let estimate = |wanted: &PassRequest| mechanism.estimate(at, &request(wanted));

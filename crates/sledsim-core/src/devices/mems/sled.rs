@@ -15,7 +15,7 @@ use crate::model::plain_requests::Plain;
 use crate::model::{BatchPlanner, Energy};
 use crate::power;
 use crate::power::{IdleTracker, PowerOn};
-use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 use std::cell::OnceCell;
@@ -97,7 +97,7 @@ impl<K: Kinematics> Sled<K> {
     #[inline]
     fn plans(&self, request: &Request) -> Option<&Planning> {
         let flags = &request.flags;
-        let planned = |plans: &&Planning| flags.gathered || plans.always;
+        let planned = |plans: &&Planning| flags.contains(Flags::GATHERED) || plans.always;
         self.plans.as_deref().filter(planned)
     }
 

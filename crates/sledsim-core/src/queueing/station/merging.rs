@@ -6,7 +6,7 @@
 //! merged requests that it picks later are skipped.
 
 use crate::queueing::schedulers::Waiting;
-use sledsim_base::request::{Op, Request};
+use sledsim_base::request::{Flags, Op, Request};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A request's first block or end: operation, block, id.
@@ -29,7 +29,13 @@ fn merge_code(request: &Request) -> Option<u8> {
     let flags = &request.flags;
     let single = request.extents.len() == 1;
     match request.op {
-        _ if !single || flags.for_task || flags.linked || flags.background => None,
+        _ if !single
+            || flags.contains(Flags::FOR_TASK)
+            || flags.contains(Flags::LINKED)
+            || flags.contains(Flags::BACKGROUND) =>
+        {
+            None
+        }
         Op::Read => Some(0),
         Op::Write => Some(1),
         Op::Flush | Op::Trim => None,

@@ -20,7 +20,7 @@ use crate::model::media_writes::MediaWrites;
 use crate::model::plain_requests::PlainModel;
 use crate::model::{Busy, CompletionSink, Model, Report, Rest};
 use crate::queueing::schedulers::{Scheduler, Waiting};
-use sledsim_base::request::{Op, Request};
+use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::row::{Row, Status, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
@@ -129,7 +129,7 @@ impl<M: Mechanism> Station<M> {
     /// The interface costs of a request; none if a background task of the device
     /// issued it.
     fn interface_of(&self, request: &Request) -> Interface {
-        if request.flags.for_task { Interface::default() } else { self.interface }
+        if request.flags.contains(Flags::FOR_TASK) { Interface::default() } else { self.interface }
     }
 
     /// The time of the next event.
@@ -189,7 +189,7 @@ impl<M: Mechanism> Station<M> {
     /// Serves a request, or a batch, from `at` on.
     #[inline]
     fn serve(&mut self, at: Nanos, waiting: Waiting, sink: &mut dyn CompletionSink) {
-        if waiting.request.flags.linked {
+        if waiting.request.flags.contains(Flags::LINKED) {
             return self.serve_batch(at, waiting, sink);
         }
         if self.serve_if_plain(at, &waiting, sink) {
@@ -228,7 +228,7 @@ impl<M: Mechanism> Station<M> {
         if let Some(writes) = self
             .media_writes
             .as_ref()
-            .filter(|_| request.op == Op::Write && !request.flags.gathered)
+            .filter(|_| request.op == Op::Write && !request.flags.contains(Flags::GATHERED))
         {
             writes.push_passes(at, Some(request.id), request, &self.steps, &self.mechanism);
         }
@@ -282,7 +282,7 @@ impl<M: Mechanism> Model for Station<M> {
             self.incoming.len() + self.waiting + self.in_batches + self.plain_queue.waiting();
         let queue_depth = held as u32 + in_service;
         let interface = self.interface_of(&request);
-        let ready = if request.flags.for_task {
+        let ready = if request.flags.contains(Flags::FOR_TASK) {
             arrival
         } else {
             self.bus_free = arrival.max(self.bus_free) + interface.overhead;
@@ -306,16 +306,16 @@ impl<M: Mechanism> Model for Station<M> {
             return;
         }
         let mut data_in = ready;
-        if request.op == Op::Write && !request.flags.for_task {
+        if request.op == Op::Write && !request.flags.contains(Flags::FOR_TASK) {
             let bus = interface.bus(request.blocks());
             self.bus_free += bus;
             self.bus_busy.add(request.id, bus);
             data_in = self.bus_free;
         }
         if self.batching != Batching::Explicit {
-            request.flags.linked = false;
+            request.flags.remove(Flags::LINKED);
         }
-        let joins = request.flags.linked || self.batches.has_incomplete();
+        let joins = request.flags.contains(Flags::LINKED) || self.batches.has_incomplete();
         let waiting = Waiting { request, queue_depth, ready, data_in };
         if !joins {
             self.incoming.push_back(waiting);

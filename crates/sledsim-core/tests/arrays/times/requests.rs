@@ -73,7 +73,7 @@ fn batches_and_flags_reach_the_children() {
     let mut request = write(0, 0, 0, 2);
     request.extents.push(Extent { lbn: 2, blocks: 2 }); // the rest of the unit
     request.extents.push(Extent { lbn: 1, blocks: 1 }); // some of it again
-    request.flags = Flags { fua: true, ..Flags::default() };
+    request.flags = Flags::FUA;
     let rows = run_open(&mut *model, &[request]);
     assert_eq!(rows.notes.len(), 4);
     assert!(rows.notes.iter().all(|row| row.blocks == 4));

@@ -72,7 +72,7 @@ pub fn held(keys: Keys<'_>, arrivals: &[Arrival], probes: &[u64]) -> Vec<bool> {
 }
 
 pub fn fua(mut request: Request) -> Request {
-    request.flags = Flags { fua: true, ..request.flags };
+    request.flags.insert(Flags::FUA);
     request
 }
 

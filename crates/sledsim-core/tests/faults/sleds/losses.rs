@@ -41,7 +41,7 @@ fn a_failed_device_answers_every_request_at_once_with_an_error() {
 fn batch(op: Op, lbns: &[u64]) -> Vec<Request> {
     let one = |(id, lbn): (usize, &u64)| {
         let mut request = Request::new(id as u64, Nanos::ZERO, op, *lbn, 1);
-        request.flags = Flags { linked: id + 1 < lbns.len(), ..Flags::default() };
+        request.flags = Flags::LINKED.when(id + 1 < lbns.len());
         request
     };
     lbns.iter().enumerate().map(one).collect()

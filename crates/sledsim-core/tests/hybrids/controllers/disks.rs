@@ -1,7 +1,7 @@
 //! Controllers under test before disks of given times, which record what they are asked.
 
 use sledsim_base::keys::Keys;
-use sledsim_base::request::{Op, Request};
+use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::compose::hybrids::controllers;
@@ -82,7 +82,7 @@ pub fn short(asked: &Asked) -> Vec<String> {
             Op::Write => 'w',
             Op::Flush | Op::Trim => 'f',
         };
-        let fua = if request.flags.fua { "!" } else { "" };
+        let fua = if request.flags.contains(Flags::FUA) { "!" } else { "" };
         format!("{op}{}+{}{fua}", request.lbn(), request.blocks())
     };
     asked.iter().map(short).collect()

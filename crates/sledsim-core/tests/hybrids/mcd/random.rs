@@ -4,7 +4,7 @@
 use super::tiers::{Asked, Loose, POISON, Played, check_tokens, initial, play, tier};
 use crate::common::served;
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Extent, OWN_WORK, Op, Request};
+use sledsim_base::request::{Extent, Flags, OWN_WORK, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::compose::hybrids::mcd::Mcd;
@@ -195,7 +195,7 @@ fn check_children(asked: &[Asked; 2], played: &Played) {
         let rows = (played.notes.iter()).filter(|row| usize::from(row.device) == child + 1);
         assert_eq!(asked.len(), rows.count(), "child {child}");
         for request in asked.iter() {
-            assert_eq!(request.flags.fua, request.op == Op::Write, "{request:?}");
+            assert_eq!(request.flags.contains(Flags::FUA), request.op == Op::Write, "{request:?}");
         }
     }
 }

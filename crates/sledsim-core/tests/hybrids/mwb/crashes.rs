@@ -5,7 +5,7 @@ use super::keeper::{ContentTracker, Fickle, Make};
 use super::{BACK, FRONT, memories, spec};
 use crate::common::{Rows, device};
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
@@ -418,7 +418,7 @@ impl Model for Spied {
 
     fn submit(&mut self, request: Request, sink: &mut dyn sledsim_core::model::CompletionSink) {
         if request.op == Op::Write {
-            assert!(request.flags.fua, "it may not be reported early");
+            assert!(request.flags.contains(Flags::FUA), "it may not be reported early");
             let mut kept = self.kept.0.lock().expect("one thread");
             kept.extend(lbns(&request).zip(self.held.drain(..)));
         }

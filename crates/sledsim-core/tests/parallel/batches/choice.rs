@@ -4,7 +4,7 @@ use super::{Keys, linked};
 use crate::common::sleds::sled;
 use crate::common::{device, run_open};
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::mechanism::{Mechanism, Step};
 use sledsim_core::queueing::schedulers::{Scheduler, SchedulerSpec, Waiting};
@@ -51,7 +51,7 @@ fn sptf_picks_batches_as_an_exhaustive_search() {
         }
         for stream in 0..5 {
             let last = requests.iter_mut().rev().find(|request| request.stream == stream);
-            last.expect("a stream").flags.linked = false;
+            last.expect("a stream").flags.remove(Flags::LINKED);
         }
         let device = device("cmu2003", keys);
         let (mut fast, _) = device.build(&|| SchedulerSpec::named("sptf").expect("a name").make());
@@ -85,7 +85,7 @@ fn an_estimate_of_a_batch_equals_the_time_to_its_first_bit() {
                 blocks: 1 + random.below(30) as u32,
             };
             let mut request = Request::new(id, at, Op::Read, 0, 1);
-            request.flags.gathered = true;
+            request.flags.insert(Flags::GATHERED);
             request.extents = vec![extent(5, &mut random), extent(0, &mut random)].into();
             let estimate = sled.estimate(at, &request);
             let bound = sled.seek_lower_bound(at, sled.target_cylinder(&request));

@@ -19,7 +19,7 @@ const BARE: [(&str, &str); 2] = [("command_overhead_ms", "0"), ("bus_ms_per_bloc
 
 fn linked(mut request: Request, stream: u32, linked: bool) -> Request {
     request.stream = stream;
-    request.flags = Flags { linked, ..request.flags };
+    request.flags.set(Flags::LINKED, linked);
     request
 }
 

@@ -4,7 +4,7 @@ use super::{Keys, ROW_NS, batch, class, linked, rows, run};
 use crate::common::sleds::sled;
 use crate::common::{device, run_open};
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Op, Request};
+use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::mechanism::Step;
@@ -124,7 +124,7 @@ fn the_rows_of_mixed_batches_add_up_to_what_the_sled_did() {
                 commands.push(request);
             }
             let mut whole = commands[0].clone();
-            whole.flags.gathered = members > 1;
+            whole.flags.set(Flags::GATHERED, members > 1);
             whole.extents = commands.iter().map(|request| request.extents[0]).collect();
             // The last command holds the bus last, its own data behind it.
             let data = |request: &Request| match request.op {

@@ -4,7 +4,7 @@ use super::{Ask, OFF, asked, station};
 use crate::common::run_through;
 use crate::common::sleds::{Event, Log, sled};
 use sledsim_base::random::Stream;
-use sledsim_base::request::Op;
+use sledsim_base::request::{Flags, Op};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::{Energy, Model, Report};
@@ -46,7 +46,7 @@ fn energy_is_that_of_the_sled_told_apart_by_cause() {
         };
         let service = alone.serve(at, &request, &mut Vec::new());
         busy += service.parts.total();
-        match (request.flags.background, request.op) {
+        match (request.flags.contains(Flags::BACKGROUND), request.op) {
             (true, Op::Read) => ahead_nj += service.energy_nj,
             (true, _) => destage_nj += service.energy_nj,
             _ => {}

@@ -4,7 +4,7 @@ use super::{Ask, OFF, OVERHEAD, asked, blocks_of, bus, serve, station};
 use crate::common::run_through;
 use crate::common::sleds::Log;
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Op, Request};
+use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::queueing::station::Buffer;
 
@@ -107,7 +107,7 @@ fn durable_writes_wait_for_the_media() {
         (50_000, Op::Read, 5000, 8),
         (60_000, Op::Write, 5000, 401),
     ]);
-    all[0].flags.fua = true;
+    all[0].flags.insert(Flags::FUA);
     let mut log = Log::default();
     run_through(&mut station(buffer, &log), &all, &mut log);
     let rows = log.rows();

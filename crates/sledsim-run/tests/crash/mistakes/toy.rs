@@ -168,7 +168,7 @@ impl Toy {
             parent,
             arrival: at,
             op,
-            flags: Flags { fua, ..Flags::default() },
+            flags: Flags::FUA.when(fua),
             extents,
             ..Request::default()
         };

@@ -4,7 +4,7 @@ use super::Array;
 use super::jobs::JobOwner;
 use crate::compose::arrays::Level;
 use crate::compose::arrays::contents::TokenMap;
-use sledsim_base::request::{Op, Request};
+use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::row::Status;
 use sledsim_base::units::Nanos;
 
@@ -103,7 +103,7 @@ impl<L: Level> Array<L> {
         let mut request = Request::new(0, at, Op::Write, from, (to - from) as u32);
         // Rebuilt blocks must be durable: after a power failure, the rebuild does
         // not repeat parts that were complete.
-        request.flags.fua = true;
+        request.flags.insert(Flags::FUA);
         let held = self.level.lock_range_at(from, to);
         let owner = JobOwner::Rebuild { slot, child, to };
         let number = self.begin(owner, request, TokenMap::new());

@@ -88,7 +88,7 @@ use jobs::{HostRequest, Job, Jobs, Op, Operation, Piece};
 use queues::{Arriving, BackLoad, Buffer, DeferredWrites, Resumed, SlotQueue};
 use sizes::Sizes;
 use slab::Slab;
-use sledsim_base::request::{Extents, Op as RequestOp, Request, inner_id};
+use sledsim_base::request::{Extents, Flags, Op as RequestOp, Request, inner_id};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
@@ -242,7 +242,7 @@ impl Mcd {
             ..Request::default()
         };
         // Children may report other writes before they are on their media.
-        request.flags.fua = op == RequestOp::Write;
+        request.flags.set(Flags::FUA, op == RequestOp::Write);
         self.children.submit(child, request, sink);
     }
 

@@ -176,7 +176,7 @@ impl Mwb {
             None => Vec::new(),
         };
         let write = Request {
-            flags: Flags { fua: true, ..Flags::default() },
+            flags: Flags::FUA,
             ..Request::new(0, at, Op::Write, lbn, (end - lbn) as u32)
         };
         self.send(BACK, write, Some(Sent::Cleaning), &tokens, sink);
@@ -193,10 +193,7 @@ impl Mwb {
             tokens.push(state.durable.announce(lbn, Block::Mark { first }));
         }
         self.timing.cleaner.is_busy = true;
-        let mark = Request {
-            flags: Flags { fua: true, ..Flags::default() },
-            ..Request::new(0, at, Op::Write, lbn, 1)
-        };
+        let mark = Request { flags: Flags::FUA, ..Request::new(0, at, Op::Write, lbn, 1) };
         self.send(FRONT, mark, Some(Sent::Cleaning), &tokens, sink);
     }
 

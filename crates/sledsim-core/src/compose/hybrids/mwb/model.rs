@@ -162,7 +162,7 @@ impl Mwb {
             self.timing.host(host).left += u32::from(!is_placed);
             let append = Request {
                 parent: Some(host),
-                flags: Flags { fua: true, ..Flags::default() },
+                flags: Flags::FUA,
                 stream,
                 ..Request::new(0, at, Op::Write, lbn, blocks + 1)
             };
@@ -266,7 +266,7 @@ impl Mwb {
             tokens = state.durable.summary(lbn, log, shape.summary_blocks());
         }
         let summary = Request {
-            flags: Flags { fua: true, ..Flags::default() },
+            flags: Flags::FUA,
             ..Request::new(0, at, Op::Write, lbn, shape.summary_blocks() as u32)
         };
         let sent = Some(Sent::Summary(number));
@@ -327,7 +327,7 @@ impl Composite for Mwb {
             row.completion = at;
             return sink.done(&row);
         }
-        request.flags.linked = false;
+        request.flags.remove(Flags::LINKED);
         self.timing.host_requests.insert(request.id, HostRequest { row, left: 1 });
         match request.op {
             Op::Write => {

@@ -6,7 +6,7 @@ use super::{Controller, Dirty, Keep, WriteBack};
 use crate::devices::disk::power::Cause;
 use crate::model::CompletionSink;
 use crate::queueing::schedulers::Waiting;
-use sledsim_base::request::{Extent, OWN_WORK, Op, Request};
+use sledsim_base::request::{Extent, Flags, OWN_WORK, Op, Request};
 use sledsim_base::units::Nanos;
 
 impl Controller {
@@ -20,7 +20,7 @@ impl Controller {
         self.buffer.write_back != WriteBack::None
             && self.buffer.keep != Keep::Nothing
             && request.extents.len() == 1
-            && !request.flags.fua
+            && !request.flags.contains(Flags::FUA)
     }
 
     /// Whether the buffer accepts a write at once: if all earlier writes are on the

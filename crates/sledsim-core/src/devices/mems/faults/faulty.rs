@@ -26,7 +26,7 @@ use crate::model::Energy;
 use crate::model::mechanism::{Bounds, Mechanism, PassKind, Service, Span, Step};
 use crate::model::media_writes::BlockOrder;
 use crate::model::{Background, BatchPlanner};
-use sledsim_base::request::{Extents, Op, Request, append, lbns};
+use sledsim_base::request::{Extents, Flags, Op, Request, append, lbns};
 use sledsim_base::row::Status;
 use sledsim_base::units::Nanos;
 use std::cell::RefCell;
@@ -191,7 +191,7 @@ impl<M: Mechanism> Faulty<M> {
         let blocks = places.len() as u32;
         let mut bad = Vec::new();
         let block = |index: u32| (places[index as usize], lbns[index as usize]);
-        let access = Access::of(op, request.flags.for_task);
+        let access = Access::of(op, request.flags.contains(Flags::FOR_TASK));
         (self.media).pass(blocks, access, request.arrival, block, |index, access| {
             let lbn = lbns[index as usize];
             if wanted.is_some_and(|wanted| !wanted.contains(&lbn)) {
@@ -331,7 +331,7 @@ impl<M: Mechanism> Faulty<M> {
         passes.lbns.extend(lbns(&request.extents));
         passes.lost.extend_from_slice(&passes.lbns);
         passes.blocks_of_pass.push(0..passes.lbns.len());
-        passes.planned = request.flags.gathered;
+        passes.planned = request.flags.contains(Flags::GATHERED);
         self.counts.blocks_lost += passes.lbns.len() as u64;
         steps.push(Step {
             lbn: request.lbn(),

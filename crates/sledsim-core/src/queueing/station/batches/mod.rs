@@ -129,7 +129,7 @@ impl CommandStore {
         Waiting {
             request: Request {
                 id: slot as u64 | mark,
-                flags: Flags { linked: true, gathered: true, ..Flags::default() },
+                flags: Flags::LINKED | Flags::GATHERED,
                 extents,
                 ..first.request
             },
@@ -146,12 +146,13 @@ impl<M: Mechanism> Station<M> {
     #[cold]
     pub(super) fn add_to_batch(&mut self, mut waiting: Waiting) -> Option<Waiting> {
         let batches = &mut self.batches;
-        let (linked, stream) = (waiting.request.flags.linked, waiting.request.stream);
+        let (linked, stream) =
+            (waiting.request.flags.contains(Flags::LINKED), waiting.request.stream);
         let index = batches.incomplete.iter().position(|(of, _)| *of == stream);
-        if !linked && (index.is_none() || waiting.request.flags.background) {
+        if !linked && (index.is_none() || waiting.request.flags.contains(Flags::BACKGROUND)) {
             return Some(waiting);
         }
-        waiting.request.flags.linked = false;
+        waiting.request.flags.remove(Flags::LINKED);
         let place = index.unwrap_or_else(|| {
             let slot = batches.store.take_slot();
             batches.incomplete.push((stream, slot));

@@ -123,7 +123,7 @@ impl<M: Mechanism> Buffered<M> {
             id: BACKGROUND_ID,
             arrival: start,
             op,
-            flags: Flags { background: true, ..Flags::default() },
+            flags: Flags::BACKGROUND,
             extents: Extents::from_buf([extent]),
             ..Request::default()
         };

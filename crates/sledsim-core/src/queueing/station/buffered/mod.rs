@@ -56,7 +56,7 @@ use crate::model::media_writes::MediaWrites;
 use crate::model::{Busy, CompletionSink, Energy, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};
 use background::ReadAheadState;
-use sledsim_base::request::{Extent, Extents, Op, Request};
+use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
@@ -177,7 +177,7 @@ impl<M: Mechanism> Buffered<M> {
     fn is_write_back(&self, request: &Request) -> bool {
         self.buffer.write_back_segments > 0
             && request.op == Op::Write
-            && !request.flags.fua
+            && !request.flags.contains(Flags::FUA)
             && request.extents.len() == 1
             && u64::from(request.blocks()) <= self.segments.capacity()
     }

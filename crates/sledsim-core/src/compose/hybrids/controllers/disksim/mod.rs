@@ -58,7 +58,7 @@ use lines::{DIRTY, Lines, VALID};
 use queue::{Asked, DeviceQueue, Job};
 use requests::HostRequest;
 use slab::Slab;
-use sledsim_base::request::{Extent, Extents, Op, Request, inner_id};
+use sledsim_base::request::{Extent, Extents, Flags, Op, Request, inner_id};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
@@ -202,7 +202,7 @@ impl Cached {
                 extents: Extents::from_elem(asked.extent, usize::from(asked.op.moves_data())),
                 ..Request::default()
             };
-            request.flags.fua = self.fua && writes;
+            request.flags.set(Flags::FUA, self.fua && writes);
             self.serving = Some(asked);
             self.children.submit(0, request, sink);
         }
@@ -279,7 +279,7 @@ impl Composite for Cached {
             state.tokens = std::mem::take(&mut content.staged);
         }
         let flushes = request.op == Op::Flush && !self.spec.fua;
-        self.fua |= flushes || request.flags.fua;
+        self.fua |= flushes || request.flags.contains(Flags::FUA);
         if request.op.moves_data() {
             state.extents = request.extents;
         }

@@ -5,7 +5,7 @@ use crate::model::Background;
 use crate::model::Energy;
 use crate::model::mechanism::{Bounds, Mechanism, PassKind, Service, Span, Start, Step};
 use crate::model::media_writes::BlockOrder;
-use sledsim_base::request::Request;
+use sledsim_base::request::{Flags, Request};
 use sledsim_base::units::Nanos;
 
 /// A mechanism that serves requests as the inner one does and gives the unused tips of
@@ -50,7 +50,7 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
         for square in self.inner.struck() {
             self.background.struck(square);
         }
-        if !request.flags.background {
+        if !request.flags.contains(Flags::BACKGROUND) {
             self.background.request_begins();
         }
         for (pass, step) in steps[from..].iter().enumerate() {
@@ -64,7 +64,7 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
                 lbns: self.inner.blocks_of(pass),
                 blocks: step.blocks,
                 op: request.op,
-                for_task: request.flags.for_task,
+                for_task: request.flags.contains(Flags::FOR_TASK),
             };
             self.background.pass(at + step.end, &used);
             self.inner.mend(self.background.read());
