@@ -266,9 +266,9 @@ impl Source for Sequential {
     }
 }
 
-struct Nobody;
+struct NoRows;
 
-impl Observer for Nobody {
+impl Observer for NoRows {
     fn done(&mut self, _row: &Row) -> Result<()> {
         Ok(())
     }
@@ -289,7 +289,7 @@ fn rate_per_s(overrides: &[(&str, &str)], op: Op, depth: usize) -> f64 {
         free: vec![Nanos::ZERO; depth].into(),
     };
     let outcome =
-        simulate(&mut source, &mut *model, &mut Nobody, Limits::default(), &mut |_| Ok(()))
+        simulate(&mut source, &mut *model, &mut NoRows, Limits::default(), &mut |_| Ok(()))
             .expect("a run");
     outcome.completed as f64 / outcome.end.s()
 }

@@ -33,7 +33,7 @@ fn a_device_that_starts_off_makes_the_first_requests_wait_until_it_is_ready() {
     assert!(rows[0].completion > Nanos::from_s(25.0) && rows[0].completion < Nanos::from_s(25.03));
     close(energy.startup_j, 20.0 * 25.0, 1e-9);
     let requests_j: f64 = rows.iter().map(|row| row.energy_nj as f64 * 1e-9).sum();
-    assert!(requests_j < 1.0, "the first start is nobody's: {requests_j}");
+    assert!(requests_j < 1.0, "no request pays for the first start: {requests_j}");
 }
 
 fn energy_at(model: &dyn Model, ms: f64) -> f64 {
