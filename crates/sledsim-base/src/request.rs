@@ -153,12 +153,21 @@ impl Request {
     /// A request of one extent with no marks, from stream 0.
     #[must_use]
     pub fn new(id: u64, arrival: Nanos, op: Op, lbn: u64, blocks: u32) -> Self {
+        Self::of_extent(id, arrival, op, 0, Extent { lbn, blocks })
+    }
+
+    /// A request of one extent with no marks.
+    #[must_use]
+    #[inline(always)] // built where it stays: a copy of fields just written waits for them
+    pub fn of_extent(id: u64, arrival: Nanos, op: Op, stream: u32, extent: Extent) -> Self {
         Self {
             id,
+            parent: None,
             arrival,
             op,
-            extents: SmallVec::from_buf([Extent { lbn, blocks }]),
-            ..Self::default()
+            flags: Flags::empty(),
+            stream,
+            extents: SmallVec::from_buf([extent]),
         }
     }
 
@@ -173,6 +182,9 @@ impl Request {
     #[must_use]
     #[inline]
     pub fn blocks(&self) -> u32 {
-        blocks_in(&self.extents)
+        match &self.extents[..] {
+            [extent] => extent.blocks,
+            extents => blocks_in(extents),
+        }
     }
 }

@@ -38,9 +38,9 @@ mod devices {
 
 mod contracts {
     mod decorators;
+    mod foresight;
     mod mechanisms;
     mod models;
-    mod plain_requests;
 }
 
 mod station {

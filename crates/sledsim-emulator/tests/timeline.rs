@@ -64,12 +64,12 @@ impl Source for Replay {
         Ok(self.0.get(self.1).map(|row| row.arrival))
     }
 
-    fn take(&mut self) -> Result<Request> {
+    fn take(&mut self) -> Request {
         let row = self.0[self.1];
         self.1 += 1;
         let mut request = request(row.op, row.lbn, row.blocks, row.stream);
         (request.id, request.arrival) = (row.id, row.arrival);
-        Ok(request)
+        request
     }
 
     fn completed(&mut self, _id: u64, _at: Nanos) {}

@@ -84,13 +84,13 @@ impl Source for Replay {
         Ok(self.0.get(self.1).map(|(row, _)| row.arrival))
     }
 
-    fn take(&mut self) -> Result<Request> {
+    fn take(&mut self) -> Request {
         let (row, linked) = self.0[self.1];
         self.1 += 1;
         let mut request = Request::new(row.id, row.arrival, row.op, row.lbn, row.blocks);
         request.stream = row.stream;
         request.flags.set(Flags::LINKED, linked);
-        Ok(request)
+        request
     }
 
     fn completed(&mut self, _id: u64, _at: Nanos) {}

@@ -114,7 +114,7 @@ fn draw(source: &mut Recorder, check: &mut dyn FnMut(Progress) -> Result<()>) ->
     let requests = source.requests();
     let mut completed = 0;
     while source.next_arrival()?.is_some() {
-        source.take()?;
+        source.take();
         completed += 1;
         if completed % CHECK_EVERY == 0 {
             check(Progress { completed, requests, share: None })?;
@@ -131,11 +131,13 @@ struct Recorder {
     records: u64,
     first: Option<Nanos>,
     last: Nanos,
+    /// Why the last request was not written.
+    failed: Option<Error>,
 }
 
 impl Recorder {
     fn new(source: Box<dyn LoadSource>, writer: Box<dyn Writer>) -> Self {
-        Self { source, writer, records: 0, first: None, last: Nanos::ZERO }
+        Self { source, writer, records: 0, first: None, last: Nanos::ZERO, failed: None }
     }
 
     fn write(&mut self, request: &Request) -> Result<()> {
@@ -169,13 +171,16 @@ impl Recorder {
 
 impl Source for Recorder {
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
-        self.source.next_arrival()
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None => self.source.next_arrival(),
+        }
     }
 
-    fn take(&mut self) -> Result<Request> {
-        let request = self.source.take()?;
-        self.write(&request)?;
-        Ok(request)
+    fn take(&mut self) -> Request {
+        let request = self.source.take();
+        self.failed = self.write(&request).err();
+        request
     }
 
     fn completed(&mut self, id: u64, at: Nanos) {

@@ -122,7 +122,7 @@ impl HitsSpec {
         let (mut all, mut left) = (Hits::default(), CHECK_EVERY);
         let mut batch = Batch::default();
         while source.next_arrival()?.is_some() {
-            let request = source.take()?;
+            let request = source.take();
             source.completed(request.id, request.arrival);
             warm = warm || load.warm_up.ends(request.arrival, count);
             count += 1;

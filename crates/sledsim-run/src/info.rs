@@ -54,7 +54,7 @@ fn take_all(
     let requests = source.requests();
     let mut completed = 0;
     while source.next_arrival()?.is_some() {
-        let request = source.take()?;
+        let request = source.take();
         let mut record = Record { time: request.arrival, op: request.op, ..Record::default() };
         if request.extents.is_empty() {
             take(&record, request.stream);

@@ -32,18 +32,11 @@ pub(super) struct Done {
 }
 
 /// Completions that children have announced. Each row is copied once, in.
+#[derive(Default)]
 struct Announced {
     queue: CompletionQueue<Box<Done>>,
-    /// The time of the first completion, or [`Nanos::MAX`] for no completion.
-    next_at: Nanos,
     #[expect(clippy::vec_box, reason = "they move to `queue` without a copy")]
     spare: Vec<Box<Done>>,
-}
-
-impl Default for Announced {
-    fn default() -> Self {
-        Self { queue: CompletionQueue::default(), next_at: Nanos::MAX, spare: Vec::new() }
-    }
 }
 
 /// Collects the completions that one child announces.
@@ -60,7 +53,6 @@ impl CompletionSink for Collector<'_> {
         done.child = self.child;
         done.row.clone_from(row);
         self.announced.queue.push(row.completion, done);
-        self.announced.next_at = self.announced.next_at.min(row.completion);
     }
 
     fn note(&mut self, row: &Row) {
@@ -197,13 +189,13 @@ impl Children {
     #[inline]
     #[must_use]
     pub fn completes_next(&self) -> bool {
-        self.announced.next_at <= self.wake_at
+        self.announced.queue.due() <= self.wake_at
     }
 
     /// Returns the time of the next event, or [`Nanos::MAX`] for no event.
     #[inline]
     pub(super) fn due(&self) -> Nanos {
-        self.announced.next_at.min(self.wake_at)
+        self.announced.queue.due().min(self.wake_at)
     }
 
     /// The time of the next event.
@@ -241,9 +233,7 @@ impl Children {
     /// memory back.
     #[inline]
     pub(super) fn next_completed(&mut self) -> Box<Done> {
-        let (_, done) = self.announced.queue.pop().expect("a completion is due");
-        self.announced.next_at = self.announced.queue.next_at().unwrap_or(Nanos::MAX);
-        done
+        self.announced.queue.pop().expect("a completion is due").1
     }
 
     /// Takes back the memory of a completion.

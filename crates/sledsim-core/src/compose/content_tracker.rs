@@ -169,14 +169,13 @@ impl ContentTracker {
 
     /// Applies the completions up to and including `until`.
     fn settle(&mut self, until: Nanos) {
-        while self.announced.next_at().is_some_and(|at| at <= until) {
-            self.complete_next();
-        }
+        while self.complete_next(until) {}
     }
 
-    /// Applies the next completion; returns whether there was one.
-    fn complete_next(&mut self) -> bool {
-        let Some((at, (id, number))) = self.announced.pop() else {
+    /// Applies the next completion up to and including `until`; returns whether there was
+    /// one.
+    fn complete_next(&mut self, until: Nanos) -> bool {
+        let Some((at, (id, number))) = self.announced.pop_through(until) else {
             return false;
         };
         if let Some(index) = self.writing.remove(&id) {
@@ -334,7 +333,7 @@ impl Contents for ContentTracker {
 
     fn take_read_data(&mut self, id: u64) -> Vec<u64> {
         // Applies earlier completions first.
-        while !self.returned.contains_key(&id) && self.complete_next() {}
+        while !self.returned.contains_key(&id) && self.complete_next(Nanos::MAX) {}
         self.returned.remove(&id).unwrap_or_default()
     }
 

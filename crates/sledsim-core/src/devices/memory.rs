@@ -8,8 +8,7 @@
 
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
-use crate::model::mechanism::{Mechanism, Service, Step};
-use crate::model::plain_requests::Plain;
+use crate::model::mechanism::{Mechanism, Passes, Service, Step};
 use crate::model::{Energy, Model};
 use crate::queueing::schedulers::Scheduler;
 use crate::queueing::station::{Interface, Station};
@@ -85,31 +84,16 @@ impl Mechanism for Memory {
         self.latency
     }
 
-    fn serve(&mut self, _at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
+    fn access(&mut self, _at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
         let service = self.service(request.blocks());
-        steps.push(Step {
+        passes.push(Step {
             transfer_s: service.parts.transfer.s(),
             lbn: request.lbn(),
             blocks: request.blocks(),
             end: service.parts.total(),
             ..Step::default()
         });
-        service
-    }
-
-    fn serve_plain(
-        &mut self,
-        _at: Nanos,
-        plain: &Plain,
-        row: &mut Row,
-        passes: &mut Vec<(Nanos, u32)>,
-        _steps: &mut Vec<Step>,
-    ) -> Nanos {
-        let service = self.service(plain.blocks);
-        let total = service.parts.total();
-        passes.push((total, plain.blocks));
         service.set(row);
-        total
     }
 
     fn target_cylinder(&self, _request: &Request) -> i64 {

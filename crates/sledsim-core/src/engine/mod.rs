@@ -1,26 +1,26 @@
-//! The engine: one source, one model, the virtual clock.
+//! The engine: a model stepped on a virtual clock, and a run of a source on it.
 //!
-//! Three kinds of events happen in the order of (time, sequence): completions,
-//! arrivals, wakes. At one instant completions come first (a closed load
-//! responds with new arrivals), then arrivals, then the wake, so that a model
-//! decides knowing all arrivals; completions of one instant keep the order of
-//! their announcement. `backlog` counts the requests under way, for overload; `occupancy`
-//! integrates them over time; `plain_requests` is a second
-//! loop for the common case; `state` is what the loops share.
+//! Three kinds of events happen in the order of their times: completions,
+//! arrivals, wakes. At one instant completions come first, then arrivals, then the wake;
+//! completions of one instant keep the order of their announcement. `steps` has the
+//! engine, which all hosts of a model step; [`simulate`] runs a source to its end.
+//! `backlog` counts the requests under way, for overload; `occupancy`
+//! integrates them over time; `state` is what a run has counted so far.
 
 mod backlog;
 mod occupancy;
-mod plain_requests;
 mod state;
+mod steps;
 
 pub use backlog::{Backlog, Piece};
 pub use occupancy::Occupancy;
+pub use steps::{Engine, Event};
 
 use crate::model::links::{Chains, Links};
 use crate::model::{Model, Source};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
-use sledsim_base::request::{Flags, Request};
+use sledsim_base::request::{Extent, Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use state::State;
@@ -127,89 +127,62 @@ pub fn simulate(
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Outcome> {
     let mut state = State::new(observer, model)?;
-    if let Some(model) = model.plain()
-        && let Some(source) = source.plain()
-        && plain_requests::simulate(&mut state, source, model, limits, check)?
-    {
-        return Ok(state.outcome());
-    }
-    go_on(state, source, model, limits, check)
-}
-
-/// As [`simulate`], for any source and model.
-///
-/// # Errors
-/// As [`simulate`].
-pub fn simulate_any(
-    source: &mut dyn Source,
-    model: &mut dyn Model,
-    observer: &mut dyn Observer,
-    limits: Limits,
-    check: &mut dyn FnMut(Progress) -> Result<()>,
-) -> Result<Outcome> {
-    let state = State::new(observer, model)?;
-    go_on(state, source, model, limits, check)
-}
-
-/// Runs from `state` to the end.
-fn go_on(
-    mut state: State<'_>,
-    source: &mut dyn Source,
-    model: &mut dyn Model,
-    limits: Limits,
-    check: &mut dyn FnMut(Progress) -> Result<()>,
-) -> Result<Outcome> {
-    let blocks = model.blocks();
-    let or_max = |at: Option<Nanos>| at.unwrap_or(Nanos::MAX);
-    // The next event of each kind, updated only when it may have changed.
-    let mut arrival = or_max(source.next_arrival()?);
-    let mut wake = or_max(model.next_event());
-    let links = model.links();
+    let (blocks, links) = (model.blocks(), model.links());
+    let mut engine = Engine::new(model);
+    let or_never = |at: Option<Nanos>| at.unwrap_or(Nanos::MAX);
+    // Updated only when they may have changed.
+    let (mut completion, mut arrival) = (Nanos::MAX, or_never(source.next_arrival()?));
     let mut chains = Chains::default();
+    // Requests that the model was told of and that are still to come.
+    let mut foreseen = 0;
     loop {
-        let completion = or_max(state.collector.completions.next_at());
-        let now = completion.min(arrival).min(wake);
+        let now = engine.next_event(completion, arrival);
         if now == Nanos::MAX {
             break;
         }
         if now >= state.tick {
-            state.tick = or_max(state.collector.observer.tick(now, model)?);
+            state.tick = or_never(state.collector.observer.tick(now, engine.model)?);
         }
-        if completion == now {
-            if let Some((at, id)) = state.collector.completions.pop() {
-                state.complete(id, at);
-                source.completed(id, at);
+        match Event::at(now, completion, arrival) {
+            Event::Completion => {
+                let id = state.complete(now);
+                source.completed(id, now);
+                if !state.enough {
+                    arrival = or_never(source.next_arrival()?);
+                }
             }
-            if !state.enough {
-                arrival = or_max(source.next_arrival()?);
-            }
-        } else {
-            if arrival == now {
-                state.observe_arrival(now, model);
-                let request = source.take()?;
+            Event::Arrival => {
+                if foreseen == 0 {
+                    let upcoming = source.upcoming();
+                    engine.model.foresee(upcoming);
+                    foreseen = upcoming.len().max(1);
+                }
+                foreseen -= 1;
+                let request = source.take();
+                state.observe_arrival(now, engine.model);
+                state.arrive(now);
                 check_extents(&request, blocks)?;
                 if links != Links::Ignored
                     && (request.flags.contains(Flags::LINKED) || chains.are_open())
                 {
                     chains.take(&request, links)?;
                 }
-                state.arrive(now);
-                model.submit(request, &mut state.collector);
+                engine.submit(request, &mut state.collector);
                 state.submitted += 1;
                 if state.is_saturated(now, limits.max_queue) {
                     break;
                 }
-                arrival = or_max(source.next_arrival()?);
-            } else {
-                model.wake(now, &mut state.collector);
-                state.idle = now;
+                state.collector.check()?;
+                arrival = or_never(source.next_arrival()?);
             }
-            wake = or_max(model.next_event());
-            if let Some(error) = state.collector.failed.take() {
-                return Err(error);
+            Event::Wake => {
+                engine.wake(now, &mut state.collector);
+                state.idle = now;
+                state.collector.check()?;
             }
         }
-        if state.count_event(source, model, check)? {
+        completion = state.collector.completions.due();
+        if state.count_event(source, engine.model, check)? {
             arrival = Nanos::MAX;
         }
     }
@@ -224,22 +197,33 @@ fn go_on(
 ///
 /// # Errors
 /// [`Error::Request`] for such a request.
+#[inline]
 pub fn check_extents(request: &Request, blocks: u64) -> Result<()> {
-    if request.op.moves_data() && request.extents.is_empty() {
-        return Err(Error::Request(format!("request {}: has no extent", request.id)));
+    let fits = |extent: &Extent| {
+        let end = extent.lbn.checked_add(u64::from(extent.blocks));
+        extent.blocks > 0 && end.is_some_and(|end| end <= blocks)
+    };
+    if let [extent] = &request.extents[..]
+        && fits(extent)
+    {
+        return Ok(());
     }
-    for extent in &request.extents {
-        let fits =
-            extent.lbn.checked_add(u64::from(extent.blocks)).is_some_and(|end| end <= blocks);
-        if extent.blocks == 0 || !fits {
-            return Err(Error::Request(format!(
-                "request {}: {} blocks at LBN {}: must be at least 1 block within the device's LBNs 0 to {}",
-                request.id,
-                extent.blocks,
-                extent.lbn,
-                blocks - 1
-            )));
+    match request.extents.iter().find(|extent| !fits(extent)) {
+        Some(extent) => Err(outside(request, extent, blocks)),
+        None if request.op.moves_data() && request.extents.is_empty() => {
+            Err(Error::Request(format!("request {}: has no extent", request.id)))
         }
+        None => Ok(()),
     }
-    Ok(())
+}
+
+#[cold]
+fn outside(request: &Request, extent: &Extent, blocks: u64) -> Error {
+    Error::Request(format!(
+        "request {}: {} blocks at LBN {}: must be at least 1 block within the device's LBNs 0 to {}",
+        request.id,
+        extent.blocks,
+        extent.lbn,
+        blocks - 1
+    ))
 }

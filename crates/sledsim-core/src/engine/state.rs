@@ -1,5 +1,4 @@
-//! What a run has counted so far, and when its next observations are due: handed from
-//! one loop to the other.
+//! What a run has counted so far, and when its next observations are due.
 
 use super::{Backlog, Observer, Occupancy, Outcome, Saturated};
 use crate::model::{Background, CompletionQueue, CompletionSink, Model, Source};
@@ -20,6 +19,14 @@ pub(super) struct Collector<'a> {
     pub(super) end: Nanos,
     pub(super) occupancy: Occupancy,
     pub(super) failed: Option<Error>,
+}
+
+impl Collector<'_> {
+    /// The failure to record a row, if one failed.
+    #[inline]
+    pub(super) fn check(&mut self) -> Result<()> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
 }
 
 impl CompletionSink for Collector<'_> {
@@ -98,11 +105,13 @@ impl<'a> State<'a> {
         self.collector.occupancy.arrive(now, found);
     }
 
-    /// Counts a completion.
+    /// Counts the completion that is due at `at`; returns the id of the request.
     #[inline]
-    pub(super) fn complete(&mut self, id: u64, at: Nanos) {
+    pub(super) fn complete(&mut self, at: Nanos) -> u64 {
+        let (_, id) = self.collector.completions.pop().expect("one is due");
         self.backlog.complete(at);
         self.collector.occupancy.complete(id, at);
+        id
     }
 
     /// Whether more than `most` requests are outstanding `now`: the load has then

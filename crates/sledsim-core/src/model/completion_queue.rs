@@ -17,6 +17,8 @@ pub struct CompletionQueue<T> {
     list: VecDeque<Due<T>>,
     others: BinaryHeap<Due<T>>,
     announced: u64,
+    /// When the first is due: [`CompletionQueue::due`].
+    due: Nanos,
 }
 
 /// A completion; the greatest is due first.
@@ -49,7 +51,7 @@ impl<T> Eq for Due<T> {}
 
 impl<T> Default for CompletionQueue<T> {
     fn default() -> Self {
-        Self { list: VecDeque::new(), others: BinaryHeap::new(), announced: 0 }
+        Self { list: VecDeque::new(), others: BinaryHeap::new(), announced: 0, due: Nanos::MAX }
     }
 }
 
@@ -59,6 +61,7 @@ impl<T> CompletionQueue<T> {
     pub fn push(&mut self, at: Nanos, item: T) {
         let due = Due { at, number: self.announced, item };
         self.announced += 1;
+        self.due = self.due.min(at);
         match self.list.back() {
             Some(last) if last.at > at => self.push_early(due),
             _ => self.list.push_back(due),
@@ -93,24 +96,24 @@ impl<T> CompletionQueue<T> {
         due.map(|due| (due.at, &due.item))
     }
 
-    /// When the next completion is due.
+    /// When the next completion is due; [`Nanos::MAX`] for never.
     #[inline]
     #[must_use]
-    pub fn next_at(&self) -> Option<Nanos> {
-        self.peek().map(|(at, _)| at)
+    pub fn due(&self) -> Nanos {
+        self.due
     }
 
     /// Takes out the next completion, and when it is due.
     #[inline]
     pub fn pop(&mut self) -> Option<(Nanos, T)> {
         let due = if self.is_other() { self.others.pop() } else { self.list.pop_front() };
+        self.due = self.peek().map_or(Nanos::MAX, |(at, _)| at);
         due.map(|due| (due.at, due.item))
     }
 
     /// Takes out the next completion if it is due at `now` or before.
     pub fn pop_through(&mut self, now: Nanos) -> Option<(Nanos, T)> {
-        self.next_at().filter(|at| *at <= now)?;
-        self.pop()
+        if self.due <= now { self.pop() } else { None }
     }
 
     /// How many completions were ever announced.

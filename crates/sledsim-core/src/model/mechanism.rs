@@ -1,9 +1,8 @@
 //! One positioned resource: a sled, an arm, a memory.
 
 use super::media_writes::BlockOrder;
-use super::plain_requests::Plain;
 use super::{Background, BatchPlanner, Energy};
-use sledsim_base::request::Request;
+use sledsim_base::request::{Extent, Request};
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 
@@ -31,33 +30,25 @@ pub trait Mechanism: Send {
         self.estimate(at, request)
     }
 
-    /// Serves `request` from `at` on and moves. Steps are appended to `steps`
-    /// (which the caller has cleared), one per uninterrupted pass.
-    fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service;
+    /// Serves `request` from `at` on and moves. Adds each uninterrupted pass to `passes`,
+    /// and sets in `row` what [`Service`] has, where it stays: a copy of fields just
+    /// written waits for them.
+    fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row);
 
-    /// Prepares for the calls of [`Mechanism::serve_plain`] that follow those foreseen so
-    /// far. Changes no result.
-    fn foresee(&mut self, upcoming: &[Plain]) {
-        let _ = upcoming;
+    /// As [`Mechanism::access`], with all passes in full, appended to `steps`.
+    fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
+        let mut passes =
+            Passes { steps: std::mem::take(steps), in_full: true, ..Passes::default() };
+        let mut row = Row::default();
+        self.access(at, request, &mut passes, &mut row);
+        *steps = passes.steps;
+        Service::of(&row)
     }
 
-    /// As [`Mechanism::serve`], but sets the service in `row`, which has the id and the
-    /// arrival, and returns how long it
-    /// takes. Appends to `passes` the end of each and its blocks, none if it will be
-    /// repeated. `steps` is working memory.
-    fn serve_plain(
-        &mut self,
-        at: Nanos,
-        plain: &Plain,
-        row: &mut Row,
-        passes: &mut Vec<(Nanos, u32)>,
-        steps: &mut Vec<Step>,
-    ) -> Nanos {
-        steps.clear();
-        let service = self.serve(at, &plain.request(row.id, row.arrival), steps);
-        passes.extend(steps.iter().map(Step::end_and_blocks));
-        service.set(row);
-        service.parts.total()
+    /// Prepares for requests with these extents, which it will serve after those foreseen
+    /// so far. Changes no result.
+    fn foresee(&mut self, upcoming: &[Extent]) {
+        let _ = upcoming;
     }
 
     /// The cylinder where the request starts, from 0 to a few million.
@@ -271,24 +262,91 @@ impl Step {
         (self.end, if self.again { 0 } else { self.blocks })
     }
 
-    /// Breaks down the time of a pass of a sled that began at `since`, the end of
-    /// the pass before. Rounded at the end of the pass, so that the parts add up
-    /// exactly; a seek of zero stays zero.
+    /// Adds the time of a pass of a sled that began at `since`, the end of the pass
+    /// before. Rounded at the end of the pass, so that the parts add up exactly; a seek of
+    /// zero stays zero.
+    #[inline(always)] // hot: once a pass
+    pub fn add_to(&self, parts: &mut Parts, since: Nanos) {
+        let [x_seek, y_seek, settle, turnaround] =
+            Nanos::from_each_s([self.x_seek_s, self.y_seek_s, self.settle_s, self.turnaround_s]);
+        let once = self.end - since - self.retry;
+        let seek = x_seek.max(y_seek).min(once);
+        parts.seek += seek;
+        parts.x_seek += x_seek;
+        parts.y_seek += y_seek;
+        parts.settle += settle;
+        parts.turnaround += turnaround;
+        parts.transfer += once - seek;
+        parts.retry += self.retry;
+    }
+
+    /// As [`Step::add_to`], the parts of this pass alone.
+    #[must_use]
+    pub fn parts(&self, since: Nanos) -> Parts {
+        let mut parts = Parts::default();
+        self.add_to(&mut parts, since);
+        parts
+    }
+}
+
+/// The passes of services: what most callers need of each, or each in full.
+#[derive(Clone, Debug, Default)]
+pub struct Passes {
+    /// The end of each pass since the start of its service, and its blocks of which the
+    /// data is used; empty if they are kept in full.
+    ends: Vec<(Nanos, u32)>,
+    /// Each pass in full.
+    pub steps: Vec<Step>,
+    in_full: bool,
+}
+
+impl Passes {
+    /// Forgets all passes; from now on they are kept in full or not.
+    #[inline]
+    pub fn clear(&mut self, in_full: bool) {
+        self.ends.clear();
+        self.steps.clear();
+        self.in_full = in_full;
+    }
+
+    /// Adds a pass.
+    #[inline(always)] // hot: once a pass
+    pub fn push(&mut self, step: Step) {
+        match self.in_full {
+            true => self.steps.push(step),
+            false => self.ends.push(step.end_and_blocks()),
+        }
+    }
+
+    /// Adds the passes that `serve` appends to the list it is given.
+    pub fn add_from<T>(&mut self, serve: impl FnOnce(&mut Vec<Step>) -> T) -> T {
+        let from = self.steps.len();
+        let result = serve(&mut self.steps);
+        if !self.in_full {
+            self.ends.extend(self.steps.drain(from..).map(|step| step.end_and_blocks()));
+        }
+        result
+    }
+
+    /// How many there are.
     #[must_use]
     #[inline]
-    pub fn parts(&self, since: Nanos) -> Parts {
-        let once = self.end - since - self.retry;
-        let seek = Nanos::from_s(self.seek_s).min(once);
-        Parts {
-            seek,
-            transfer: once - seek,
-            retry: self.retry,
-            x_seek: Nanos::from_s(self.x_seek_s),
-            y_seek: Nanos::from_s(self.y_seek_s),
-            settle: Nanos::from_s(self.settle_s),
-            turnaround: Nanos::from_s(self.turnaround_s),
-            ..Parts::default()
-        }
+    pub fn len(&self) -> usize {
+        if self.in_full { self.steps.len() } else { self.ends.len() }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The end of a pass since the start of its service, and its blocks of which the data
+    /// is used.
+    #[must_use]
+    #[inline]
+    pub fn end_and_blocks(&self, pass: usize) -> (Nanos, u32) {
+        if self.in_full { self.steps[pass].end_and_blocks() } else { self.ends[pass] }
     }
 }
 
@@ -309,6 +367,12 @@ pub struct Service {
 }
 
 impl Service {
+    /// That of the request of `row`.
+    fn of(row: &Row) -> Self {
+        let Row { parts, passes, retries, energy_nj, status, .. } = *row;
+        Self { parts, passes, retries, energy_nj, status }
+    }
+
     /// Sets it in the row of its request.
     #[inline]
     pub fn set(&self, row: &mut Row) {

@@ -6,7 +6,6 @@
 //!
 //! Modules in reading order:
 //! - `source`: sources of requests;
-//! - `plain_requests`: plain requests;
 //! - `completion_queue`: announced completions until they are due;
 //! - `links`: batches of linked requests;
 //! - `mechanism`: one positioned resource: a sled, an arm, a memory;
@@ -20,8 +19,6 @@
 //! - `torn_blocks`: torn blocks: half old, half new after a power failure.
 
 pub mod source;
-
-pub mod plain_requests;
 
 mod completion_queue;
 
@@ -57,7 +54,7 @@ pub use source::Source;
 
 use links::Links;
 use media_writes::MediaWrites;
-use sledsim_base::request::Request;
+use sledsim_base::request::{Extent, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 
@@ -84,6 +81,12 @@ use sledsim_base::units::Nanos;
 pub trait Model: Send {
     /// How many logical blocks the model offers: LBNs `0..blocks`.
     fn blocks(&self) -> u64;
+
+    /// Prepares for requests with these extents, which will be submitted next, in this
+    /// order. Changes no result.
+    fn foresee(&mut self, upcoming: &[Extent]) {
+        let _ = upcoming;
+    }
 
     /// Takes a request that arrived at `request.arrival`.
     ///
@@ -152,11 +155,6 @@ pub trait Model: Send {
     fn show_media_writes(&mut self, writes: &MediaWrites) -> bool {
         let _ = writes;
         false
-    }
-
-    /// The same model, if it serves plain requests and has none yet.
-    fn plain(&mut self) -> Option<&mut dyn plain_requests::PlainModel> {
-        None
     }
 
     /// Appends a report for this model and each of its children, outermost

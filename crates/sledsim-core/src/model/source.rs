@@ -1,8 +1,7 @@
 //! Sources of requests.
 
-use super::plain_requests::PlainSource;
 use sledsim_base::error::Result;
-use sledsim_base::request::Request;
+use sledsim_base::request::{Extent, Request};
 use sledsim_base::units::Nanos;
 
 /// A source of requests, open (arrival times of its own) or closed (the next
@@ -18,18 +17,20 @@ pub trait Source: Send {
     /// A defect of the input, such as a malformed line of a trace.
     fn next_arrival(&mut self) -> Result<Option<Nanos>>;
 
-    /// Takes the request whose arrival [`Source::next_arrival`] just returned.
+    /// Takes the request whose arrival [`Source::next_arrival`] just returned. A defect
+    /// found meanwhile is for the next call of that.
     ///
-    /// # Errors
-    /// A defect of the input.
-    fn take(&mut self) -> Result<Request>;
+    /// # Panics
+    /// If no arrival was returned.
+    fn take(&mut self) -> Request;
 
     /// Request `id` completed at `at`. Called in the order of completion.
     fn completed(&mut self, id: u64, at: Nanos);
 
-    /// The same source, if its requests are plain, most or all of them.
-    fn plain(&mut self) -> Option<&mut dyn PlainSource> {
-        None
+    /// The extents of the next requests, as far as they are known; none if the source does
+    /// not tell.
+    fn upcoming(&mut self) -> &[Extent] {
+        &[]
     }
 
     /// How many requests there will be, if known (for progress bars).

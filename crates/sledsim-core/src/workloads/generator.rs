@@ -4,14 +4,13 @@ use super::arrivals::{ArrivalSpec, Arrivals};
 use super::places::{PLACES, PlaceKind, Places, Region};
 use super::sizes::{SizeSpec, Sizes};
 use super::writes::{Changed, Writes};
-use super::{ENDLESS, LONGEST_S, bounded, nothing_due};
+use super::{ENDLESS, LONGEST_S, TAKEN_EARLY, bounded};
 use crate::model::Source;
-use crate::model::plain_requests::{Plain, PlainSource};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, Range, did_you_mean};
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Op, Request};
+use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
@@ -181,7 +180,7 @@ impl GeneratorSpec {
             base,
             arrivals: self.arrivals.start(&stream),
             drawn: Vec::with_capacity(DRAWN_AT_ONCE),
-            cuts: Vec::with_capacity(DRAWN_AT_ONCE),
+            marks: Vec::with_capacity(DRAWN_AT_ONCE),
             next: 0,
             shortened: 0,
             sizes: self.sizes.start(slots, stream("size"), &self.keys)?,
@@ -242,9 +241,10 @@ pub struct Generator {
     /// What was read, if writes go there.
     changed: Option<Changed>,
     places: Box<dyn Places>,
-    /// The requests drawn last, and how often each was shortened.
-    drawn: Vec<Plain>,
-    cuts: Vec<u8>,
+    /// The extents of the requests drawn last.
+    drawn: Vec<Extent>,
+    /// Of each, the operation, the stream, and how often it was shortened.
+    marks: Vec<(Op, u32, u8)>,
     /// The next of them.
     next: usize,
     /// How often requests taken were shortened.
@@ -283,7 +283,7 @@ impl Generator {
         }
         let longest = self.sizes.longest;
         self.drawn.clear();
-        self.cuts.clear();
+        self.marks.clear();
         self.next = 0;
         for wanted in units {
             let units = wanted.min(longest);
@@ -292,61 +292,50 @@ impl Generator {
             let again = self.changed.as_mut().and_then(|changed| changed.again(op));
             let place = again.unwrap_or_else(|| self.places.next(units));
             let cut = u8::from(units < wanted) + u8::from(place.units < units);
-            self.cuts.push(if again.is_some() { 0 } else { cut });
+            let cut = if again.is_some() { 0 } else { cut };
+            self.marks.push((op, place.stream, cut));
             if let Some(changed) = &mut self.changed
                 && op == Op::Read
             {
                 changed.read(place);
             }
-            self.drawn.push(Plain {
-                op,
-                lbn: self.base + place.slot * self.blocking,
-                blocks: (place.units * self.blocking) as u32,
-                stream: place.stream,
-            });
+            let lbn = self.base + place.slot * self.blocking;
+            let blocks = (place.units * self.blocking) as u32;
+            self.drawn.push(Extent { lbn, blocks });
         }
     }
 
-    /// The next requests, at least one.
+    /// When the next request arrives.
     #[inline]
-    fn known(&mut self) -> &[Plain] {
+    pub(super) fn due(&mut self) -> Option<Nanos> {
+        if self.taken < self.requests { self.arrivals.next() } else { None }
+    }
+
+    /// The next request, which arrives at `arrival`.
+    #[inline]
+    fn next(&mut self, arrival: Nanos) -> Request {
         if self.next == self.drawn.len() {
             self.draw();
         }
-        &self.drawn[self.next..]
-    }
-
-    /// The next request.
-    #[inline]
-    fn next(&mut self) -> Plain {
-        let plain = self.known()[0];
-        self.shortened += u64::from(self.cuts[self.next]);
+        let (extent, id) = (self.drawn[self.next], self.taken);
+        let (op, stream, cuts) = self.marks[self.next];
+        self.shortened += u64::from(cuts);
         self.next += 1;
         self.taken += 1;
-        plain
+        Request::of_extent(id, arrival, op, stream, extent)
     }
 }
 
 impl Source for Generator {
     #[inline]
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
-        let more = self.taken < self.requests;
-        Ok(if more { self.arrivals.next() } else { None })
+        Ok(self.due())
     }
 
     #[inline]
-    fn take(&mut self) -> Result<Request> {
-        if self.taken < self.requests
-            && let Some(arrival) = self.arrivals.take()
-        {
-            let id = self.taken;
-            let plain = self.next();
-            return Ok(Request {
-                stream: plain.stream,
-                ..Request::new(id, arrival, plain.op, plain.lbn, plain.blocks)
-            });
-        }
-        Err(nothing_due())
+    fn take(&mut self) -> Request {
+        let arrival = self.arrivals.take().expect(TAKEN_EARLY);
+        self.next(arrival)
     }
 
     #[inline]
@@ -354,28 +343,14 @@ impl Source for Generator {
         self.arrivals.completed(at);
     }
 
-    fn plain(&mut self) -> Option<&mut dyn PlainSource> {
-        Some(self)
+    fn upcoming(&mut self) -> &[Extent] {
+        if self.next == self.drawn.len() {
+            self.draw();
+        }
+        &self.drawn[self.next..]
     }
 
     fn requests(&self) -> Option<u64> {
         bounded(self.requests)
-    }
-}
-
-impl PlainSource for Generator {
-    #[inline]
-    fn due(&mut self) -> Result<Nanos> {
-        Ok(self.next_arrival()?.unwrap_or(Nanos::MAX))
-    }
-
-    fn upcoming(&mut self) -> &[Plain] {
-        self.known()
-    }
-
-    #[inline]
-    fn take_plain(&mut self, _at: Nanos) -> Result<Option<Plain>> {
-        self.arrivals.take();
-        Ok(Some(self.next()))
     }
 }

@@ -2,9 +2,8 @@
 
 use super::generator::{read_requests, read_seed};
 use super::places::PLACES;
-use super::{Generator, GeneratorSpec, LONGEST_S, bounded, nothing_due};
+use super::{Generator, GeneratorSpec, LONGEST_S, TAKEN_EARLY, bounded};
 use crate::model::Source;
-use crate::model::plain_requests::{Plain, PlainSource};
 use serde_json::{Map, Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range, did_you_mean};
@@ -127,7 +126,7 @@ impl MixSpec {
             routes: VecDeque::new(),
         };
         for part in 0..mix.parts.len() {
-            mix.update_next(part)?;
+            mix.update_next(part);
         }
         Ok(mix)
     }
@@ -213,27 +212,14 @@ impl Mix {
         !self.parts.iter().all(Generator::is_closed)
     }
 
-    fn update_next(&mut self, part: usize) -> Result<()> {
-        let next = self.parts[part].next_arrival()?;
-        self.next[part] = next.unwrap_or(Nanos::MAX);
-        Ok(())
+    fn update_next(&mut self, part: usize) {
+        self.next[part] = self.parts[part].due().unwrap_or(Nanos::MAX);
     }
 
     /// The part with the earliest arrival, and its time.
     fn earliest(&self) -> Option<(usize, Nanos)> {
         let due = self.next.iter().copied().enumerate();
         due.filter(|(_, at)| *at < Nanos::MAX).min_by_key(|(_, at)| *at)
-    }
-
-    /// Takes the next request of a part, which is due at `at`.
-    fn take_of(&mut self, part: usize, at: Nanos) -> Result<Option<Plain>> {
-        let plain = self.parts[part].take_plain(at)?;
-        self.update_next(part)?;
-        let closed = self.parts[part].is_closed();
-        self.routes.push_back(if closed { part as u32 } else { NO_PART });
-        self.drop_finished_routes();
-        self.taken += 1;
-        Ok(plain.map(|plain| Plain { stream: part as u32, ..plain }))
     }
 
     /// Removes leading routes that are no longer needed.
@@ -251,14 +237,16 @@ impl Source for Mix {
         Ok(if more { self.earliest().map(|(_, at)| at) } else { None })
     }
 
-    fn take(&mut self) -> Result<Request> {
+    fn take(&mut self) -> Request {
         let id = self.taken;
-        if id >= self.requests {
-            return Err(nothing_due());
-        }
-        let (part, at) = self.earliest().ok_or_else(nothing_due)?;
-        let plain = self.take_of(part, at)?.ok_or_else(nothing_due)?;
-        Ok(plain.request(id, at))
+        let (part, _) = self.earliest().expect(TAKEN_EARLY);
+        let request = self.parts[part].take();
+        self.update_next(part);
+        let closed = self.parts[part].is_closed();
+        self.routes.push_back(if closed { part as u32 } else { NO_PART });
+        self.drop_finished_routes();
+        self.taken += 1;
+        Request { id, stream: part as u32, ..request }
     }
 
     fn completed(&mut self, id: u64, at: Nanos) {
@@ -270,30 +258,11 @@ impl Source for Mix {
         self.drop_finished_routes();
         if let Some(source) = self.parts.get_mut(part) {
             source.completed(id, at);
-            if let Ok(next) = source.next_arrival() {
-                self.next[part] = next.unwrap_or(Nanos::MAX);
-            }
+            self.update_next(part);
         }
-    }
-
-    fn plain(&mut self) -> Option<&mut dyn PlainSource> {
-        Some(self)
     }
 
     fn requests(&self) -> Option<u64> {
         bounded(self.requests)
-    }
-}
-
-impl PlainSource for Mix {
-    fn due(&mut self) -> Result<Nanos> {
-        Ok(self.next_arrival()?.unwrap_or(Nanos::MAX))
-    }
-
-    fn take_plain(&mut self, at: Nanos) -> Result<Option<Plain>> {
-        match self.earliest() {
-            Some((part, _)) => self.take_of(part, at),
-            None => Err(nothing_due()),
-        }
     }
 }

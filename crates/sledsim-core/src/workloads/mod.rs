@@ -135,7 +135,5 @@ fn bounded(requests: u64) -> Option<u64> {
 /// The longest load, in seconds: half the range of `Nanos`.
 const LONGEST_S: f64 = 9e9;
 
-/// The error of taking a request when none is due.
-fn nothing_due() -> Error {
-    Error::Request("the workload has no request due".to_owned())
-}
+/// What the host did that takes a request when none is due.
+const TAKEN_EARLY: &str = "a host takes requests whose arrival it was told";

@@ -9,7 +9,7 @@ use sledsim_core::devices::mems::motion::Motion;
 use sledsim_core::devices::mems::parallel::Parallel;
 use sledsim_core::devices::mems::sled::{Behaviour, Sled};
 use sledsim_core::devices::mems::spec::WithMotion;
-use sledsim_core::model::mechanism::{Mechanism, Service, Span, Step};
+use sledsim_core::model::mechanism::{Mechanism, Passes, Span};
 use sledsim_core::model::{BatchPlanner, CompletionSink, Energy};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
@@ -108,12 +108,11 @@ impl Mechanism for Spy {
         self.inner.estimate(at, request)
     }
 
-    fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
-        let service = self.inner.serve(at, request, steps);
-        let end = at + service.parts.total();
+    fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
+        self.inner.access(at, request, passes, row);
+        let end = at + row.parts.total();
         let request = request.clone();
         self.log.push(Event::Served { at, end, request });
-        service
     }
 
     fn target_cylinder(&self, request: &Request) -> i64 {

@@ -9,7 +9,7 @@ use crate::common::device;
 use serde_json::Value;
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Op, Request};
-use sledsim_base::row::{Row, Status};
+use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::compose::HostQueue;
 use sledsim_core::compose::content_tracker::ContentTracker;
@@ -19,9 +19,8 @@ use sledsim_core::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
 use sledsim_core::layouts::{RemappedModel, Simple};
 use sledsim_core::model::contents::Contents;
 use sledsim_core::model::links::Links;
-use sledsim_core::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
+use sledsim_core::model::mechanism::{Bounds, Mechanism, Passes, Span, Start, Step};
 use sledsim_core::model::media_writes::{BlockOrder, MediaWrites};
-use sledsim_core::model::plain_requests::Plain;
 use sledsim_core::model::{
     Background, BatchPlanner, CompletionSink, Energy, Model, PassRequest, Report, Rest,
 };
@@ -108,8 +107,8 @@ impl Mechanism for Probe {
         Nanos(11)
     }
 
-    fn serve(&mut self, _: Nanos, _: &Request, _: &mut Vec<Step>) -> Service {
-        Service { retries: 5, status: Status::Ok, ..Service::default() }
+    fn access(&mut self, _: Nanos, _: &Request, _: &mut Passes, row: &mut Row) {
+        row.retries = 5;
     }
 
     fn target_cylinder(&self, _: &Request) -> i64 {
@@ -190,14 +189,6 @@ impl Mechanism for Probe {
     }
 }
 
-/// The time, row and passes of a plain request.
-fn serve_plain(mechanism: &mut dyn Mechanism, at: Nanos) -> String {
-    let plain = Plain { lbn: 4, blocks: 1, ..Plain::default() };
-    let (mut row, mut passes) = (Row::default(), Vec::new());
-    let time = mechanism.serve_plain(at, &plain, &mut row, &mut passes, &mut Vec::new());
-    format!("{time:?} {row:?} {passes:?}")
-}
-
 /// The results of all methods of a mechanism.
 fn ask(mechanism: &mut dyn Mechanism) -> Said {
     let (at, request) = (Nanos(100), Request::new(1, Nanos(50), Op::Read, 4, 1));
@@ -205,8 +196,12 @@ fn ask(mechanism: &mut dyn Mechanism) -> Said {
     Said::from([
         ("blocks", format!("{:?}", mechanism.blocks())),
         ("estimate", format!("{:?}", mechanism.estimate(at, &request))),
+        ("access", {
+            let mut row = Row::default();
+            mechanism.access(at, &request, &mut Passes::default(), &mut row);
+            format!("{row:?}")
+        }),
         ("serve", format!("{:?}", mechanism.serve(at, &request, &mut Vec::new()))),
-        ("serve_plain", serve_plain(mechanism, at)),
         // It prepares only: a decorator need not forward it.
         ("foresee", String::new()),
         ("mend", {
@@ -357,13 +352,13 @@ fn ask_model(model: &mut dyn Model) -> Said {
     let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::to_json));
     let mut said = Said::from([
         ("blocks", format!("{:?}", model.blocks())),
+        // It changes no result.
+        ("foresee", String::new()),
         ("next_event", format!("{:?}", model.next_event())),
         ("servers", format!("{:?}", model.servers())),
         ("links", format!("{:?}", model.links())),
         ("rest", format!("{:?}", model.rest(Nanos(0)))),
         ("show_media_writes", format!("{:?}", model.show_media_writes(&MediaWrites::default()))),
-        // None has it: a decorator sees every request.
-        ("plain", format!("{:?}", model.plain().is_some())),
         ("mechanism", format!("{:?}", model.mechanism().map(|one| one.cylinder(Nanos(0))))),
         ("background", tasks(model.background())),
         ("contents", format!("{:?}", model.contents().map(|kept| kept.token(3)))),

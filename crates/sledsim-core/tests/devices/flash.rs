@@ -250,11 +250,11 @@ impl Source for Sequential {
         Ok(self.free.front().copied().filter(|_| self.next < self.count))
     }
 
-    fn take(&mut self) -> Result<Request> {
+    fn take(&mut self) -> Request {
         let arrival = self.free.pop_front().expect("announced");
         let (id, blocks) = (self.next, self.blocks);
         self.next += 1;
-        Ok(Request::new(id, arrival, self.op, id * u64::from(blocks), blocks))
+        Request::new(id, arrival, self.op, id * u64::from(blocks), blocks)
     }
 
     fn completed(&mut self, _id: u64, at: Nanos) {

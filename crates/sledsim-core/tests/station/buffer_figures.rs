@@ -26,11 +26,11 @@ impl<F: FnMut() -> (u64, u32) + Send> Source for OneByOne<F> {
         Ok(self.due.filter(|_| self.taken < self.count))
     }
 
-    fn take(&mut self) -> Result<Request> {
+    fn take(&mut self) -> Request {
         let (lbn, blocks) = (self.next)();
         let arrival = self.due.take().expect("announced");
         self.taken += 1;
-        Ok(Request::new(self.taken, arrival, self.op, lbn, blocks))
+        Request::new(self.taken, arrival, self.op, lbn, blocks)
     }
 
     fn completed(&mut self, _id: u64, at: Nanos) {

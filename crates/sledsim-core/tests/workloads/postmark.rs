@@ -30,7 +30,7 @@ fn source(text: &str) -> PostMark {
 /// after each request was taken.
 fn run(source: &mut PostMark, mut look: impl FnMut(&PostMark, &Request)) {
     while let Some(at) = source.next_arrival().unwrap() {
-        let request = source.take().unwrap();
+        let request = source.take();
         assert_eq!(request.arrival, at);
         assert!(source.next_arrival().unwrap().is_none(), "one is outstanding");
         look(source, &request);

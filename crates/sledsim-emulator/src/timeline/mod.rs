@@ -132,10 +132,10 @@ impl Timeline {
             request.arrival = now;
             state.in_flight.pending.insert(request.id, Pending::of(&request));
             state.ids += 1;
-            let taken = state.call(|model, in_flight| {
-                before(&request, model);
+            let taken = state.call(|engine, in_flight| {
+                before(&request, &mut *engine.model);
                 request.arrival = now - in_flight.zero;
-                model.submit(request, in_flight);
+                engine.submit(request, in_flight);
             });
             if taken.is_none() {
                 state.in_flight.fail(now);
@@ -203,7 +203,7 @@ impl Timeline {
         let mut reports = Vec::new();
         let mut state = self.shared.state();
         let until = self.shared.clock.now().since(state.in_flight.zero);
-        state.call(|model, _| model.report(until, &mut reports));
+        state.call(|engine, _| engine.model.report(until, &mut reports));
         reports
     }
 
@@ -211,14 +211,14 @@ impl Timeline {
     #[must_use]
     pub fn background(&self) -> Vec<serde_json::Value> {
         let mut state = self.shared.state();
-        let tasks = state.call(|model, _| model.background().map(Background::to_json));
+        let tasks = state.call(|engine, _| engine.model.background().map(Background::to_json));
         tasks.flatten().unwrap_or_default()
     }
 
     /// Why the device has failed, if its model has panicked.
     #[must_use]
     pub fn failed(&self) -> Option<String> {
-        self.shared.state().model.as_ref().err().cloned()
+        self.shared.state().engine.as_ref().err().cloned()
     }
 
     /// Waits at most `grace` until no request is in flight; returns whether that is so.

@@ -37,7 +37,8 @@ impl Timeline {
         state.run_before(at);
         state.powered = false;
         let completed = state.in_flight.completed.as_mut().map(std::mem::take);
-        let done = state.call(|model, _| fail(model, at, completed.unwrap_or_default()));
+        let done =
+            state.call(|engine, _| fail(&mut *engine.model, at, completed.unwrap_or_default()));
         state.in_flight.completions = CompletionQueue::default();
         state.in_flight.read.clear();
         let pending = std::mem::take(&mut state.in_flight.pending);
@@ -55,8 +56,8 @@ impl Timeline {
         let mut state = self.shared.state();
         let now = state.after_decided(self.shared.clock.now());
         state.in_flight.zero = now;
-        state.decided = now + ready;
         state.powered = true;
+        state.call(|engine, _| engine.set(ready));
         self.shared.hurry(&mut state);
         now
     }
@@ -71,9 +72,12 @@ impl Timeline {
         let now = state.after_decided(self.shared.clock.now());
         state.run_before(now);
         let at = now - state.in_flight.zero;
-        let done = state.call(|model, _| model.rest(at)).unwrap_or(Rest::Cannot);
-        state.decided = now;
+        let done = state.call(|engine, _| {
+            let done = engine.model.rest(at);
+            engine.set(at);
+            done
+        });
         self.shared.hurry(&mut state);
-        done
+        done.unwrap_or(Rest::Cannot)
     }
 }

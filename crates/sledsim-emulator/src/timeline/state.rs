@@ -3,14 +3,15 @@
 use super::in_flight::InFlight;
 use super::reply::CompletionObserver;
 use sledsim_base::units::Nanos;
+use sledsim_core::engine::Engine;
 use sledsim_core::model::Model;
 use sledsim_run::panics::{catch_panic, internal_error};
 use std::sync::Arc;
 
 /// The model, its requests in flight, and how far the clock thread has come.
 pub(super) struct State {
-    /// The model, or why the device has failed.
-    pub(super) model: Result<Box<dyn Model>, String>,
+    /// The engine of the model, or why the device has failed.
+    pub(super) engine: Result<Engine<Box<dyn Model>>, String>,
     pub(super) in_flight: InFlight,
     /// Events up to this time have been handled. The next request arrives after it.
     pub(super) decided: Nanos,
@@ -31,7 +32,7 @@ impl State {
     pub(super) fn new(mut model: Box<dyn Model>, observer: Arc<dyn CompletionObserver>) -> Self {
         let keeps = model.contents().is_some();
         Self {
-            model: Ok(model),
+            engine: Ok(Engine::new(model)),
             in_flight: InFlight::new(observer, keeps),
             decided: Nanos::ZERO,
             watched: Nanos::ZERO,
@@ -46,14 +47,15 @@ impl State {
     /// requests in flight are I/O errors.
     pub(super) fn call<T>(
         &mut self,
-        act: impl FnOnce(&mut dyn Model, &mut InFlight) -> T,
+        act: impl FnOnce(&mut Engine<Box<dyn Model>>, &mut InFlight) -> T,
     ) -> Option<T> {
-        let model = self.model.as_mut().ok()?;
-        let done = catch_panic(|| act(&mut **model, &mut self.in_flight));
+        let engine = self.engine.as_mut().ok()?;
+        let done = catch_panic(|| act(engine, &mut self.in_flight));
+        self.decided = self.decided.max(engine.now() + self.in_flight.zero);
         if let Err(panic) = &done {
             let why = format!("the device has failed; {}", internal_error(panic));
-            let model = std::mem::replace(&mut self.model, Err(why));
-            let _ = catch_panic(|| drop(model));
+            let engine = std::mem::replace(&mut self.engine, Err(why));
+            let _ = catch_panic(|| drop(engine));
             self.in_flight.fail(self.decided);
         }
         done.ok()
@@ -66,11 +68,9 @@ impl State {
 
     /// Calls the model for all events before `until`.
     pub(super) fn run_before(&mut self, until: Nanos) {
-        while let Some(at) = self.next_event().filter(|at| *at < until) {
-            // A model may ask to be woken at a time already passed.
-            self.decided = at.max(self.decided);
-            let at = self.decided - self.in_flight.zero;
-            self.call(|model, in_flight| model.wake(at, in_flight));
+        if self.powered {
+            let until = until.since(self.in_flight.zero);
+            self.call(|engine, in_flight| engine.wake_before(until, in_flight));
         }
     }
 
@@ -79,22 +79,20 @@ impl State {
         if self.in_flight.read.is_empty() {
             return;
         }
-        self.call(|model, in_flight| {
-            if let Some(contents) = model.contents() {
+        self.call(|engine, in_flight| {
+            if let Some(contents) = engine.model.contents() {
                 in_flight.read.drain(..).for_each(|id| drop(contents.take_read_data(id)));
             }
         });
     }
 
-    /// The time of the model's next event, if there is one and the device has power.
-    fn next_event(&mut self) -> Option<Nanos> {
-        let at = self.call(|model, _| model.next_event()).flatten();
-        Some(at.filter(|_| self.powered)? + self.in_flight.zero)
-    }
-
-    /// The time of the next event: one of the model, or a completion.
+    /// The time of the next event: one of the model, if it has power, or a completion.
     pub(super) fn next(&mut self) -> Nanos {
-        let wake = self.next_event().unwrap_or(Nanos::MAX);
+        let wake = match &self.engine {
+            Ok(engine) if self.powered => engine.next_event(Nanos::MAX, Nanos::MAX),
+            _ => Nanos::MAX,
+        };
+        let wake = Nanos(wake.0.saturating_add(self.in_flight.zero.0));
         wake.min(self.in_flight.first().unwrap_or(Nanos::MAX))
     }
 }

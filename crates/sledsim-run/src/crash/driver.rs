@@ -10,7 +10,7 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Flags, OWN_WORK, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
-use sledsim_core::engine::check_extents;
+use sledsim_core::engine::{Engine, Event, check_extents};
 use sledsim_core::model::contents::Contents;
 use sledsim_core::model::contents::Promise;
 use sledsim_core::model::{CompletionQueue, CompletionSink, Model};
@@ -63,12 +63,11 @@ pub fn test_model(
             crashes: &mut crashes,
             chance: Stream::new(plan.seed, &format!("what is left {}", report.rounds)),
             marks: Stream::new(plan.seed, &format!("marks {}", report.rounds)),
-            model,
+            engine: Engine::new(model),
             source,
             oracle: Oracle::new(promise),
             report: &mut report,
             announced: PendingCompletions::default(),
-            now: Nanos::ZERO,
             zero: (Nanos::ZERO, Nanos::ZERO),
             failed_at: None,
             extra: VecDeque::new(),
@@ -112,14 +111,13 @@ struct Round<'a> {
     crashes: &'a mut Stream,
     chance: Stream,
     marks: Stream,
-    model: Box<dyn Model>,
+    engine: Engine<Box<dyn Model>>,
     source: Box<dyn LoadSource>,
     oracle: Oracle,
     report: &'a mut Report,
     announced: PendingCompletions,
-    /// The time on the clock of the model, which restarts when power fails.
-    now: Nanos,
-    /// One instant on the clocks of the model and of the load.
+    /// One instant on the clocks of the model, which restarts when power fails, and of
+    /// the load.
     zero: (Nanos, Nanos),
     /// On the clock of the load.
     failed_at: Option<Nanos>,
@@ -146,7 +144,7 @@ impl Round<'_> {
             let ended = self.run_until_failure(check)?;
             let at = match ended {
                 Ended::Power(at) => at,
-                Ended::Idle => self.now + Nanos(self.crashes.below(IDLE_NS)),
+                Ended::Idle => self.engine.now() + Nanos(self.crashes.below(IDLE_NS)),
             };
             if matches!(ended, Ended::Idle) {
                 let unanswered: Vec<u64> = self.oracle.open().map(|request| request.id).collect();
@@ -163,7 +161,7 @@ impl Round<'_> {
     }
 
     fn contents(&mut self) -> &mut dyn Contents {
-        self.model.contents().expect("it was built to keep some")
+        self.engine.model.contents().expect("it was built to keep some")
     }
 
     /// Converts an instant of the model's clock to the load's.
@@ -171,8 +169,7 @@ impl Round<'_> {
         at.since(self.zero.0) + self.zero.1
     }
 
-    /// Simulates until power fails, in the engine's order: completions,
-    /// arrivals, wakes.
+    /// Simulates until power fails.
     fn run_until_failure(
         &mut self,
         check: &mut dyn FnMut(Progress) -> Result<()>,
@@ -181,36 +178,34 @@ impl Round<'_> {
         let mut events_left = self.crashes.below(EVENTS_AFTER);
         let (mut events, mut wakes) = (0_u64, 0);
         while wakes < MOST_WAKES {
-            let completion = self.announced.0.next_at();
-            let arrival = self.next_arrival()?;
-            let wake = self.model.next_event();
-            let Some(next) = [completion, arrival, wake].into_iter().flatten().min() else {
+            let completion = self.announced.0.due();
+            let arrival = self.next_arrival()?.unwrap_or(Nanos::MAX);
+            let at = self.engine.next_event(completion, arrival);
+            if at == Nanos::MAX {
                 break;
-            };
+            }
+            let event = Event::at(at, completion, arrival);
             if requests_left == 0 {
                 if events_left == 0 {
                     // Right after an event, right before the next one, or between.
-                    let gap = next.since(self.now).0;
+                    let gap = at.since(self.engine.now()).0;
                     let after = match self.crashes.below(4) {
                         0 => 0,
                         1 => gap,
                         _ => self.crashes.below(gap + 1),
                     };
-                    return Ok(Ended::Power(self.now + Nanos(after)));
+                    return Ok(Ended::Power(self.engine.now() + Nanos(after)));
                 }
                 events_left -= 1;
             }
-            self.now = self.now.max(next);
-            wakes += 1;
-            if completion == Some(next) {
-                self.complete();
-                wakes = 0;
-            } else if arrival == Some(next) {
-                self.arrive()?;
-                requests_left = requests_left.saturating_sub(1);
-                wakes = 0;
-            } else {
-                self.model.wake(next, &mut self.announced);
+            wakes = if event == Event::Wake { wakes + 1 } else { 0 };
+            match event {
+                Event::Completion => self.complete(),
+                Event::Arrival => {
+                    self.arrive(at.max(self.engine.now()))?;
+                    requests_left = requests_left.saturating_sub(1);
+                }
+                Event::Wake => self.engine.wake(at, &mut self.announced),
             }
             events += 1;
             if events.is_multiple_of(CHECK_EVERY) {
@@ -222,22 +217,22 @@ impl Round<'_> {
 
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
         if !self.extra.is_empty() {
-            return Ok(Some(self.now));
+            return Ok(Some(self.engine.now()));
         }
         let arrival = self.source.next_arrival()?;
         Ok(arrival.map(|at| at.since(self.zero.1) + self.zero.0))
     }
 
-    fn arrive(&mut self) -> Result<()> {
+    fn arrive(&mut self, now: Nanos) -> Result<()> {
         let mut request = match self.extra.pop_front() {
             Some(request) => request,
             None => {
-                let request = self.source.take()?;
+                let request = self.source.take();
                 self.of_load.insert(request.id);
                 request
             }
         };
-        request.arrival = self.now;
+        request.arrival = now;
         check_extents(&request, self.blocks)?;
         if request.flags.contains(Flags::LINKED) {
             let id = request.id;
@@ -252,7 +247,7 @@ impl Round<'_> {
             let flush = Request { op: Op::Flush, ..Request::default() };
             self.submit_extra(flush);
         }
-        let at = self.load_time(self.now);
+        let at = self.load_time(now);
         let tokens = self.oracle.begin(&request, at);
         self.report.requests += 1;
         match request.op {
@@ -263,7 +258,7 @@ impl Round<'_> {
             }
             Op::Flush | Op::Trim => {}
         }
-        self.model.submit(request, &mut self.announced);
+        self.engine.submit(request, &mut self.announced);
         let outstanding = self.oracle.open_count();
         if outstanding > self.max_queue {
             return Err(Error::Request(format!(
@@ -283,6 +278,7 @@ impl Round<'_> {
 
     fn complete(&mut self) {
         let (at, (id, served)) = self.announced.0.pop().expect("a completion is due");
+        self.engine.set(at);
         let at = self.load_time(at);
         if !served {
             self.oracle.fail(id);
@@ -313,7 +309,7 @@ impl Round<'_> {
     /// Power fails at `at`, possibly again during the recovery; then all written
     /// blocks are checked, and the load continues.
     fn fail(&mut self, at: Nanos) {
-        self.now = self.now.max(at);
+        self.engine.set(at);
         let failed_at = self.load_time(at);
         self.failed_at = Some(failed_at);
         self.report.points += 1;
@@ -342,7 +338,8 @@ impl Round<'_> {
         for id in std::mem::take(&mut self.of_load) {
             self.source.completed(id, failed_at);
         }
-        (self.now, self.zero) = (recovered, (recovered, failed_at));
+        self.engine.set(recovered);
+        self.zero = (recovered, failed_at);
         for (write, _) in under_way.into_iter().take(PROBES) {
             let extents = write.extents;
             self.submit_extra(Request { op: Op::Read, extents, ..Request::default() });
@@ -353,7 +350,7 @@ impl Round<'_> {
     /// the new clock.
     fn recover(&mut self, mut at: Nanos) -> Nanos {
         loop {
-            let contents = self.model.contents().expect("it was built to keep some");
+            let contents = self.engine.model.contents().expect("it was built to keep some");
             contents.lose_power(at, &mut self.chance);
             let until = match self.longest {
                 Some(longest) if self.crashes.chance(self.plan.in_recovery) => {
@@ -403,7 +400,7 @@ impl Round<'_> {
                 round: self.report.rounds,
                 point: self.report.points,
                 failed_at: self.failed_at,
-                at: self.load_time(self.now),
+                at: self.load_time(self.engine.now()),
                 wrong,
             });
         }

@@ -8,6 +8,7 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::faults::Faults;
+use sledsim_core::engine::Engine;
 use sledsim_core::model::torn_blocks::TornBlocks;
 use sledsim_core::model::{CompletionSink, Model};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
@@ -114,34 +115,20 @@ fn run(model: &mut dyn Model, epoch: &Epoch, until: Nanos) -> Epoch {
     let arrived = |request: &&Recorded| request.arrival <= until;
     let mut replayed =
         Epoch { requests: epoch.requests.iter().take_while(arrived).copied().collect(), ..*epoch };
-    let mut decided = Nanos::ZERO;
+    let mut engine = Engine::new(model);
     for index in 0..replayed.requests.len() {
         let recorded = replayed.requests[index];
         let mut sink = Completions { epoch: &mut replayed, zero };
         let arrival = recorded.arrival.since(zero);
-        run_before(model, &mut decided, arrival, &mut sink);
-        decided = arrival;
+        engine.wake_before(arrival, &mut sink);
         if recorded.op == Op::Write
-            && let Some(contents) = model.contents()
+            && let Some(contents) = engine.model.contents()
         {
             contents.stage_write(&recorded.tokens());
         }
-        model.submit(recorded.request(zero), &mut sink);
+        engine.submit(recorded.request(zero), &mut sink);
     }
     let mut sink = Completions { epoch: &mut replayed, zero };
-    run_before(model, &mut decided, until.since(zero), &mut sink);
+    engine.wake_before(until.since(zero), &mut sink);
     replayed
-}
-
-fn run_before(
-    model: &mut dyn Model,
-    decided: &mut Nanos,
-    until: Nanos,
-    sink: &mut dyn CompletionSink,
-) {
-    while let Some(at) = model.next_event().filter(|at| *at < until) {
-        // A model may ask to be woken at a time already passed.
-        *decided = at.max(*decided);
-        model.wake(*decided, sink);
-    }
 }

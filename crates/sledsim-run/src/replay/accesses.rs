@@ -63,7 +63,7 @@ impl TraceAccesses for Trace {
         let mut source = self.spec.source(blocks, check)?;
         let mut taken = 0_u64;
         while let Some(at) = source.next_arrival()? {
-            let request = source.take()?;
+            let request = source.take();
             for extent in &request.extents {
                 visit(*extent);
             }

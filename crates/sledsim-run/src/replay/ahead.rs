@@ -3,8 +3,8 @@
 use super::feed::{Feed, Placed};
 use serde_json::Value;
 use sledsim_base::error::{Error, Result};
+use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::plain_requests::Plain;
 use sledsim_traces::records::{DeviceSelection, Skipped};
 
 /// The most requests read ahead.
@@ -20,8 +20,8 @@ pub struct Ahead {
     block: Box<[Placed]>,
     /// The counts that [`Skipped`] has after each request.
     passed_over: Box<[[u64; 3]]>,
-    /// The first requests of the block, as far as they are plain.
-    plain: Vec<Plain>,
+    /// Working memory of [`Ahead::upcoming`].
+    upcoming: Vec<Extent>,
     /// The current request of the block, and the number read.
     at: usize,
     end: usize,
@@ -45,7 +45,7 @@ impl Ahead {
             feed,
             block: vec![Placed::default(); most].into(),
             passed_over: vec![[0; 3]; most].into(),
-            plain: Vec::with_capacity(most),
+            upcoming: Vec::with_capacity(most),
             at: 0,
             end: 0,
             counted: 0,
@@ -73,16 +73,18 @@ impl Ahead {
         self.block[..self.end].get(self.at)
     }
 
-    /// The current request and those after it, as far as they are known and plain.
-    #[inline]
-    pub fn plain(&self) -> &[Plain] {
-        self.plain.get(self.at..).unwrap_or_default()
+    /// The extents of the current request and those after it, as far as they are known.
+    pub fn upcoming(&mut self) -> &[Extent] {
+        self.upcoming.clear();
+        let known = self.block[..self.end].get(self.at..).unwrap_or_default();
+        let moving = known.iter().filter(|placed| placed.record.op.moves_data());
+        self.upcoming.extend(moving.filter_map(Placed::extent));
+        &self.upcoming
     }
 
     /// Reads a block.
     fn fill(&mut self) -> Result<bool> {
         (self.at, self.end, self.counted) = (0, 0, 0);
-        self.plain.clear();
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
@@ -105,11 +107,6 @@ impl Ahead {
                 }
             }
             *passed_over = self.feed.records.passed_over();
-            if self.plain.len() == self.end
-                && let Some(plain) = placed.plain()
-            {
-                self.plain.push(plain);
-            }
             self.end += 1;
             self.counted += 1;
         }

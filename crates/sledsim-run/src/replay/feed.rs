@@ -4,8 +4,8 @@ use super::mapping::{MappedRequest, Mapping};
 use super::spec::{Origin, TraceSpec};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
+use sledsim_base::request::{Extent, Flags, Request};
 use sledsim_base::units::Nanos;
-use sledsim_core::model::plain_requests::Plain;
 use sledsim_traces::records::{Records, Step};
 use sledsim_traces::sorter::Sorter;
 use sledsim_traces::{Clock, Record};
@@ -23,17 +23,23 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// The request, if it is plain.
+    /// Its extent on the device, if it moves data.
     #[inline]
-    pub fn plain(&self) -> Option<Plain> {
-        let Self { record, place, .. } = self;
-        let is_plain = record.op.moves_data() && place.blocks > 0 && !record.linked;
-        is_plain.then_some(Plain {
-            op: record.op,
-            lbn: place.lbn,
-            blocks: place.blocks,
-            stream: record.device,
-        })
+    pub fn extent(&self) -> Option<Extent> {
+        let MappedRequest { lbn, blocks, .. } = self.place;
+        (blocks > 0).then_some(Extent { lbn, blocks })
+    }
+
+    /// The request, without id and arrival.
+    #[inline]
+    pub fn request(&self) -> Request {
+        Request {
+            op: self.record.op,
+            stream: self.record.device,
+            flags: Flags::LINKED.when(self.record.linked),
+            extents: self.extent().into_iter().collect(),
+            ..Request::default()
+        }
     }
 }
 

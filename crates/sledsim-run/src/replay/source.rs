@@ -10,9 +10,8 @@ use super::spec::{BLK_ACTIONS, NOT_BEGUN, ORIGINS, TraceSpec};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
-use sledsim_base::request::{Extent, Extents, Flags, Request};
+use sledsim_base::request::{Extent, Request};
 use sledsim_base::units::Nanos;
-use sledsim_core::model::plain_requests::{Plain, PlainSource};
 use sledsim_core::model::source::Source;
 use sledsim_traces::records::{DeviceSelection, Records, Step};
 use sledsim_traces::{Clock, Record};
@@ -90,6 +89,8 @@ impl TraceSpec {
             arrivals,
             known: count.map(|count| count.min(self.requests.unwrap_or(u64::MAX))),
             taken: 0,
+            due: None,
+            failed: None,
             counts: Counts::default(),
             measured: Vec::new(),
         })
@@ -166,6 +167,10 @@ pub struct TraceSource {
     arrivals: Box<dyn Arrivals>,
     known: Option<u64>,
     taken: u64,
+    /// The arrival of the next request, once asked for.
+    due: Option<Nanos>,
+    /// Why there is none after the last request.
+    failed: Option<Error>,
     counts: Counts,
     /// The measured times of the requests taken, in order, if kept.
     measured: Vec<Measured>,
@@ -281,33 +286,19 @@ impl TraceSource {
 impl Source for TraceSource {
     #[inline]
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
-        self.arrivals.due(&mut self.ahead)
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        self.due = self.arrivals.due(&mut self.ahead)?;
+        Ok(self.due)
     }
 
-    fn take(&mut self) -> Result<Request> {
-        let due = self.next_arrival()?;
-        let (Some(arrival), Some(Placed { record, place, .. })) =
-            (due, self.arrivals.next(&self.ahead))
-        else {
-            return Err(nothing_due());
-        };
-        let id = self.taken;
-        let mut extents = Extents::new();
-        if place.blocks > 0 {
-            let (lbn, blocks) = (place.lbn, place.blocks);
-            extents.push(Extent { lbn, blocks });
-        }
-        let request = Request {
-            id,
-            arrival,
-            op: record.op,
-            stream: record.device,
-            flags: Flags::LINKED.when(record.linked),
-            extents,
-            ..Request::default()
-        };
-        self.send(arrival)?;
-        Ok(request)
+    fn take(&mut self) -> Request {
+        let (arrival, placed) = (self.due.take().zip(self.arrivals.next(&self.ahead)))
+            .expect("a host takes requests whose arrival it was told");
+        let request = Request { id: self.taken, arrival, ..placed.request() };
+        self.failed = self.send(arrival).err();
+        request
     }
 
     #[inline]
@@ -315,8 +306,8 @@ impl Source for TraceSource {
         self.arrivals.completed(id, at);
     }
 
-    fn plain(&mut self) -> Option<&mut dyn PlainSource> {
-        Some(self)
+    fn upcoming(&mut self) -> &[Extent] {
+        self.arrivals.upcoming(&mut self.ahead)
     }
 
     fn requests(&self) -> Option<u64> {
@@ -326,32 +317,6 @@ impl Source for TraceSource {
     fn share(&self) -> Option<f64> {
         self.ahead.feed.records.read_counter.share()
     }
-}
-
-impl PlainSource for TraceSource {
-    #[inline]
-    fn due(&mut self) -> Result<Nanos> {
-        Ok(self.next_arrival()?.unwrap_or(Nanos::MAX))
-    }
-
-    fn take_plain(&mut self, at: Nanos) -> Result<Option<Plain>> {
-        let Some(next) = self.arrivals.next(&self.ahead) else {
-            return Err(nothing_due());
-        };
-        let plain = next.plain();
-        if plain.is_some() {
-            self.send(at)?;
-        }
-        Ok(plain)
-    }
-
-    fn upcoming(&mut self) -> &[Plain] {
-        self.arrivals.upcoming(&self.ahead)
-    }
-}
-
-fn nothing_due() -> Error {
-    Error::Request("the trace has no request due".to_owned())
 }
 
 impl Counts {

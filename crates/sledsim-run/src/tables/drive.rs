@@ -7,6 +7,7 @@ use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
+use sledsim_core::engine::Engine;
 use sledsim_core::model::links::Links;
 use sledsim_core::model::{CompletionSink, Model};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
@@ -14,7 +15,7 @@ use sledsim_core::queueing::schedulers::SchedulerSpec;
 /// A device's model, its clock, and its bytes.
 pub struct Drive {
     device: Device,
-    model: Box<dyn Model>,
+    engine: Engine<Box<dyn Model>>,
     store: Store,
     /// When the last request was complete, or until when the device idled.
     clock: Nanos,
@@ -52,7 +53,7 @@ impl Drive {
         }
         Ok(Self {
             device: device.clone(),
-            model,
+            engine: Engine::new(model),
             store: Store::default(),
             clock: Nanos::ZERO,
             origin: Nanos::ZERO,
@@ -91,16 +92,14 @@ impl Medium for Drive {
         };
         let blocks = u64::from(request.blocks());
         let mut done = CompletionTime::default();
-        self.model.submit(request, &mut done);
+        self.engine.submit(request, &mut done);
         let completion = loop {
             if let Some(completion) = done.0 {
                 break completion;
             }
-            let Some(at) = self.model.next_event() else {
-                let id = self.next_id;
-                return Err(Error::Request(format!("request {id}: was never completed")));
-            };
-            self.model.wake(at, &mut done);
+            let next = self.engine.next_event(Nanos::MAX, Nanos::MAX);
+            assert_ne!(next, Nanos::MAX, "a device completes its requests");
+            self.engine.wake(next, &mut done);
         };
         self.cost.time += completion.since(self.clock);
         self.cost.blocks += blocks;

@@ -4,9 +4,9 @@
 use super::drive::{Arm, Drive};
 use crate::devices::disk::power::{Cause, DiskPower, Spindle};
 use crate::model::Energy;
-use crate::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
+use crate::model::mechanism::{Bounds, Mechanism, Passes, Service, Span, Start, Step};
 use sledsim_base::request::Request;
-use sledsim_base::row::{Parts, UNKNOWN_ENERGY};
+use sledsim_base::row::{Parts, Row, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
@@ -133,11 +133,11 @@ impl Mechanism for Disk {
             .map_or_else(|| self.estimate(at, request), |first| first - at)
     }
 
-    fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
+    fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
         let mut parts = Parts::default();
         let (delay, mut energy_j) = self.begin(at);
         parts.other = delay;
-        let (mut now, mut passes) = (at + delay, 0);
+        let (mut now, mut count) = (at + delay, 0);
         let drive = Arc::clone(&self.drive);
         let how = self.drive.access(request.op);
         for &extent in &request.extents {
@@ -150,7 +150,7 @@ impl Mechanism for Disk {
                 parts.settle += pass.settle;
                 parts.transfer += pass.transfer;
                 parts.rotation += pass.end - pass.arrive - pass.transfer;
-                steps.push(Step {
+                passes.push(Step {
                     seek_s: (pass.first - now).s(),
                     settle_s: pass.settle.s(),
                     transfer_s: (pass.end - pass.first).s(),
@@ -160,11 +160,12 @@ impl Mechanism for Disk {
                     energy_j: pass_j,
                     ..Step::default()
                 });
-                passes += 1;
+                count += 1;
                 (now, self.arm) = (pass.end, pass.arm);
             }
         }
-        Service { parts, passes, energy_nj: self.energy_nj(energy_j), ..Service::default() }
+        let energy_nj = self.energy_nj(energy_j);
+        Service { parts, passes: count, energy_nj, ..Service::default() }.set(row);
     }
 
     /// The cylinder of the first block.

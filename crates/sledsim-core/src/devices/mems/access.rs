@@ -1,7 +1,8 @@
 //! Accesses: the passes of a request, each with the seek before it.
 
 use super::kinematics::Kinematics;
-use super::motion::{Direction, Motion, Seek, State};
+use super::motion::{Direction, Motion, Seek, State, XSeek};
+use super::moves_ahead::MovesAhead;
 use super::passes::{Pass, Passes};
 use crate::devices::mems::parallel::Planner;
 use crate::model::mechanism::Step;
@@ -21,37 +22,83 @@ pub enum DirectionRule {
     AlwaysUp,
 }
 
+/// Takes the passes of an access.
+pub trait Emit {
+    /// Takes the next pass.
+    fn emit(&mut self, step: Step);
+}
+
+impl<F: FnMut(Step)> Emit for F {
+    fn emit(&mut self, step: Step) {
+        self(step);
+    }
+}
+
 /// A run of passes, held inline up to 64.
 type Run = SmallVec<[Pass; 64]>;
 
 /// Serves `extents` in order from `state`. Calls `emit` with one step per pass and
-/// leaves the final state of the sled in `state`. `elapsed_s` is the time already spent
-/// on the request.
+/// leaves the final state of the sled in `state`. `ahead` may know the first move in X;
+/// `elapsed_s` is the time already spent on the request.
 pub fn access<K: Kinematics>(
     motion: &Motion<K>,
     rule: DirectionRule,
     state: &mut State,
     extents: &[Extent],
+    ahead: &mut MovesAhead,
+    elapsed_s: f64,
+    emit: &mut impl Emit,
+) {
+    match rule {
+        DirectionRule::BestRun => access_runs(motion, state, extents, elapsed_s, emit),
+        _ => access_rows(motion, rule, state, extents, ahead, elapsed_s, emit),
+    }
+}
+
+/// As [`access`] under the other rules than [`DirectionRule::BestRun`].
+#[inline(always)] // hot
+pub fn access_rows<K: Kinematics>(
+    motion: &Motion<K>,
+    rule: DirectionRule,
+    state: &mut State,
+    extents: &[Extent],
+    ahead: &mut MovesAhead,
     mut elapsed_s: f64,
-    mut emit: impl FnMut(Step),
+    emit: &mut impl Emit,
 ) {
     let row_s = motion.row_s();
-    let mut passes = Passes::new(&motion.geometry, extents);
-    if rule == DirectionRule::BestRun {
-        while let Some(mut run) = next_run(&mut passes) {
-            let (_, up) = seek_to_run(motion, state, &run);
-            if up != (run[0].row <= run[run.len() - 1].row) {
-                run.reverse();
-            }
-            let forced = Some(if up { Direction::Up } else { Direction::Down });
-            for pass in &run {
-                step(motion, state, pass, forced, row_s, &mut elapsed_s, &mut emit);
-            }
+    let passes = Passes::new(&motion.geometry, motion.locator(), extents);
+    let forced = (rule == DirectionRule::AlwaysUp).then_some(Direction::Up);
+    let mut is_first = true;
+    for pass in passes {
+        let x = match is_first {
+            true => ahead.take(motion, state.x_m, pass.cylinder),
+            false => x_seek(motion, state, &pass),
+        };
+        is_first = false;
+        step(motion, state, &pass, &x, forced, row_s, &mut elapsed_s, emit);
+    }
+}
+
+/// As [`access`] under [`DirectionRule::BestRun`].
+pub fn access_runs<K: Kinematics>(
+    motion: &Motion<K>,
+    state: &mut State,
+    extents: &[Extent],
+    mut elapsed_s: f64,
+    emit: &mut impl Emit,
+) {
+    let row_s = motion.row_s();
+    let mut passes = Passes::new(&motion.geometry, motion.locator(), extents);
+    while let Some(mut run) = next_run(&mut passes) {
+        let (_, up) = seek_to_run(motion, state, &run);
+        if up != (run[0].row <= run[run.len() - 1].row) {
+            run.reverse();
         }
-    } else {
-        let forced = (rule == DirectionRule::AlwaysUp).then_some(Direction::Up);
-        for pass in passes {
-            step(motion, state, &pass, forced, row_s, &mut elapsed_s, &mut emit);
+        let forced = Some(if up { Direction::Up } else { Direction::Down });
+        for pass in &run {
+            let x = x_seek(motion, state, pass);
+            step(motion, state, pass, &x, forced, row_s, &mut elapsed_s, emit);
         }
     }
 }
@@ -65,14 +112,14 @@ pub fn first_seek<K: Kinematics>(
     extents: &[Extent],
 ) -> Option<Seek> {
     if rule == DirectionRule::BestRun {
-        let run = next_run(&mut Passes::new(&motion.geometry, extents))?;
+        let run = next_run(&mut Passes::new(&motion.geometry, motion.locator(), extents))?;
         return Some(seek_to_run(motion, state, &run).0);
     }
     let first = extents.iter().find(|extent| extent.blocks > 0)?;
     let place = motion.geometry.locate(first.lbn);
     let pass = Pass { cylinder: place.cylinder, row: place.row, ..Pass::default() };
     let forced = (rule == DirectionRule::AlwaysUp).then_some(Direction::Up);
-    Some(seek_to_pass(motion, state, &pass, forced).0)
+    Some(motion.seek_to_row(state, &x_seek(motion, state, &pass), pass.row, forced).0)
 }
 
 /// Serves a plan from `state`, as [`access`] does; `emit` also gets the index of the
@@ -108,7 +155,8 @@ pub fn access_planned<K: Kinematics>(
             let index = if up { first + step_of } else { last - step_of };
             let mut emit = |step| emit(step, index);
             let pass = pass(index);
-            step(motion, state, &pass, forced, row_s, &mut elapsed_s, &mut emit);
+            let x = x_seek(motion, state, &pass);
+            step(motion, state, &pass, &x, forced, row_s, &mut elapsed_s, &mut emit);
         }
         first = last + 1;
     }
@@ -131,25 +179,36 @@ pub fn first_planned_seek<K: Kinematics>(
     };
     let (first, last) = (end(&sweep[0]), end(&sweep[sweep.len() - 1]));
     Some(match rule {
-        DirectionRule::AlwaysUp => seek_to_pass(motion, state, &first, Some(Direction::Up)).0,
+        DirectionRule::AlwaysUp => {
+            let x = x_seek(motion, state, &first);
+            motion.seek_to_row(state, &x, first.row, Some(Direction::Up)).0
+        }
         _ => seek_to_run(motion, state, &[first, last]).0,
     })
 }
 
+/// The X part of the seek to a pass.
+#[inline(always)]
+fn x_seek<K: Kinematics>(motion: &Motion<K>, state: &State, pass: &Pass) -> XSeek {
+    motion.x_seek(state.x_m, motion.geometry.x_m(pass.cylinder))
+}
+
 /// Performs one pass, seek and transfer, and leaves its final state in `state`.
 #[inline(always)] // hot: once a pass
+#[expect(clippy::too_many_arguments, reason = "one call, inlined, three times")]
 fn step<K: Kinematics>(
     motion: &Motion<K>,
     state: &mut State,
     pass: &Pass,
+    x: &XSeek,
     forced: Option<Direction>,
     row_s: f64,
     elapsed_s: &mut f64,
-    emit: &mut impl FnMut(Step),
+    emit: &mut (impl Emit + ?Sized),
 ) {
-    let (seek, direction) = seek_to_pass(motion, state, pass, forced);
+    let (seek, is_up) = motion.seek_to_row(state, x, pass.row, forced);
     *elapsed_s += seek.seek_s + row_s;
-    emit(Step {
+    emit.emit(Step {
         seek_s: seek.seek_s,
         x_seek_s: seek.x_seek_s,
         y_seek_s: seek.y_seek_s,
@@ -157,43 +216,16 @@ fn step<K: Kinematics>(
         turnaround_s: seek.turnaround_s,
         transfer_s: row_s,
         turns: seek.turns,
-        direction: direction.sign(),
+        direction: 2 * i8::from(is_up) - 1,
         cylinder: pass.cylinder,
         lbn: pass.lbn,
         blocks: pass.blocks,
         end: Nanos::from_s(*elapsed_s),
         ..Step::default()
     });
-    let end = match direction {
-        Direction::Up => pass.row + 1,
-        Direction::Down => pass.row,
-    };
     state.x_m = motion.geometry.x_m(pass.cylinder);
-    state.y = motion.edge(direction, end);
+    state.y = motion.end_of_pass(is_up, pass.row);
     state.turning_s = 0.0;
-}
-
-/// The seek to the start of a pass, in the given direction or the faster one.
-#[inline(always)] // hot: once a pass
-fn seek_to_pass<K: Kinematics>(
-    motion: &Motion<K>,
-    state: &State,
-    pass: &Pass,
-    forced: Option<Direction>,
-) -> (Seek, Direction) {
-    let x_m = motion.geometry.x_m(pass.cylinder);
-    let start = |direction| match direction {
-        Direction::Up => motion.edge(Direction::Up, pass.row),
-        Direction::Down => motion.edge(Direction::Down, pass.row + 1),
-    };
-    match forced {
-        Some(direction) => (motion.seek(state, x_m, &start(direction)), direction),
-        None => {
-            let (up, down) = (start(Direction::Up), start(Direction::Down));
-            let (seek, is_up) = motion.faster_seek(state, x_m, &up, &down);
-            (seek, if is_up { Direction::Up } else { Direction::Down })
-        }
-    }
 }
 
 /// The faster of the seeks to the two ends of a run, and whether it starts an upward

@@ -4,6 +4,7 @@ use super::access::{DirectionRule, access, access_planned};
 use super::idle::park_state;
 use super::kinematics::{Kinematics, MotionState};
 use super::motion::{Direction, Motion, Seek, State};
+use super::moves_ahead::MovesAhead;
 use super::spec::{Mems, WithMotion};
 use crate::devices::mems::parallel::{Parallel, Planner};
 use crate::model::links;
@@ -186,7 +187,8 @@ impl<K: Kinematics + Debug> Calculator for MotionCalculator<K> {
         self.check(extent)?;
         let mut state = start.map_or(Ok(self.parked), |point| self.state(&point))?;
         let mut steps = Vec::new();
-        access(&self.motion, self.rule, &mut state, &[extent], 0.0, |step| {
+        let ahead = &mut MovesAhead::default();
+        access(&self.motion, self.rule, &mut state, &[extent], ahead, 0.0, &mut |step: Step| {
             steps.push(step);
         });
         Ok((steps, state.into()))

@@ -7,9 +7,9 @@
 //! * [`locator`]: the location of a block, faster.
 //! * [`kinematics`]: travel and turnaround times along one axis.
 //! * [`motion`]: seeks of the sled in X and Y.
+//! * [`moves_ahead`]: moves in X known before the request that needs them.
 //! * [`passes`]: the Y sweeps in which extents are read or written.
 //! * [`access`]: the passes of a request with the seeks between them.
-//! * [`plain_access`]: the same for plain requests, faster.
 //! * `estimates`: seeks before requests that wait, from tables.
 //! * [`power`]: power by state, and settings that save energy.
 //! * [`idle`]: where a sled is while it has no work.
@@ -36,9 +36,9 @@ pub mod kinematics;
 pub mod locator;
 pub mod maps;
 pub mod motion;
+pub mod moves_ahead;
 pub mod parallel;
 pub mod passes;
-pub mod plain_access;
 mod planning;
 pub mod power;
 pub mod sled;

@@ -7,11 +7,10 @@
 use super::geometry::{Geometry, Location};
 use super::kinematics::{Axis, Kinematics, Moment, MotionState};
 use super::locator::Locator;
-use super::plain_access::RowSeeks;
-use sledsim_base::units::Nanos;
 
 /// Direction of Y motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)] // a point has no padding: its bytes would be copied one by one
 pub enum Direction {
     /// Towards higher Y.
     Up,
@@ -46,15 +45,18 @@ pub struct YPoint {
     pub y_m: f64,
     /// Direction of motion.
     pub direction: Direction,
-    /// Index among the row edges, whose seeks are tabulated.
-    edge: Option<u32>,
+    /// Index among the row edges, whose seeks are tabulated; else [`NO_EDGE`].
+    edge: u32,
 }
+
+/// The index of a point that is no tabulated row edge.
+const NO_EDGE: u32 = u32::MAX;
 
 impl YPoint {
     /// Its index among the row edges, if they are tabulated and it is one.
     #[inline]
     pub(super) fn edge(&self) -> Option<u32> {
-        self.edge
+        (self.edge != NO_EDGE).then_some(self.edge)
     }
 }
 
@@ -88,8 +90,8 @@ pub struct Seek {
 
 /// The X part of a seek.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct XSeek {
-    total_s: f64,
+pub(super) struct XSeek {
+    pub total_s: f64,
     settle_s: f64,
 }
 
@@ -110,16 +112,16 @@ impl XSeek {
 }
 
 impl Seek {
-    /// From `from`, with these parts.
+    /// With these parts, after what is left of a turnaround.
     #[inline]
-    fn of(x: &XSeek, y: &YSeek, from: &State) -> Self {
-        let y_seek_s = y.total_s + from.turning_s;
+    fn of(x: &XSeek, y: &YSeek, turning_s: f64) -> Self {
+        let y_seek_s = y.total_s + turning_s;
         Self {
             seek_s: x.or_longer(y_seek_s),
             x_seek_s: x.total_s,
             y_seek_s,
             settle_s: x.settle_s,
-            turnaround_s: y.turnaround_s + from.turning_s,
+            turnaround_s: y.turnaround_s + turning_s,
             turns: y.turns,
         }
     }
@@ -156,15 +158,11 @@ pub struct Motion<K> {
     kinematics: K,
     /// The shortest turnaround: at the edge, where the springs help most.
     least_turnaround_s: f64,
-    /// All row edges, upward ones first; empty if there are too many, or a seek between
-    /// two takes 4 s.
+    /// All row edges, upward ones first; empty if there are too many.
     edges: Vec<YPoint>,
     /// Y seeks between them.
     table: Vec<YSeek>,
-    row_seeks: RowSeeks,
     locator: Locator,
-    /// [`Drive::settle_s`].
-    settle: Nanos,
     row_s: f64,
 }
 
@@ -188,9 +186,7 @@ impl<K: Kinematics> Motion<K> {
             least_turnaround_s,
             edges: Vec::new(),
             table: Vec::new(),
-            row_seeks: RowSeeks::default(),
             locator: Locator::new(&geometry),
-            settle: Nanos::from_s(drive.settle_s),
             row_s: f64::from(geometry.row_bits) * geometry.bit_m / drive.access_m_s,
         };
         if geometry.rows > MAX_TABLED_ROWS {
@@ -201,7 +197,7 @@ impl<K: Kinematics> Motion<K> {
             .flat_map(|direction| (0..=geometry.rows).map(move |edge| (direction, edge)))
             .zip(0..)
             .map(|((direction, edge), index)| YPoint {
-                edge: Some(index),
+                edge: index,
                 ..motion.untabled_edge(direction, edge)
             });
         motion.edges = edges.collect();
@@ -209,11 +205,6 @@ impl<K: Kinematics> Motion<K> {
         motion.table = (edges.iter())
             .flat_map(|from| edges.iter().map(|to| motion.compute_y_seek(from, to)))
             .collect();
-        let times = (motion.table.iter()).map(|seek| (seek.total_s, seek.turnaround_s));
-        match RowSeeks::new(edges.len(), times) {
-            Some(row_seeks) => motion.row_seeks = row_seeks,
-            None => (motion.edges, motion.table) = (Vec::new(), Vec::new()),
-        }
         motion
     }
 
@@ -232,36 +223,27 @@ impl<K: Kinematics> Motion<K> {
         }
     }
 
-    /// The row boundary with this index among all of them.
+    /// Where a pass over `row` ends, upward or not. Without a branch on that: it cannot be
+    /// foreseen.
+    #[inline(always)] // hot: once a pass
+    pub(super) fn end_of_pass(&self, is_up: bool, row: u32) -> YPoint {
+        let edge = row + u32::from(is_up);
+        let index = edge + (self.geometry.rows + 1) * u32::from(!is_up);
+        match self.edges.get(index as usize) {
+            Some(point) => *point,
+            None => self.edge(if is_up { Direction::Up } else { Direction::Down }, edge),
+        }
+    }
+
     #[inline]
-    pub(super) fn point_at(&self, index: u32) -> YPoint {
-        self.edges[index as usize]
+    pub(super) fn locator(&self) -> &Locator {
+        &self.locator
     }
 
     /// The location of a block.
     #[inline(always)]
     pub(super) fn locate(&self, lbn: u64) -> Location {
         self.locator.locate(&self.geometry, lbn)
-    }
-
-    #[inline]
-    pub(super) fn row_seeks(&self) -> &RowSeeks {
-        &self.row_seeks
-    }
-
-    /// The time of a move in X, and its settling rounded; `travel_s` is the time of the
-    /// travel alone, if it is known.
-    #[inline(always)]
-    pub(super) fn x_seek_and_settle(
-        &self,
-        from_m: f64,
-        to_m: f64,
-        travel_s: Option<f64>,
-    ) -> (f64, Nanos) {
-        let travel = || travel_s.unwrap_or_else(|| self.x_travel_s(from_m, to_m));
-        let x = self.x_seek_with(from_m, to_m, travel);
-        let settles = x.settle_s != 0.0;
-        (x.total_s, if settles { self.settle } else { Nanos::ZERO })
     }
 
     /// The times of travels in X.
@@ -282,7 +264,7 @@ impl<K: Kinematics> Motion<K> {
     /// Any other point in Y.
     #[must_use]
     pub fn point(&self, y_m: f64, direction: Direction) -> YPoint {
-        YPoint { y_m, direction, edge: None }
+        YPoint { y_m, direction, edge: NO_EDGE }
     }
 
     /// Time of one row under the tips, servo included.
@@ -295,7 +277,7 @@ impl<K: Kinematics> Motion<K> {
     #[must_use]
     pub fn seek(&self, from: &State, x_m: f64, to: &YPoint) -> Seek {
         let x = self.x_seek(from.x_m, x_m);
-        Seek::of(&x, &self.y_seek(&from.y, to, x.total_s > 0.0), from)
+        Seek::of(&x, &self.y_seek(&from.y, to, x.total_s > 0.0), from.turning_s)
     }
 
     /// The faster of the seeks to `up` and to `down`, and whether it is the one to
@@ -307,7 +289,72 @@ impl<K: Kinematics> Motion<K> {
         let [up, down] = [up, down].map(|to| self.y_seek(&from.y, to, x.total_s > 0.0));
         let [up_s, down_s] = [up, down].map(|y| x.or_longer(y.total_s + from.turning_s));
         let is_up = up_s < down_s;
-        (Seek::of(&x, if is_up { &up } else { &down }, from), is_up)
+        (Seek::of(&x, if is_up { &up } else { &down }, from.turning_s), is_up)
+    }
+
+    /// The seek to a pass over `row` in the direction `forced`, or else in the faster one,
+    /// and whether that is up; down wins ties. `x` is its X part.
+    #[inline(always)] // hot: once a pass
+    pub(super) fn seek_to_row(
+        &self,
+        from: &State,
+        x: &XSeek,
+        row: u32,
+        forced: Option<Direction>,
+    ) -> (Seek, bool) {
+        match from.y.edge() {
+            Some(edge) if from.turning_s == 0.0 => self.tabled_seek(edge, x, row, forced),
+            _ => self.any_seek(from, x, row, forced),
+        }
+    }
+
+    fn any_seek(
+        &self,
+        from: &State,
+        x: &XSeek,
+        row: u32,
+        forced: Option<Direction>,
+    ) -> (Seek, bool) {
+        let ends = [self.edge(Direction::Up, row), self.edge(Direction::Down, row + 1)];
+        let [up, down] = ends.map(|to| self.y_seek(&from.y, &to, x.total_s > 0.0));
+        let [up_s, down_s] = [up, down].map(|y| x.or_longer(y.total_s + from.turning_s));
+        let is_up = forced.map_or(up_s < down_s, |direction| direction == Direction::Up);
+        let y = if is_up { up } else { down };
+        (Seek::of(x, &y, from.turning_s), is_up)
+    }
+
+    /// As [`Motion::any_seek`] from a row edge, with less work.
+    #[inline(always)]
+    fn tabled_seek(
+        &self,
+        from: u32,
+        x: &XSeek,
+        row: u32,
+        forced: Option<Direction>,
+    ) -> (Seek, bool) {
+        let edges = self.edges.len();
+        let from_here = &self.table[from as usize * edges..][..edges];
+        // A sled that is there with the right direction stays, unless X moves.
+        let stays = |to: u32| x.total_s == 0.0 && to == from;
+        let total_s = |to: u32| if stays(to) { 0.0 } else { from_here[to as usize].total_s };
+        let (up, down) = (row, self.geometry.rows + 1 + row + 1);
+        let (up_y_s, down_y_s) = (total_s(up), total_s(down));
+        let (up_s, down_s) = (x.or_longer(up_y_s), x.or_longer(down_y_s));
+        let is_up = match forced {
+            None => up_s < down_s,
+            Some(direction) => direction == Direction::Up,
+        };
+        let to = down ^ ((up ^ down) & u32::from(is_up).wrapping_neg());
+        let y = if stays(to) { YSeek::default() } else { from_here[to as usize] };
+        let seek = Seek {
+            seek_s: pick(is_up, up_s, down_s),
+            x_seek_s: x.total_s,
+            y_seek_s: pick(is_up, up_y_s, down_y_s),
+            settle_s: x.settle_s,
+            turnaround_s: y.turnaround_s,
+            turns: y.turns,
+        };
+        (seek, is_up)
     }
 
     /// The Y part of a seek from `from` to `to` while X moves.
@@ -362,13 +409,20 @@ impl<K: Kinematics> Motion<K> {
             && (to_m - from_m).abs() < 1.5 * self.geometry.bit_m
     }
 
+    /// The X part of a seek.
     #[inline]
-    fn x_seek(&self, from_m: f64, to_m: f64) -> XSeek {
+    pub(super) fn x_seek(&self, from_m: f64, to_m: f64) -> XSeek {
         self.x_seek_with(from_m, to_m, || self.x_travel_s(from_m, to_m))
     }
 
+    /// As [`Motion::x_seek`]; `travel_s` is the time of the travel alone.
     #[inline(always)]
-    fn x_seek_with(&self, from_m: f64, to_m: f64, travel_s: impl FnOnce() -> f64) -> XSeek {
+    pub(super) fn x_seek_with(
+        &self,
+        from_m: f64,
+        to_m: f64,
+        travel_s: impl FnOnce() -> f64,
+    ) -> XSeek {
         if from_m == to_m {
             return XSeek::default();
         }
@@ -384,7 +438,7 @@ impl<K: Kinematics> Motion<K> {
         if !x_moves && from.y_m == to.y_m && from.direction == to.direction {
             return YSeek::default();
         }
-        match (from.edge, to.edge) {
+        match (from.edge(), to.edge()) {
             (Some(from), Some(to)) => self.table[from as usize * self.edges.len() + to as usize],
             _ => self.compute_y_seek(from, to),
         }
@@ -416,4 +470,12 @@ impl<K: Kinematics> Motion<K> {
         let travel_s = self.kinematics.travel_s(axis, from.y_m, to.y_m, speed_m_s);
         YSeek { total_s: travel_s + turnaround_s, turnaround_s, turns }
     }
+}
+
+/// `yes` or `no`, without a branch: which is chosen at random costs a branch more than the
+/// rest of a pass, as it is known only at the end of a long chain of arithmetic.
+#[inline(always)]
+fn pick(choice: bool, yes: f64, no: f64) -> f64 {
+    let mask = u64::from(choice).wrapping_neg();
+    f64::from_bits(no.to_bits() ^ ((yes.to_bits() ^ no.to_bits()) & mask))
 }

@@ -1,17 +1,18 @@
 //! The sled: a mechanism that holds its position, coasts or parks when idle.
 
-use super::access::{DirectionRule, access, access_planned, first_planned_seek, first_seek};
+use super::access::{
+    DirectionRule, Emit, access_planned, access_rows, access_runs, first_planned_seek, first_seek,
+};
 use super::estimates::{Estimates, on_cylinder};
 use super::idle::{Idle, Park, coast, park_state};
 use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, State};
+use super::moves_ahead::MovesAhead;
 use super::parallel::Parallel;
-use super::plain_access::{MovesAhead, access_plain, is_plain};
 use super::planning::Planning;
 use super::power::{PassEnergy, Power, Savings, TipPower};
-use crate::model::mechanism::{Bounds, Mechanism, Service, Span, Start, Step};
+use crate::model::mechanism::{Bounds, Mechanism, Passes, Span, Start, Step};
 use crate::model::media_writes::BlockOrder;
-use crate::model::plain_requests::Plain;
 use crate::model::{BatchPlanner, Energy};
 use crate::power;
 use crate::power::{IdleTracker, PowerOn};
@@ -67,6 +68,39 @@ struct Startup {
     woken_s: f64,
 }
 
+/// The passes of a service so far.
+struct Totals<'a> {
+    parts: Parts,
+    count: u32,
+    /// The end of the last one.
+    end: Nanos,
+    energy: PassEnergy,
+    tips: TipPower,
+    passes: &'a mut Passes,
+}
+
+impl<'a> Totals<'a> {
+    /// None yet, of a service that begins after `wait_s`.
+    #[inline(always)] // as add
+    fn new(wait_s: f64, tips: TipPower, passes: &'a mut Passes) -> Self {
+        let end = Nanos::from_s(wait_s);
+        let parts = Parts { other: end, ..Parts::default() };
+        Self { parts, count: 0, end, energy: PassEnergy::default(), tips, passes }
+    }
+}
+
+impl Emit for Totals<'_> {
+    #[inline(always)] // hot: once a pass
+    fn emit(&mut self, mut step: Step) {
+        step.add_to(&mut self.parts, self.end);
+        self.end = step.end;
+        self.count += 1;
+        let pass_mj = self.energy.add(&self.tips, step.seek_s, step.transfer_s, step.blocks);
+        step.energy_j = 1e-3 * pass_mj;
+        self.passes.push(step);
+    }
+}
+
 impl<K: Kinematics> Sled<K> {
     /// Creates a sled at its park position at time zero; awake, unless it starts off.
     #[must_use]
@@ -109,33 +143,36 @@ impl<K: Kinematics> Sled<K> {
         planner.plan(&plans.parallel, &request.extents, reach, from);
     }
 
-    /// Plans `request` and serves it.
-    fn serve_planned(
+    /// Serves a request that is planned, or whose passes are swept run by run.
+    #[inline(never)] // keeps the common case apart
+    fn access_apart<'a>(
         &mut self,
         at: Nanos,
         request: &Request,
-        startup_s: f64,
-        steps: &mut Vec<Step>,
-    ) {
-        let mut state = self.state;
+        wait_s: f64,
+        mut totals: Totals<'a>,
+    ) -> Totals<'a> {
+        let (mut state, rule) = (self.state, self.behaviour.direction);
         if let Some(plans) = self.plans(request) {
             self.plan(plans, at, &state, request);
+            let plans = self.plans.as_deref_mut().expect("the request is planned");
+            self.ahead.skip();
+            let (lbns, of_pass) = (&mut plans.lbns, &mut plans.of_pass);
+            lbns.clear();
+            of_pass.clear();
+            let plan = &*plans.planner.get_mut();
+            access_planned(&self.motion, rule, &mut state, plan, wait_s, |step, pass| {
+                let from = lbns.len();
+                lbns.extend_from_slice(plan.lbns(&plan.passes()[pass]));
+                of_pass.push(from..lbns.len());
+                totals.emit(step);
+            });
+        } else {
+            self.forget_plan();
+            access_runs(&self.motion, &mut state, &request.extents, wait_s, &mut totals);
         }
-        let Some(plans) = self.plans.as_deref_mut() else {
-            return;
-        };
-        let (lbns, of_pass) = (&mut plans.lbns, &mut plans.of_pass);
-        lbns.clear();
-        of_pass.clear();
-        let plan = &*plans.planner.get_mut();
-        let rule = self.behaviour.direction;
-        access_planned(&self.motion, rule, &mut state, plan, startup_s, |step, pass| {
-            let from = lbns.len();
-            lbns.extend_from_slice(plan.lbns(&plan.passes()[pass]));
-            of_pass.push(from..lbns.len());
-            steps.push(step);
-        });
         self.state = state;
+        totals
     }
 
     /// The state at `at`, and the time to wake up or to become ready first.
@@ -185,46 +222,6 @@ impl<K: Kinematics> Sled<K> {
         Startup { wait_s, woken_s }
     }
 
-    /// Serves a request that has begun.
-    fn serve_begun(
-        &mut self,
-        at: Nanos,
-        startup: &Startup,
-        request: &Request,
-        steps: &mut Vec<Step>,
-    ) -> Service {
-        let from = steps.len();
-        if self.plans(request).is_some() {
-            self.serve_planned(at, request, startup.wait_s, steps);
-        } else {
-            self.forget_plan();
-            access(
-                &self.motion,
-                self.behaviour.direction,
-                &mut self.state,
-                &request.extents,
-                startup.wait_s,
-                |step| steps.push(step),
-            );
-        }
-        let tips = self.tips(request.op, &request.extents);
-        let mut end = Nanos::from_s(startup.wait_s);
-        let mut parts = Parts { other: end, ..Parts::default() };
-        let mut energy = PassEnergy::default();
-        for step in &mut steps[from..] {
-            parts = parts + step.parts(end);
-            end = step.end;
-            let pass_mj = energy.add(&tips, step.seek_s, step.transfer_s, step.blocks);
-            step.energy_j = 1e-3 * pass_mj;
-        }
-        Service {
-            parts,
-            passes: (steps.len() - from) as u32,
-            energy_nj: self.finish(at, end, startup, &energy),
-            ..Service::default()
-        }
-    }
-
     /// The blocks of passes are not known to differ from their extents.
     #[inline]
     fn forget_plan(&mut self) {
@@ -240,17 +237,19 @@ impl<K: Kinematics> Sled<K> {
         TipPower::of(power, savings, &self.motion.geometry, op, extents)
     }
 
-    /// Counts the energy of a service that began at `at` and took until `end` after that;
-    /// returns what the request spent, in nJ.
-    #[inline]
-    fn finish(&mut self, at: Nanos, end: Nanos, startup: &Startup, energy: &PassEnergy) -> u64 {
+    /// Counts the energy of a service that began at `at`, and sets in `row` what it took.
+    #[inline(always)] // hot: once a request
+    fn finish(&mut self, at: Nanos, startup: &Startup, totals: &Totals<'_>, row: &mut Row) {
+        let energy = &totals.energy;
         let startup_j = 1e-3 * self.behaviour.power.startup_mw * startup.woken_s;
         let (seek_j, transfer_j) = (1e-3 * energy.seek_mj, 1e-3 * energy.transfer_mj);
         self.energy.startup_j += startup_j;
         self.energy.seek_j += seek_j;
         self.energy.transfer_j += transfer_j;
-        self.free = at + end;
-        ((startup_j + seek_j + transfer_j) * 1e9 + 0.5) as i64 as u64
+        self.free = at + totals.end;
+        row.parts = totals.parts;
+        (row.passes, row.retries, row.status) = (totals.count, 0, Status::Ok);
+        row.energy_nj = ((startup_j + seek_j + transfer_j) * 1e9 + 0.5) as i64 as u64;
     }
 
     /// Energy of `idle` time without work, as (idle, inactive).
@@ -297,69 +296,26 @@ impl<K: Kinematics> Mechanism for Sled<K> {
             .unwrap_or_else(|| self.estimate(at, request))
     }
 
-    fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
+    fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
         let startup = self.begin(at);
-        self.serve_begun(at, &startup, request, steps)
+        let tips = self.tips(request.op, &request.extents);
+        let mut totals = Totals::new(startup.wait_s, tips, passes);
+        let rule = self.behaviour.direction;
+        if rule == DirectionRule::BestRun || self.plans(request).is_some() {
+            let totals = self.access_apart(at, request, startup.wait_s, totals);
+            return self.finish(at, &startup, &totals, row);
+        }
+        self.forget_plan();
+        let (state, ahead, wait_s) = (&mut self.state, &mut self.ahead, startup.wait_s);
+        access_rows(&self.motion, rule, state, &request.extents, ahead, wait_s, &mut totals);
+        self.finish(at, &startup, &totals, row);
     }
 
-    fn foresee(&mut self, upcoming: &[Plain]) {
+    fn foresee(&mut self, upcoming: &[Extent]) {
         let always = self.plans.as_deref().is_some_and(|plans| plans.always);
         if !always && self.behaviour.direction != DirectionRule::BestRun {
             self.ahead.extend(&self.motion, self.state.x_m, upcoming);
         }
-    }
-
-    fn serve_plain(
-        &mut self,
-        at: Nanos,
-        plain: &Plain,
-        row: &mut Row,
-        passes: &mut Vec<(Nanos, u32)>,
-        steps: &mut Vec<Step>,
-    ) -> Nanos {
-        let startup = self.begin(at);
-        let rule = self.behaviour.direction;
-        let is_planned = self.plans.as_deref().is_some_and(|plans| plans.always);
-        if is_planned || !is_plain(rule, &self.state) {
-            self.ahead.skip();
-            steps.clear();
-            let service =
-                self.serve_begun(at, &startup, &plain.request(row.id, row.arrival), steps);
-            passes.extend(steps.iter().map(Step::end_and_blocks));
-            service.set(row);
-            return service.parts.total();
-        }
-        self.forget_plan();
-        let Plain { lbn, blocks, .. } = *plain;
-        let extent = Extent { lbn, blocks };
-        let tips = self.tips(plain.op, &[extent]);
-        let row_s = self.motion.row_s();
-        let other = Nanos::from_s(startup.wait_s);
-        let mut parts = Parts { other, ..Parts::default() };
-        let (mut elapsed_s, mut end) = (startup.wait_s, other);
-        let mut energy = PassEnergy::default();
-        let before = passes.len();
-        let ahead = &mut self.ahead;
-        access_plain(&self.motion, rule, &mut self.state, extent, ahead, |pass| {
-            elapsed_s += pass.seek_s + row_s;
-            let since = end;
-            end = Nanos::from_s(elapsed_s);
-            let seek = pass.seek.min(end - since);
-            parts.seek += seek;
-            parts.transfer += end - since - seek;
-            parts.x_seek += pass.x_seek;
-            parts.y_seek += pass.y_seek;
-            parts.settle += pass.settle;
-            parts.turnaround += pass.turnaround;
-            energy.add(&tips, pass.seek_s, row_s, pass.blocks);
-            passes.push((end, pass.blocks));
-        });
-        row.parts = parts;
-        row.passes = (passes.len() - before) as u32;
-        row.retries = 0;
-        row.status = Status::Ok;
-        row.energy_nj = self.finish(at, end, &startup, &energy);
-        end
     }
 
     fn target_cylinder(&self, request: &Request) -> i64 {

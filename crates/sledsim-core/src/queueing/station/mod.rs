@@ -8,7 +8,6 @@
 //!
 //! Modules in reading order:
 //! - `plain`: the station without a buffer;
-//! - `plain_requests`: the same for plain requests;
 //! - `batches`: commands that a station serves together;
 //! - `merging`: waiting requests with adjoining extents, served as one;
 //! - `buffer`: the keys of a buffer;
@@ -16,8 +15,6 @@
 //! - `buffered`: the station with a buffer.
 
 mod plain;
-
-mod plain_requests;
 
 mod batches;
 

@@ -13,14 +13,12 @@
 
 use super::Interface;
 use super::batches::{Batches, Batching};
-use super::plain_requests;
 use crate::model::links::Links;
-use crate::model::mechanism::{Mechanism, Service, Step};
+use crate::model::mechanism::{Mechanism, Passes};
 use crate::model::media_writes::MediaWrites;
-use crate::model::plain_requests::PlainModel;
 use crate::model::{Busy, CompletionSink, Model, Report, Rest};
 use crate::queueing::schedulers::{Scheduler, Waiting};
-use sledsim_base::request::{Flags, Op, Request};
+use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::{Row, Status, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
@@ -34,7 +32,6 @@ pub struct Station<M: Mechanism> {
     /// Whether requests are served in the order of `incoming`, and the scheduler holds
     /// none.
     pub(super) in_order: bool,
-    pub(super) plain_queue: plain_requests::Queue,
     pub(super) interface: Interface,
     /// Commands on their way through the bus, in the order of `ready`.
     pub(super) incoming: VecDeque<Waiting>,
@@ -42,11 +39,9 @@ pub struct Station<M: Mechanism> {
     pub(super) mechanism_free: Nanos,
     pub(super) busy: Busy,
     pub(super) bus_busy: Busy,
-    /// The request in service, its passes, and the end and blocks of each since `start`
-    /// (no blocks if it will be repeated).
+    /// The request in service, and its passes.
     pub(super) row: Row,
-    pub(super) steps: Vec<Step>,
-    pub(super) passes: Vec<(Nanos, u32)>,
+    pub(super) passes: Passes,
     /// The pass whose end is the next event, while a read is in service.
     pub(super) reading: Option<usize>,
     /// Requests that the scheduler holds.
@@ -85,7 +80,6 @@ impl<M: Mechanism> Station<M> {
             device,
             mechanism,
             in_order: scheduler.is_in_order(),
-            plain_queue: plain_requests::Queue::default(),
             scheduler,
             interface,
             incoming: VecDeque::new(),
@@ -94,8 +88,7 @@ impl<M: Mechanism> Station<M> {
             busy: Busy::default(),
             bus_busy: Busy::default(),
             row: Row::default(),
-            steps: Vec::new(),
-            passes: Vec::new(),
+            passes: Passes::default(),
             reading: None,
             waiting: 0,
             next: None,
@@ -126,16 +119,11 @@ impl<M: Mechanism> Station<M> {
         matches!(self.batching, Batching::Window(_) | Batching::Adjacent)
     }
 
-    /// The interface costs of a request; none if a background task of the device
-    /// issued it.
-    fn interface_of(&self, request: &Request) -> Interface {
-        if request.flags.contains(Flags::FOR_TASK) { Interface::default() } else { self.interface }
-    }
-
     /// The time of the next event.
+    #[inline]
     pub(super) fn due(&self) -> Option<Nanos> {
         if let Some(pass) = self.reading {
-            return Some(self.row.start + self.passes[pass].0);
+            return Some(self.row.start + self.passes.end_and_blocks(pass).0);
         }
         if self.waiting > 0 {
             return Some(self.mechanism_free);
@@ -145,104 +133,124 @@ impl<M: Mechanism> Station<M> {
     }
 
     /// Serves the request that is next at `at`.
+    #[inline(always)] // as serve_first
     fn serve_next(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if !self.in_order {
             return self.serve_picked(at, sink);
         }
-        if let Some(waiting) = self.incoming.pop_front() {
-            self.serve(at, waiting, sink);
-        }
+        self.serve_first(at, sink);
     }
 
     /// Serves the request that the scheduler picks among those ready at `at`.
+    #[inline(never)] // the order of arrival is the common case
     fn serve_picked(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         if matches!(self.batching, Batching::Window(_)) {
             self.form_groups(at);
         }
         let merges = self.batching == Batching::Adjacent;
         while self.incoming.front().is_some_and(|w| w.ready + self.window <= at) {
-            if let Some(waiting) = self.incoming.pop_front() {
-                if merges {
-                    self.batches.merging.add(&waiting);
-                }
-                self.scheduler.push(waiting, &self.mechanism);
-                self.waiting += 1;
+            let waiting = self.incoming.pop_front().expect("it is ready");
+            if merges {
+                self.batches.merging.add(&waiting);
             }
+            self.scheduler.push(waiting, &self.mechanism);
+            self.waiting += 1;
         }
-        let waiting = loop {
-            let Some(waiting) = self.scheduler.pop(at, &self.mechanism) else {
-                return;
-            };
-            if !(merges && self.batches.merging.was_merged(&waiting)) {
-                break waiting;
+        let picked = match merges {
+            true => self.pick_merged(at),
+            false => self.scheduler.pop(at, &self.mechanism),
+        };
+        let Some(waiting) = picked else { return };
+        self.waiting -= 1;
+        self.incoming.push_front(waiting);
+        self.serve_first(at, sink);
+    }
+
+    /// The request that the scheduler picks, with those that are next to it.
+    #[cold]
+    fn pick_merged(&mut self, at: Nanos) -> Option<Waiting> {
+        let picked = loop {
+            let picked = self.scheduler.pop(at, &self.mechanism)?;
+            if !self.batches.merging.was_merged(&picked) {
+                break picked;
             }
         };
-        self.waiting -= 1;
-        let waiting = if merges { self.merge(waiting) } else { waiting };
-        if self.waiting == 0 && merges && self.batches.merging.has_merged() {
+        let merged = self.merge(picked);
+        if self.waiting == 1 && self.batches.merging.has_merged() {
             while self.scheduler.pop(at, &self.mechanism).is_some() {}
             self.batches.merging.clear_merged();
         }
-        self.serve(at, waiting, sink);
+        Some(merged)
     }
 
-    /// Serves a request, or a batch, from `at` on.
-    #[inline]
-    fn serve(&mut self, at: Nanos, waiting: Waiting, sink: &mut dyn CompletionSink) {
-        if waiting.request.flags.contains(Flags::LINKED) {
-            return self.serve_batch(at, waiting, sink);
-        }
-        if self.serve_if_plain(at, &waiting, sink) {
-            return;
-        }
+    /// Serves the first of `incoming`, a request or a batch, from `at` on. It stays where it
+    /// is meanwhile: a copy would cost as much as the rest.
+    #[inline(always)] // once a request
+    fn serve_first(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        let Some(waiting) = self.incoming.front() else { return };
         let request = &waiting.request;
+        if request.flags.contains(Flags::LINKED) {
+            return self.serve_batch(at, sink);
+        }
         self.serving = 0;
-        let service = self.access(at, request);
-        self.row = Row {
-            queue_depth: waiting.queue_depth,
-            start: at,
-            parts: service.parts,
-            passes: service.passes,
-            retries: service.retries,
-            status: service.status,
-            energy_nj: service.energy_nj,
-            ..Row::of(request, self.device)
-        };
-        let interface = self.interface_of(request);
-        self.row.parts.overhead = interface.overhead;
-        self.row.parts.queue = at - request.arrival - interface.overhead;
-        if request.op == Op::Read && interface.bus_ns_per_block > 0.0 {
+        let row = &mut self.row;
+        row.id = request.id;
+        row.parent = request.parent;
+        row.device = self.device;
+        row.stream = request.stream;
+        row.op = request.op;
+        row.lbn = request.lbn();
+        row.blocks = request.blocks();
+        row.arrival = request.arrival;
+        row.start = at;
+        row.queue_depth = waiting.queue_depth;
+        let (mechanism, passes) = (&mut self.mechanism, &mut self.passes);
+        access(mechanism, at, request, passes, row, self.media_writes.as_ref());
+        let media = row.parts.total();
+        self.mechanism_free = at + media;
+        self.busy.add(request.id, media);
+        let pays = !request.flags.contains(Flags::FOR_TASK);
+        let overhead = if pays { self.interface.overhead } else { Nanos::ZERO };
+        self.row.parts.overhead = overhead;
+        self.row.parts.queue = at - request.arrival - overhead;
+        let (op, data_in) = (request.op, waiting.data_in);
+        self.incoming.pop_front();
+        if op == Op::Read && pays && self.interface.bus_ns_per_block > 0.0 {
             self.reading = Some(0);
         } else {
-            self.complete(self.mechanism_free.max(waiting.data_in));
+            self.complete(self.mechanism_free.max(data_in));
             sink.done(&self.row);
         }
     }
 
-    /// Lets the mechanism serve a request, from `at` on.
-    pub(super) fn access(&mut self, at: Nanos, request: &Request) -> Service {
-        self.steps.clear();
-        self.passes.clear();
-        let service = self.mechanism.serve(at, request, &mut self.steps);
-        (self.passes).extend(self.steps.iter().map(Step::end_and_blocks));
-        if let Some(writes) = self
-            .media_writes
-            .as_ref()
-            .filter(|_| request.op == Op::Write && !request.flags.contains(Flags::GATHERED))
-        {
-            writes.push_passes(at, Some(request.id), request, &self.steps, &self.mechanism);
+    /// Completes a request that needs no media, when its command is processed.
+    #[cold]
+    fn answer(
+        &self,
+        request: &Request,
+        queue_depth: u32,
+        ready: Nanos,
+        sink: &mut dyn CompletionSink,
+    ) {
+        let mut row = Row::of(request, self.device);
+        row.queue_depth = queue_depth;
+        row.parts.overhead = self.interface.overhead;
+        row.parts.queue = ready - request.arrival - self.interface.overhead;
+        row.start = ready;
+        row.completion = ready;
+        if self.mechanism.energy(self.mechanism_free).is_none() {
+            row.energy_nj = UNKNOWN_ENERGY;
         }
-        let media = service.parts.total();
-        self.mechanism_free = at + media;
-        self.busy.add(request.id, media);
-        service
+        if self.mechanism.has_failed(ready) {
+            row.status = Status::Error;
+        }
+        sink.done(&row);
     }
 
     /// Ends a pass of a read: its blocks take the bus. Whether the completion is known.
     #[inline]
     pub(super) fn end_pass(&mut self, pass: usize, at: Nanos) -> bool {
-        let (_, blocks) = self.passes[pass];
-        let bus = self.interface.bus(blocks);
+        let bus = self.interface.bus(self.passes.end_and_blocks(pass).1);
         self.bus_free = at.max(self.bus_free) + bus;
         self.bus_busy.add(self.row.id, bus);
         if pass + 1 < self.passes.len() {
@@ -263,66 +271,79 @@ impl<M: Mechanism> Station<M> {
     }
 }
 
+/// Lets the mechanism serve a request, from `at` on, and shows the passes of a write. Those
+/// of a batch, or if they are shown, are kept in full.
+#[inline]
+pub(super) fn access<M: Mechanism>(
+    mechanism: &mut M,
+    at: Nanos,
+    request: &Request,
+    passes: &mut Passes,
+    row: &mut Row,
+    shown: Option<&MediaWrites>,
+) {
+    let is_batch = request.flags.contains(Flags::GATHERED);
+    passes.clear(is_batch || shown.is_some());
+    mechanism.access(at, request, passes, row);
+    if let Some(writes) = shown
+        && request.op == Op::Write
+        && !is_batch
+    {
+        writes.push_passes(at, Some(request.id), request, &passes.steps, mechanism);
+    }
+}
+
 impl<M: Mechanism> Model for Station<M> {
     fn blocks(&self) -> u64 {
         self.mechanism.blocks()
     }
 
+    fn foresee(&mut self, upcoming: &[Extent]) {
+        if self.in_order {
+            self.mechanism.foresee(upcoming);
+        }
+    }
+
+    #[inline]
     fn submit(&mut self, mut request: Request, sink: &mut dyn CompletionSink) {
         let arrival = request.arrival;
-        self.advance(arrival, false, sink);
-        if self.take_plain(&request) {
-            return;
+        if self.next.is_some_and(|at| at < arrival) {
+            self.advance(arrival, false, sink);
         }
         let in_service = match self.mechanism_free > arrival {
             true => self.serving.max(1),
             false => 0,
         };
-        let held =
-            self.incoming.len() + self.waiting + self.in_batches + self.plain_queue.waiting();
+        let held = self.incoming.len() + self.waiting + self.in_batches;
         let queue_depth = held as u32 + in_service;
-        let interface = self.interface_of(&request);
-        let ready = if request.flags.contains(Flags::FOR_TASK) {
-            arrival
-        } else {
-            self.bus_free = arrival.max(self.bus_free) + interface.overhead;
-            self.bus_busy.add(request.id, interface.overhead);
-            self.bus_free
-        };
-        if !request.op.moves_data() {
-            let mut row = Row::of(&request, self.device);
-            row.queue_depth = queue_depth;
-            row.parts.overhead = self.interface.overhead;
-            row.parts.queue = ready - arrival - self.interface.overhead;
-            row.start = ready;
-            row.completion = ready;
-            if self.mechanism.energy(self.mechanism_free).is_none() {
-                row.energy_nj = UNKNOWN_ENERGY;
-            }
-            if self.mechanism.has_failed(ready) {
-                row.status = Status::Error;
-            }
-            sink.done(&row);
-            return;
+        let (mut ready, mut data_in) = (arrival, arrival);
+        if !request.flags.contains(Flags::FOR_TASK) {
+            ready = arrival.max(self.bus_free) + self.interface.overhead;
+            // By a product, not by a branch that cannot be foreseen.
+            let data = self.interface.bus(request.blocks());
+            data_in = ready + Nanos(data.0 * u64::from(request.op == Op::Write));
+            self.bus_free = data_in;
+            self.bus_busy.add(request.id, data_in - ready + self.interface.overhead);
         }
-        let mut data_in = ready;
-        if request.op == Op::Write && !request.flags.contains(Flags::FOR_TASK) {
-            let bus = interface.bus(request.blocks());
-            self.bus_free += bus;
-            self.bus_busy.add(request.id, bus);
-            data_in = self.bus_free;
+        if !request.op.moves_data() {
+            return self.answer(&request, queue_depth, ready, sink);
         }
         if self.batching != Batching::Explicit {
             request.flags.remove(Flags::LINKED);
         }
         let joins = request.flags.contains(Flags::LINKED) || self.batches.has_incomplete();
-        let waiting = Waiting { request, queue_depth, ready, data_in };
-        if !joins {
-            self.incoming.push_back(waiting);
-        } else if let Some(batch) = self.add_to_batch(waiting) {
+        let waiting = Waiting { request, ..Waiting::default() };
+        self.incoming.push_back(waiting);
+        // Set where it stays: a copy of fields just written waits for them.
+        if let Some(waiting) = self.incoming.back_mut() {
+            waiting.queue_depth = queue_depth;
+            waiting.ready = ready;
+            waiting.data_in = data_in;
+        }
+        if joins {
+            let batch = self.incoming.pop_back().and_then(|waiting| self.add_to_batch(waiting));
+            let Some(batch) = batch else { return };
             self.incoming.push_back(batch);
-        } else {
-            return;
         }
         if self.next.is_none() {
             self.next = self.due();
@@ -334,20 +355,18 @@ impl<M: Mechanism> Model for Station<M> {
         self.next
     }
 
+    #[inline(always)] // once an event
     fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         match self.reading {
             Some(pass) if self.serving > 0 => self.end_batch_pass(pass, at, sink),
-            None if self.plain_queue.is_empty() => self.serve_next(at, sink),
-            _ => {
-                if let (_, Some(row)) = PlainModel::happen_plain(self, at) {
-                    sink.done(row);
+            Some(pass) => {
+                if self.end_pass(pass, at) {
+                    sink.done(&self.row);
                 }
             }
+            None => self.serve_next(at, sink),
         }
-        self.next = match self.plain_queue.is_empty() {
-            true => self.due(),
-            false => Some(self.due_plain()),
-        };
+        self.next = self.due();
     }
 
     fn links(&self) -> Links {
@@ -361,12 +380,6 @@ impl<M: Mechanism> Model for Station<M> {
     fn show_media_writes(&mut self, writes: &MediaWrites) -> bool {
         self.media_writes = Some(writes.clone());
         true
-    }
-
-    fn plain(&mut self) -> Option<&mut dyn PlainModel> {
-        let is_empty = self.next.is_none() && !self.batches.has_incomplete();
-        let is_empty = is_empty && self.media_writes.is_none();
-        (is_empty && !self.forms_groups()).then_some(self)
     }
 
     fn mechanism(&self) -> Option<&dyn Mechanism> {

@@ -9,7 +9,7 @@ mod buffers;
 mod file_system;
 
 use super::generator::read_seed;
-use super::{ENDLESS, bounded, nothing_due};
+use super::{ENDLESS, TAKEN_EARLY, bounded};
 use crate::model::Source;
 use file_system::{BLOCK, ENTRY, FRAGMENT, File, FileSystem};
 use file_system::{GROUP, GROUP_DATA, GROUP_INODES, LONGEST, ROOT};
@@ -249,13 +249,13 @@ impl Source for PostMark {
         Ok(self.now.filter(|_| is_due))
     }
 
-    fn take(&mut self) -> Result<Request> {
+    fn take(&mut self) -> Request {
         let due = &mut self.file_system.buffers.due;
-        let (op, (at, fragments)) = due.pop_front().ok_or_else(nothing_due)?;
-        let now = self.now.take().ok_or_else(nothing_due)?;
+        let (op, (at, fragments)) = due.pop_front().expect(TAKEN_EARLY);
+        let now = self.now.take().expect(TAKEN_EARLY);
         self.taken += 1;
         let [lbn, blocks] = [at, fragments].map(|count| count * FRAGMENT_BLOCKS);
-        Ok(Request::new(self.taken - 1, now, op, lbn.into(), blocks))
+        Request::new(self.taken - 1, now, op, lbn.into(), blocks)
     }
 
     fn completed(&mut self, _id: u64, at: Nanos) {
@@ -290,7 +290,7 @@ mod tests {
             let (mut written, mut before) = (BTreeSet::new(), BTreeSet::new());
             let (mut reads, mut now) = (0, source.next_arrival().unwrap());
             while now.is_some() {
-                let request = source.take().unwrap();
+                let request = source.take();
                 source.completed(request.id, request.arrival);
                 let first = request.lbn() as u32 / 2;
                 let run: Vec<_> = (first..first + request.blocks() / 2).collect();

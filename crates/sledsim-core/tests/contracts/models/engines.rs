@@ -54,7 +54,7 @@ fn a_late_clock_changes_no_completion() {
 #[derive(Debug, PartialEq)]
 enum Event {
     Submit(Nanos, u64),
-    Wake(Nanos),
+    Happened(Nanos),
     Completed(Nanos, u64),
 }
 
@@ -80,12 +80,8 @@ impl Model for Log<Box<dyn Model>> {
         self.inner.submit(request, sink);
     }
 
-    fn wake(&mut self, now: Nanos, sink: &mut dyn CompletionSink) {
-        self.push(Event::Wake(now));
-        self.inner.wake(now, sink);
-    }
-
     fn happen(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        self.push(Event::Happened(at));
         self.inner.happen(at, sink);
     }
 
@@ -103,7 +99,7 @@ impl Source for Log<Load> {
         self.inner.next_arrival()
     }
 
-    fn take(&mut self) -> Result<Request> {
+    fn take(&mut self) -> Request {
         self.inner.take()
     }
 
@@ -139,7 +135,7 @@ fn sorted_list_engine(source: &mut dyn Source, model: &mut dyn Model) -> Vec<Row
                 let (at, id) = completions.remove(entry);
                 source.completed(id, at);
             }
-            Some((_, 1, _)) => model.submit(source.take().expect("no errors"), &mut rows),
+            Some((_, 1, _)) => model.submit(source.take(), &mut rows),
             Some((at, _, _)) => model.wake(at, &mut rows),
         }
     }

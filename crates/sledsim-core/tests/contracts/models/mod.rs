@@ -72,13 +72,13 @@ impl Source for Load {
         Ok(self.waiting.front().map(|request| if closed { self.now } else { request.arrival }))
     }
 
-    fn take(&mut self) -> Result<Request> {
+    fn take(&mut self) -> Request {
         let mut request = self.waiting.pop_front().expect("an arrival was announced");
         if self.depth.is_some() {
             request.arrival = self.now;
         }
         self.outstanding += 1;
-        Ok(request)
+        request
     }
 
     fn completed(&mut self, _id: u64, at: Nanos) {

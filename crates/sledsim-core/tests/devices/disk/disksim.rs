@@ -5,6 +5,7 @@ use sledsim_base::request::Extent;
 use sledsim_core::devices::mems::access::{DirectionRule, access};
 use sledsim_core::devices::mems::kinematics::Kinematics;
 use sledsim_core::devices::mems::motion::{Direction, Motion, State};
+use sledsim_core::devices::mems::moves_ahead::MovesAhead;
 use sledsim_core::devices::mems::spec::WithMotion;
 use sledsim_core::model::mechanism::Step;
 
@@ -37,9 +38,17 @@ impl WithMotion for Replay {
             let mut start = State { x_m: number(4) * bit_m, y, turning_s: 0.0 };
             let extent = Extent { lbn: number(1) as u64, blocks: number(2) as u32 };
             let mut steps: Vec<Step> = Vec::new();
-            access(&motion, self.rule, &mut start, &[extent], 0.0, |step| {
-                steps.push(step);
-            });
+            access(
+                &motion,
+                self.rule,
+                &mut start,
+                &[extent],
+                &mut MovesAhead::default(),
+                0.0,
+                &mut |step: Step| {
+                    steps.push(step);
+                },
+            );
 
             let first = steps[0];
             let later = &steps[1..];

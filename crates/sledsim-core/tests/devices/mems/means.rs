@@ -7,7 +7,9 @@ use sledsim_core::devices::mems::access::{DirectionRule, access};
 use sledsim_core::devices::mems::idle::{Park, park_state};
 use sledsim_core::devices::mems::kinematics::Kinematics;
 use sledsim_core::devices::mems::motion::Motion;
+use sledsim_core::devices::mems::moves_ahead::MovesAhead;
 use sledsim_core::devices::mems::spec::WithMotion;
+use sledsim_core::model::mechanism::Step;
 
 /// Back to back: every request starts where the one before ended.
 struct BackToBack {
@@ -28,9 +30,17 @@ impl WithMotion for BackToBack {
             let blocks = size.geometric(8.0);
             let lbn = place.below(motion.geometry.blocks() - blocks + 1);
             let extent = Extent { lbn, blocks: blocks as u32 };
-            access(&motion, self.rule, &mut state, &[extent], 0.0, |step| {
-                total_s += step.seek_s + step.transfer_s;
-            });
+            access(
+                &motion,
+                self.rule,
+                &mut state,
+                &[extent],
+                &mut MovesAhead::default(),
+                0.0,
+                &mut |step: Step| {
+                    total_s += step.seek_s + step.transfer_s;
+                },
+            );
         }
         1e3 * total_s / f64::from(self.requests)
     }

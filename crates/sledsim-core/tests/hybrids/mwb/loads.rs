@@ -21,8 +21,8 @@ impl Source for Listed {
         Ok(self.0.front().map(|request| request.arrival))
     }
 
-    fn take(&mut self) -> Result<Request> {
-        Ok(self.0.pop_front().expect("an arrival was announced"))
+    fn take(&mut self) -> Request {
+        self.0.pop_front().expect("an arrival was announced")
     }
 
     fn completed(&mut self, _id: u64, _at: Nanos) {}

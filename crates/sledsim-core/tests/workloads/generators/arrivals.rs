@@ -17,7 +17,7 @@ fn kolmogorov(mut samples: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
 
 fn times_s(n: usize, text: &str) -> Vec<f64> {
     let mut source = try_source("random", &format!("requests = {n}\n{text}"), DEVICE).unwrap();
-    (0..n).map(|_| source.take().unwrap().arrival.s()).collect()
+    (0..n).map(|_| source.take().arrival.s()).collect()
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn time_scale_stretches_bursts_and_bursts_leave_the_rest_alone() {
     let mut bursts =
         try_source("random", &format!("{text}\non_ms = 5\noff_ms = 15"), DEVICE).unwrap();
     for _ in 0..500 {
-        let (a, b) = (plain.take().unwrap(), bursts.take().unwrap());
+        let (a, b) = (plain.take(), bursts.take());
         assert_eq!((a.op, a.extents), (b.op, b.extents));
     }
 }
@@ -175,7 +175,7 @@ fn think_times_are_exponential_and_begin_with_one() {
     let mut last = Nanos::ZERO;
     let mut thinks = Vec::new();
     for _ in 0..n {
-        let request = source.take().unwrap();
+        let request = source.take();
         thinks.push((request.arrival - last).ms());
         assert_eq!(source.next_arrival().unwrap(), None);
         last = request.arrival + Nanos(12_345);

@@ -31,7 +31,7 @@ fn open(kind: &str, n: usize, text: &str, blocks: u64) -> Vec<Request> {
     let mut source = try_source(kind, &text, blocks).unwrap_or_else(|error| panic!("{error}"));
     let mut requests = Vec::new();
     while source.next_arrival().unwrap().is_some() {
-        requests.push(source.take().unwrap());
+        requests.push(source.take());
     }
     assert_eq!(requests.len(), n);
     requests
@@ -102,7 +102,7 @@ fn serve(
             under_way.pop_first();
             source.completed(id, at);
         } else if let Some(arrival) = arrival {
-            let request = source.take().unwrap();
+            let request = source.take();
             assert_eq!(request.arrival, arrival);
             let server = free.iter_mut().min().unwrap();
             *server = (*server).max(arrival) + service();

@@ -21,7 +21,7 @@ fn speed() {
             let source: &mut dyn Source = &mut try_source(kind, &text, DEVICE).unwrap();
             let start = std::time::Instant::now();
             while let Some(at) = source.next_arrival().unwrap() {
-                let request = source.take().unwrap();
+                let request = source.take();
                 source.completed(request.id, at);
             }
             best = best.min(start.elapsed().as_secs_f64() / f64::from(n));

@@ -28,12 +28,11 @@ fn open(text: &str, blocks: u64) -> Vec<Request> {
     let mut source = try_source(text, blocks).unwrap();
     let mut requests = Vec::new();
     while let Some(at) = source.next_arrival().unwrap() {
-        let request = source.take().unwrap();
+        let request = source.take();
         assert_eq!(request.arrival, at);
         assert_eq!(request.id, requests.len() as u64);
         requests.push(request);
     }
-    assert!(source.take().is_err());
     assert_eq!(source.requests(), Some(requests.len() as u64));
     requests
 }

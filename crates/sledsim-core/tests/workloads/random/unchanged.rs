@@ -46,7 +46,7 @@ fn the_default_load_is_unchanged() {
     let mut closed = try_source("", DEVICE).unwrap();
     for request in &requests {
         assert_eq!(closed.next_arrival().unwrap(), Some(Nanos(request.id * 7)));
-        let other = closed.take().unwrap();
+        let other = closed.take();
         assert_eq!((other.lbn(), other.blocks()), (request.lbn(), request.blocks()));
         assert_eq!(closed.next_arrival().unwrap(), None);
         closed.completed(other.id, Nanos((request.id + 1) * 7));
@@ -78,7 +78,7 @@ fn checksum(text: &str) -> u64 {
         }
     };
     for k in 0..10_000 {
-        let request = source.take().unwrap();
+        let request = source.take();
         mix(request.arrival.0);
         mix(request.lbn());
         mix(u64::from(request.blocks()));

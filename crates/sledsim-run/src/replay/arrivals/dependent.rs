@@ -6,8 +6,8 @@ use crate::replay::dependency_inference::DependencyInference;
 use crate::replay::dependency_replay::{DependencyReplay, Recorded};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
+use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::plain_requests::Plain;
 use sledsim_traces::Record;
 
 /// The requests that a request may have waited for.
@@ -80,7 +80,7 @@ impl Arrivals for Dependent {
         self.paced.next()
     }
 
-    fn upcoming<'a>(&self, _ahead: &'a Ahead) -> &'a [Plain] {
+    fn upcoming<'a>(&self, _ahead: &'a mut Ahead) -> &'a [Extent] {
         &[]
     }
 

@@ -30,8 +30,8 @@ use super::ahead::Ahead;
 use super::feed::Placed;
 use serde_json::Value;
 use sledsim_base::error::Result;
+use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::plain_requests::Plain;
 
 /// A mode of arrival.
 pub trait Arrivals: Send {
@@ -48,9 +48,9 @@ pub trait Arrivals: Send {
         ahead.current()
     }
 
-    /// The next request and those after it, as far as they are known and plain.
-    fn upcoming<'a>(&self, ahead: &'a Ahead) -> &'a [Plain] {
-        ahead.plain()
+    /// The extents of the next request and those after it, as far as they are known.
+    fn upcoming<'a>(&self, ahead: &'a mut Ahead) -> &'a [Extent] {
+        ahead.upcoming()
     }
 
     /// Records that the next request was sent as `id` at `at`.

@@ -130,7 +130,7 @@ fn the_law_zipf_is_that_of_the_workload() {
     let mut counts = vec![0_u64; (device.blocks() / 6) as usize];
     for id in 0..400_000 {
         let at = source.next_arrival().unwrap().unwrap();
-        counts[(source.take().unwrap().lbn() / 6) as usize] += 1;
+        counts[(source.take().lbn() / 6) as usize] += 1;
         source.completed(id, at);
     }
     let laid = laid(&device, "name = 'organ_pipe'\nunit_blocks = 6\nlaw = 'zipf'\nseed = 7");

@@ -64,14 +64,16 @@ fn a_pipe_is_read_once_or_kept_for_all() {
     writing.join().unwrap();
     for again in [one.clone(), spec(&pipe), one] {
         let mut source = again.source(100, &mut |_| Ok(())).unwrap();
-        assert_eq!(source.take().unwrap().arrival, Nanos(1_500_000));
-        assert_eq!(source.take().unwrap().arrival, Nanos(2_500_000));
+        for at in [Nanos(1_500_000), Nanos(2_500_000)] {
+            assert_eq!(source.next_arrival().unwrap(), Some(at));
+            assert_eq!(source.take().arrival, at);
+        }
     }
     // When all are done with it, its name stands for what is written then.
     let writer = pipe.clone();
     let writing = std::thread::spawn(move || std::fs::write(writer, "7.5 0 5 1 1\n").unwrap());
     let mut source = spec(&pipe).source(100, &mut |_| Ok(())).unwrap();
-    assert_eq!(source.take().unwrap().arrival, Nanos(7_500_000));
+    assert_eq!(source.next_arrival().unwrap(), Some(Nanos(7_500_000)));
     writing.join().unwrap();
     // What stops a copy is an error, and the pipe was read.
     let (_folder, pipe, writing) = piped(text, 1);
@@ -103,7 +105,7 @@ fn reading_can_be_interrupted_and_reports_its_progress() {
     let mut source = open(&path, "", 100).unwrap();
     let mut shares = Vec::new();
     while source.next_arrival().unwrap().is_some() {
-        source.take().unwrap();
+        source.take();
         shares.extend(source.share());
     }
     assert!(shares.is_sorted() && shares[0] < 0.2);

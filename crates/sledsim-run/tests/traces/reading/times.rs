@@ -30,7 +30,7 @@ fn a_closed_replay_keeps_the_order_and_not_the_times() {
         if expected.is_none() {
             return;
         }
-        let request = source.take().unwrap();
+        let request = source.take();
         assert_eq!(Some(request.arrival), expected.map(Nanos));
         if request.id == 1 {
             source.completed(0, Nanos(7));
@@ -176,7 +176,7 @@ fn a_closed_trace_thinks_as_recorded() {
         let mut seen = Vec::new();
         let mut now = 0;
         while let Some(at) = source.next_arrival().unwrap() {
-            let request = source.take().unwrap();
+            let request = source.take();
             assert_eq!(request.arrival, at);
             // One outstanding: nothing until it is complete.
             assert_eq!(source.next_arrival().unwrap(), None);

@@ -34,7 +34,7 @@ fn try_source(kind: &str, text: &str) -> Result<Generator> {
 fn all(mut source: impl Source) -> Vec<Request> {
     let mut requests = Vec::new();
     while source.next_arrival().unwrap().is_some() {
-        requests.push(source.take().unwrap());
+        requests.push(source.take());
     }
     requests
 }

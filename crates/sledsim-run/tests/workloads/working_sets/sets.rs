@@ -149,7 +149,7 @@ fn short_requests_lie_anywhere_in_their_unit_and_long_ones_end_with_the_extent()
     // What was longer than the extent is counted.
     let mut again = source();
     while again.next_arrival().unwrap().is_some() {
-        again.take().unwrap();
+        again.take();
     }
     assert_share(again.to_json()["shortened"].as_f64().unwrap(), 1e5, 0.1, "shortened");
 }
@@ -295,7 +295,7 @@ fn the_skew_of_stock_is_that_of_leutenegger_and_dias() {
     let mut found = vec![0_u64; 100_000];
     let mut source = try_source("nurand", &format!("requests = {n}\n{text}")).unwrap();
     while source.next_arrival().unwrap().is_some() {
-        let request = source.take().unwrap();
+        let request = source.take();
         found[(request.lbn() / (DEVICE / 100_000)) as usize] += 1;
     }
     found.sort_unstable_by(|a, b| b.cmp(a));

@@ -23,11 +23,11 @@ use super::media::{Access, AccessOutcome, FaultyMedia};
 use super::spec::Faults;
 use crate::devices::mems::geometry::{Geometry, Location};
 use crate::model::Energy;
-use crate::model::mechanism::{Bounds, Mechanism, PassKind, Service, Span, Step};
+use crate::model::mechanism::{Bounds, Mechanism, PassKind, Passes, Service, Span, Step};
 use crate::model::media_writes::BlockOrder;
 use crate::model::{Background, BatchPlanner};
 use sledsim_base::request::{Extents, Flags, Op, Request, append, lbns};
-use sledsim_base::row::Status;
+use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -343,16 +343,9 @@ impl<M: Mechanism> Faulty<M> {
     }
 }
 
-impl<M: Mechanism> Mechanism for Faulty<M> {
-    fn blocks(&self) -> u64 {
-        self.media.blocks()
-    }
-
-    fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
-        self.with_physical(request, |inner, request| inner.estimate(at, request))
-    }
-
-    fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
+impl<M: Mechanism> Faulty<M> {
+    /// As [`Mechanism::serve`].
+    fn serve_in_full(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
         self.media.advance(at);
         self.passes.clear();
         if self.has_failed(at) {
@@ -397,6 +390,20 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
             service.status = Status::Error;
         }
         service
+    }
+}
+
+impl<M: Mechanism> Mechanism for Faulty<M> {
+    fn blocks(&self) -> u64 {
+        self.media.blocks()
+    }
+
+    fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
+        self.with_physical(request, |inner, request| inner.estimate(at, request))
+    }
+
+    fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
+        passes.add_from(|steps| self.serve_in_full(at, request, steps)).set(row);
     }
 
     fn target_cylinder(&self, request: &Request) -> i64 {

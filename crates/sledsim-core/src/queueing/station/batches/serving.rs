@@ -2,9 +2,9 @@
 
 use super::Batches;
 use crate::model::CompletionSink;
-use crate::model::mechanism::{Mechanism, PassKind, Service, Step};
+use crate::model::mechanism::{Mechanism, PassKind, Step};
 use crate::queueing::schedulers::Waiting;
-use crate::queueing::station::plain::Station;
+use crate::queueing::station::plain::{Station, access};
 use sledsim_base::request::{OWN_WORK, Op};
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
@@ -38,16 +38,20 @@ struct Share {
 }
 
 impl<M: Mechanism> Station<M> {
-    /// Serves a batch from `at` on.
+    /// Serves the first of `incoming`, a batch, from `at` on.
     pub(in crate::queueing::station) fn serve_batch(
         &mut self,
         at: Nanos,
-        batch: Waiting,
         sink: &mut dyn CompletionSink,
     ) {
-        let slot = (batch.request.id & !OWN_WORK) as usize;
-        let service = self.access(at, &batch.request);
-        self.row.start = at;
+        let Waiting { request, .. } = self.incoming.pop_front().expect("a batch is next");
+        let slot = (request.id & !OWN_WORK) as usize;
+        let (mechanism, passes, row) = (&mut self.mechanism, &mut self.passes, &mut self.row);
+        access(mechanism, at, &request, passes, row, self.media_writes.as_ref());
+        let media = row.parts.total();
+        self.mechanism_free = at + media;
+        self.busy.add(request.id, media);
+        row.start = at;
 
         let Batches { store, served, .. } = &mut self.batches;
         served.clear();
@@ -57,16 +61,16 @@ impl<M: Mechanism> Station<M> {
             served.add(&waiting, row);
         }
         served.extents.sort_unstable();
-        store.free_slot(slot, batch.request.extents);
+        store.free_slot(slot, request.extents);
         self.serving = served.members.len() as u32;
         self.in_batches -= served.members.len() - 1;
 
         if let Some(writes) = &self.media_writes {
             let write_of = |lbn| served.write_of(lbn);
-            writes.push_batch(at, &self.steps, &self.mechanism, write_of);
+            writes.push_batch(at, &self.passes.steps, &self.mechanism, write_of);
         }
-        served.share_passes(at, &service, &self.steps, &self.mechanism);
-        served.share_energy(service.energy_nj);
+        served.share_passes(at, &self.row, &self.passes.steps, &self.mechanism);
+        served.share_energy(self.row.energy_nj);
         for &lbn in self.mechanism.lost_blocks() {
             let member = served.member_of(lbn);
             served.members[member as usize].row.status = Status::Error;
@@ -100,7 +104,7 @@ impl<M: Mechanism> Station<M> {
             if member.row.op != Op::Read {
                 continue;
             }
-            if !self.steps[pass].again {
+            if !self.passes.steps[pass].again {
                 let bus = self.interface.bus(share.blocks);
                 self.bus_free = at.max(self.bus_free) + bus;
                 self.bus_busy.add(member.row.id, bus);
@@ -109,7 +113,7 @@ impl<M: Mechanism> Station<M> {
                 member.complete(at, self.bus_free.max(at), sink);
             }
         }
-        self.reading = Some(pass + 1).filter(|next| *next < self.steps.len());
+        self.reading = Some(pass + 1).filter(|next| *next < self.passes.len());
     }
 }
 
@@ -176,20 +180,14 @@ impl BatchInService {
 
     /// Divides the time and energy of the passes of `service`, which began at `at`,
     /// among the commands.
-    fn share_passes<M: Mechanism>(
-        &mut self,
-        at: Nanos,
-        service: &Service,
-        steps: &[Step],
-        mechanism: &M,
-    ) {
+    fn share_passes<M: Mechanism>(&mut self, at: Nanos, row: &Row, steps: &[Step], mechanism: &M) {
         let mut before = Nanos::ZERO;
         let passes_j: f64 = steps.iter().map(|step| step.energy_j).sum();
         for (pass, step) in steps.iter().enumerate() {
             let (mut wake_time, mut pass_j) = (Nanos::ZERO, step.energy_j);
             if pass == 0 {
-                wake_time = service.parts.other;
-                pass_j += (service.energy_nj as f64 * 1e-9 - passes_j).max(0.0);
+                wake_time = row.parts.other;
+                pass_j += (row.energy_nj as f64 * 1e-9 - passes_j).max(0.0);
             }
             let mut parts = step.parts(before + wake_time);
             parts.other = wake_time;

@@ -3,9 +3,10 @@
 use super::{BackgroundTasks, Used};
 use crate::model::Background;
 use crate::model::Energy;
-use crate::model::mechanism::{Bounds, Mechanism, PassKind, Service, Span, Start, Step};
+use crate::model::mechanism::{Bounds, Mechanism, PassKind, Passes, Service, Span, Start, Step};
 use crate::model::media_writes::BlockOrder;
 use sledsim_base::request::{Flags, Request};
+use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 
 /// A mechanism that serves requests as the inner one does and gives the unused tips of
@@ -27,24 +28,9 @@ impl<M> FreeTips<M> {
     }
 }
 
-impl<M: Mechanism> Mechanism for FreeTips<M> {
-    fn blocks(&self) -> u64 {
-        self.inner.blocks()
-    }
-
-    fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
-        self.inner.estimate(at, request)
-    }
-
-    fn start_of(&self, request: &Request) -> Start {
-        self.inner.start_of(request)
-    }
-
-    fn estimate_within(&self, at: Nanos, request: &Request, start: &Start, limit: Nanos) -> Nanos {
-        self.inner.estimate_within(at, request, start, limit)
-    }
-
-    fn serve(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
+impl<M: Mechanism> FreeTips<M> {
+    /// As [`Mechanism::serve`].
+    fn serve_in_full(&mut self, at: Nanos, request: &Request, steps: &mut Vec<Step>) -> Service {
         let from = steps.len();
         let service = self.inner.serve(at, request, steps);
         for square in self.inner.struck() {
@@ -70,6 +56,28 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
             self.inner.mend(self.background.read());
         }
         service
+    }
+}
+
+impl<M: Mechanism> Mechanism for FreeTips<M> {
+    fn blocks(&self) -> u64 {
+        self.inner.blocks()
+    }
+
+    fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
+        self.inner.estimate(at, request)
+    }
+
+    fn start_of(&self, request: &Request) -> Start {
+        self.inner.start_of(request)
+    }
+
+    fn estimate_within(&self, at: Nanos, request: &Request, start: &Start, limit: Nanos) -> Nanos {
+        self.inner.estimate_within(at, request, start, limit)
+    }
+
+    fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
+        passes.add_from(|steps| self.serve_in_full(at, request, steps)).set(row);
     }
 
     fn target_cylinder(&self, request: &Request) -> i64 {
