@@ -33,7 +33,6 @@ impl Default for Distribution {
 
 impl Distribution {
     /// Nothing recorded, and nothing allocated.
-    #[must_use]
     pub fn new() -> Self {
         Self { sum: 0, squares: 0, max: 0, above_zero: Cells::new() }
     }
@@ -117,21 +116,18 @@ impl Distribution {
 
     /// The sum.
     #[inline]
-    #[must_use]
     pub fn sum_ns(&self) -> u128 {
         self.sum
     }
 
     /// Mean of `count` values, not a number if there are none.
     #[inline]
-    #[must_use]
     pub fn mean_ns(&self, count: u64) -> f64 {
         self.sum as f64 / count as f64
     }
 
     /// Population variance of `count` values, not a number if there are none
     /// or their squares went out of range.
-    #[must_use]
     pub fn variance_ns2(&self, count: u64) -> f64 {
         if count == 0 || self.squares == u128::MAX {
             return f64::NAN;
@@ -147,13 +143,11 @@ impl Distribution {
 
     /// The largest value.
     #[inline]
-    #[must_use]
     pub fn max_ns(&self) -> u64 {
         self.max
     }
 
     /// The number of values above zero.
-    #[must_use]
     pub fn above_zero(&self) -> u64 {
         self.above_zero.values()
     }
@@ -192,7 +186,6 @@ impl Distribution {
     /// The cumulative distribution: values in milliseconds (upper edges of the
     /// cells), ascending, each with the share of the `count` values at or below
     /// it.
-    #[must_use]
     pub fn cdf_ms(&self, count: u64) -> Vec<(f64, f64)> {
         let mut seen = count - self.above_zero.values();
         let zeros = (seen > 0).then_some((0.0, seen as f64 / count as f64));
@@ -207,7 +200,6 @@ impl Distribution {
     /// For each share, given in ten-thousandths and ascending, the smallest
     /// value that at least this share of the `count` values does not exceed.
     /// It is the upper edge of its cell, so up to 1/1024 too high.
-    #[must_use]
     pub fn percentiles_ns<const N: usize>(&self, count: u64, shares: [u64; N]) -> [u64; N] {
         let mut cells = self.above_zero.iter();
         let mut seen = count - self.above_zero.values();

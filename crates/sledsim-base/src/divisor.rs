@@ -13,14 +13,12 @@ impl Divisor {
     ///
     /// # Panics
     /// `by` is 0.
-    #[must_use]
     pub fn new(by: u32) -> Self {
         let inverse = (u64::MAX / u64::from(by)).wrapping_add(1);
         Self { by, inverse }
     }
 
     /// The divisor.
-    #[must_use]
     #[inline]
     pub fn by(self) -> u32 {
         self.by
@@ -30,7 +28,6 @@ impl Divisor {
     ///
     /// For a value below 2^32 the error of the product, below `by` times 2^-32, does not
     /// reach the next whole number (Granlund and Montgomery, PLDI 1994).
-    #[must_use]
     #[inline]
     pub fn divide(self, value: u64) -> (u64, u32) {
         let quotient = match u32::try_from(value) {

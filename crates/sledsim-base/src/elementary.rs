@@ -32,7 +32,6 @@ const ATAN: [f64; 11] = [
 ];
 
 /// The arctangent of `x`, from 0 to 2^66: what `libm::atan` returns.
-#[must_use]
 #[inline]
 pub fn arctangent(x: f64) -> f64 {
     let range: usize = BOUNDS.map(|bound| usize::from(x >= bound)).iter().sum();

@@ -23,7 +23,6 @@ pub enum Origin {
 
 impl Origin {
     /// The file without the line, or the description.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::File { file, .. } => file,
@@ -123,37 +122,31 @@ pub enum Error {
 
 impl Error {
     /// An [`Error::Value`] about an argument or option of this name.
-    #[must_use]
     pub fn argument(name: &str, message: String) -> Self {
         Self::value(Origin::Named(name.to_owned()), name, message)
     }
 
     /// An [`Error::Value`] about a key.
-    #[must_use]
     pub fn value(origin: Origin, key: &str, message: String) -> Self {
         Self::Value { origin, key: Some(key.to_owned()), message }
     }
 
     /// An [`Error::File`] of [`FileRole::Other`].
-    #[must_use]
     pub fn file(path: &Path, problem: impl fmt::Display) -> Self {
         Self::of_file(FileRole::Other, path, problem)
     }
 
     /// An [`Error::File`] about a file with settings.
-    #[must_use]
     pub fn spec(path: &Path, problem: impl fmt::Display) -> Self {
         Self::of_file(FileRole::Spec, path, problem)
     }
 
     /// An [`Error::File`] about a trace as a whole.
-    #[must_use]
     pub fn trace(path: &Path, problem: impl fmt::Display) -> Self {
         Self::of_file(FileRole::Trace, path, problem)
     }
 
     /// An [`Error::File`] about a file to write.
-    #[must_use]
     pub fn output(path: &Path, problem: impl fmt::Display) -> Self {
         Self::of_file(FileRole::Output, path, problem)
     }
@@ -171,7 +164,6 @@ const LONGEST_MESSAGE: usize = 950;
 /// A message that repeats text of the user, on one line: control characters are escaped, and
 /// words and quotations beyond 200 characters and messages beyond 950 are cut in their middle.
 /// A message that was cut stays as it is.
-#[must_use]
 pub fn brief(message: &str) -> String {
     let whole = printable(message);
     let mut shown = String::with_capacity(whole.len());
@@ -187,7 +179,6 @@ pub fn brief(message: &str) -> String {
 }
 
 /// A text with escapes in place of control characters, as a name is shown.
-#[must_use]
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {

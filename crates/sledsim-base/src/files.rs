@@ -22,9 +22,6 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Opens a file with input that must be whole, so no pipe, socket or device: opening a pipe waits
 /// for a writer, and a device may have no end.
-///
-/// # Errors
-/// The system's, or that it is another kind of file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let about = fs::metadata(path)?;
     if about.is_file() || about.is_dir() {
@@ -34,9 +31,6 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 }
 
 /// The text of a file that [`open_regular`] opens.
-///
-/// # Errors
-/// As there, or bytes that are no UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     open_regular(path)?.read_to_string(&mut text)?;
@@ -61,7 +55,6 @@ pub fn refuse_overwriting<'a>(
 }
 
 /// Whether both are names of one regular file that exists.
-#[must_use]
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     // Two names of one file have one canonical path, but for hard links, which
     // have one inode.
@@ -117,13 +110,11 @@ impl PendingFile {
 
     /// The same file, which [`PendingFile::commit`] does not sync: for one of
     /// thousands of temporary files.
-    #[must_use]
     pub fn unsynced(self) -> Self {
         Self { synced: false, ..self }
     }
 
     /// The file, to read and to change what was written; `None` of a pipe or device.
-    #[must_use]
     pub fn as_file(&self) -> Option<&File> {
         match &self.sink {
             Sink::Temporary(file, _) => Some(file.as_file()),

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 /// A value of a key, as JSON.
-#[must_use]
 pub fn to_json(value: &toml_edit::Value) -> Value {
     match value {
         toml_edit::Value::Boolean(value) => json!(value.value()),

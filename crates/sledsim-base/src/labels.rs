@@ -7,9 +7,6 @@ use toml_edit::Value;
 
 /// The keys of a label, ready to be read. Messages begin with `what`, the kind
 /// of thing that the label names.
-///
-/// # Errors
-/// As [`keys_of_label`].
 pub fn read_label(what: &str, name_key: &'static str, label: &str) -> Result<Keys> {
     let mut keys = Keys::empty(what);
     for (key, value) in keys_of_label(what, name_key, label)? {
@@ -46,7 +43,6 @@ pub fn keys_of_label<'a>(
 
 /// The name of a label and what is in its last parentheses; `None` for a name alone,
 /// or if the label does not end with parentheses.
-#[must_use]
 pub fn split_label(label: &str) -> Option<(&str, &str)> {
     let before = label.trim().strip_suffix(')')?;
     let mut depth = 1;

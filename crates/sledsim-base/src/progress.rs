@@ -16,7 +16,6 @@ pub struct Progress {
 impl Progress {
     /// The total number of requests: known, or estimated from the share of the
     /// trace that was read.
-    #[must_use]
     pub fn expected(&self) -> Option<u64> {
         let share = self.share.filter(|share| *share > 0.0);
         let estimate = || share.map(|share| (self.completed as f64 / share).ceil() as u64);

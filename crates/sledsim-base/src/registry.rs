@@ -33,14 +33,12 @@ impl<T: Named> Debug for Registry<T> {
 
 impl<T: Named> Registry<T> {
     /// A registry of these.
-    #[must_use]
     pub const fn new(entries: &'static [T]) -> Self {
         let below = None;
         Self { below, entries }
     }
 
     /// A registry of the entries of `below`, followed by these.
-    #[must_use]
     pub const fn over(below: &'static Self, entries: &'static [T]) -> Self {
         let below = Some(below);
         Self { below, entries }
@@ -63,13 +61,11 @@ impl<T: Named> Registry<T> {
     }
 
     /// The entry of that name.
-    #[must_use]
     pub fn get(self, name: &str) -> Option<&'static T> {
         self.iter().find(|entry| entry.name() == name)
     }
 
     /// Names and entries, as [`Keys::choice`](crate::keys::Keys::choice) takes them.
-    #[must_use]
     pub fn choices(self) -> Vec<(&'static str, T)>
     where
         T: Clone,

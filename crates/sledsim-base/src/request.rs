@@ -22,7 +22,6 @@ impl Op {
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Trim];
 
     /// The name used in rows and files.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -33,7 +32,6 @@ impl Op {
     }
 
     /// Whether the operation moves data to or from the media.
-    #[must_use]
     #[inline]
     pub fn moves_data(self) -> bool {
         matches!(self, Self::Read | Self::Write)
@@ -49,7 +47,6 @@ pub const NO_REQUEST: u64 = u64::MAX;
 
 /// Id and parent of the inner request `number` of a device: for its request `of`, or for
 /// work of its own. `number` is below [`OWN_WORK`].
-#[must_use]
 #[inline]
 pub fn inner_id(number: u64, of: Option<u64>) -> (u64, Option<u64>) {
     let parent = of.unwrap_or(NO_REQUEST);
@@ -77,7 +74,6 @@ bitflags::bitflags! {
 
 impl Flags {
     /// These marks if `is`, else none.
-    #[must_use]
     #[inline]
     pub fn when(self, is: bool) -> Self {
         if is { self } else { Self::empty() }
@@ -95,7 +91,6 @@ pub struct Extent {
 
 impl Extent {
     /// One past the last block.
-    #[must_use]
     #[inline]
     pub fn end(self) -> u64 {
         self.lbn + u64::from(self.blocks)
@@ -112,7 +107,6 @@ pub fn lbns(extents: &[Extent]) -> impl Iterator<Item = u64> + '_ {
 }
 
 /// The number of blocks in all `extents` together.
-#[must_use]
 #[inline]
 pub fn blocks_in(extents: &[Extent]) -> u32 {
     extents.iter().map(|extent| extent.blocks).sum()
@@ -151,13 +145,11 @@ const _: () = assert!(size_of::<Request>() <= 64);
 
 impl Request {
     /// A request of one extent with no marks, from stream 0.
-    #[must_use]
     pub fn new(id: u64, arrival: Nanos, op: Op, lbn: u64, blocks: u32) -> Self {
         Self::of_extent(id, arrival, op, 0, Extent { lbn, blocks })
     }
 
     /// A request of one extent with no marks.
-    #[must_use]
     #[inline(always)] // built where it stays: a copy of fields just written waits for them
     pub fn of_extent(id: u64, arrival: Nanos, op: Op, stream: u32, extent: Extent) -> Self {
         Self {
@@ -172,14 +164,12 @@ impl Request {
     }
 
     /// The first logical block (0 if there is no extent).
-    #[must_use]
     #[inline]
     pub fn lbn(&self) -> u64 {
         self.extents.first().map_or(0, |e| e.lbn)
     }
 
     /// Blocks in all extents together.
-    #[must_use]
     #[inline]
     pub fn blocks(&self) -> u32 {
         match &self.extents[..] {

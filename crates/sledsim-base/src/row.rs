@@ -19,7 +19,6 @@ impl Status {
     pub const ALL: [Self; 2] = [Self::Ok, Self::Error];
 
     /// The name used in rows and files.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -70,7 +69,6 @@ pub struct Parts {
 
 impl Parts {
     /// The sum of the exclusive parts.
-    #[must_use]
     #[inline]
     pub fn total(&self) -> Nanos {
         self.overhead
@@ -155,7 +153,6 @@ pub const UNKNOWN_ENERGY: u64 = u64::MAX;
 
 impl Row {
     /// A row with the fields of the request; all others are zero.
-    #[must_use]
     #[inline]
     pub fn of(request: &Request, device: u16) -> Self {
         Self {
@@ -189,14 +186,12 @@ impl Row {
     }
 
     /// The energy in nanojoules, if it is known.
-    #[must_use]
     #[inline]
     pub fn energy_nj(&self) -> Option<u64> {
         (self.energy_nj != UNKNOWN_ENERGY).then_some(self.energy_nj)
     }
 
     /// Completion minus arrival.
-    #[must_use]
     #[inline]
     pub fn response(&self) -> Nanos {
         self.completion - self.arrival
@@ -204,7 +199,6 @@ impl Row {
 
     /// The time at mechanisms that it caused: seek, rotation, head switch, transfer, retry
     /// and other; `None` if it met no mechanism.
-    #[must_use]
     #[inline]
     pub fn service(&self) -> Option<Nanos> {
         let parts = &self.parts;

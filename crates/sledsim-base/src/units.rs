@@ -23,7 +23,6 @@ impl Nanos {
     ///
     /// Negative and not-a-number inputs give zero, inputs past the range the
     /// largest value.
-    #[must_use]
     #[inline]
     pub fn from_s(seconds: f64) -> Self {
         let nanoseconds = seconds * 1e9;
@@ -36,7 +35,6 @@ impl Nanos {
     }
 
     /// As [`Nanos::from_s`], of several at once.
-    #[must_use]
     #[inline(always)] // hot: becomes one vector operation each
     pub fn from_each_s<const N: usize>(seconds: [f64; N]) -> [Self; N] {
         let nanoseconds = seconds.map(|seconds| seconds * 1e9);
@@ -48,14 +46,12 @@ impl Nanos {
     }
 
     /// Milliseconds to nanoseconds, rounded to the nearest.
-    #[must_use]
     #[inline]
     pub fn from_ms(milliseconds: f64) -> Self {
         Self::from_s(milliseconds * 1e-3)
     }
 
     /// In seconds.
-    #[must_use]
     #[inline]
     pub fn s(self) -> f64 {
         // Signed: converting an unsigned number takes several instructions.
@@ -63,14 +59,12 @@ impl Nanos {
     }
 
     /// In milliseconds.
-    #[must_use]
     #[inline]
     pub fn ms(self) -> f64 {
         self.0 as f64 * 1e-6
     }
 
     /// The span from `earlier` to `self`, zero if `earlier` is later.
-    #[must_use]
     #[inline]
     pub fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))

@@ -41,7 +41,6 @@ pub struct Command<'a> {
 
 impl Command<'_> {
     /// Number of bytes of the device that it accesses.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         match self.what {
             CommandKind::Read(bytes)

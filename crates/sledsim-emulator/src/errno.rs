@@ -4,7 +4,6 @@
 pub use rustix::io::Errno;
 
 /// The error number of `error`; `EIO` if it has none.
-#[must_use]
 pub fn errno_of(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }

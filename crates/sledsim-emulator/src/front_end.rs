@@ -20,7 +20,6 @@ impl Exports {
     }
 
     /// Finds the export called `name`.
-    #[must_use]
     pub fn named(&self, name: &str) -> Option<&Arc<Export>> {
         let first = self.all.first().filter(|_| name.is_empty());
         first.or_else(|| self.all.iter().find(|export| export.name() == name))
@@ -32,7 +31,6 @@ impl Exports {
     }
 
     /// A new stream number, unique in the server.
-    #[must_use]
     pub fn new_stream(&self) -> u32 {
         self.streams.fetch_add(1, Ordering::Relaxed)
     }

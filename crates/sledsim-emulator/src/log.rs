@@ -113,7 +113,6 @@ impl Log {
     }
 
     /// The statistics so far: `summary` as of a simulation, and `lateness_us`.
-    #[must_use]
     pub fn to_json(&self, until: Nanos, reports: Vec<Report>, background: Vec<Value>) -> Value {
         let kept = self.process_inbox();
         let run = RunReport {
@@ -133,9 +132,6 @@ impl Log {
     }
 
     /// Completes the recording, if there is one.
-    ///
-    /// # Errors
-    /// Any error of the recording.
     pub fn finish(&self) -> Result<()> {
         let mut kept = self.process_inbox();
         if let Some(recording) = kept.recording.take()

@@ -40,7 +40,6 @@ pub struct Interface<'a> {
 
 impl<'a> Interface<'a> {
     /// Creates the interface of `device`, if it is a single sled.
-    #[must_use]
     pub fn of(device: &'a Device) -> Option<Self> {
         Some(Self {
             parallel: &device.mems()?.parallel,
@@ -49,13 +48,11 @@ impl<'a> Interface<'a> {
     }
 
     /// The interface in the block numbers of the device.
-    #[must_use]
     pub fn parallel(&self) -> &Parallel {
         self.parallel
     }
 
     /// The values of Tables 2 and 3 of CMU-CS-03-125 at `at`, in their order there.
-    #[must_use]
     pub fn values(&self, at: Nanos) -> Parameters {
         let values = self.parallel.parameters();
         let value = |key: &str| {

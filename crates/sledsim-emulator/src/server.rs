@@ -47,7 +47,6 @@ pub struct ExportSpec {
 
 impl ExportSpec {
     /// A device with its data in memory, first come, first served, in real time.
-    #[must_use]
     pub fn of(name: &str, device: Device) -> Self {
         Self {
             name: name.to_owned(),
@@ -105,9 +104,6 @@ impl Server {
     }
 
     /// Serves a device after a power cut: it is powered on now.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn start_after(cut: Cut, name: &str, speed: f64) -> Result<Self> {
         let no_thread = |error| Error::System(format!("export '{name}': no thread: {error}"));
         let store = Box::new(cut.store()?);
@@ -155,9 +151,6 @@ impl Server {
     }
 
     /// Adds an NBD server at `address`; returns its URI.
-    ///
-    /// # Errors
-    /// As [`NbdServer::start`].
     pub fn serve_nbd(&mut self, address: &Address, settings: &stream::Settings) -> Result<String> {
         let server = NbdServer::start(address, Arc::clone(&self.exports), settings)?;
         let uri = server.uri();
@@ -166,9 +159,6 @@ impl Server {
     }
 
     /// Adds an iSCSI target at `place`; returns its URI.
-    ///
-    /// # Errors
-    /// As [`IscsiServer::start`].
     pub fn serve_iscsi(
         &mut self,
         place: &iscsi::Place,
@@ -186,9 +176,6 @@ impl Server {
     }
 
     /// Mounts the exports as files at `point`.
-    ///
-    /// # Errors
-    /// As [`FuseMount::start`], or a mount point given before.
     pub fn serve_fuse(&mut self, point: &Path, settings: &fuse::Settings) -> Result<()> {
         if self.fuse.is_some() {
             return Err(Error::file(point, "a server has one mount point"));
@@ -199,7 +186,6 @@ impl Server {
 
     /// Whether clients can connect: false if its only front end was a mount that
     /// another process has unmounted, or if a device has failed.
-    #[must_use]
     pub fn is_alive(&self) -> bool {
         let has_front = self.fronts.iter().any(|front| front.is_alive())
             || self.fuse.as_ref().is_some_and(FuseMount::is_alive);
@@ -207,13 +193,11 @@ impl Server {
     }
 
     /// The exports.
-    #[must_use]
     pub fn exports(&self) -> &Arc<Exports> {
         &self.exports
     }
 
     /// Statistics and state of all exports and front ends.
-    #[must_use]
     pub fn status(&self) -> Value {
         let exports: Vec<_> = self.exports.iter().map(|export| status(export)).collect();
         let mut fronts: Vec<_> = self.fronts.iter().map(|front| front.to_json()).collect();

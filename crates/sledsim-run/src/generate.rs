@@ -35,10 +35,6 @@ const CHECK_EVERY: u64 = 4096;
 /// requests of a closed one wait for completions: it is simulated, and
 /// written with the arrivals that happened. `check` is called now and then;
 /// its error ends the work and leaves nothing behind.
-///
-/// # Errors
-/// Any error in the load or the output, a closed load without a
-/// device, a load that the device cannot follow, or `check`'s.
 pub fn generate(
     load: &Load,
     place: Target<'_>,

@@ -93,9 +93,6 @@ impl HitsSpec {
 
     /// As [`HitsSpec::count`], with every key of the load and, of a trace, what
     /// was passed over.
-    ///
-    /// # Errors
-    /// As [`HitsSpec::count`].
     pub fn count_with_facts(
         &self,
         load: &Load,

@@ -53,9 +53,6 @@ impl Load {
     }
 
     /// Reads how to replay the trace at `path` from `keys` and finishes them.
-    ///
-    /// # Errors
-    /// Any error in a key; the file is opened by [`crate::run::run`].
     pub fn trace(path: &Path, mut keys: Keys) -> Result<Self> {
         let given = keys.clone();
         let limits = limits(&mut keys)?;
@@ -68,9 +65,6 @@ impl Load {
     /// Reads the load of the table `[workload]` of a scenario: its `kind` is a
     /// workload, by default `random`, or `trace` with a `file`. Paths are relative to
     /// the folder `beside`, sample traces are in `samples`.
-    ///
-    /// # Errors
-    /// As [`Load::workload`] and [`Load::trace`].
     pub fn read(mut keys: Keys, beside: Option<&Path>, samples: Option<&Path>) -> Result<Self> {
         let file = keys.opt_text("file")?;
         let kind = keys.opt_text("kind")?;
@@ -92,9 +86,6 @@ impl Load {
     }
 
     /// The same load with other values of some keys.
-    ///
-    /// # Errors
-    /// As [`Load::workload`] and [`Load::trace`].
     pub fn with_overrides(&self, overrides: &[Override]) -> Result<Self> {
         let mut keys = self.given.clone();
         for (key, value, origin) in overrides {
@@ -114,7 +105,6 @@ impl Load {
     }
 
     /// Its workload, or `trace`.
-    #[must_use]
     pub fn kind(&self) -> &str {
         match &self.kind {
             LoadKind::Workload(workload) => workload.name(),
@@ -125,7 +115,6 @@ impl Load {
     /// Text that is equal for equal loads: the kind, the preset, the given keys, and
     /// how many blocks it is limited to. The file of a trace and its content are not
     /// in it, nor are keys at their defaults that were not given.
-    #[must_use]
     pub fn canonical(&self) -> String {
         let mut lines = vec![format!("kind = {:?}", self.kind())];
         lines.extend((self.preset.iter()).map(|preset| format!("preset = {preset:?}")));
@@ -141,9 +130,6 @@ impl Load {
     /// table `[workload]` of a scenario, with the keys `preset` and `within_blocks`
     /// where it has these. Of a trace, `file` is its place and `sha256` the digest of
     /// its content.
-    ///
-    /// # Errors
-    /// None for a load that was read.
     pub fn to_toml(&self, file: Option<&str>, sha256: Option<&str>) -> Result<String> {
         let mut head = Keys::empty("load");
         let blocks = self.within.map(|blocks| (blocks as i64).into());
@@ -164,9 +150,6 @@ impl Load {
 
     /// Reads a load from TOML, as [`Load::to_toml`] writes it; sample traces are in
     /// `samples`. The caller compares the content of a trace with `sha256`.
-    ///
-    /// # Errors
-    /// As [`Load::read`].
     pub fn from_toml(text: &str, samples: Option<&Path>) -> Result<Self> {
         let mut keys = Keys::parse(text, "load.toml")?;
         let preset = keys.opt_text("preset")?;
@@ -182,7 +165,6 @@ impl Load {
     }
 
     /// The seed; `None` for a trace, which has none.
-    #[must_use]
     pub fn seed(&self) -> Option<u64> {
         match &self.kind {
             LoadKind::Workload(workload) => Some(workload.seed()),
@@ -191,7 +173,6 @@ impl Load {
     }
 
     /// The file of a trace.
-    #[must_use]
     pub fn file(&self) -> Option<&Path> {
         match &self.kind {
             LoadKind::Workload(_) => None,
@@ -200,7 +181,6 @@ impl Load {
     }
 
     /// The keys of a trace as they were given.
-    #[must_use]
     pub fn trace_keys(&self) -> Map<String, Value> {
         let given = self.given.entries();
         (given.map(|(key, value, ..)| (key.to_owned(), to_json(value)))).collect()
@@ -215,7 +195,6 @@ impl Load {
     }
 
     /// The same load with `k` added to its seed; a trace is unchanged.
-    #[must_use]
     pub fn with_seed_offset(mut self, k: u64) -> Self {
         if let LoadKind::Workload(workload) = &mut self.kind
             && k > 0
@@ -239,7 +218,6 @@ impl Load {
 
     /// The same load with `most` requests, if it is generated and has no number
     /// of requests; returns whether that is the case.
-    #[must_use]
     pub fn with_default_requests(mut self, most: u64) -> (Self, bool) {
         let goes_on = match &mut self.kind {
             LoadKind::Workload(workload) => workload.extend_to(most),
@@ -249,7 +227,6 @@ impl Load {
     }
 
     /// The same load, limited to the first `blocks` blocks of the device.
-    #[must_use]
     pub fn within(mut self, blocks: u64) -> Self {
         self.within = Some(blocks);
         self
@@ -258,9 +235,6 @@ impl Load {
     /// Makes the load and its clones usable for any number of runs: a trace
     /// that can be read once only (a pipe) is copied to a temporary file.
     /// `check` is called now and then; its error ends the copying.
-    ///
-    /// # Errors
-    /// The trace cannot be read or copied, was read before, or `check`'s.
     pub fn keep(&self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
         match &self.kind {
             LoadKind::Workload(_) => Ok(()),
@@ -293,7 +267,6 @@ impl Load {
     }
 
     /// The same load, keeping the measured times of a trace.
-    #[must_use]
     pub fn with_measured_times(mut self) -> Self {
         if let LoadKind::Trace(spec) = &mut self.kind {
             spec.keep_measured = true;
@@ -407,9 +380,6 @@ impl LoadSource for TraceSource {
 
 /// The workload called `name`, a preset or the path of a file: every key with
 /// its value, source and origin.
-///
-/// # Errors
-/// As [`Load::workload`].
 pub fn show(name: &str) -> Result<Value> {
     let (_, keys, Some(preset)) = resolve(name, Keys::empty(name))? else {
         return Err(Error::Key(format!(

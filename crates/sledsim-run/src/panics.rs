@@ -50,7 +50,6 @@ fn text(info: &PanicHookInfo<'_>) -> String {
 }
 
 /// The message for a panic without a damaged file: a bug in sledsim.
-#[must_use]
 pub fn internal_error(message: &str) -> String {
     format!("this is an error in sledsim, please report it: {message}")
 }

@@ -148,9 +148,6 @@ impl Scenario {
 
     /// As [`Scenario::resolve`]; `check` is called now and then while a layout
     /// reads a trace, and its error ends that.
-    ///
-    /// # Errors
-    /// As [`Scenario::resolve`], or `check`'s.
     pub fn resolve_with(
         file: Option<&Path>,
         additions: &Additions,

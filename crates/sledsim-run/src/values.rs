@@ -10,9 +10,6 @@ use sledsim_core::layouts::ResolvedLayout;
 
 /// A device with its layout and background tasks as self-contained TOML. `sha256` is
 /// the digest of the trace that the layout was read from, to be kept with it.
-///
-/// # Errors
-/// None for a device that was resolved.
 pub fn device_to_toml(device: &Device, sha256: Option<&str>) -> Result<String> {
     let mut keys = device.keys();
     if let Some(sha256) = sha256 {
@@ -46,9 +43,6 @@ pub fn device_from_toml(
 
 /// The same device with other values of some keys; its layout, if it has one, is read
 /// again.
-///
-/// # Errors
-/// As [`device_from_toml`].
 pub fn device_with(
     device: &Device,
     overrides: &[Override],

@@ -64,9 +64,6 @@ impl Bytes {
     }
 
     /// Takes a record of `count` bytes; `None` at the end of the file.
-    ///
-    /// # Errors
-    /// The file ends within it.
     #[inline]
     pub fn take(&mut self, count: usize) -> Result<Option<&[u8]>> {
         let found = self.peek(count)?.len();

@@ -35,7 +35,6 @@ pub enum ChosenBy {
 
 impl ChosenBy {
     /// The name used in results.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Key => "trace_format",
@@ -48,9 +47,6 @@ impl ChosenBy {
 
 impl Format {
     /// Starts reading `input` as this format.
-    ///
-    /// # Errors
-    /// The file cannot be read, its header is bad, or an option has no effect.
     pub fn open(&self, input: Input, options: &Options) -> Result<Box<dyn Reader>> {
         if options.drop_glitches && self.clock == Clock::Closed {
             let name = self.name;
@@ -74,9 +70,6 @@ impl Format {
 
     /// Opens the trace at `path` (`-` is standard input) in `format`, or in the
     /// format that its content fits.
-    ///
-    /// # Errors
-    /// The file cannot be read, or no format or several fit.
     pub fn detect(path: &Path, format: Option<Self>, options: &Options) -> Result<(Self, Input)> {
         let (found, input) =
             ResolvedFormat::open(&Supply::new(path), format, options, &mut || Ok(()))?;
@@ -121,9 +114,6 @@ pub struct ResolvedFormat {
 impl ResolvedFormat {
     /// Opens a trace in `format`, or in the format that its content fits.
     /// `check` is called while a stream is copied.
-    ///
-    /// # Errors
-    /// The trace cannot be read, no format fits, or several remain.
     pub fn open(
         supply: &Supply,
         format: Option<Format>,
@@ -226,10 +216,6 @@ impl Attempt {
 }
 
 /// The format of the trace called `path`, which `input` reads.
-///
-/// # Errors
-/// None fits, with the error of the format that read the most records; or
-/// several remain.
 fn detect(path: &Path, input: &mut Input, options: &Options) -> Result<ResolvedFormat> {
     let ending = ending(path);
     input.head()?;

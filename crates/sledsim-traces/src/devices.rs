@@ -16,7 +16,6 @@ pub struct DeviceColumn {
 impl DeviceColumn {
     /// No values yet; with `names`, values are names even if they look like
     /// numbers.
-    #[must_use]
     pub fn new(names: bool) -> Self {
         Self {
             numbers: names.then_some(false),
@@ -26,7 +25,6 @@ impl DeviceColumn {
     }
 
     /// No values yet; all are numbers.
-    #[must_use]
     pub fn numbers() -> Self {
         Self { numbers: Some(true), ..Self::new(false) }
     }
@@ -46,7 +44,6 @@ impl DeviceColumn {
     }
 
     /// The allowed values, for messages.
-    #[must_use]
     pub fn allowed(&self) -> &'static str {
         match self.numbers {
             Some(true) => {
@@ -82,7 +79,6 @@ impl DeviceColumn {
     }
 
     /// The name of a device, if it has one.
-    #[must_use]
     pub fn name(&self, device: u32) -> Option<&str> {
         if self.numbers == Some(true) {
             let name = self.beside.get(&device).map(|name| &**name);

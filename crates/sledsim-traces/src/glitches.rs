@@ -111,7 +111,6 @@ pub(super) fn at_place(place: &Error, problem: String) -> Error {
 }
 
 /// Exact milliseconds, with six decimals.
-#[must_use]
 pub fn ms(time: Nanos) -> String {
     format!("{}.{:06}", time.0 / 1_000_000, time.0 % 1_000_000)
 }

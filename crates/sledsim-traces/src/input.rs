@@ -26,7 +26,6 @@ pub enum Compression {
 
 impl Compression {
     /// The name used in results.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -85,7 +84,6 @@ pub struct ReadCounter {
 
 impl ReadCounter {
     /// The share of the (compressed) file read so far, if its length is known.
-    #[must_use]
     pub fn share(&self) -> Option<f64> {
         let size = self.size.filter(|size| *size > 0)?;
         Some((self.read.load(Ordering::Relaxed) as f64 / size as f64).min(1.0))
@@ -123,7 +121,6 @@ impl Input {
     }
 
     /// The undecoded file (compressed, if it is), if it is a file.
-    #[must_use]
     pub fn as_file(&self) -> Option<&SharedFile> {
         self.file.as_ref()
     }
@@ -135,9 +132,6 @@ impl Input {
     }
 
     /// Reads from any source; messages call it `name`.
-    ///
-    /// # Errors
-    /// The source cannot be read.
     pub fn new(name: &str, raw: Box<dyn Read + Send>) -> Result<Self> {
         Self::sized(name, raw, None)
     }
@@ -177,28 +171,22 @@ impl Input {
     }
 
     /// The name used in messages.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The compression.
-    #[must_use]
     pub fn compression(&self) -> Compression {
         self.compression
     }
 
     /// The counter of the bytes read.
-    #[must_use]
     pub fn read_counter(&self) -> ReadCounter {
         self.read_counter.clone()
     }
 
     /// The first bytes (128 KiB, or all), without taking them. An error within
     /// them is reported when [`Input::read`] reaches it.
-    ///
-    /// # Errors
-    /// None.
     pub fn head(&mut self) -> Result<&[u8]> {
         if self.head.get_ref().is_empty() && self.read == 0 && self.problem.is_none() {
             let mut head = Vec::new();
@@ -226,9 +214,6 @@ impl Input {
     }
 
     /// Reads some bytes; 0 at the end.
-    ///
-    /// # Errors
-    /// The system's error, or the defect of the compressed data.
     #[inline]
     pub fn read(&mut self, buffer: &mut [u8]) -> std::result::Result<usize, String> {
         let mut count = self.head.read(buffer).unwrap_or(0);
@@ -249,7 +234,6 @@ impl Input {
     }
 
     /// The number of bytes read.
-    #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.read
     }

@@ -41,7 +41,6 @@ pub struct Lines {
 
 impl Lines {
     /// The lines of `input`, with numbers in the units of a format or in those given.
-    #[must_use]
     pub fn new(input: Input, own: OwnUnits, options: &Options) -> Self {
         Self {
             input,
@@ -59,9 +58,6 @@ impl Lines {
     /// Moves to the next line that is neither blank nor a comment (`#`);
     /// false at the end. [`Lines::line`] returns it without its end (`\n` or
     /// `\r\n`).
-    ///
-    /// # Errors
-    /// The file cannot be read, or a line is too long.
     #[inline]
     pub fn advance(&mut self) -> Result<bool> {
         loop {
@@ -168,14 +164,12 @@ impl Lines {
 
     /// The current line.
     #[inline]
-    #[must_use]
     pub fn line(&self) -> &[u8] {
         &self.buffer[self.line.clone()]
     }
 
     /// An error about the current line.
     #[cold]
-    #[must_use]
     pub fn refuse(&self, problem: String) -> Error {
         self.refuse_at(self.number, problem)
     }
@@ -188,7 +182,6 @@ impl Lines {
 
     /// An error about field `index` of the current line, which is `text`.
     #[cold]
-    #[must_use]
     pub fn bad(&self, fields: &[Field], index: usize, text: &[u8]) -> Error {
         if let Some(error) = self.not_text() {
             return error;
@@ -229,7 +222,6 @@ impl Lines {
     }
 
     /// The number of bytes read.
-    #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.input.bytes_read() - (self.end - self.start) as u64
     }
@@ -237,7 +229,6 @@ impl Lines {
 
 /// Splits `line` at blanks (spaces and tabs) into exactly `N` words.
 #[inline]
-#[must_use]
 pub fn words<const N: usize>(mut line: &[u8]) -> Option<[&[u8]; N]> {
     let mut words: [&[u8]; N] = [&[]; N];
     for word in &mut words {
@@ -259,7 +250,6 @@ pub fn next_word<'a>(line: &mut &'a [u8]) -> Option<&'a [u8]> {
 }
 
 /// The start of some bytes, escaped, for messages.
-#[must_use]
 pub fn excerpt(bytes: &[u8]) -> String {
     let start = &bytes[..bytes.len().min(32)];
     let dots = if start.len() < bytes.len() { "..." } else { "" };

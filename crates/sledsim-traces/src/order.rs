@@ -50,7 +50,6 @@ struct Lookahead {
 
 impl Order {
     /// Allows times to fall by up to `window`, if given.
-    #[must_use]
     pub fn new(window: Option<Nanos>) -> Self {
         Self { window: window.unwrap_or_default(), ..Self::default() }
     }

@@ -15,16 +15,10 @@ use sledsim_base::error::{Error, Result};
 ///   nothing is skipped or guessed silently.
 pub trait Reader: Send {
     /// The next record, `None` at the end of the file.
-    ///
-    /// # Errors
-    /// The file cannot be read, or the record is bad.
     fn next(&mut self) -> Result<Option<Record>>;
 
     /// As [`Reader::next`], into a record that may hold the one before; false at the end.
     /// Readers of long files avoid copies this way.
-    ///
-    /// # Errors
-    /// As [`Reader::next`].
     fn next_into(&mut self, record: &mut Record) -> Result<bool> {
         let next = self.next()?;
         if let Some(next) = next {

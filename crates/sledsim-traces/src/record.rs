@@ -40,7 +40,6 @@ impl Record {
     /// The first block it touches, and one past the last; partial blocks
     /// count.
     #[inline]
-    #[must_use]
     pub fn blocks(&self) -> (u64, u64) {
         let end = (self.offset + self.bytes).div_ceil(BLOCK_BYTES);
         (self.offset / BLOCK_BYTES, end)
@@ -48,7 +47,6 @@ impl Record {
 
     /// Whether it begins and ends on blocks of 512 bytes.
     #[inline]
-    #[must_use]
     pub fn is_aligned(&self) -> bool {
         (self.offset | self.bytes).is_multiple_of(BLOCK_BYTES)
     }

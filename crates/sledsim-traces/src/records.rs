@@ -34,7 +34,6 @@ pub enum DeviceSelection {
 
 impl DeviceSelection {
     /// The selection that the key `trace_device` names.
-    #[must_use]
     pub fn named(name: String) -> Self {
         match name.as_str() {
             "all" => Self::All,
@@ -83,15 +82,11 @@ pub enum Step {
 
 impl Records {
     /// The progress of the reading.
-    #[must_use]
     pub fn progress(&self, completed: u64) -> Progress {
         Progress { completed, requests: None, share: self.read_counter.share() }
     }
 
     /// Opens a trace. `check` is called while a stream is copied.
-    ///
-    /// # Errors
-    /// The file cannot be read, no format or several fit, or `check`'s.
     pub fn open(
         supply: &Supply,
         format: Option<Format>,
@@ -121,9 +116,6 @@ impl Records {
     }
 
     /// Reads one record.
-    ///
-    /// # Errors
-    /// The file cannot be read, or the record is bad.
     #[inline]
     pub fn step(&mut self) -> Result<Step> {
         let mut record = Record::default();
@@ -136,9 +128,6 @@ impl Records {
 
     /// As [`Records::step`], into a record that may hold the one before: whether it is of a
     /// selected device; `None` at the end.
-    ///
-    /// # Errors
-    /// As [`Records::step`].
     #[inline]
     pub fn step_into(&mut self, record: &mut Record) -> Result<Option<bool>> {
         let next = self.reader.next_into(record);
@@ -190,7 +179,6 @@ impl Records {
     }
 
     /// An error about the record read last.
-    #[must_use]
     pub fn refuse(&self, problem: String) -> Error {
         self.reader.refuse(problem)
     }
@@ -255,33 +243,28 @@ impl Records {
     }
 
     /// The number of records of all devices.
-    #[must_use]
     pub fn requests(&self) -> u64 {
         let counted: u64 = self.seen.values().map(|seen| seen.requests).sum();
         counted + self.of_last
     }
 
     /// The number of records of devices that are not selected.
-    #[must_use]
     pub fn others(&self) -> u64 {
         self.devices().filter(|(.., wanted)| !wanted).map(|(_, _, requests, _)| requests).sum()
     }
 
     /// [`Reader::passed_over`].
     #[inline]
-    #[must_use]
     pub fn passed_over(&self) -> [u64; 3] {
         self.reader.passed_over()
     }
 
     /// The counts of skipped records.
-    #[must_use]
     pub fn skipped(&self) -> Skipped {
         Skipped::of(&*self.reader)
     }
 
     /// The error that there is nothing to replay.
-    #[must_use]
     pub fn empty(&self, path: &Path) -> Error {
         let mut seen: Vec<String> =
             (self.seen.keys().take(20)).map(|device| quoted(&self.label(*device))).collect();
@@ -316,7 +299,6 @@ pub struct Skipped {
 
 impl Skipped {
     /// The counts of a reader so far.
-    #[must_use]
     pub fn of(reader: &dyn Reader) -> Self {
         let (glitches, first) = reader.glitches();
         Self {

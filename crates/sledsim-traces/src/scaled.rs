@@ -6,7 +6,6 @@ use crate::number;
 /// half up, and whether the product was whole. `None` for other text and on
 /// overflow.
 #[inline]
-#[must_use]
 pub fn scaled(text: &[u8], factor: u64) -> Option<(u64, bool)> {
     if let Some(value) = number::integer(text) {
         return value.checked_mul(factor).map(|value| (value, true));
@@ -82,7 +81,6 @@ fn power_of(digits: &[u8]) -> Option<i64> {
 
 /// [`scaled`] for a binary number.
 #[inline]
-#[must_use]
 pub fn scaled_float(value: f64, factor: u64) -> Option<(u64, bool)> {
     if !value.is_finite() || value.is_sign_negative() && value != 0.0 {
         return None;

@@ -13,9 +13,6 @@ pub struct SharedFile {
 
 impl SharedFile {
     /// The file with its current length.
-    ///
-    /// # Errors
-    /// The length cannot be determined.
     pub fn of(file: File) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
         let file = Arc::new(file);
@@ -28,13 +25,11 @@ impl SharedFile {
     }
 
     /// Its length in bytes.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// A reader from the byte `at` on, independent of all others.
-    #[must_use]
     pub fn reader_at(&self, at: u64) -> impl Read + Send + use<> {
         let file = Arc::clone(&self.file);
         At { file, at }

@@ -34,7 +34,6 @@ pub struct Sorter<T> {
 
 impl<T> Sorter<T> {
     /// Sorts within `window`; while `most` items are held, the earliest waits no longer.
-    #[must_use]
     pub fn new(window: Nanos, most: usize) -> Self {
         Self {
             window,
@@ -50,9 +49,6 @@ impl<T> Sorter<T> {
     /// The next item in order, `None` at the end. `read` adds the next item of the file, and
     /// returns the time by which the file is ordered, as a rule that of the item; after `None`,
     /// at the end, it is not called again.
-    ///
-    /// # Errors
-    /// That of `read`.
     #[inline]
     pub fn next(
         &mut self,

@@ -55,9 +55,6 @@ enum Source {
 
 impl Input {
     /// Opens a file.
-    ///
-    /// # Errors
-    /// The file cannot be opened or read.
     pub fn open(path: &Path) -> Result<Self> {
         Supply::new(path).open(&mut || Ok(()))
     }
@@ -65,19 +62,16 @@ impl Input {
 
 impl Supply {
     /// The trace at `path`, or [`STANDARD_INPUT`]. Nothing is opened yet.
-    #[must_use]
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), stream: Arc::default() }
     }
 
     /// The path as given.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The name used in messages.
-    #[must_use]
     pub fn name(&self) -> &Path {
         match self.is_standard_input() {
             true => Path::new("standard input"),
@@ -91,9 +85,6 @@ impl Supply {
 
     /// Opens the source: a stream that is not kept can be opened once. `check`
     /// is called while a stream is copied.
-    ///
-    /// # Errors
-    /// The source cannot be opened or read, was read before, or `check` fails.
     pub fn open(&self, check: &mut dyn FnMut() -> Result<()>) -> Result<Input> {
         let name = self.name().to_string_lossy();
         let stream = match self.kind()? {
@@ -129,10 +120,6 @@ impl Supply {
 
     /// Copies a stream to a temporary file, so that it can be opened any number
     /// of times. `check` is called now and then; its error ends the copying.
-    ///
-    /// # Errors
-    /// The stream cannot be read or copied, is longer than [`MOST_KEPT_BYTES`],
-    /// was read before, or `check` fails.
     pub fn keep(&self, check: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         let Source::Stream(stream) = self.kind()? else {
             return Ok(());

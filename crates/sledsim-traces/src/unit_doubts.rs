@@ -23,7 +23,6 @@ pub struct UnitDoubt {
 
 impl UnitDoubt {
     /// The doubt in a sentence.
-    #[must_use]
     pub fn text(&self) -> String {
         let what = self.key.trim_end_matches("_unit");
         let (unit, likelier, why) = (&self.unit, self.likelier, &self.why);

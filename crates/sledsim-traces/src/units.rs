@@ -19,7 +19,6 @@ pub enum Quantity {
 
 impl Quantity {
     /// The allowed units, for messages.
-    #[must_use]
     pub fn units(self) -> &'static str {
         match self {
             Self::Time => "s, ms, us, ns, or a number of one such as 100ns",
@@ -29,7 +28,6 @@ impl Quantity {
 
     /// The highest value accepted, in nanoseconds or bytes. Times since 1601
     /// fit; [`crate::LATEST_NS`] limits them after the origin is subtracted.
-    #[must_use]
     pub fn most(self) -> u64 {
         match self {
             Self::Time => u64::MAX - 2,
@@ -118,14 +116,12 @@ impl GivenUnits {
     }
 
     /// The first key given.
-    #[must_use]
     pub fn first_key(&self) -> Option<&'static str> {
         let mut keys = Self::KEYS.into_iter().zip(&self.0);
         keys.find_map(|(key, given)| given.is_some().then_some(key))
     }
 
     /// These, and the format's own where none is given.
-    #[must_use]
     pub fn or(&self, own: OwnUnits) -> [Unit; 3] {
         let mut given = self.0.iter().cloned();
         own.map(|(name, factor)| {
@@ -147,7 +143,6 @@ pub struct Scale {
 
 impl Scale {
     /// Reads in the units of a format where no others are given.
-    #[must_use]
     pub fn new(own: OwnUnits, given: &GivenUnits) -> Self {
         Self { units: given.or(own), is_own: given.first_key().is_none(), rounded: Cell::new(0) }
     }
@@ -155,7 +150,6 @@ impl Scale {
     /// A time, rounded to the nearest nanosecond; `None` for other text and for more than
     /// [`LATEST_NS`].
     #[inline]
-    #[must_use]
     pub fn time(&self, text: &[u8]) -> Option<Nanos> {
         let (ns, whole) = scaled(text, self.units[0].factor)?;
         self.count(whole);
@@ -164,7 +158,6 @@ impl Scale {
 
     /// As [`Scale::time`], in formats whose times are whole numbers.
     #[inline]
-    #[must_use]
     pub fn whole_time(&self, text: &[u8]) -> Option<Nanos> {
         let ns = self.whole_ns(text)?;
         (ns <= LATEST_NS).then_some(Nanos(ns))
@@ -198,7 +191,6 @@ impl Scale {
 
     /// A first byte, at most [`END_BYTES`].
     #[inline]
-    #[must_use]
     pub fn place(&self, text: &[u8]) -> Option<u64> {
         let (bytes, whole) = self.read(text, 1)?;
         (whole && bytes <= END_BYTES).then_some(bytes)
@@ -206,7 +198,6 @@ impl Scale {
 
     /// A number of bytes, perhaps zero, from `offset` to [`END_BYTES`] at most.
     #[inline]
-    #[must_use]
     pub fn length(&self, text: &[u8], offset: u64) -> Option<u64> {
         let (bytes, whole) = self.read(text, 2)?;
         (whole && bytes <= END_BYTES - offset).then_some(bytes)
@@ -214,13 +205,11 @@ impl Scale {
 
     /// As [`Scale::length`], and at least one.
     #[inline]
-    #[must_use]
     pub fn some_length(&self, text: &[u8], offset: u64) -> Option<u64> {
         self.length(text, offset).filter(|bytes| *bytes > 0)
     }
 
     /// The number of times that were rounded.
-    #[must_use]
     pub fn rounded(&self) -> u64 {
         self.rounded.get()
     }

@@ -10,7 +10,6 @@ impl Keys {
     /// A line `key = value` for every key, and a line `[table]` for every table
     /// without keys, sorted. Keys whose last name is in `omitted` are left out. A
     /// number has one form: 1, 1.0 and 1e0 are equal.
-    #[must_use]
     pub fn canonical(&self, omitted: &[&str]) -> Vec<String> {
         let is_kept = |key: &str| !omitted.contains(&key.rsplit('.').next().unwrap_or(key));
         let kept = self.entries.iter().filter(|entry| is_kept(&entry.key));

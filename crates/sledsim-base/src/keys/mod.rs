@@ -67,7 +67,6 @@ struct Entry {
 
 impl Keys {
     /// No keys yet; messages about missing keys name `what`.
-    #[must_use]
     pub fn empty(what: &str) -> Self {
         Self::of(Origin::Named(what.to_owned()))
     }
@@ -87,7 +86,6 @@ impl Keys {
 
     /// Lays these keys over `base`, key by key; a list of tables replaces the
     /// whole list of the base. Messages about missing keys name the base.
-    #[must_use]
     pub fn over(self, mut base: Self) -> Self {
         for (table, _) in &self.tables {
             if let Some(list) = table.strip_suffix("[0]") {
@@ -153,14 +151,12 @@ impl Keys {
     }
 
     /// The dotted path of this table in its file: `""` or `front.`.
-    #[must_use]
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
     /// The names of this table's tables and keys, each once: tables in the order
     /// in which they were written, then keys.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         let keys = self.entries.iter().map(|entry| &*entry.key);
         let tables = self.tables.iter().map(|(name, _)| &**name);
@@ -191,7 +187,6 @@ impl Keys {
     }
 
     /// Whether the key, or a table of that name, was given.
-    #[must_use]
     pub fn has(&self, key: &str) -> bool {
         let inside = format!("{key}.");
         self.tables.iter().any(|(name, _)| name == key)
@@ -210,14 +205,12 @@ impl Keys {
     }
 
     /// The comment lines at the top of the file.
-    #[must_use]
     pub fn about(&self) -> &str {
         &self.about
     }
 
     /// The source of the keys: the name given to [`Keys::parse`] or
     /// [`Keys::empty`].
-    #[must_use]
     pub fn what(&self) -> &str {
         self.what.name()
     }

@@ -1,7 +1,6 @@
 //! Hints for unknown names: similar names, and synonyms of keys.
 
 /// At most three `candidates` similar to a mistyped `name`, nearest first.
-#[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let name = name.to_lowercase();
     let most = (name.chars().count() / 3).max(1);
@@ -21,7 +20,6 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// The end of a message about an unknown name: `; did you mean 'g2'?`, or the
 /// list of known names.
-#[must_use]
 pub fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,

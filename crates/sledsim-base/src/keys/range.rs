@@ -19,37 +19,31 @@ pub struct Range {
 
 impl Range {
     /// Any finite number.
-    #[must_use]
     pub const fn any() -> Self {
         Self::at_least(f64::MIN)
     }
 
     /// `low` or more.
-    #[must_use]
     pub const fn at_least(low: f64) -> Self {
         Self { low, low_inside: true, high: f64::MAX, high_inside: true }
     }
 
     /// More than `low`.
-    #[must_use]
     pub const fn above(low: f64) -> Self {
         Self { low_inside: false, ..Self::at_least(low) }
     }
 
     /// And `high` or less.
-    #[must_use]
     pub const fn at_most(self, high: f64) -> Self {
         Self { high, high_inside: true, ..self }
     }
 
     /// And less than `high`.
-    #[must_use]
     pub const fn below(self, high: f64) -> Self {
         Self { high, high_inside: false, ..self }
     }
 
     /// Whether `number` is allowed.
-    #[must_use]
     pub fn contains(&self, number: f64) -> bool {
         (number > self.low || self.low_inside && number == self.low)
             && (number < self.high || self.high_inside && number == self.high)

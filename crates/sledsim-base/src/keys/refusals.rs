@@ -10,10 +10,6 @@ use toml_edit::{Document, Value};
 
 impl Keys {
     /// Checks that every key was read.
-    ///
-    /// # Errors
-    /// The first key that was not, with similar names or the list of known
-    /// ones.
     pub fn finish(self) -> Result<()> {
         let asked = |table: &str| {
             let inside = format!("{table}.");
@@ -41,7 +37,6 @@ impl Keys {
 
     /// An error about the value of a key, for rules between keys: `must` is the
     /// rule, as in `must divide tips (6400)`.
-    #[must_use]
     pub fn refuse(&self, key: &str, must: impl fmt::Display) -> Error {
         let name = format!("{}{key}", self.prefix);
         let (origin, message) = match self.entries.iter().find(|entry| entry.key == key) {
@@ -56,7 +51,6 @@ impl Keys {
     }
 
     /// As [`Keys::refuse`], about one item of a list, with the line of the item.
-    #[must_use]
     pub fn refuse_item(&self, key: &str, index: usize, must: impl fmt::Display) -> Error {
         let Some(entry) = self.entries.iter().find(|entry| entry.key == key) else {
             return self.refuse(key, must);

@@ -7,9 +7,6 @@ use toml_edit::{Document, TableLike, Value};
 
 impl Keys {
     /// Reads TOML; `file` is the name messages use.
-    ///
-    /// # Errors
-    /// Syntax errors and duplicate keys, with the line.
     pub fn parse(text: &str, file: &str) -> Result<Self> {
         let of_file = |line| Origin::File { file: file.to_owned(), line };
         let document = Document::parse(text).map_err(|error| {
@@ -47,9 +44,6 @@ impl Keys {
     /// As [`Keys::set`] from text: a TOML value, or a bare word or number with
     /// a unit, which is a string. So `scheduler=sptf` needs no quotes, and a
     /// numeric key refuses `8KiB` with its own message.
-    ///
-    /// # Errors
-    /// Any other text.
     pub fn set_text(&mut self, key: &str, text: &str, origin: &str) -> Result<()> {
         let text = text.trim();
         let value = match text.parse::<Value>() {

@@ -11,18 +11,12 @@ const TEXT: &str = "a string in quotes";
 
 impl Keys {
     /// A number; integers are taken too.
-    ///
-    /// # Errors
-    /// Missing, not a number, or not allowed.
     pub fn f64(&mut self, key: &str, allowed: Range) -> Result<f64> {
         let value = self.opt_f64(key, allowed)?;
         self.require(key, value, || allowed.wanted())
     }
 
     /// A number, if given; integers are taken too.
-    ///
-    /// # Errors
-    /// Not a number, or not allowed.
     pub fn opt_f64(&mut self, key: &str, allowed: Range) -> Result<Option<f64>> {
         let Some(number) = self.read(key, || allowed.wanted(), number)? else {
             return Ok(None);
@@ -37,35 +31,23 @@ impl Keys {
     }
 
     /// An integer.
-    ///
-    /// # Errors
-    /// Missing, not an integer, or not allowed.
     pub fn u64(&mut self, key: &str, allowed: RangeInclusive<u64>) -> Result<u64> {
         let value = self.opt_u64(key, allowed.clone())?;
         self.require(key, value, || integer(&allowed))
     }
 
     /// An integer, if given.
-    ///
-    /// # Errors
-    /// Not an integer, or not allowed.
     pub fn opt_u64(&mut self, key: &str, allowed: RangeInclusive<u64>) -> Result<Option<u64>> {
         self.read(key, || integer(&allowed), |value| integer_in(value, &allowed))
     }
 
     /// An integer of 32 bits.
-    ///
-    /// # Errors
-    /// Missing, not an integer, or not allowed.
     pub fn u32(&mut self, key: &str, allowed: RangeInclusive<u32>) -> Result<u32> {
         let wide = u64::from(*allowed.start())..=u64::from(*allowed.end());
         self.u64(key, wide).map(|number| number as u32)
     }
 
     /// An integer of 32 bits, if given.
-    ///
-    /// # Errors
-    /// Not an integer, or not allowed.
     pub fn opt_u32(&mut self, key: &str, allowed: RangeInclusive<u32>) -> Result<Option<u32>> {
         let wide = u64::from(*allowed.start())..=u64::from(*allowed.end());
         Ok(self.opt_u64(key, wide)?.map(|number| number as u32))
@@ -73,9 +55,6 @@ impl Keys {
 
     /// The name of something that may be named by a number: a string, or an
     /// integer of 32 bits, if given.
-    ///
-    /// # Errors
-    /// Neither.
     pub fn opt_name(&mut self, key: &str) -> Result<Option<String>> {
         let wanted = || format!("an integer from 0 to {}, or {TEXT}", u32::MAX);
         let read = |value: &Value| match value.as_integer() {
@@ -86,9 +65,6 @@ impl Keys {
     }
 
     /// An integer of 32 bits or one of several names, if given.
-    ///
-    /// # Errors
-    /// Neither.
     pub fn opt_u32_or_choice<T: Clone>(
         &mut self,
         key: &str,
@@ -110,9 +86,6 @@ impl Keys {
 
     /// A list, if given, each item read by `read`; `wanted` describes an item
     /// in messages, as in `an integer`.
-    ///
-    /// # Errors
-    /// Not a list, or the first item that is something else, with its line.
     pub fn opt_list<T>(
         &mut self,
         key: &str,
@@ -131,17 +104,11 @@ impl Keys {
     }
 
     /// A list of numbers, if given; integers are taken too.
-    ///
-    /// # Errors
-    /// Not a list, or an item that is not a number or not allowed.
     pub fn opt_f64s(&mut self, key: &str, allowed: Range) -> Result<Option<Vec<f64>>> {
         self.opt_list(key, &allowed.wanted(), |value| allowed.number(value))
     }
 
     /// A list of integers, if given.
-    ///
-    /// # Errors
-    /// Not a list, or an item that is not an integer or not allowed.
     pub fn opt_u64s(
         &mut self,
         key: &str,
@@ -152,9 +119,6 @@ impl Keys {
 
     /// A list of lists of one number for each of `allowed`, if given; integers
     /// are taken too.
-    ///
-    /// # Errors
-    /// Not a list, or an item that is something else.
     pub fn opt_f64_rows<const N: usize>(
         &mut self,
         key: &str,
@@ -172,9 +136,6 @@ impl Keys {
     }
 
     /// A list of lists of `N` integers, if given.
-    ///
-    /// # Errors
-    /// Not a list, or an item that is something else.
     pub fn opt_u64_rows<const N: usize>(
         &mut self,
         key: &str,
@@ -192,53 +153,35 @@ impl Keys {
     }
 
     /// `true` or `false`.
-    ///
-    /// # Errors
-    /// Missing or something else.
     pub fn bool(&mut self, key: &str) -> Result<bool> {
         let value = self.opt_bool(key)?;
         self.require(key, value, || BOOL.to_owned())
     }
 
     /// `true` or `false`, if given.
-    ///
-    /// # Errors
-    /// Something else.
     pub fn opt_bool(&mut self, key: &str) -> Result<Option<bool>> {
         self.read(key, || BOOL.to_owned(), Value::as_bool)
     }
 
     /// A string.
-    ///
-    /// # Errors
-    /// Missing or something else.
     pub fn text(&mut self, key: &str) -> Result<String> {
         let value = self.opt_text(key)?;
         self.require(key, value, || TEXT.to_owned())
     }
 
     /// A string, if given.
-    ///
-    /// # Errors
-    /// Something else.
     pub fn opt_text(&mut self, key: &str) -> Result<Option<String>> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         self.read(key, || TEXT.to_owned(), text)
     }
 
     /// One of several names, each standing for a value.
-    ///
-    /// # Errors
-    /// Missing or none of the names.
     pub fn choice<T: Clone>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<T> {
         let value = self.opt_choice(key, choices)?;
         self.require(key, value, || quoted_names(choices))
     }
 
     /// One of several names, if given.
-    ///
-    /// # Errors
-    /// None of the names.
     pub fn opt_choice<T: Clone>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<Option<T>> {
         self.read(
             key,

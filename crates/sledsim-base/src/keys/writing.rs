@@ -7,7 +7,6 @@ impl Keys {
     /// All tables and keys except the top-level key `omitted`, as TOML that
     /// [`Keys::parse`] reads: the leading comment, every number exactly, and the
     /// comment behind a value (its source).
-    #[must_use]
     pub fn to_toml(&self, omitted: &str) -> String {
         let mut document = toml_edit::DocumentMut::new();
         for (table, _) in &self.tables {

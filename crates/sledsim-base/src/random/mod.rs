@@ -29,7 +29,6 @@ const UNIT: f64 = 1.0 / (1_u64 << 53) as f64;
 
 impl Stream {
     /// The stream of `seed` for `purpose`.
-    #[must_use]
     pub fn new(seed: u64, purpose: &str) -> Self {
         let hash = purpose.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -105,7 +104,6 @@ pub struct Geometric {
 
 impl Geometric {
     /// With this mean, at least 1 (a lower one is raised to 1).
-    #[must_use]
     pub fn new(mean: f64) -> Self {
         Self { inverse_log: 1.0 / libm::log1p(-1.0 / mean.max(1.0)) }
     }
@@ -121,7 +119,6 @@ const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// One step of SplitMix64 (Steele, Lea, Flood 2014): the output at `state`.
 #[inline]
-#[must_use]
 pub fn split_mix(state: u64) -> u64 {
     let z = state.wrapping_add(GAMMA);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -18,7 +18,6 @@ pub struct Permutation {
 
 impl Permutation {
     /// A permutation of 0..n, chosen by `stream`; n is from 1 to 2^63.
-    #[must_use]
     pub fn new(n: u64, stream: &mut Stream) -> Self {
         let size = n.max(1).next_power_of_two();
         Self {
@@ -31,7 +30,6 @@ impl Permutation {
 
     /// The image of `i`, which is below n.
     #[inline]
-    #[must_use]
     pub fn at(&self, i: u64) -> u64 {
         let mut x = i;
         loop {

@@ -28,7 +28,6 @@ impl Zipf {
     pub const MOST: u64 = 1 << 52;
 
     /// On 1..=n; n is limited to 1..=[`Zipf::MOST`].
-    #[must_use]
     pub fn new(n: u64, exponent: f64) -> Self {
         let n = n.clamp(1, Self::MOST) as f64;
         let mut zipf = Self { n, exponent, low: 0.0, high: 0.0, safe: 0.0 };

@@ -95,18 +95,12 @@ impl Device {
 
     /// Resolves the keys of a device; paths in them are relative to `beside`. The
     /// device has the name of its base.
-    ///
-    /// # Errors
-    /// As [`Device::resolve`].
     pub fn from_keys(keys: Keys, beside: Option<&Path>) -> Result<Self> {
         let base = keys.clone().opt_text("base")?.unwrap_or_else(|| "device".into());
         Self::read(&short_name(&base), keys, beside)
     }
 
     /// As [`Device::from_keys`], called `name`, of keys that name no files.
-    ///
-    /// # Errors
-    /// As [`Device::resolve`].
     pub fn from_named_keys(name: &str, keys: Keys) -> Result<Self> {
         Self::read(name, keys, None)
     }
@@ -164,13 +158,11 @@ impl Device {
     }
 
     /// Its name: that of the preset, or of the file without its extension.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Its kind, as in its spec.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         self.kind.kind()
     }
@@ -181,13 +173,11 @@ impl Device {
     }
 
     /// Its children; of an array, the spares come last.
-    #[must_use]
     pub fn children(&self) -> &[Self] {
         &self.children
     }
 
     /// When a write to it is guaranteed to survive a power failure.
-    #[must_use]
     pub fn promise(&self) -> Promise {
         let children: Vec<_> = self.children.iter().map(Self::promise).collect();
         self.kind.promise(&children)
@@ -195,7 +185,6 @@ impl Device {
 
     /// The name and kind of an array in it whose copies or parity may be
     /// inconsistent after a power failure, if there is one.
-    #[must_use]
     pub fn write_hole(&self) -> Option<(&str, &'static str)> {
         if self.kind.has_write_hole() {
             return Some((&self.name, self.kind()));
@@ -204,7 +193,6 @@ impl Device {
     }
 
     /// Whether any part of it has positioning times.
-    #[must_use]
     pub fn has_positions(&self) -> bool {
         self.kind.has_positions() || self.children.iter().any(Self::has_positions)
     }
@@ -212,7 +200,6 @@ impl Device {
     /// The site for reading a layout of this device. `traces` opens the traces that
     /// layouts name; `check` is called periodically while one is read, and an error
     /// of it ends the reading.
-    #[must_use]
     pub fn site<'a>(
         &'a self,
         traces: &'a dyn TraceOpener,
@@ -231,7 +218,6 @@ impl Device {
     }
 
     /// The same device with a layout.
-    #[must_use]
     pub fn with_layout(self, layout: ResolvedLayout) -> Self {
         Self { layout: Some(layout), ..self }
     }
@@ -262,7 +248,6 @@ impl Device {
 
     /// The same device, whose models tell the feed what happens to their tips; `None`
     /// unless it is a single sled with faults.
-    #[must_use]
     pub fn telling(&self) -> Option<(Self, Arc<TipFeed>)> {
         let sled = self.sled().filter(|sled| sled.spec.faults.is_some())?;
         let feed = Arc::new(TipFeed::default());
@@ -312,13 +297,11 @@ impl Device {
     }
 
     /// Its background tasks, in the order of their priority.
-    #[must_use]
     pub fn background(&self) -> &[TaskSpec] {
         &self.background
     }
 
     /// Its layout, if it has one.
-    #[must_use]
     pub fn layout(&self) -> Option<&ResolvedLayout> {
         self.layout.as_ref()
     }
@@ -329,27 +312,23 @@ impl Device {
     }
 
     /// The MEMS sled, if it is a single one.
-    #[must_use]
     pub fn mems(&self) -> Option<&Mems> {
         self.sled().map(|sled| &sled.spec)
     }
 
     /// The disk, if it is a single one.
-    #[must_use]
     pub fn disk(&self) -> Option<&DiskSpec> {
         let kind: &dyn Any = &*self.kind;
         kind.downcast_ref()
     }
 
     /// Logical blocks it offers.
-    #[must_use]
     pub fn blocks(&self) -> u64 {
         self.kind.blocks()
     }
 
     /// Builds the model, and lists the names of its devices by their number
     /// in the rows. `scheduler` makes one scheduler per mechanism.
-    #[must_use]
     pub fn build(
         &self,
         scheduler: &dyn Fn() -> Box<dyn Scheduler>,
@@ -379,9 +358,6 @@ impl Device {
     /// As [`Device::build_with`], with contents in every device without children
     /// ([`ContentTracker`]); [`Model::contents`] tells whether the composite keeps
     /// them, too. Times are the same.
-    ///
-    /// # Errors
-    /// As [`Device::build_with`].
     pub fn build_keeping(
         &self,
         scheduler: &SchedulerSpec,
@@ -392,9 +368,6 @@ impl Device {
     /// As [`Device::build_keeping`], with the contents of the media pass by pass: when
     /// power fails, they hold what was written by that instant, and blocks under way are
     /// torn as the device tears them. `torn` receives these.
-    ///
-    /// # Errors
-    /// As [`Device::build_with`].
     pub fn build_on_media(
         &self,
         scheduler: &SchedulerSpec,
@@ -404,7 +377,6 @@ impl Device {
     }
 
     /// How long it takes to start when power returns: as long as its slowest part.
-    #[must_use]
     pub fn startup(&self) -> Nanos {
         let children = self.children.iter().map(Self::startup);
         children.fold(self.kind.startup(), Nanos::max)
@@ -481,7 +453,6 @@ impl Device {
 
     /// The resolved spec: every key with its value and source, and derived
     /// quantities.
-    #[must_use]
     pub fn show(&self) -> Value {
         let mut parameters = Map::new();
         for (key, value, source, origin) in self.keys.entries() {

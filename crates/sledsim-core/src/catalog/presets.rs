@@ -31,7 +31,6 @@ pub const PRESETS: [(&str, &str); 19] = [
 
 /// The name of a device without the keys in parentheses behind it, and these; `None`
 /// if it has none.
-#[must_use]
 pub fn split_name(name: &str) -> Option<(&str, &str)> {
     label(name, None)
 }

@@ -49,7 +49,6 @@ impl Device {
     /// Its keys, self-contained: parts that are based on files have the keys of
     /// these, those on presets name them. Its layout is in the table `layout`, its
     /// background tasks in the list `background`.
-    #[must_use]
     pub fn keys(&self) -> Keys {
         let mut keys = self.values.portable.clone();
         if let Some(layout) = self.layout() {
@@ -63,25 +62,18 @@ impl Device {
 
     /// Its keys without layout and background tasks as self-contained TOML, from
     /// which [`Device::from_toml`] makes an equal device.
-    #[must_use]
     pub fn to_toml(&self) -> String {
         self.values.portable.to_toml("base")
     }
 
     /// Resolves a device called `name` from self-contained TOML, as
     /// [`Device::to_toml`] writes it.
-    ///
-    /// # Errors
-    /// As [`Device::resolve`].
     pub fn from_toml(name: &str, text: &str) -> Result<Self> {
         Self::from_named_keys(name, Keys::parse(text, &format!("{name}.toml"))?)
     }
 
     /// The same device, without layout and background tasks, with other values of
     /// some keys.
-    ///
-    /// # Errors
-    /// As [`Device::resolve`]; another base of a part whose keys are those of a file.
     pub fn with_overrides(&self, overrides: &[Override]) -> Result<Self> {
         let mut keys = self.values.portable.clone();
         for (key, value, origin) in overrides {
@@ -104,7 +96,6 @@ impl Device {
     /// the keys that layout and background tasks were given. Keys at their defaults
     /// that were not given are not in it, nor are the content and the name of a trace
     /// that the layout was read from.
-    #[must_use]
     pub fn canonical(&self) -> String {
         let mut lines = vec![format!("name = {:?}", self.name())];
         lines.push("[device]".to_owned());

@@ -62,7 +62,6 @@ impl CompletionSink for Collector<'_> {
 
 impl Children {
     /// Children in the order of their indices.
-    #[must_use]
     pub fn new(models: Vec<Box<dyn Model>>) -> Self {
         let mut children = Self {
             wakes: Vec::new(),
@@ -76,37 +75,31 @@ impl Children {
     }
 
     /// How many children there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.models.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.models.is_empty()
     }
 
     /// How many requests all of them can serve at once.
-    #[must_use]
     pub fn servers(&self) -> u64 {
         self.models.iter().map(|model| model.servers()).sum()
     }
 
     /// Blocks of child `index`.
-    #[must_use]
     pub fn blocks(&self, index: usize) -> u64 {
         self.models[index].blocks()
     }
 
     /// The mechanism of child `index`, if it is one.
-    #[must_use]
     pub fn mechanism(&self, index: usize) -> Option<&dyn Mechanism> {
         self.models[index].mechanism()
     }
 
     /// The background tasks of child `index`, if it has any.
-    #[must_use]
     pub fn background(&self, index: usize) -> Option<&dyn Background> {
         self.models[index].background()
     }
@@ -187,7 +180,6 @@ impl Children {
 
     /// Whether the next event, if there is one, is the completion of a request.
     #[inline]
-    #[must_use]
     pub fn completes_next(&self) -> bool {
         self.announced.queue.due() <= self.wake_at
     }
@@ -200,7 +192,6 @@ impl Children {
 
     /// The time of the next event.
     #[inline]
-    #[must_use]
     pub fn next_at(&self) -> Option<Nanos> {
         let due = self.due();
         (due != Nanos::MAX).then_some(due)

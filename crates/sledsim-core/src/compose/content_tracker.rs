@@ -118,7 +118,6 @@ impl CompletionSink for ForwardingSink<'_> {
 impl ContentTracker {
     /// Tracks the leaf that `build` makes; `volatile` if it may report writes
     /// before they are on the media.
-    #[must_use]
     pub fn new(volatile: bool, build: Build) -> Self {
         Self {
             leaf: build(),
@@ -138,7 +137,6 @@ impl ContentTracker {
     }
 
     /// Tracks the media of the leaf that `build` makes, pass by pass.
-    #[must_use]
     pub fn on_media(volatile: bool, build: Build, failure: PowerFailure) -> Self {
         let mut tracker = Self::new(volatile, build);
         let record = MediaRecord::new(failure);

@@ -47,7 +47,6 @@ pub struct HostQueue {
 impl HostQueue {
     /// A queue in front of `child`, which gets at most `depth` requests at once (at
     /// least 1).
-    #[must_use]
     pub fn new(
         name: &str,
         device: u16,

@@ -32,7 +32,6 @@ pub struct ReadCache {
 
 impl ReadCache {
     /// A cache of `front` (at least one block) over `back`.
-    #[must_use]
     pub fn new(name: &str, device: u16, front: Box<dyn Model>, back: Box<dyn Model>) -> Self {
         let held = vec![None; front.blocks() as usize];
         let written = vec![Nanos::ZERO; held.len()];

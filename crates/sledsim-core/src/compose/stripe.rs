@@ -40,7 +40,6 @@ impl Stripe {
     /// Stripes over `children` (at least one) in units of `unit_blocks` (at
     /// least one). Each child contributes as many whole units as fit on the
     /// smallest one.
-    #[must_use]
     pub fn new(name: &str, device: u16, children: Vec<Box<dyn Model>>, unit_blocks: u64) -> Self {
         let smallest = children.iter().map(|child| child.blocks()).min().unwrap_or(0);
         let mut children = Children::new(children);

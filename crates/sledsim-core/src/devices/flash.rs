@@ -60,9 +60,6 @@ pub struct Flash {
 
 impl Flash {
     /// Reads the spec from `keys`.
-    ///
-    /// # Errors
-    /// The key that is unknown, missing or not allowed.
     pub fn read(keys: &mut Keys) -> Result<Self> {
         let time_us = Range::at_least(0.0).at_most(1e9);
         let power_mw = Range::at_least(0.0).at_most(1e9);
@@ -81,7 +78,6 @@ impl Flash {
 
     /// Quantities derived from the spec, with units in their names. Rates assume that
     /// all units are busy or the link is saturated.
-    #[must_use]
     pub fn derived(&self) -> Value {
         let page_bytes = u64::from(self.page_blocks) * BLOCK_BYTES;
         let link_mb_s = 1e3 * BLOCK_BYTES as f64 / self.link_ns_per_block;
@@ -150,7 +146,6 @@ pub struct FlashModel {
 impl FlashModel {
     /// The device `spec` describes. `device` and `name` mark its rows and
     /// reports.
-    #[must_use]
     pub fn new(name: &str, device: u16, spec: Flash) -> Self {
         Self {
             name: name.to_owned(),

@@ -88,9 +88,6 @@ pub trait DeviceKind: Any + Debug + Send + Sync {
 /// Reads the children of a kind.
 pub trait Children {
     /// Reads the next child, called `part` in the tree, from its keys.
-    ///
-    /// # Errors
-    /// An invalid key.
     fn add(&mut self, part: &str, keys: Keys) -> Result<Child>;
 }
 
@@ -121,9 +118,6 @@ impl Named for KindEntry {
 }
 
 /// Takes the table of a child device out of its parent's keys.
-///
-/// # Errors
-/// The table is missing.
 pub fn table(keys: &mut Keys, name: &str) -> Result<Keys> {
     let missing = keys.refuse(name, "missing table; must hold a device of its own");
     keys.take_table(name).ok_or(missing)
@@ -133,7 +127,6 @@ pub fn table(keys: &mut Keys, name: &str) -> Result<Keys> {
 ///
 /// # Panics
 /// If there are not exactly two.
-#[must_use]
 pub fn pair(children: Vec<Box<dyn Model>>) -> (Box<dyn Model>, Box<dyn Model>) {
     let mut children = children.into_iter();
     match (children.next(), children.next(), children.next()) {

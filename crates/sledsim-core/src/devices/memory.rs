@@ -35,9 +35,6 @@ pub struct Memory {
 
 impl Memory {
     /// Reads the spec from `keys`.
-    ///
-    /// # Errors
-    /// The key that is unknown, missing or not allowed.
     pub fn read(keys: &mut Keys) -> Result<Self> {
         let time = Range::at_least(0.0).at_most(1e9);
         Ok(Self {
@@ -64,7 +61,6 @@ impl Memory {
     }
 
     /// Quantities derived from the spec, with units in their names.
-    #[must_use]
     pub fn derived(&self) -> Value {
         let rate_mb_s = 1e3 * BLOCK_BYTES as f64 / self.block_time.0 as f64;
         json!({

@@ -49,7 +49,6 @@ pub struct Piece {
 
 impl Backlog {
     /// An empty backlog of a device that serves `servers` requests at once.
-    #[must_use]
     pub fn new(servers: u64) -> Self {
         Self {
             servers: servers.max(1),

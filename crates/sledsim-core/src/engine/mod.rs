@@ -34,9 +34,6 @@ pub trait Observer {
     fn done(&mut self, row: &Row) -> Result<()>;
 
     /// A child's request inside a composite is complete.
-    ///
-    /// # Errors
-    /// As [`Observer::done`].
     fn note(&mut self, row: &Row) -> Result<()>;
 
     /// Request number `count` (from 0) is about to arrive; first called with
@@ -55,9 +52,6 @@ pub trait Observer {
 
     /// Called at the start, then as soon as the clock reaches or passes the instant
     /// returned last. All events before `now` have happened, none at `now`.
-    ///
-    /// # Errors
-    /// As [`Observer::done`].
     fn tick(&mut self, now: Nanos, model: &dyn Model) -> Result<Option<Nanos>> {
         let _ = (now, model);
         Ok(None)
@@ -194,9 +188,6 @@ pub fn simulate(
 
 /// Refuses a request with an extent that is empty or does not lie within the
 /// device.
-///
-/// # Errors
-/// [`Error::Request`] for such a request.
 #[inline]
 pub fn check_extents(request: &Request, blocks: u64) -> Result<()> {
     let fits = |extent: &Extent| {

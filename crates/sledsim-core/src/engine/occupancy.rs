@@ -71,25 +71,21 @@ impl Occupancy {
     }
 
     /// The integral over time of the requests that count in the device, in ns.
-    #[must_use]
     pub fn integral_ns(&self) -> u128 {
         self.integral_ns
     }
 
     /// The arrivals that count.
-    #[must_use]
     pub fn arrivals(&self) -> u64 {
         self.arrivals
     }
 
     /// How many others were in the device at these arrivals, in sum.
-    #[must_use]
     pub fn found(&self) -> u64 {
         self.found
     }
 
     /// The most that one of them found.
-    #[must_use]
     pub fn most_found(&self) -> u64 {
         self.most_found
     }

@@ -18,7 +18,6 @@ pub enum Event {
 
 impl Event {
     /// The event at `now`, the time of the next.
-    #[must_use]
     #[inline(always)] // as next_event
     pub fn at(now: Nanos, completion: Nanos, arrival: Nanos) -> Self {
         match now {
@@ -53,7 +52,6 @@ impl<M: DerefMut<Target: Model>> Engine<M> {
     }
 
     /// The time that the clock has reached: no event before it is to come.
-    #[must_use]
     #[inline]
     pub fn now(&self) -> Nanos {
         self.now
@@ -62,7 +60,6 @@ impl<M: DerefMut<Target: Model>> Engine<M> {
     /// When the next event is due, if the next completion and the next arrival are due at
     /// these times; [`Nanos::MAX`] for never. A model may ask for an event at a time already
     /// passed.
-    #[must_use]
     #[inline(always)] // hot: once an event
     pub fn next_event(&self, completion: Nanos, arrival: Nanos) -> Nanos {
         completion.min(arrival).min(self.wake)

@@ -137,9 +137,6 @@ pub trait TraceOpener {
 
     /// Opens the trace that the table `trace` of a layout names, and finishes its
     /// keys.
-    ///
-    /// # Errors
-    /// An invalid key.
     fn open(&self, keys: Keys) -> Result<Box<dyn TraceAccesses>>;
 }
 
@@ -151,9 +148,6 @@ pub trait TraceAccesses: Debug {
     /// Calls `visit` with each extent of each request, mapped to a device of
     /// `blocks` blocks. `check` is called periodically; an error of it ends the
     /// reading.
-    ///
-    /// # Errors
-    /// The file cannot be read, a record is bad, or `check`'s.
     fn each(
         &self,
         blocks: u64,
@@ -238,9 +232,6 @@ impl ResolvedLayout {
 
     /// As [`ResolvedLayout::read`], but searches `known`: [`LAYOUTS`], or a
     /// registry extended by another program.
-    ///
-    /// # Errors
-    /// As [`ResolvedLayout::read`].
     pub fn from_registry(
         known: Registry<LayoutEntry>,
         mut keys: Keys,
@@ -267,13 +258,11 @@ impl ResolvedLayout {
 
     /// The keys that it was given, and its name; the file of a trace as
     /// [`TraceOpener::place`] has it.
-    #[must_use]
     pub fn keys(&self) -> &Keys {
         &self.given
     }
 
     /// The trace that it was read from, if any.
-    #[must_use]
     pub fn trace(&self) -> Option<&str> {
         let mut entries = self.given.entries();
         let (_, file, ..) = entries.find(|(key, ..)| *key == TRACE)?;
@@ -281,7 +270,6 @@ impl ResolvedLayout {
     }
 
     /// Its name and the keys in effect, as in the results.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         let mut facts = json!({ "name": self.name });
         if let (Some(facts), Some(keys)) = (facts.as_object_mut(), self.spec.keys.as_object()) {
@@ -291,19 +279,16 @@ impl ResolvedLayout {
     }
 
     /// The map; the initial one if it is reshuffled.
-    #[must_use]
     pub fn layout(&self) -> &dyn Layout {
         &*self.spec.layout
     }
 
     /// Whether it leaves all blocks where they are.
-    #[must_use]
     pub fn is_simple(&self) -> bool {
         self.name == simple::ENTRY.name
     }
 
     /// Puts the layout around the model of its device.
-    #[must_use]
     pub fn around(&self, model: Box<dyn Model>) -> Box<dyn Model> {
         match &self.spec.reshuffle {
             Some((pipe, rule)) => Box::new(Reshuffling::new(model, (**pipe).clone(), *rule)),

@@ -22,7 +22,6 @@ pub struct RemappedModel {
 
 impl RemappedModel {
     /// Maps the blocks of `model` by `layout`, a bijection of them.
-    #[must_use]
     pub fn new(model: Box<dyn Model>, layout: Arc<dyn Layout>) -> Self {
         Self { model, layout }
     }

@@ -127,7 +127,6 @@ impl CompletionSink for ForwardingSink<'_> {
 
 impl Reshuffling {
     /// Maps the blocks of `model` by `pipe`, reshuffled by `rule`.
-    #[must_use]
     pub fn new(model: Box<dyn Model>, pipe: OrganPipe, rule: Reshuffle) -> Self {
         let mut rank = vec![0; pipe.best.len()];
         for (near, &place) in pipe.best.iter().enumerate() {

@@ -25,7 +25,6 @@ impl Busy {
     }
 
     /// The whole time.
-    #[must_use]
     pub fn total(self) -> Nanos {
         self.host + self.other
     }

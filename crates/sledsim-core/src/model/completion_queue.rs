@@ -90,7 +90,6 @@ impl<T> CompletionQueue<T> {
 
     /// The next completion and when it is due.
     #[inline]
-    #[must_use]
     pub fn peek(&self) -> Option<(Nanos, &T)> {
         let due = if self.is_other() { self.others.peek() } else { self.list.front() };
         due.map(|due| (due.at, &due.item))
@@ -98,7 +97,6 @@ impl<T> CompletionQueue<T> {
 
     /// When the next completion is due; [`Nanos::MAX`] for never.
     #[inline]
-    #[must_use]
     pub fn due(&self) -> Nanos {
         self.due
     }
@@ -118,20 +116,17 @@ impl<T> CompletionQueue<T> {
 
     /// How many completions were ever announced.
     #[inline]
-    #[must_use]
     pub fn announced(&self) -> u64 {
         self.announced
     }
 
     /// How many wait to become due.
     #[inline]
-    #[must_use]
     pub fn len(&self) -> usize {
         self.list.len() + self.others.len()
     }
 
     /// Whether none waits.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

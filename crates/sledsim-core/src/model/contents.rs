@@ -58,7 +58,6 @@ pub enum Promise {
 impl Promise {
     /// The promise of a device; `is_early` if it may complete writes from a
     /// volatile buffer.
-    #[must_use]
     pub fn early(is_early: bool) -> Self {
         match is_early {
             true => Self::Flush,
@@ -67,13 +66,11 @@ impl Promise {
     }
 
     /// The promise of a composite whose writes go to any of these.
-    #[must_use]
     pub fn of_all(parts: &[Self]) -> Self {
         Self::early(parts.contains(&Self::Flush))
     }
 
     /// The name used in results.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Completion => "completion",

@@ -29,7 +29,6 @@ pub struct Energy {
 
 impl Energy {
     /// The causes with their names, in the order of the result schema.
-    #[must_use]
     pub fn by_cause(&self) -> [(&'static str, f64); 9] {
         [
             ("seek_j", self.seek_j),
@@ -45,7 +44,6 @@ impl Energy {
     }
 
     /// The energy with these values, in the order of [`Energy::by_cause`].
-    #[must_use]
     pub fn of_causes(joules: [f64; 9]) -> Self {
         let [
             seek_j,
@@ -72,7 +70,6 @@ impl Energy {
     }
 
     /// The sum over all causes.
-    #[must_use]
     pub fn total_j(&self) -> f64 {
         self.by_cause().iter().map(|(_, joules)| joules).sum()
     }

@@ -34,7 +34,6 @@ struct Chain {
 
 impl Chains {
     /// Whether any batch is not complete.
-    #[must_use]
     pub fn are_open(&self) -> bool {
         !self.0.is_empty()
     }
@@ -109,7 +108,6 @@ impl Chain {
 }
 
 /// The first two of `extents` that overlap, if any do.
-#[must_use]
 pub fn overlapping(extents: &[Extent]) -> Option<(Extent, Extent)> {
     let mut chain = Chain::default();
     for &extent in extents {

@@ -160,7 +160,6 @@ pub struct Start {
 
 impl Start {
     /// Starts at `cylinder`; the rest follows from the request.
-    #[must_use]
     pub fn at(cylinder: i64) -> Self {
         Self { cylinder: u32::try_from(cylinder).unwrap_or(0), own: [0; 7] }
     }
@@ -181,7 +180,6 @@ pub struct Bounds<'a> {
 
 impl Bounds<'_> {
     /// The lower bound for requests that start at `cylinder`.
-    #[must_use]
     #[inline]
     pub fn to(&self, cylinder: u32) -> Nanos {
         let distance = self.here.abs_diff(cylinder) as usize;
@@ -256,7 +254,6 @@ pub struct Step {
 
 impl Step {
     /// Its end, and the blocks of which the data is used.
-    #[must_use]
     #[inline]
     pub fn end_and_blocks(&self) -> (Nanos, u32) {
         (self.end, if self.again { 0 } else { self.blocks })
@@ -281,7 +278,6 @@ impl Step {
     }
 
     /// As [`Step::add_to`], the parts of this pass alone.
-    #[must_use]
     pub fn parts(&self, since: Nanos) -> Parts {
         let mut parts = Parts::default();
         self.add_to(&mut parts, since);
@@ -329,21 +325,18 @@ impl Passes {
     }
 
     /// How many there are.
-    #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         if self.in_full { self.steps.len() } else { self.ends.len() }
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The end of a pass since the start of its service, and its blocks of which the data
     /// is used.
-    #[must_use]
     #[inline]
     pub fn end_and_blocks(&self, pass: usize) -> (Nanos, u32) {
         if self.in_full { self.steps[pass].end_and_blocks() } else { self.ends[pass] }

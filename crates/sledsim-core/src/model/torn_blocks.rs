@@ -79,7 +79,6 @@ impl TornBlocks {
     }
 
     /// The torn block of this token, if it is one.
-    #[must_use]
     pub fn get(&self, token: u64) -> Option<Torn> {
         if token & TORN == 0 {
             return None;

@@ -84,7 +84,6 @@ pub struct IdleTracker {
 
 impl IdleTracker {
     /// Tracks idle periods under the policy of `choice`.
-    #[must_use]
     pub fn new(spec: &PowerPolicySpec) -> Self {
         let policy = spec.make();
         let after = Nanos::MAX;
@@ -107,14 +106,12 @@ impl IdleTracker {
     }
 
     /// Splits `idle` time without work into idle and inactive time.
-    #[must_use]
     pub fn split(&self, idle: Nanos) -> (Nanos, Nanos) {
         let ready = idle.min(self.after);
         (ready, idle - ready)
     }
 
     /// Whether a device that has been without work for `idle` is inactive.
-    #[must_use]
     #[inline]
     pub fn is_inactive(&self, idle: Nanos) -> bool {
         idle >= self.after && idle > Nanos::ZERO

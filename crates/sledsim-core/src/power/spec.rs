@@ -38,7 +38,6 @@ enum PolicyKind {
 
 /// The break-even time of an inactive period: `startup_mj` over the difference
 /// of the powers. [`Nanos::MAX`] if the inactive state saves nothing.
-#[must_use]
 pub fn break_even(startup_mj: f64, idle_mw: f64, inactive_mw: f64) -> Nanos {
     let saved_mw = idle_mw - inactive_mw;
     if saved_mw > 0.0 { Nanos::from_s(startup_mj / saved_mw) } else { Nanos::MAX }
@@ -46,7 +45,6 @@ pub fn break_even(startup_mj: f64, idle_mw: f64, inactive_mw: f64) -> Nanos {
 
 impl PowerPolicySpec {
     /// Goes inactive after this timeout, or never.
-    #[must_use]
     pub fn of_timeout(after: Option<Nanos>) -> Self {
         after.map_or(Self::Never, Self::Timeout)
     }
@@ -114,7 +112,6 @@ impl PowerPolicySpec {
     }
 
     /// Makes a policy with no history.
-    #[must_use]
     pub fn make(&self) -> Box<dyn Policy> {
         match *self {
             Self::Never => Box::new(Never),

@@ -18,9 +18,6 @@ impl PowerOn {
     /// Reads `starts`, `on_at_ms` and `initialise_ms` from the table `[power]`;
     /// `startup` is the default of `initialise_ms`. Without the keys the device is
     /// ready at time zero.
-    ///
-    /// # Errors
-    /// A key that is not allowed.
     pub fn read(keys: &mut Keys, startup: Nanos) -> Result<Self> {
         let is_off = keys.opt_choice("starts", &[("ready", false), ("off", true)])?;
         let ms = Range::at_least(0.0).at_most(1e9);
@@ -39,14 +36,12 @@ impl PowerOn {
 
     /// When power comes on for device `index` of several that start one after the
     /// other; this is device 0.
-    #[must_use]
     pub fn in_turn(&self, index: u32) -> Nanos {
         let takes = self.ready - self.on_at;
         self.on_at + Nanos(takes.0.saturating_mul(u64::from(index)))
     }
 
     /// The time before `until` spent starting.
-    #[must_use]
     pub fn starting(&self, until: Nanos) -> Nanos {
         until.min(self.ready).since(self.on_at)
     }

@@ -115,19 +115,16 @@ impl GeneratorSpec {
     }
 
     /// The name of the generator.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         self.kind
     }
 
     /// The seed.
-    #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
     /// The same load with its seed increased by `k`, modulo 2^64.
-    #[must_use]
     pub fn with_seed_offset(&self, k: u64) -> Self {
         self.with_seed(self.seed.wrapping_add(k))
     }
@@ -198,7 +195,6 @@ impl GeneratorSpec {
     }
 
     /// Every key with its value in effect.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         let mut facts = json!({
             "workload": self.kind,
@@ -255,13 +251,11 @@ pub struct Generator {
 impl Generator {
     /// How many requests were shortened because they were longer than the region or
     /// the rest of an extent.
-    #[must_use]
     pub fn shortened(&self) -> u64 {
         self.shortened
     }
 
     /// Every key with its value in effect, and the count `shortened`.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         let mut facts = (*self.facts).clone();
         facts["shortened"] = json!(self.shortened());
@@ -269,7 +263,6 @@ impl Generator {
     }
 
     /// Whether requests follow completions.
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         !matches!(self.arrivals, Arrivals::OpenArrivals(_))
     }

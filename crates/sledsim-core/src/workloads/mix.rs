@@ -87,14 +87,12 @@ impl MixSpec {
     }
 
     /// The seed.
-    #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
     /// The same load with other seeds: that of the mix and those given to parts are
     /// increased by `k`, modulo 2^64.
-    #[must_use]
     pub fn with_seed_offset(&self, k: u64) -> Self {
         let seed = self.seed.wrapping_add(k);
         let part = |part: &PartSpec| PartSpec {
@@ -109,9 +107,6 @@ impl MixSpec {
     }
 
     /// The workload on a device of `device_blocks` blocks.
-    ///
-    /// # Errors
-    /// As [`GeneratorSpec::source`] of the first part that fails.
     pub fn source(&self, device_blocks: u64) -> Result<Mix> {
         let source = |part: &PartSpec| part.spec.source(device_blocks);
         let parts: Vec<Generator> = self.parts.iter().map(source).collect::<Result<_>>()?;
@@ -182,7 +177,6 @@ const NO_PART: u32 = u32::MAX;
 
 impl Mix {
     /// Every key with its value in effect, by part, and the counts `shortened`.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         let mut parts = Map::new();
         for (name, part) in self.names.iter().zip(&self.parts) {
@@ -201,13 +195,11 @@ impl Mix {
     }
 
     /// Whether requests of any part follow completions.
-    #[must_use]
     pub fn has_closed_parts(&self) -> bool {
         self.parts.iter().any(Generator::is_closed)
     }
 
     /// Whether any part is an open load.
-    #[must_use]
     pub fn has_open_parts(&self) -> bool {
         !self.parts.iter().all(Generator::is_closed)
     }

@@ -54,7 +54,6 @@ pub enum Workload {
 
 impl Workload {
     /// The names of all workloads.
-    #[must_use]
     pub fn names() -> Vec<&'static str> {
         let mut names: Vec<_> = places::PLACES.names().collect();
         names.extend([mix::NAME, postmark::NAME]);
@@ -62,7 +61,6 @@ impl Workload {
     }
 
     /// Its name, one of [`Workload::names`].
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Generator(spec) => spec.name(),
@@ -72,9 +70,6 @@ impl Workload {
     }
 
     /// Reads the keys of the workload called `name`; the caller finishes `keys`.
-    ///
-    /// # Errors
-    /// An unknown name, or an invalid key.
     pub fn read(name: &str, keys: &mut Keys) -> Result<Self> {
         let names = Self::names();
         if name == mix::NAME {
@@ -104,7 +99,6 @@ impl Workload {
     }
 
     /// The seed.
-    #[must_use]
     pub fn seed(&self) -> u64 {
         match self {
             Self::Generator(spec) => spec.seed(),
@@ -114,7 +108,6 @@ impl Workload {
     }
 
     /// The same load with its seeds increased by `k`, modulo 2^64.
-    #[must_use]
     pub fn with_seed_offset(&self, k: u64) -> Self {
         match self {
             Self::Generator(spec) => Self::Generator(Box::new(spec.with_seed_offset(k))),

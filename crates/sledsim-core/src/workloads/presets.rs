@@ -72,7 +72,6 @@ fn load(name: &str) -> Result<Keys> {
 }
 
 /// Whether a name is a path.
-#[must_use]
 pub fn is_path(name: &str) -> bool {
     name.ends_with(".toml") || name.contains('/')
 }

@@ -156,9 +156,6 @@ impl Export {
     }
 
     /// Refuses commands that do not form a valid batch.
-    ///
-    /// # Errors
-    /// As [`Export::submit_batch`], but for power.
     pub fn check_batch(&self, commands: &[Command<'_>]) -> Result<(), Refusal> {
         if commands.is_empty() {
             let why = "a batch must have a command at least".to_owned();

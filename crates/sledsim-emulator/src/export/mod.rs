@@ -68,9 +68,6 @@ pub struct Export {
 
 impl Export {
     /// Serves the data of `store` at the times of `timeline`, which reports to `log`.
-    ///
-    /// # Errors
-    /// If no thread can be started.
     pub fn new(
         about: ExportInfo,
         timeline: Timeline,
@@ -111,68 +108,57 @@ impl Export {
     }
 
     /// Its power, if that may fail.
-    #[must_use]
     pub fn power(&self) -> Option<&Arc<Power>> {
         self.power.as_ref()
     }
 
     /// Whether it has power now.
-    #[must_use]
     pub fn is_on(&self) -> bool {
         self.power.as_ref().is_none_or(|power| !power.is_off())
     }
 
     /// Its parameters.
-    #[must_use]
     pub fn about(&self) -> &ExportInfo {
         &self.about
     }
 
     /// Its name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.about.name
     }
 
     /// Its capacity in bytes.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Whether the `bytes` bytes from `offset` on lie within the export.
-    #[must_use]
     pub fn contains(&self, offset: u64, bytes: u64) -> bool {
         let end = offset.checked_add(bytes);
         end.is_some_and(|end| end <= self.bytes)
     }
 
     /// Whether writes are refused.
-    #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.about.read_only
     }
 
     /// The timeline of its requests.
-    #[must_use]
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
 
     /// The store with its data.
-    #[must_use]
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
 
     /// Flushes the store; a direct flush of the store would not be recorded here.
-    #[must_use]
     pub fn flushes(&self) -> &Flushes {
         &self.flushes
     }
 
     /// Statistics of its requests.
-    #[must_use]
     pub fn log(&self) -> &Log {
         &self.log
     }

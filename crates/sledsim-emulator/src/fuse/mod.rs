@@ -111,19 +111,16 @@ impl FuseMount {
     }
 
     /// Path of the export called `name`.
-    #[must_use]
     pub fn path_of(&self, name: &str) -> PathBuf {
         if self.place.is_folder { self.place.point.join(name) } else { self.place.point.clone() }
     }
 
     /// The mount point.
-    #[must_use]
     pub fn point(&self) -> &Path {
         &self.place.point
     }
 
     /// Whether it is still mounted: no other process has unmounted it.
-    #[must_use]
     pub fn is_alive(&self) -> bool {
         let serves = |session: &JoinHandle<()>| !session.is_finished();
         self.session.as_ref().is_some_and(serves) && self.mounted.is_there()

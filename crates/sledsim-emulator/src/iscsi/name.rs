@@ -21,7 +21,6 @@ impl Default for TargetName {
 
 impl TargetName {
     /// The name as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -55,9 +55,6 @@ const UNNEGOTIATED: [&str; 6] =
 
 impl Parameters {
     /// Takes the offers in `keys`, and appends the answers to `answers`.
-    ///
-    /// # Errors
-    /// The key whose value is invalid, or that may not be offered any more.
     pub(super) fn negotiate(&mut self, keys: &Keys, answers: &mut Vec<u8>) -> Result<(), String> {
         // The first burst is answered by the length of a burst, in either order of the two.
         let first = "MaxBurstLength";

@@ -111,7 +111,6 @@ impl Protocol for Target {
 
 /// Serves one initiator at the other end of `socket`, a connected stream socket, until it
 /// ends; returns its errors.
-#[must_use]
 pub fn serve(socket: OwnedFd, exports: Arc<Exports>, settings: &Settings) -> ClientErrorStats {
     let target = Target::new(exports, &TargetName::default(), settings);
     target.serve(&Arc::new(target.shared.connection(0, socket)));

@@ -175,9 +175,6 @@ impl Transfers {
 
 impl Transfer {
     /// Takes the data of a message.
-    ///
-    /// # Errors
-    /// Why it is not the next message.
     fn take(&mut self, message: &Received, data: &[u8]) -> Result<(), &'static str> {
         let offset = message.field(40) as usize;
         let (expected_tag, end) = match self.phase {

@@ -16,7 +16,6 @@ pub struct ClientErrorStats {
 
 impl ClientErrorStats {
     /// Creates empty counts of these kinds.
-    #[must_use]
     pub fn new(kinds: &'static [&'static str]) -> Self {
         Self { kinds, all: Mutex::new(vec![(0, String::new()); kinds.len()]) }
     }
@@ -34,7 +33,6 @@ impl ClientErrorStats {
     }
 
     /// Per kind the `count`, and the `latest` error, if any.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let kinds = all.iter().zip(self.kinds).map(|((count, latest), name)| {

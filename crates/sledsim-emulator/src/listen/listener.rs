@@ -34,9 +34,6 @@ type OnAccept = dyn FnMut(io::Result<OwnedFd>) -> Option<JoinHandle<()>> + Send;
 
 impl Listener {
     /// Starts to accept clients and passes each to `on_accept`.
-    ///
-    /// # Errors
-    /// If no thread can be started.
     pub fn open(listening: Listening, name: &str, on_accept: Box<OnAccept>) -> io::Result<Self> {
         let wakeup = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let wakeup = Arc::new(wakeup);
@@ -55,7 +52,6 @@ impl Listener {
 
     /// Accepts no more clients; returns the threads of the clients, some of which may
     /// have ended.
-    #[must_use]
     pub fn close(self) -> Vec<JoinHandle<()>> {
         self.closed.store(true, Ordering::SeqCst);
         let _ = rustix::io::write(&self.wakeup, &1u64.to_ne_bytes());

@@ -91,7 +91,6 @@ impl Listening {
     }
 
     /// Whether these are TCP sockets.
-    #[must_use]
     pub fn is_tcp(&self) -> bool {
         matches!(self.place, Address::Tcp(..))
     }

@@ -35,7 +35,6 @@ pub struct GaveWay<T> {
 
 impl<T> Places<T> {
     /// As many places as `admission` has.
-    #[must_use]
     pub fn new(admission: &Admission) -> Self {
         Self { most: admission.max_clients, taken: Mutex::default() }
     }
@@ -46,9 +45,6 @@ impl<T> Places<T> {
 
     /// Gives a new client a place; `handle` ends its connection. Returns the client that
     /// gave way, if one had to.
-    ///
-    /// # Errors
-    /// Why there is no place.
     pub fn take(&self, client: u32, handle: T) -> Result<Option<GaveWay<T>>, String> {
         let mut taken = self.taken();
         let mut gave_way = None;
@@ -82,7 +78,6 @@ impl<T> Places<T> {
     }
 
     /// Number of places taken.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.taken().len()
     }
@@ -90,7 +85,6 @@ impl<T> Places<T> {
 
 impl<T: Clone> Places<T> {
     /// The handles of all clients.
-    #[must_use]
     pub fn handles(&self) -> Vec<T> {
         let taken = self.taken();
         taken.values().map(|place| place.handle.clone()).collect()

@@ -47,7 +47,6 @@ fn limit(held: u64) -> u64 {
 
 impl Share {
     /// The share of a new connection, which holds nothing yet.
-    #[must_use]
     pub fn new(room: &Arc<Room>) -> Self {
         Self {
             room: Arc::clone(room),
@@ -57,13 +56,11 @@ impl Share {
     }
 
     /// Bytes held.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.load(SeqCst)
     }
 
     /// Whether there is room for `size` more bytes.
-    #[must_use]
     pub fn has_room(&self, size: u64) -> bool {
         let held = self.bytes();
         let more = beyond(held + size) - beyond(held);
@@ -121,7 +118,6 @@ impl Share {
     }
 
     /// Whether it holds what another connection waits for.
-    #[must_use]
     pub fn is_wanted(&self) -> bool {
         let own = usize::from(self.is_waiting.load(SeqCst));
         beyond(self.bytes()) > 0 && self.room.waiting.load(SeqCst) > own

@@ -26,21 +26,16 @@ pub struct TlsSpec {
 
 impl TlsSpec {
     /// TLS required, with certificates on both sides.
-    #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), required: true, allow_anonymous: false }
     }
 
     /// Whether every client has to show a certificate.
-    #[must_use]
     pub fn authenticates(&self) -> bool {
         self.required && !self.allow_anonymous
     }
 
     /// Loads the TLS configuration of a server.
-    ///
-    /// # Errors
-    /// As [`Identity::load`]; a file that does not match another one.
     pub fn load(&self) -> Result<ServerConfig> {
         let identity = Identity::load(&self.folder, "server")?;
         let provider = Arc::new(ring::default_provider());

@@ -29,9 +29,6 @@ pub struct WrittenData {
 
 impl WrittenData {
     /// In memory.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn in_memory() -> Result<Self> {
         let file = rustix::fs::memfd_create("sledsim-data", MemfdFlags::CLOEXEC);
         let file = file.map_err(|error| Error::System(format!("no memory for data: {error}")))?;
@@ -39,9 +36,6 @@ impl WrittenData {
     }
 
     /// In a new file.
-    ///
-    /// # Errors
-    /// The error of the system, or a file that is there already.
     pub fn create(path: &Path) -> Result<Self> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create_new(true).open(path);
@@ -54,14 +48,12 @@ impl WrittenData {
     }
 
     /// Also keeps what blocks held before their first write.
-    #[must_use]
     pub fn with_initial(mut self) -> Self {
         self.initial = Some(Initial::default());
         self
     }
 
     /// Number of bytes.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         (self.next_token - 1) * BLOCK_BYTES
     }
@@ -73,9 +65,6 @@ impl WrittenData {
 
     /// Appends whole blocks; returns the token of the first. Without data, so many blocks
     /// of zeros.
-    ///
-    /// # Errors
-    /// The error of the system, such as no space left: nothing is appended then.
     pub fn append(&mut self, data: Option<&[u8]>, blocks: u64) -> io::Result<u64> {
         let first = self.next_token;
         match data {
@@ -88,9 +77,6 @@ impl WrittenData {
 
     /// Keeps what blocks of `store` hold, unless they were written before or it is kept
     /// elsewhere.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn keep_initial(&mut self, store: &dyn Store, lbns: &Range<u64>) -> io::Result<()> {
         match &self.initial {
             Some(initial) if lbns.clone().any(|lbn| !initial.has(lbn)) => {}
@@ -155,9 +141,6 @@ impl WrittenData {
 
     /// Reads bytes of an image from `offset` on; a torn block reads as its mixture, also if
     /// the device cannot read it.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub(super) fn read_image(
         &self,
         image: &Image,
@@ -195,9 +178,6 @@ impl WrittenData {
     }
 
     /// Writes an image into a store.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn restore(&self, image: &Image, base: &Base<'_>, to: &dyn Store) -> io::Result<()> {
         let mut buffer = Vec::new();
         for run in image.runs() {

@@ -219,13 +219,11 @@ impl DataRecording {
 
     /// Its description: `device`, `scheduler`, `promise`, `speed`, `bytes`,
     /// `clock_start_ns` and more.
-    #[must_use]
     pub fn about(&self) -> &Value {
         &self.about
     }
 
     /// The recorded requests.
-    #[must_use]
     pub fn history(&self) -> &History {
         &self.history
     }
@@ -261,13 +259,11 @@ pub struct Cut {
 
 impl Cut {
     /// What became of the writes, and how long the device took to come back.
-    #[must_use]
     pub fn facts(&self) -> &Value {
         &self.facts
     }
 
     /// The image, byte for byte the same for equal images: what each run of blocks holds.
-    #[must_use]
     pub fn runs(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for run in self.failed.outcome.image.runs() {
@@ -283,7 +279,6 @@ impl Cut {
     }
 
     /// Number of bytes of blocks that were ever written.
-    #[must_use]
     pub fn changed_bytes(&self) -> u64 {
         let runs = self.failed.outcome.image.runs();
         runs.iter().map(|run| run.blocks * BLOCK_BYTES).sum()
@@ -304,9 +299,6 @@ impl Cut {
     }
 
     /// The blocks that the device holds, over those that it held at first.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn store(&self) -> Result<Layered> {
         let image = &self.failed.outcome.image;
         let store = Layered::over(Box::new(ImageStore {

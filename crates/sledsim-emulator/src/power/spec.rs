@@ -40,9 +40,6 @@ const RATES: std::ops::RangeInclusive<f64> = 1e-9..=1e6;
 impl CutSpec {
     /// Reads `manual`, or `at=SECONDS`, `after=N`, `flush=K` or `rate=R`, with `seed=S`
     /// beside a rate, and `back=SECONDS`, separated by commas.
-    ///
-    /// # Errors
-    /// What is wrong in it.
     pub fn parse(text: &str) -> Result<Self> {
         let refuse = |problem: String| {
             Err(Error::argument("power_cut", format!("power cut '{text}': {problem}")))

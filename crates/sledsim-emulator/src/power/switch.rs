@@ -85,9 +85,6 @@ impl From<Errno> for NotBegun {
 impl Power {
     /// Starts with power on. The model of `timeline` keeps contents, with these torn
     /// blocks; `recording` receives all requests and data.
-    ///
-    /// # Errors
-    /// No memory or no thread.
     pub(crate) fn start(
         device: Device,
         timeline: Arc<Timeline>,
@@ -142,7 +139,6 @@ impl Power {
     }
 
     /// Whether power is off.
-    #[must_use]
     pub fn is_off(&self) -> bool {
         !self.state().on
     }
@@ -356,7 +352,6 @@ impl Power {
     }
 
     /// Its state as JSON: whether power is on, the cuts so far, the last one.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         let state = self.state();
         json!({
@@ -370,9 +365,6 @@ impl Power {
     }
 
     /// Completes the recording, if there is one.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub(crate) fn finish(&self) -> Result<()> {
         let mut state = self.state();
         state.stopped = true;

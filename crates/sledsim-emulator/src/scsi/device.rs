@@ -18,7 +18,6 @@ pub struct Device {
 
 impl Device {
     /// The device of `exports`; `name` is its name in the transport, such as an iSCSI name.
-    #[must_use]
     pub fn new(exports: Arc<Exports>, name: &str) -> Arc<Self> {
         let units = (0..).zip(exports.iter());
         let units = units.map(|(number, export)| LogicalUnit::new(number, Arc::clone(export)));
@@ -32,13 +31,11 @@ impl Device {
     }
 
     /// Its name in the transport.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Opens a nexus for an initiator, which ends when it is dropped.
-    #[must_use]
     pub fn open_nexus(self: &Arc<Self>) -> Nexus {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let state = NexusState::new(id, self.exports.new_stream(), self.units.len());

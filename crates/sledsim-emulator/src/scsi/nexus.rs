@@ -77,7 +77,6 @@ impl Nexus {
     }
 
     /// The stream number of its requests.
-    #[must_use]
     pub fn stream(&self) -> u32 {
         self.state.stream
     }
@@ -85,7 +84,6 @@ impl Nexus {
     /// Begins the command `cdb`, which has arrived now, for the logical unit with the
     /// address `lun`. It keeps its place among the tasks of that unit until it is run or
     /// dropped.
-    #[must_use]
     pub fn begin(&self, lun: u64, cdb: &[u8], attribute: Attribute) -> Task {
         let unit = self.unit(lun).cloned();
         Task::begin(&self.device, &self.state, unit, cdb, attribute)
@@ -93,7 +91,6 @@ impl Nexus {
 
     /// Whether one of its commands waits for another: in a batch that has not ended, or in
     /// the order of its task set.
-    #[must_use]
     pub fn is_stalled(&self) -> bool {
         let batches = self.state.batches.lock();
         let is_open = !batches.unwrap_or_else(PoisonError::into_inner).is_empty();
@@ -108,7 +105,6 @@ impl Nexus {
 
     /// Performs a task management function; returns `false` if there is no such logical
     /// unit.
-    #[must_use]
     pub fn manage(&self, lun: u64, function: TaskManagement) -> bool {
         match function {
             TaskManagement::AbortTask(TaskId { unit, number }) => {

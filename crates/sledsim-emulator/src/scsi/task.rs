@@ -160,14 +160,12 @@ impl Task {
     }
 
     /// Bytes of data that the command takes from the initiator; none if it is refused.
-    #[must_use]
     pub fn data_out_bytes(&self) -> u64 {
         self.entry.as_ref().map_or(0, |entry| (entry.data_out)(&self.cdb))
     }
 
     /// Bytes of memory that the command may need while it is executed: for the data that it
     /// takes, and for the blocks that it reads.
-    #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         match self.entry {
             Ok(Entry { run: Run::Later(_), .. }) => {
@@ -178,14 +176,12 @@ impl Task {
     }
 
     /// Whether the command has not been aborted.
-    #[must_use]
     pub fn is_live(&self) -> bool {
         let place = self.place.as_ref();
         place.is_none_or(|place| place.unit.tasks.is_live(place.number))
     }
 
     /// Its identity, for task management; `None` if it has no logical unit.
-    #[must_use]
     pub fn id(&self) -> Option<TaskId> {
         let place = self.place.as_ref()?;
         Some(TaskId { unit: place.unit.number, number: place.number })

@@ -19,15 +19,11 @@ pub struct Flushes {
 
 impl Flushes {
     /// Wraps `store`, which must not be flushed otherwise.
-    #[must_use]
     pub fn of(store: Arc<dyn Store>) -> Self {
         Self { store, running: Mutex::default(), failed: OnceLock::new() }
     }
 
     /// Makes written data survive a crash of the machine.
-    ///
-    /// # Errors
-    /// The first time the error of the store, then always `EIO`.
     pub fn flush(&self) -> Result<(), Errno> {
         let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if self.failed.get().is_some() {
@@ -40,7 +36,6 @@ impl Flushes {
     }
 
     /// The error of the failed flush, if any.
-    #[must_use]
     pub fn failed(&self) -> Option<&str> {
         self.failed.get().map(String::as_str)
     }

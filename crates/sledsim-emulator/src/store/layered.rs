@@ -34,9 +34,6 @@ impl State {
 
 impl Layered {
     /// A store over `base`, which is as large.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn over(base: Box<dyn Store>) -> Result<Self> {
         let bytes = base.bytes();
         let words = bytes.div_ceil(PAGE).div_ceil(64);

@@ -35,28 +35,16 @@ pub trait Store: Send + Sync {
     fn bytes(&self) -> u64;
 
     /// Fills `buffer` from `offset` on.
-    ///
-    /// # Errors
-    /// The error of the system.
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
     /// Writes `data` from `offset` on.
-    ///
-    /// # Errors
-    /// The error of the system, such as no space left.
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()>;
 
     /// Zeroes bytes; deallocates their space if `unmap`, otherwise keeps or allocates
     /// it.
-    ///
-    /// # Errors
-    /// The error of the system, such as no space left.
     fn zero(&self, offset: u64, bytes: u64, unmap: bool) -> io::Result<()>;
 
     /// Makes written data survive a crash of the machine, if the store can.
-    ///
-    /// # Errors
-    /// The error of the system.
     fn flush(&self) -> io::Result<()>;
 
     /// Whether [`Store::flush`] has any effect.
@@ -64,18 +52,12 @@ pub trait Store: Send + Sync {
 
     /// The number of bytes, at most `bytes` and at least one, from `offset` on in the
     /// same state, and whether they are a hole: never written, or deallocated.
-    ///
-    /// # Errors
-    /// The error of the system.
     fn extent(&self, offset: u64, bytes: u64) -> io::Result<(u64, bool)>;
 
     /// Allocated space in bytes.
     fn allocated(&self) -> u64;
 
     /// Completes what stays, after the last request and before the last flush.
-    ///
-    /// # Errors
-    /// The error of the system.
     fn close(&self) -> io::Result<()> {
         Ok(())
     }

@@ -112,20 +112,17 @@ impl<P: Protocol> StreamServer<P> {
     }
 
     /// URI for clients.
-    #[must_use]
     pub fn uri(&self) -> String {
         self.uri.clone()
     }
 
     /// Number of connected clients.
-    #[must_use]
     pub fn clients(&self) -> usize {
         self.protocol.shared().places.count()
     }
 
     /// Its state: `kind`, `uri`, connected `clients`, `accepted` connections, and
     /// client errors as `troubles`.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         json!({
             "kind": P::KIND,

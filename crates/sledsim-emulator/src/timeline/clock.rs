@@ -15,19 +15,16 @@ pub struct Clock {
 impl Clock {
     /// Starts at zero now. At a `speed` of 2, a second of model time takes half a
     /// second.
-    #[must_use]
     pub fn start(speed: f64) -> Self {
         Self { start: Instant::now(), monotonic_ns: monotonic_ns(), speed }
     }
 
     /// Its start on the monotonic clock of the system, in ns.
-    #[must_use]
     pub fn start_ns(&self) -> u64 {
         self.monotonic_ns
     }
 
     /// Model time now.
-    #[must_use]
     #[inline]
     pub fn now(&self) -> Nanos {
         let real = self.start.elapsed().as_nanos() as u64;
@@ -35,13 +32,11 @@ impl Clock {
     }
 
     /// Real time left until `at`; zero if it has passed.
-    #[must_use]
     pub fn left(&self, at: Nanos) -> Duration {
         Duration::from_nanos(self.real(at.since(self.now())).0)
     }
 
     /// Real time of a span of model time.
-    #[must_use]
     pub fn real(&self, span: Nanos) -> Nanos {
         if self.speed == 1.0 { span } else { Nanos((span.0 as f64 / self.speed) as u64) }
     }

@@ -66,9 +66,6 @@ pub(crate) fn unmarked(request: &Request, model: &mut dyn Model) {
 
 impl Timeline {
     /// Starts the clock of `model`.
-    ///
-    /// # Errors
-    /// If no thread can be started.
     pub fn start(
         model: Box<dyn Model>,
         speed: f64,
@@ -83,32 +80,27 @@ impl Timeline {
     }
 
     /// Number of logical blocks.
-    #[must_use]
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
     /// How the model handles linked requests.
-    #[must_use]
     pub fn links(&self) -> Links {
         self.links
     }
 
     /// Model time now.
-    #[must_use]
     pub fn now(&self) -> Nanos {
         self.shared.clock.now()
     }
 
     /// Number of requests in flight: begun, and not yet reported to the observer.
-    #[must_use]
     pub fn outstanding(&self) -> usize {
         let state = self.shared.state();
         state.in_flight.pending.len() + self.shared.unrecorded.load(Ordering::Acquire)
     }
 
     /// Submits a request, assigning its id and arrival. Returns the id.
-    #[must_use]
     pub fn begin(&self, request: Request) -> u64 {
         self.begin_all([request], unmarked).start
     }
@@ -116,7 +108,6 @@ impl Timeline {
     /// Submits requests at one instant with no other in between, assigning ids and
     /// arrival. Returns the ids, in order. `before` is called with each request, its
     /// arrival that of the timeline, and the model, before the request is submitted.
-    #[must_use]
     pub fn begin_all(
         &self,
         requests: impl IntoIterator<Item = Request>,
@@ -186,19 +177,16 @@ impl Timeline {
     }
 
     /// When its clock started, in ns of the monotonic clock of the system.
-    #[must_use]
     pub fn clock_start_ns(&self) -> u64 {
         self.shared.clock.start_ns()
     }
 
     /// Real time left until `at`; zero if it has passed.
-    #[must_use]
     pub fn left(&self, at: Nanos) -> Duration {
         self.shared.clock.left(at)
     }
 
     /// Reports of each device up to now, as by [`Model::report`].
-    #[must_use]
     pub fn reports(&self) -> Vec<Report> {
         let mut reports = Vec::new();
         let mut state = self.shared.state();
@@ -208,7 +196,6 @@ impl Timeline {
     }
 
     /// Progress of the background tasks.
-    #[must_use]
     pub fn background(&self) -> Vec<serde_json::Value> {
         let mut state = self.shared.state();
         let tasks = state.call(|engine, _| engine.model.background().map(Background::to_json));
@@ -216,13 +203,11 @@ impl Timeline {
     }
 
     /// Why the device has failed, if its model has panicked.
-    #[must_use]
     pub fn failed(&self) -> Option<String> {
         self.shared.state().engine.as_ref().err().cloned()
     }
 
     /// Waits at most `grace` until no request is in flight; returns whether that is so.
-    #[must_use]
     pub fn drain(&self, grace: Duration) -> bool {
         let end = Instant::now() + grace;
         while self.outstanding() > 0 {

@@ -51,7 +51,6 @@ impl Timeline {
 
     /// Power returns now. The device is at time zero of its own clock and takes requests
     /// `ready` later. Returns the instant.
-    #[must_use]
     pub fn power_on(&self, ready: Nanos) -> Nanos {
         let mut state = self.shared.state();
         let now = state.after_decided(self.shared.clock.now());
@@ -63,7 +62,6 @@ impl Timeline {
     }
 
     /// Lets the device go inactive now, until its next request.
-    #[must_use]
     pub fn rest(&self) -> Rest {
         let mut state = self.shared.state();
         if !state.powered {

@@ -63,9 +63,6 @@ impl Service<http::Request<tonic::body::Body>> for Link {
 const WINDOW: u32 = 4 << 20;
 
 /// Connects to `address`.
-///
-/// # Errors
-/// Why there is no connection.
 pub(super) async fn open(address: &Address, tls: Option<&Path>) -> Result<Link, String> {
     let unreachable = |error: std::io::Error| format!("cannot be reached: {error}");
     match address {

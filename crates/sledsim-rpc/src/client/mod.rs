@@ -162,19 +162,16 @@ impl Client {
     }
 
     /// Address of the server.
-    #[must_use]
     pub fn address(&self) -> &str {
         &self.0.address
     }
 
     /// The version of the server.
-    #[must_use]
     pub fn version(&self) -> &str {
         &self.0.version
     }
 
     /// The exports, as listed when the connection was made.
-    #[must_use]
     pub fn exports(&self) -> &[v1::Export] {
         &self.0.exports
     }

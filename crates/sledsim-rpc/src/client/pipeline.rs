@@ -53,13 +53,11 @@ impl Pipeline {
     }
 
     /// Number of batches in flight.
-    #[must_use]
     pub fn under_way(&self) -> usize {
         self.under_way.len()
     }
 
     /// Whether an answer must be received before the next batch.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.under_way.len() >= self.most
     }
@@ -102,9 +100,6 @@ impl Pipeline {
 
     /// Waits for the next answer: the tag of its batch, and its result or refusal;
     /// `None` if none is in flight.
-    ///
-    /// # Errors
-    /// The end of the stream. A refusal of the batch is in the inner result.
     pub fn receive(&mut self) -> Result<Option<(u64, Result<Answer>)>> {
         if self.under_way.is_empty() {
             return Ok(None);
@@ -115,9 +110,6 @@ impl Pipeline {
     }
 
     /// As [`Pipeline::receive`], if an answer is there already.
-    ///
-    /// # Errors
-    /// As [`Pipeline::receive`].
     pub fn try_receive(&mut self) -> Result<Option<(u64, Result<Answer>)>> {
         if self.under_way.is_empty() {
             return Ok(None);

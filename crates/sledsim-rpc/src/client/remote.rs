@@ -31,7 +31,6 @@ pub enum Command {
 
 impl Command {
     /// First block.
-    #[must_use]
     pub fn lbn(&self) -> u64 {
         match *self {
             Self::Read { lbn, .. } | Self::Write { lbn, .. } => lbn,
@@ -39,7 +38,6 @@ impl Command {
     }
 
     /// Number of blocks.
-    #[must_use]
     pub fn blocks(&self) -> u32 {
         match self {
             Self::Read { blocks, .. } => *blocks,
@@ -77,14 +75,12 @@ pub struct Answer {
 
 impl Answer {
     /// Completion of the last command, in model time.
-    #[must_use]
     pub fn completion(&self) -> Nanos {
         let completions = self.outcomes.iter().map(|outcome| outcome.row.completion);
         completions.max().unwrap_or_default()
     }
 
     /// The first command that failed, with its error.
-    #[must_use]
     pub fn failure(&self) -> Option<(usize, &str)> {
         let mut outcomes = self.outcomes.iter().enumerate();
         outcomes.find_map(|(index, outcome)| Some((index, outcome.error.as_deref()?)))
@@ -111,31 +107,26 @@ impl Remote {
     }
 
     /// Its connection.
-    #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
     }
 
     /// Its name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.export.name
     }
 
     /// Number of blocks of 512 bytes.
-    #[must_use]
     pub fn blocks(&self) -> u64 {
         self.export.blocks
     }
 
     /// Whether writes are refused.
-    #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.export.read_only
     }
 
     /// The server's description of it, as of opening it.
-    #[must_use]
     pub fn about(&self) -> &v1::DescribeResponse {
         &self.about
     }

@@ -77,13 +77,11 @@ impl RpcServer {
     }
 
     /// Address for clients, as a gRPC target: `unix:PATH` or `dns:HOST:PORT`.
-    #[must_use]
     pub fn uri(&self) -> &str {
         &self.uri
     }
 
     /// Number of connected clients.
-    #[must_use]
     pub fn clients(&self) -> usize {
         self.shared.places.count()
     }

@@ -35,9 +35,6 @@ pub(super) enum BadPreface {
 }
 
 /// Reads the preface.
-///
-/// # Errors
-/// Any other bytes; a client that speaks HTTP/1 gets an answer.
 pub(super) async fn read(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
 ) -> Result<(), BadPreface> {

@@ -32,9 +32,6 @@ const MOST_WAKES: u64 = 100_000;
 
 /// As [`super::test`], of the model that `build` makes, with contents, and that
 /// promises as said.
-///
-/// # Errors
-/// As [`super::test`].
 pub fn test_model(
     build: &dyn Fn() -> Result<Box<dyn Model>>,
     promise: Promise,

@@ -102,11 +102,6 @@ impl Plan {
 
 /// Crashes `device` under `load` as planned. `check` is called with the number
 /// of power failures so far, and of all; when it errs, so does the test.
-///
-/// # Errors
-/// Any error in the plan or the load; a device that cannot keep
-/// contents, or an array with a write hole; a load that writes nothing, or that
-/// outruns the device; and what `check` says.
 pub fn test(
     device: &Device,
     load: &Load,
@@ -138,7 +133,6 @@ pub fn test(
 }
 
 /// Device, plan and report of a crash test, as JSON.
-#[must_use]
 pub fn document(device: &Device, scheduler: &SchedulerSpec, plan: &Plan, report: &Report) -> Value {
     let mut document = json!({
         "sledsim": env!("CARGO_PKG_VERSION"),

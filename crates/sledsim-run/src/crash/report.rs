@@ -50,7 +50,6 @@ pub struct UnderWay {
 
 impl UnderWay {
     /// All of them.
-    #[must_use]
     pub fn writes(&self) -> u64 {
         self.lost + self.torn + self.kept
     }
@@ -137,7 +136,6 @@ pub enum PromisedBy {
 
 impl PromisedBy {
     /// The name used in results.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Completion => "completion",
@@ -149,7 +147,6 @@ impl PromisedBy {
 
 impl Report {
     /// Whether there was no violation.
-    #[must_use]
     pub fn passed(&self) -> bool {
         self.violations == 0
     }
@@ -161,7 +158,6 @@ impl Report {
     }
 
     /// All of it as JSON, with units in the names.
-    #[must_use]
     pub fn document(&self) -> Value {
         let recoveries = self.recoveries.len() as f64;
         let sum: f64 = self.recoveries.iter().map(|time| time.ms()).sum();

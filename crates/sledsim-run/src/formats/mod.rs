@@ -18,7 +18,6 @@ use sledsim_traces::{Clock, FORMATS, Format, Formats, Options};
 use std::path::Path;
 
 /// All formats of traces.
-#[must_use]
 pub fn all() -> Formats {
     Formats {
         readers: Registry::over(&FORMATS, &[READER]),
@@ -27,7 +26,6 @@ pub fn all() -> Formats {
 }
 
 /// Options under which all formats are known.
-#[must_use]
 pub fn options() -> Options {
     Options { formats: all(), ..Options::default() }
 }

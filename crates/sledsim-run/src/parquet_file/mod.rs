@@ -30,18 +30,12 @@ pub(crate) struct ParquetFile {
 
 impl ParquetFile {
     /// Reads the footer of the file at `path`.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn open(path: &Path) -> Result<Self, String> {
         let whole = open_regular(path).and_then(SharedFile::of);
         Self::of(whole.map_err(|error| error.to_string())?)
     }
 
     /// Reads the footer of a file, and compares all of it with its digest, if it has one.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn of(file: SharedFile) -> Result<Self, String> {
         seal::check(file.reader_at(0))?;
         let refuse = |message: &dyn std::fmt::Display| {
@@ -64,9 +58,6 @@ impl ParquetFile {
     }
 
     /// The rows of the given or all columns, in batches of at most `batch_rows`.
-    ///
-    /// # Errors
-    /// What is wrong with the file.
     pub fn batches(self, columns: Option<&[&str]>, batch_rows: usize) -> Result<Batches, String> {
         let Self { builder, file } = self;
         let done = catch_panic(|| {

@@ -32,9 +32,6 @@ pub(crate) fn seal(file: &PendingFile) -> io::Result<()> {
 }
 
 /// Compares a file with its digest, if it has one.
-///
-/// # Errors
-/// What is wrong with it.
 pub(crate) fn check(file: impl Read) -> Result<(), String> {
     match digests(file).map_err(|error| error.to_string())? {
         Some((wanted, found)) if *wanted != *found.as_bytes() => Err(format!(

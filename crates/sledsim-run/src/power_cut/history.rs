@@ -31,19 +31,16 @@ pub struct Recorded {
 
 impl Recorded {
     /// Its blocks.
-    #[must_use]
     pub fn extent(&self) -> Extent {
         Extent { lbn: self.lbn, blocks: self.blocks }
     }
 
     /// The tokens of a write, block by block.
-    #[must_use]
     pub fn tokens(&self) -> Vec<u64> {
         (self.first_token..).take(self.blocks as usize).collect()
     }
 
     /// The request for a model whose clock began at `zero`.
-    #[must_use]
     pub fn request(&self, zero: Nanos) -> Request {
         Request {
             id: self.id,

@@ -67,7 +67,6 @@ impl Image {
     }
 
     /// Its runs.
-    #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
@@ -83,7 +82,6 @@ impl Image {
 
     /// The blocks from `lbn` on, at most up to `end`, that belong together; those that were
     /// never written are as they were at first.
-    #[must_use]
     pub fn piece(&self, lbn: u64, end: u64) -> Run {
         let after = self.runs.partition_point(|run| run.lbn <= lbn);
         let run = after.checked_sub(1).map(|index| self.runs[index]);
@@ -106,7 +104,6 @@ impl Image {
 
 impl Run {
     /// One past its last block.
-    #[must_use]
     pub fn end(&self) -> u64 {
         self.lbn + self.blocks
     }

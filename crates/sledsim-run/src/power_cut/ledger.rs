@@ -117,14 +117,12 @@ impl Ledger {
     }
 
     /// Lost writes that were promised to survive and hold older data.
-    #[must_use]
     pub fn promised_lost(&self) -> u64 {
         let broken = |lost: &&LostWrite| lost.promised && lost.old_blocks > 0;
         self.lost.iter().filter(broken).count() as u64
     }
 
     /// All of it as JSON, with at most `most` lost writes.
-    #[must_use]
     pub fn to_json(&self, most: usize) -> Value {
         let lost = self.lost.iter().take(most).map(|lost| {
             json!({

@@ -64,9 +64,6 @@ pub fn build(
 
 /// Replays recorded requests on a new device up to `at`, with the power failures
 /// recorded before it; there power fails, and the device recovers.
-///
-/// # Errors
-/// As [`build`]; an instant at which the device was off.
 pub fn replay(
     device: &Device,
     scheduler: &SchedulerSpec,

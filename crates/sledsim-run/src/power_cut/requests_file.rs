@@ -33,10 +33,6 @@ const COLUMNS: [(&str, DataType); 11] = [
 ];
 
 /// The requests of all epochs as a table; `completion_ns` is null where power failed first.
-///
-/// # Panics
-/// Never: the columns have equal lengths.
-#[must_use]
 pub fn requests_table(epochs: &[Epoch]) -> RecordBatch {
     let all: Vec<(u32, &Recorded)> = (0..)
         .zip(epochs)
@@ -71,9 +67,6 @@ pub fn requests_table(epochs: &[Epoch]) -> RecordBatch {
 }
 
 /// Writes the requests of all epochs to a Parquet file.
-///
-/// # Errors
-/// The error of the system.
 pub fn write_requests(path: &Path, epochs: &[Epoch]) -> Result<()> {
     TableFile::create(path)?.write(&requests_table(epochs), None)
 }

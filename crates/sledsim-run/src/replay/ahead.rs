@@ -55,9 +55,6 @@ impl Ahead {
     }
 
     /// Goes on to the next request, up to the number asked for; false at the end.
-    ///
-    /// # Errors
-    /// As [`Feed::fetch`].
     #[inline]
     pub fn advance(&mut self) -> Result<bool> {
         self.at += 1;

@@ -10,9 +10,6 @@ pub(crate) const SAMPLE: &str = "sample:";
 
 /// The path of the trace that the key `file` of `keys` names: relative to the
 /// folder `beside`, standard input (`-`), or among the sample traces in `samples`.
-///
-/// # Errors
-/// An unknown sample.
 pub(crate) fn trace_path(
     keys: &Keys,
     file: &str,

@@ -25,10 +25,6 @@ impl TraceSpec {
     /// "recorded"` the whole file is read here once, so that any bad record
     /// shows now; a stream is kept for that (see [`TraceSpec::keep`]), and else
     /// read as the replay goes.
-    ///
-    /// # Errors
-    /// The file cannot be read, its first record is bad, or it has no requests
-    /// of the chosen device; or `check`'s.
     pub fn source(
         &self,
         device_blocks: u64,
@@ -197,7 +193,6 @@ struct Counts {
 
 impl TraceSource {
     /// The keys in effect and the counts so far.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         let (ahead, feed) = (&self.ahead, &self.ahead.feed);
         let (spec, records) = (&feed.spec, &feed.records);
@@ -258,7 +253,6 @@ impl TraceSource {
     }
 
     /// Whether requests arrive at the times of the trace.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         self.arrivals.is_open()
     }

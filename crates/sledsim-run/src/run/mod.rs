@@ -75,9 +75,6 @@ struct Single {
 /// Runs `load` on `device` as planned; where only the place of the rows is of
 /// interest, that will do as a plan. `check` is called now and then with the
 /// progress; its error ends the run, and leaves nothing behind.
-///
-/// # Errors
-/// Any error in the plan, the load, its file or the output.
 pub fn run(
     device: &Device,
     load: &Load,

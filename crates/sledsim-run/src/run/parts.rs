@@ -47,9 +47,6 @@ const OF_ONE: [&str; 7] = [
 ];
 
 /// Runs a part; `bounds` are those of a window. The facts are for [`Parts::add`].
-///
-/// # Errors
-/// As [`run`](super::run).
 pub fn run_part(
     device: &Device,
     load: &Load,
@@ -115,9 +112,6 @@ impl Parts {
     }
 
     /// Expects the parts of a `list`, as [`Load::partition`] returns it.
-    ///
-    /// # Errors
-    /// It is damaged.
     pub fn expect(&mut self, list: Value) -> Result<()> {
         let parts = list["parts"].as_array().map_or(&[][..], Vec::as_slice);
         let parts: Option<Vec<PartRow>> = parts.iter().map(PartRow::new).collect();
@@ -129,9 +123,6 @@ impl Parts {
     }
 
     /// Adds the results of part number `index` from [`run_part`].
-    ///
-    /// # Errors
-    /// They are damaged, or not all requests of the part are in them.
     pub fn add(&mut self, index: usize, stats: &Stats, facts: Value) -> Result<()> {
         let found = PartFacts::from_json(facts, &self.template)?;
         let row = self.row(index)?;
@@ -150,9 +141,6 @@ impl Parts {
     }
 
     /// Notes that part number `index` failed, and why.
-    ///
-    /// # Errors
-    /// There is no such part.
     pub fn fail(&mut self, index: usize, problem: String) -> Result<()> {
         self.row(index)?.error = Some(problem);
         Ok(())

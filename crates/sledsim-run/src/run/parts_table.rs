@@ -174,9 +174,6 @@ const WINDOW_COLUMNS: [Column; 5] = [
 ];
 
 /// The rows as an Arrow table; of windows with their bounds.
-///
-/// # Panics
-/// Never: the columns follow their schema.
 pub(super) fn parts_batch(rows: &[PartRow], by_window: bool) -> RecordBatch {
     let more = WINDOW_COLUMNS.iter().filter(|_| by_window);
     let columns = COLUMNS.iter().chain(more);

@@ -31,9 +31,6 @@ pub struct Recorder {
 
 impl Recorder {
     /// Nothing yet.
-    ///
-    /// # Errors
-    /// The file of the rows cannot be written.
     pub fn new(plan: &Plan, warm_up: WarmUp, devices: &[String]) -> Result<Self> {
         Ok(Self {
             rows: Rows::new(plan, devices)?,
@@ -322,9 +319,6 @@ impl Rows {
     }
 
     /// Completes the file; the batches and the list.
-    ///
-    /// # Errors
-    /// The file cannot be written.
     pub fn finish(self) -> Result<(Vec<RecordBatch>, Vec<Row>)> {
         if let Some(file) = self.file {
             file.finish()?;

@@ -154,14 +154,12 @@ pub(crate) fn described(field: Field, unit: &str, description: &str) -> Field {
 ///
 /// `overhead + queue + seek + rotation + head_switch + transfer + bus + retry
 /// + other = completion - arrival`, exactly, in every row.
-#[must_use]
 pub fn row_schema() -> SchemaRef {
     schema(fields())
 }
 
 /// The schema of a recording: [`row_schema`], and last the time from each
 /// completion to its reply.
-#[must_use]
 pub fn recording_schema() -> SchemaRef {
     let mut fields = fields();
     fields.push(field::<Option<i64>>(
@@ -191,7 +189,6 @@ pub struct RowBuffer {
 impl RowBuffer {
     /// Room for `capacity` rows; `device_names[row.device]` is the name of a
     /// row's device.
-    #[must_use]
     pub fn new(device_names: &[impl AsRef<str>], capacity: usize) -> Self {
         Self {
             schema: row_schema(),
@@ -203,7 +200,6 @@ impl RowBuffer {
     }
 
     /// The same for a recording.
-    #[must_use]
     pub fn recording(device_names: &[impl AsRef<str>], capacity: usize) -> Self {
         Self {
             schema: recording_schema(),
@@ -213,7 +209,6 @@ impl RowBuffer {
     }
 
     /// The schema of the batches: [`row_schema`] or [`recording_schema`].
-    #[must_use]
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
@@ -232,19 +227,16 @@ impl RowBuffer {
     }
 
     /// The number of rows.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.columns.id.len()
     }
 
     /// Whether it holds no row.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Whether it holds `capacity` rows or more.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.len() >= self.capacity
     }
@@ -253,7 +245,6 @@ impl RowBuffer {
     ///
     /// # Panics
     /// If a row came from a device that has no name.
-    #[must_use]
     pub fn finish(&mut self) -> RecordBatch {
         let fresh = Columns::with_capacity(self.capacity);
         let mut arrays = std::mem::replace(&mut self.columns, fresh).arrays(&self.devices);

@@ -14,7 +14,6 @@ const VERSION: u8 = 2;
 impl Stats {
     /// All statistics, in a compact form that does not depend on how histograms are
     /// kept in memory.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
         for op in Op::ALL.map(|op| op as usize) {

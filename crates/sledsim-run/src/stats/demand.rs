@@ -62,7 +62,6 @@ pub struct Demand {
 impl Demand {
     /// The demand of a run whose requests are all complete; `None` if there are
     /// too few requests for reliable means.
-    #[must_use]
     pub fn of(backlog: &Backlog) -> Option<Self> {
         let span = backlog.last.since(backlog.first);
         if backlog.arrivals < FEWEST_REQUESTS {
@@ -105,19 +104,16 @@ impl Demand {
 
     /// The load: the work as a share of the time in which it arrived, infinite if that
     /// is zero.
-    #[must_use]
     pub fn load(&self) -> f64 {
         self.full.0 as f64 / self.span.0 as f64
     }
 
     /// Requests per second that arrived.
-    #[must_use]
     pub fn offered_iops(&self) -> f64 {
         (self.requests - 1) as f64 / self.span.s()
     }
 
     /// Whether more arrived than the device can serve.
-    #[must_use]
     pub fn is_overload(&self) -> bool {
         let (load, growth) = (self.load(), self.found_last - self.found_first);
         load >= 1.0
@@ -127,7 +123,6 @@ impl Demand {
 
     /// Combines several runs that differ in their seeds; `None` if one of them
     /// has no demand.
-    #[must_use]
     pub fn of_runs(runs: &[Option<Self>]) -> Option<Self> {
         let runs: Option<Vec<Self>> = runs.iter().copied().collect();
         let runs = runs.filter(|runs| !runs.is_empty())?;

@@ -43,7 +43,6 @@ pub struct SeedRun {
 
 impl RunFigures {
     /// The figures of a run.
-    #[must_use]
     pub fn new(stats: &Stats, facts: &RunReport) -> Self {
         let (duration, active, simulated) = spans(stats, facts);
         Self {
@@ -69,7 +68,6 @@ impl RunFigures {
     }
 
     /// Requests per second; not a number, or infinite, without a duration.
-    #[must_use]
     pub fn throughput_iops(&self) -> f64 {
         self.requests as f64 / seconds(self.duration)
     }
@@ -77,7 +75,6 @@ impl RunFigures {
 
 impl SeedRun {
     /// The results of a run with this seed.
-    #[must_use]
     pub fn new(seed: u64, stats: &Stats, facts: &RunReport) -> Self {
         let figures = RunFigures::new(stats, facts);
         Self { seed, figures }

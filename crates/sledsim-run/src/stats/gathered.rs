@@ -42,7 +42,6 @@ impl Gathered {
 
     /// Whether it must be drained before the next row.
     #[inline]
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.rows == MOST_AT_ONCE
     }

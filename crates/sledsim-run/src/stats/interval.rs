@@ -45,7 +45,6 @@ pub enum Caution {
 
 impl Caution {
     /// The text used in the summary.
-    #[must_use]
     pub fn text(self) -> &'static str {
         match self {
             Self::TooFew => "too few requests",
@@ -97,7 +96,6 @@ impl Interval {
 
     /// From the means of independent runs of `requests` in all; `None` if
     /// there are not two, or one has no mean.
-    #[must_use]
     pub fn of_runs(means: &[f64], requests: u64) -> Option<Self> {
         if !means.iter().all(|mean| mean.is_finite()) {
             return None;
@@ -108,7 +106,6 @@ impl Interval {
     }
 
     /// Half the width as a share of the mean; not a number if both are zero.
-    #[must_use]
     pub fn share(&self) -> f64 {
         self.half_width / self.mean
     }
@@ -187,14 +184,12 @@ impl Pieces {
     }
 
     /// Requests in whole pieces.
-    #[must_use]
     pub fn requests(&self) -> u64 {
         self.sums.len() as u64 * self.length
     }
 
     /// Whether half the interval of the mean response time is at most this
     /// share of the mean, and the interval is reliable.
-    #[must_use]
     pub fn is_within(&self, share: f64) -> bool {
         self.interval(0).is_some_and(|interval| {
             interval.caution.is_none() && interval.half_width <= share * interval.mean
@@ -203,13 +198,11 @@ impl Pieces {
 
     /// The interval of each kind of time (response, service, queue), from all whole batches; `None`
     /// if there are not two.
-    #[must_use]
     pub fn intervals(&self) -> [Option<Interval>; KINDS.len()] {
         array::from_fn(|kind| self.interval(kind))
     }
 
     /// The interval of one kind of time, by its index.
-    #[must_use]
     pub fn interval(&self, kind: usize) -> Option<Interval> {
         let batches = self.sums.len() / PIECES_PER_BATCH;
         // Service times: some batches may have no request with one.

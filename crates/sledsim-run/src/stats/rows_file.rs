@@ -57,9 +57,6 @@ impl RowsFile {
     /// [`super::recording_schema`]. `about` describes the recording; it is added
     /// to the metadata of the file, in order, after the version (`sledsim`). The file gets
     /// a digest, with which it is compared when it is read.
-    ///
-    /// # Errors
-    /// As [`RowsFile::create`].
     pub fn create_recording(
         path: &Path,
         device_names: &[impl AsRef<str>],
@@ -113,9 +110,6 @@ impl RowsFile {
 
     /// Adds a row, and the time from its completion to its reply, which only a
     /// recording keeps.
-    ///
-    /// # Errors
-    /// As [`RowsFile::push`].
     ///
     /// # Panics
     /// If a row came from a device that has no name.

@@ -40,7 +40,6 @@ impl Window {
     }
 
     /// The power of all devices in watts, if it is known.
-    #[must_use]
     pub fn power_w(&self) -> Option<f64> {
         Some(self.energy_j? / self.seconds())
     }
@@ -73,7 +72,6 @@ pub struct Series {
 impl Series {
     /// Windows of this length, or as long as it takes to have 512 to 1,024 of
     /// them in the end (fewer if the run is short): 1, 2, 4, ... ms.
-    #[must_use]
     pub fn new(window: Option<Nanos>) -> Self {
         Self {
             window: window.unwrap_or(FIRST_WINDOW).0.max(1),
@@ -182,9 +180,6 @@ impl Series {
     }
 
     /// The windows of a run that ended at `end`, the last one cut there.
-    ///
-    /// # Errors
-    /// As [`Series::tick`].
     pub fn finish(mut self, end: Nanos, model: &dyn Model) -> Result<Vec<Window>> {
         self.tick(end, model)?;
         self.window_of(end)?;
@@ -275,10 +270,6 @@ const COLUMNS: [Column; 9] = [
 ];
 
 /// The windows as an Arrow table.
-///
-/// # Panics
-/// Never: the columns follow their schema.
-#[must_use]
 pub fn series_batch(windows: &[Window]) -> RecordBatch {
     let columns = COLUMNS.iter().map(|(name, unit, description, cell)| {
         let array: ArrayRef = match cell {

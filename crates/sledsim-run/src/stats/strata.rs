@@ -34,7 +34,6 @@ struct Variance {
 
 /// The interval of the mean of one kind of time, by its index; `None` if nothing
 /// tells its variance.
-#[must_use]
 pub fn interval_of_parts(parts: &[RunFigures], kind: usize) -> Option<Interval> {
     let parts: Vec<&RunFigures> = parts.iter().filter(|part| part.count(kind) > 0).collect();
     let requests: u64 = parts.iter().map(|part| part.count(kind)).sum();

@@ -141,7 +141,6 @@ impl Default for Stats {
 
 impl Stats {
     /// No rows yet.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             response: array::from_fn(|_| Distribution::new()),
@@ -323,7 +322,6 @@ impl Stats {
     }
 
     /// The number of rows recorded.
-    #[must_use]
     pub fn requests(&self) -> u64 {
         self.requests.iter().sum()
     }

@@ -42,7 +42,6 @@ pub struct RunReport {
 
 impl RunReport {
     /// The demand, if it is more than the device can serve.
-    #[must_use]
     pub fn overload(&self) -> Option<Demand> {
         self.demand.filter(Demand::is_overload)
     }
@@ -79,7 +78,6 @@ pub(super) fn confidence_json(interval: Option<Interval>) -> Value {
 /// Units are in the names. What is undefined, such as the mean of no
 /// requests, is null: numbers are finite. Standard deviations and variances
 /// are those of the population, not estimates from a sample.
-#[must_use]
 pub fn summary(stats: &Stats, run: &RunReport) -> Value {
     // Divisions by zero become null: JSON has no infinity.
     let count = stats.requests();

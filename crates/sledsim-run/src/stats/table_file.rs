@@ -65,9 +65,6 @@ pub struct TableFile {
 
 impl TableFile {
     /// Starts the file, in the format of its ending.
-    ///
-    /// # Errors
-    /// As [`TableFormat::of`], or if the file could not be written.
     pub fn create(path: &Path) -> Result<Self> {
         Ok(Self {
             path: path.to_owned(),

@@ -30,13 +30,11 @@ impl WarmUp {
     }
 
     /// Whether there is any.
-    #[must_use]
     pub fn is_some(self) -> bool {
         self != Self::default()
     }
 
     /// Whether request number `count`, arriving at `at`, ends it.
-    #[must_use]
     pub fn ends(self, at: Nanos, count: u64) -> bool {
         count >= self.requests && at >= self.until
     }

@@ -30,19 +30,16 @@ macro_rules! with_cells {
 
 impl Column {
     /// How many cells it has.
-    #[must_use]
     pub fn len(&self) -> usize {
         with_cells!(self, cells => cells.len())
     }
 
     /// Whether it has no cell.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The type of its cells, in words.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Number(_) => "numbers",

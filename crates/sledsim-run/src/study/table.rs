@@ -36,7 +36,6 @@ impl Table {
     }
 
     /// How many rows it has.
-    #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -47,7 +46,6 @@ impl Table {
     }
 
     /// A column by its name.
-    #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
         (self.columns.iter()).find_map(|(own, column)| (own == name).then_some(column))
     }
@@ -113,7 +111,6 @@ impl Table {
     }
 
     /// The columns of these names that it has, in this order.
-    #[must_use]
     pub fn arranged(&self, names: &[String]) -> Self {
         let columns = (names.iter())
             .filter_map(|name| Some((name.clone(), self.column(name)?.clone())))

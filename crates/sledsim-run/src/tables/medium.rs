@@ -32,7 +32,6 @@ pub struct Cost {
 
 impl Cost {
     /// Bytes that were read and written.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.blocks * BLOCK_BYTES
     }

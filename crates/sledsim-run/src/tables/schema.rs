@@ -30,7 +30,6 @@ pub(super) enum Content {
 
 impl Column {
     /// Its name.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.field.name()
     }

@@ -58,10 +58,6 @@ impl Table {
 
     /// A table of all records of `reader`. On a simulated medium it is stored
     /// without requests, on others it is written. Then its clock starts.
-    ///
-    /// # Errors
-    /// As [`Table::new`], and for data that cannot be read, nulls, more records
-    /// than the device has room for, and writes that fail.
     pub fn load(
         reader: &mut dyn RecordBatchReader,
         medium: Box<dyn Medium>,
@@ -83,9 +79,6 @@ impl Table {
     }
 
     /// A table of the records of a Parquet file.
-    ///
-    /// # Errors
-    /// As [`Table::load`], naming the file.
     pub fn load_parquet(path: &Path, medium: Box<dyn Medium>, settings: Settings) -> Result<Self> {
         let opened = ParquetFile::open(path).and_then(|file| file.batches(None, PARQUET_RECORDS));
         let mut reader = opened.map_err(|problem| Error::spec(path, problem))?;
@@ -97,25 +90,21 @@ impl Table {
     }
 
     /// The columns.
-    #[must_use]
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
     /// The number of records.
-    #[must_use]
     pub fn records(&self) -> u64 {
         self.records
     }
 
     /// The settings of its layout.
-    #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
     /// Time of the device since the table was loaded, as [`Medium::clock`].
-    #[must_use]
     pub fn clock(&self) -> Nanos {
         self.medium.clock()
     }
@@ -162,9 +151,6 @@ impl Table {
 
     /// The blocks that a scan of `columns` reads, as ranges in their order that
     /// include both ends.
-    ///
-    /// # Errors
-    /// None.
     pub fn lbns(&self, columns: &[usize]) -> Result<Vec<(u64, u64)>> {
         let mut extents: Vec<Extent> = Vec::new();
         if self.records > 0 {
@@ -186,9 +172,6 @@ impl Table {
     }
 
     /// Parameters of the layout by name, and the blocks that the table takes.
-    ///
-    /// # Errors
-    /// None.
     pub fn to_json(&self) -> Result<Value> {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         let ranges = self.lbns(&all)?;

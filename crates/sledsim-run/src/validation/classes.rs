@@ -31,7 +31,6 @@ impl Placement {
         [Self::First, Self::Sequential, Self::Overlapping, Self::Near, Self::Far];
 
     /// The name used in results.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::First => "first",
@@ -43,7 +42,6 @@ impl Placement {
     }
 
     /// The position of `row` relative to `before`.
-    #[must_use]
     pub fn after(before: &Row, row: &Row) -> Self {
         let end = |row: &Row| row.lbn + u64::from(row.blocks);
         if row.lbn == end(before) {

@@ -34,7 +34,6 @@ const SHARES: [(usize, &str); 4] = [(5_000, "p50"), (9_000, "p90"), (9_500, "p95
 
 impl Comparison {
     /// Compares the times of requests, in whatever order.
-    #[must_use]
     pub fn new(pairs: impl IntoIterator<Item = Pair>) -> Self {
         let (mut measured, mut simulated) = (Vec::new(), Vec::new());
         let mut paired_squares = 0_u128;
@@ -52,25 +51,21 @@ impl Comparison {
     }
 
     /// How many requests were compared.
-    #[must_use]
     pub fn requests(&self) -> usize {
         self.measured.len()
     }
 
     /// The demerit figure in ms; `None` without requests.
-    #[must_use]
     pub fn demerit_ms(&self) -> Option<f64> {
         self.root_mean_ms(self.squares)
     }
 
     /// The same as a percentage of the measured mean; `None` if that is zero.
-    #[must_use]
     pub fn demerit_percent(&self) -> Option<f64> {
         self.percent(self.demerit_ms()?)
     }
 
     /// So many ms as a percentage of the measured mean; `None` if that is zero.
-    #[must_use]
     pub fn percent(&self, ms: f64) -> Option<f64> {
         let mean = mean_ms(&self.measured).filter(|&mean| mean > 0.0)?;
         Some(100.0 * ms / mean)
@@ -79,26 +74,22 @@ impl Comparison {
     /// Root mean square of the difference of each request, in ms: never below
     /// the demerit figure, as sorting both sides brings them as close as any
     /// order does.
-    #[must_use]
     pub fn paired_rms_ms(&self) -> Option<f64> {
         self.root_mean_ms(self.paired_squares)
     }
 
     /// Measured and simulated times in ms, each rising.
-    #[must_use]
     pub fn sorted_ms(&self) -> (Vec<f64>, Vec<f64>) {
         let ms = |times: &[u64]| times.iter().map(|&time| Nanos(time).ms()).collect();
         (ms(&self.measured), ms(&self.simulated))
     }
 
     /// Mean, deviation, percentiles and maximum of the measured times, as JSON.
-    #[must_use]
     pub fn measured(&self) -> Value {
         statistics(&self.measured)
     }
 
     /// The same of the simulated times.
-    #[must_use]
     pub fn simulated(&self) -> Value {
         statistics(&self.simulated)
     }
@@ -106,7 +97,6 @@ impl Comparison {
     /// The largest contributions to the figure, as JSON: the rank with the
     /// largest distance, and the share of the slowest hundredth in the sum of
     /// squares.
-    #[must_use]
     pub fn largest(&self) -> Value {
         let count = self.requests();
         let ranks = || self.measured.iter().zip(&self.simulated);
@@ -150,7 +140,6 @@ pub struct ClassWeighted {
 
 impl ClassWeighted {
     /// Of these kinds.
-    #[must_use]
     pub fn of(kinds: &[Comparison]) -> Self {
         Self {
             requests: kinds.iter().map(Comparison::requests).sum(),
@@ -159,7 +148,6 @@ impl ClassWeighted {
     }
 
     /// The figure in ms; `None` without requests.
-    #[must_use]
     pub fn ms(&self) -> Option<f64> {
         let mean = self.squares as f64 / self.requests as f64;
         (self.requests > 0).then(|| mean.sqrt() / 1e6)
@@ -167,7 +155,6 @@ impl ClassWeighted {
 
     /// Whether errors cancel in the demerit figure of `all` of them: more than a
     /// third of the squares is missing.
-    #[must_use]
     pub fn disagrees(&self, all: &Comparison) -> bool {
         all.squares.saturating_mul(3) < self.squares.saturating_mul(2)
     }

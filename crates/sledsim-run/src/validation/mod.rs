@@ -49,7 +49,6 @@ impl Part {
     pub const ALL: [Self; 3] = [Self::Response, Self::Queue, Self::Service];
 
     /// The name used in results.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Response => "response",
@@ -75,7 +74,6 @@ impl Direction {
     pub const ALL: [Self; 3] = [Self::All, Self::Read, Self::Write];
 
     /// The name used in results.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::All => "all",

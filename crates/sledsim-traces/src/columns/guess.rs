@@ -97,7 +97,6 @@ const UNITS: [(&str, &[&str]); 8] = [
 /// The option `--columns` to start from, for columns called `names` whose first
 /// values are `values`; what is not known is `?`. Without a header (`names` are none)
 /// columns have numbers, and `skip` lines stand before them.
-#[must_use]
 pub fn guess(names: Option<&[String]>, values: &[String], skip: u64) -> String {
     let found = names.map(roles).unwrap_or_default();
     let most = names.map_or(values.len(), <[String]>::len);
@@ -266,7 +265,6 @@ fn is_calendar(value: &str, behind: &str) -> bool {
 }
 
 /// Whether a field is a value, not the name of a column.
-#[must_use]
 pub fn is_value(field: &str) -> bool {
     let field = field.trim();
     let hexadecimal =

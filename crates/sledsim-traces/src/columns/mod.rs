@@ -111,9 +111,6 @@ impl Columns {
     }
 
     /// The key of these options, if given. `time_unit` and the like are for what has no unit.
-    ///
-    /// # Errors
-    /// As [`Columns::parse`], or a unit is given twice.
     pub fn of(options: &Options) -> Result<Option<Self>> {
         let Some(text) = &options.columns else {
             return Ok(None);
@@ -147,9 +144,6 @@ impl Columns {
     }
 
     /// Refuses units given for a file of sledsim's, which has columns of its own.
-    ///
-    /// # Errors
-    /// [`Error::Key`] with the first such key.
     pub fn refuse_units(options: &Options) -> Result<()> {
         match options.units.first_key().filter(|_| options.columns.is_none()) {
             Some(key) => Err(Error::Key(format!(
@@ -160,7 +154,6 @@ impl Columns {
     }
 
     /// The units of times, places and lengths.
-    #[must_use]
     pub fn units(&self) -> Option<[Unit; 3]> {
         let unit = |role| self.get(role).and_then(|column| column.unit.clone());
         let bytes = || Some(Unit { name: "B".into(), factor: 1 });
@@ -168,7 +161,6 @@ impl Columns {
     }
 
     /// The role of the column that orders the requests.
-    #[must_use]
     pub fn clock(&self) -> Role {
         match self.get(Role::Completion) {
             Some(_) => Role::Completion,
@@ -177,9 +169,6 @@ impl Columns {
     }
 
     /// The origin of times, given the first of them.
-    ///
-    /// # Errors
-    /// The first time is years above zero, and the key has no `origin`.
     #[cold]
     pub fn origin(&self, first_ns: u64) -> std::result::Result<u64, String> {
         match self.from_first {
@@ -198,13 +187,11 @@ impl Columns {
     }
 
     /// The column of a role.
-    #[must_use]
     pub fn get(&self, role: Role) -> Option<&Column> {
         self.columns[role as usize].as_ref()
     }
 
     /// Whether the columns are numbered.
-    #[must_use]
     pub fn are_numbers(&self) -> bool {
         (self.places()).any(|place| matches!(place, ColumnName::Number(_)))
     }
@@ -386,7 +373,6 @@ impl Columns {
 
     /// Whether `text` marks a request as linked; blank means no.
     #[inline]
-    #[must_use]
     pub fn linked(text: &[u8]) -> Option<bool> {
         match text {
             b"" | b"0" => Some(false),
@@ -420,7 +406,6 @@ impl Columns {
 
     /// The operation that `text` means.
     #[inline]
-    #[must_use]
     pub fn operation(&self, text: &[u8]) -> Option<Op> {
         if self.ops.is_empty() {
             return word(text);
@@ -430,7 +415,6 @@ impl Columns {
     }
 
     /// The allowed operations, for messages.
-    #[must_use]
     pub fn operations(&self) -> String {
         if self.ops.is_empty() {
             return "read, write, flush or trim (also r, w, f, d, sync, discard, unmap, in any \
@@ -454,7 +438,6 @@ impl std::fmt::Display for ColumnName {
 
 /// The operation of a word.
 #[inline]
-#[must_use]
 pub fn word(text: &[u8]) -> Option<Op> {
     // Read ahead, barrier, forced unit access, metadata, none, sync, atomic; of a trim, secure.
     let known =
@@ -482,7 +465,6 @@ pub fn word(text: &[u8]) -> Option<Op> {
 /// The operation that the letters of blktrace mean (blkparse's manual page, "RWBS
 /// description"; Linux, `blk_fill_rwbs`), and the letters behind it.
 #[inline]
-#[must_use]
 pub fn rwbs(text: &[u8]) -> Option<(Op, &[u8])> {
     let ([b'F', kind @ (b'R' | b'W' | b'D' | b'E'), more @ ..] | [kind, more @ ..]) = text else {
         return None;
@@ -498,7 +480,6 @@ pub fn rwbs(text: &[u8]) -> Option<(Op, &[u8])> {
 }
 
 /// Why there are no requests, if [`Columns::only`] left out so many rows.
-#[must_use]
 pub fn all_left_out(rows: u64) -> Option<String> {
     (rows > 0).then(|| format!("no requests: only= leaves out all {rows} rows"))
 }

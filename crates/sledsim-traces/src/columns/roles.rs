@@ -46,7 +46,6 @@ impl Role {
     ];
 
     /// Its name in the key.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Time => "time",
@@ -64,7 +63,6 @@ impl Role {
     }
 
     /// Its quantity, if it is a number with a unit.
-    #[must_use]
     pub fn quantity(self) -> Option<Quantity> {
         match self {
             Self::Time | Self::Completion | Self::Response | Self::Think | Self::Queue => {

@@ -85,7 +85,6 @@ pub enum Sample {
 
 impl ConvertSpec {
     /// All of some traces into a file.
-    #[must_use]
     pub fn new(inputs: &[PathBuf], output: &Path) -> Self {
         Self {
             inputs: inputs.to_vec(),

@@ -27,7 +27,6 @@ pub fn create(
 }
 
 /// The fields that the format could not hold, with the number of records.
-#[must_use]
 pub fn lost_fields(lost: &Lost) -> Map<String, Value> {
     let Value::Object(mut fields) = lost.json() else {
         return Map::new();

@@ -41,9 +41,6 @@ struct Written {
 
 /// Writes the records of `merge` that `spec` selects, in the format `to`, and
 /// returns the report.
-///
-/// # Errors
-/// As [`ConvertSpec::convert`].
 pub(super) fn write(
     spec: &ConvertSpec,
     mut merge: Merge,

@@ -44,7 +44,6 @@ fn reason(name: &str, seems: &str) -> Error {
 
 /// The refusal of a file that begins with `head`, if it looks like
 /// oracleGeneral.
-#[must_use]
 pub fn refuse_if_recognised(name: &str, head: &[u8]) -> Option<Error> {
     looks_like(head).then(|| reason(name, ""))
 }

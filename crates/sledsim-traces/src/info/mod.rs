@@ -75,7 +75,6 @@ impl InfoSpec {
     pub const MAX_UNITS: usize = 1 << 26;
 
     /// The full description of the trace at `path`, without data for plots.
-    #[must_use]
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -91,10 +90,6 @@ impl InfoSpec {
 
     /// Reads the whole trace and returns its statistics (keys: the page on
     /// traces). `check` is called now and then; its error ends the reading.
-    ///
-    /// # Errors
-    /// The file cannot be read, a record is bad, there are none, `max_units`
-    /// is out of its range, or `check` fails.
     pub fn read(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<Value> {
         self.checked()?;
         let supply = Supply::new(&self.path);
@@ -183,9 +178,6 @@ impl InfoSpec {
 }
 
 /// Statistics of the trace at `path`, as [`InfoSpec::read`].
-///
-/// # Errors
-/// The file cannot be read, a record is bad, or there are none.
 pub fn trace_info(path: &Path, format: Option<Format>) -> Result<Value> {
     let spec = InfoSpec { format, ..InfoSpec::new(path) };
     spec.read(&mut |_| Ok(()))

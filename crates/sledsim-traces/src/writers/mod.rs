@@ -32,25 +32,16 @@ use std::path::Path;
 pub trait Writer: Send {
     /// Names a device, before its first record; devices without a name have
     /// only their number.
-    ///
-    /// # Errors
-    /// The file cannot be written.
     fn name_device(&mut self, device: u32, name: &str) -> Result<()>;
 
     /// Writes a record and returns the bytes of the request in the file, or
     /// `None` if the format cannot hold the request and it was left out.
-    ///
-    /// # Errors
-    /// The file cannot be written, or a number is out of the format's range.
     fn write(&mut self, record: &Record) -> Result<Option<u64>>;
 
     /// The fields that the format could not hold so far.
     fn lost(&self) -> Lost;
 
     /// Completes the file.
-    ///
-    /// # Errors
-    /// The file cannot be written.
     fn finish(self: Box<Self>) -> Result<Lost>;
 }
 
@@ -83,7 +74,6 @@ pub struct Lost {
 
 impl Lost {
     /// As JSON: the records written, and the counts of lost fields.
-    #[must_use]
     pub fn json(&self) -> Value {
         let Self {
             written,
@@ -114,7 +104,6 @@ impl Lost {
     }
 
     /// Whether the format held everything.
-    #[must_use]
     pub fn nothing(&self) -> bool {
         let written = self.written;
         *self == Self { written, ..Self::default() }
@@ -166,10 +155,6 @@ impl WriteFormat {
     }
 
     /// Starts the file at `path`: compressed if the name ends in `.gz`.
-    ///
-    /// # Errors
-    /// The file cannot be written, or its ending names an unsupported
-    /// compression.
     pub fn create(&self, path: &Path) -> Result<Box<dyn Writer>> {
         (self.create)(path)
     }
@@ -192,7 +177,6 @@ impl DeviceNames {
     }
 
     /// The name of a device.
-    #[must_use]
     pub fn get(&self, device: u32) -> Option<&str> {
         let place = self.0.binary_search_by_key(&device, |(device, _)| *device);
         place.ok().map(|place| self.0[place].1.as_str())

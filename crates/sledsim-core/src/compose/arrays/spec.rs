@@ -139,9 +139,6 @@ fn read_failures(keys: &mut Keys, children: u32) -> Result<VecDeque<(Nanos, usiz
 impl ArraySpec {
     /// Reads the keys of a RAID 1 of `width` children that offer `child_blocks`
     /// each.
-    ///
-    /// # Errors
-    /// A key that is not allowed.
     pub fn read_raid1(keys: &mut Keys, width: u32, child_blocks: u64) -> Result<Self> {
         let reads = keys.opt_choice(
             "reads",
@@ -157,9 +154,6 @@ impl ArraySpec {
 
     /// Reads the keys of a RAID 5 of `width` (at least 3) children that offer
     /// `child_blocks` each.
-    ///
-    /// # Errors
-    /// A key that is not allowed.
     pub fn read_raid5(keys: &mut Keys, width: u32, child_blocks: u64) -> Result<Self> {
         let unit_blocks = keys.u64("unit_blocks", 1..=1 << 30)?;
         if child_blocks < unit_blocks {
@@ -188,19 +182,16 @@ impl ArraySpec {
     }
 
     /// The number of spares, which follow the other children.
-    #[must_use]
     pub fn spares(&self) -> u32 {
         self.spares
     }
 
     /// Whether reads are sent to the nearest copy.
-    #[must_use]
     pub fn reads_nearest(&self) -> bool {
         matches!(self.level, LevelSpec::Mirrors(Reads::Nearest))
     }
 
     /// Its device kind.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.level {
             LevelSpec::Mirrors(_) => "raid1",
@@ -209,7 +200,6 @@ impl ArraySpec {
     }
 
     /// Logical blocks it offers.
-    #[must_use]
     pub fn blocks(&self) -> u64 {
         match self.level {
             LevelSpec::Mirrors(reads) => self.mirrors(reads).blocks(),
@@ -227,7 +217,6 @@ impl ArraySpec {
 
     /// Builds the model, called `name` and with this number in the rows, over
     /// its children and, after them, its spares.
-    #[must_use]
     pub fn build(&self, name: &str, device: u16, children: Vec<Box<dyn Model>>) -> Box<dyn Model> {
         let (spares, repair) = (self.spares as usize, self.repair.clone());
         match self.level {

@@ -36,7 +36,6 @@ pub struct AdaptiveReplacement {
 
 impl AdaptiveReplacement {
     /// For a cache of `slots` empty slots.
-    #[must_use]
     pub fn new(slots: u32) -> Self {
         Self {
             slots,

@@ -28,7 +28,6 @@ impl std::fmt::Debug for Cache {
 
 impl Cache {
     /// Empty, with `slots` slots; with 0, every access misses.
-    #[must_use]
     pub fn new(spec: &PolicySpec, slots: u32) -> Self {
         Self {
             // One more key while one takes the place of another.
@@ -104,25 +103,21 @@ impl Cache {
     }
 
     /// Whether `key` is cached; does not count as an access.
-    #[must_use]
     pub fn contains(&self, key: u64) -> bool {
         self.directory.get(key).is_some()
     }
 
     /// How many keys are cached.
-    #[must_use]
     pub fn len(&self) -> u32 {
         self.keys.len() as u32
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
     /// How many slots there are.
-    #[must_use]
     pub fn slots(&self) -> u32 {
         self.slots
     }

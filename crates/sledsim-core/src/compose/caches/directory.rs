@@ -23,7 +23,6 @@ pub struct Directory {
 
 impl Directory {
     /// Empty, for at most `entries`.
-    #[must_use]
     pub fn with_capacity(entries: usize) -> Self {
         let entries = vec![UNUSED; (2 * entries).next_power_of_two().max(4)];
         Self { shift: 64 - entries.len().ilog2(), entries, len: 0 }
@@ -31,7 +30,6 @@ impl Directory {
 
     /// The slot that `key` is in.
     #[inline]
-    #[must_use]
     pub fn get(&self, key: u64) -> Option<u32> {
         self.entries[self.place(key)].1.checked_sub(1)
     }
@@ -99,13 +97,11 @@ impl Directory {
     }
 
     /// How many keys there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

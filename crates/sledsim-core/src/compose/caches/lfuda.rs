@@ -54,7 +54,6 @@ pub struct Lfuda {
 
 impl Lfuda {
     /// For a cache of `slots` empty slots.
-    #[must_use]
     pub fn new(slots: u32, aging: Aging) -> Self {
         Self { aging, ranks: Ranks::new(slots), age: 0.0, one: 1.0, uses: 0 }
     }

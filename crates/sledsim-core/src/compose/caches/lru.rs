@@ -27,7 +27,6 @@ pub struct Lru {
 
 impl Lru {
     /// For a cache of `slots` empty slots.
-    #[must_use]
     pub fn new(slots: u32) -> Self {
         Self {
             lists: Lists::new(slots),

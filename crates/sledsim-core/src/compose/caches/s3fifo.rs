@@ -72,7 +72,6 @@ pub struct S3Fifo {
 impl S3Fifo {
     /// For a cache of `slots` empty slots; the small queue has the share `small` of
     /// them, rounded down.
-    #[must_use]
     pub fn new(slots: u32, small: f64, fill: Fill) -> Self {
         let small = ((f64::from(slots) * small) as u32).max(1).min(slots);
         let main = slots - small;

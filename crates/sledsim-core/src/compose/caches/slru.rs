@@ -34,7 +34,6 @@ pub struct Slru {
 impl Slru {
     /// Two segments for a cache of `slots` empty slots, of which the share
     /// `protected`, rounded down, may be protected.
-    #[must_use]
     pub fn new(slots: u32, protected: f64) -> Self {
         let most_protected = (f64::from(slots) * protected) as u32;
         Self::with(slots, 2, most_protected, slots)
@@ -44,7 +43,6 @@ impl Slru {
     /// have the same size; the lowest also has the remainder. A hit moves a slot to
     /// the next higher segment. While the cache fills, a new key enters the lowest
     /// segment that has room.
-    #[must_use]
     pub fn of_segments(slots: u32, segments: u32) -> Self {
         let size = slots / segments;
         Self::with(slots, segments, size, slots - size * (segments - 1))

@@ -58,18 +58,12 @@ impl PolicySpec {
 
     /// The policy of a label: its name, or with keys as in
     /// `slru(protected=0.8)`.
-    ///
-    /// # Errors
-    /// An unknown name or an invalid key.
     pub fn named(label: &str) -> Result<Self> {
         Self::from_registry(POLICIES, label)
     }
 
     /// As [`PolicySpec::named`], but searches `known`: [`POLICIES`], or a registry
     /// extended by another program.
-    ///
-    /// # Errors
-    /// As [`PolicySpec::named`].
     pub fn from_registry(known: Registry<PolicyEntry>, label: &str) -> Result<Self> {
         let mut keys = read_label("policy", "name", label)?;
         let name = keys.text("name")?;
@@ -84,13 +78,11 @@ impl PolicySpec {
 
     /// Its name, with the keys that are not at their defaults: what
     /// [`PolicySpec::named`] takes.
-    #[must_use]
     pub fn label(&self) -> &str {
         &self.label
     }
 
     /// The policy of a cache of `slots` empty slots.
-    #[must_use]
     pub fn make(&self, slots: u32) -> Box<dyn Policy> {
         (self.make)(slots)
     }

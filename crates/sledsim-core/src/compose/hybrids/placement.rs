@@ -87,13 +87,11 @@ pub struct Placement {
 
 impl Placement {
     /// `units` contiguous units of `unit_blocks`.
-    #[must_use]
     pub fn dense(units: u64, unit_blocks: u64) -> Self {
         Self { units, base: 0, stride_blocks: unit_blocks }
     }
 
     /// The first LBN of `unit`, counted from 0, on the front.
-    #[must_use]
     pub fn lbn(&self, unit: u64) -> u64 {
         self.base + unit * self.stride_blocks
     }

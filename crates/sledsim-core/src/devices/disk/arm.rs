@@ -21,20 +21,17 @@ pub struct Disk {
 
 impl Disk {
     /// Creates a disk with its arm at cylinder 0 and head 0.
-    #[must_use]
     pub fn new(drive: Arc<Drive>) -> Self {
         Self { drive, arm: Arm::default(), spindle: None }
     }
 
     /// Returns the disk with power states, if any.
-    #[must_use]
     pub fn with_power(mut self, power: Option<DiskPower>) -> Self {
         self.spindle = power.map(|power| Box::new(Spindle::new(power)));
         self
     }
 
     /// How long work arriving at `at` waits for the spindle.
-    #[must_use]
     pub fn delay(&self, at: Nanos) -> Nanos {
         (self.spindle.as_ref()).map_or(Nanos::ZERO, |spindle| spindle.delay(at))
     }
@@ -78,13 +75,11 @@ impl Disk {
     }
 
     /// The mechanical part, which plans passes without moving anything.
-    #[must_use]
     pub fn drive(&self) -> &Arc<Drive> {
         &self.drive
     }
 
     /// Position of the arm.
-    #[must_use]
     pub fn arm(&self) -> Arm {
         self.arm
     }

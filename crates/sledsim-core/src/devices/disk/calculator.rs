@@ -52,7 +52,6 @@ pub struct Calculator {
 
 impl Calculator {
     /// Creates a calculator for the disk that `spec` describes.
-    #[must_use]
     pub fn new(spec: &DiskSpec) -> Self {
         let disk = spec.disk().with_power(None);
         let geometry = &disk.drive().geometry;
@@ -77,7 +76,6 @@ impl Calculator {
     }
 
     /// The zones, from the outer edge inwards.
-    #[must_use]
     pub fn zones(&self) -> &[Zone] {
         &self.zones
     }

@@ -107,7 +107,6 @@ pub struct Pass {
 
 impl Drive {
     /// The mode of an access for `op`.
-    #[must_use]
     pub fn access(&self, op: Op) -> PassMode {
         let write = op == Op::Write;
         PassMode {
@@ -140,14 +139,12 @@ impl Drive {
 
     /// The first pass over `blocks` (at least 1) from `lbn` on, started at `at` with
     /// the arm at `from`.
-    #[must_use]
     #[inline]
     pub fn pass(&self, at: Nanos, from: Arm, how: PassMode, lbn: u64, blocks: u32) -> Pass {
         self.pass_over(at, from, how, lbn, &self.geometry.piece(lbn, blocks))
     }
 
     /// As [`Drive::pass`] for `piece`, which begins with `lbn`.
-    #[must_use]
     #[inline(always)]
     pub fn pass_over(&self, at: Nanos, from: Arm, how: PassMode, lbn: u64, piece: &Piece) -> Pass {
         let track = piece.track;
@@ -222,7 +219,6 @@ impl Drive {
 
     /// The passes over `extent`, one after the other; `how` is the mode of the first,
     /// and the others continue it.
-    #[must_use]
     pub fn passes(&self, at: Nanos, from: Arm, how: PassMode, extent: Extent) -> Passes<'_> {
         Passes { drive: self, at, arm: from, how, lbn: extent.lbn, end: extent.end() }
     }
@@ -280,7 +276,6 @@ impl Drive {
     }
 
     /// When block `lbn` of `pass` has passed completely.
-    #[must_use]
     pub fn passed_at(&self, pass: &Pass, lbn: u64) -> Nanos {
         let (_, index) = self.geometry.find(lbn);
         let places = index - pass.index;

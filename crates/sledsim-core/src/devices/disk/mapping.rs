@@ -27,7 +27,6 @@ impl Mapping {
     /// The head of the track visited at `turn` (from 0) in `cylinder`, which
     /// is `cylinder_in_zone` cylinders from the first of its zone; and, as
     /// each order is its own inverse, the turn of a head.
-    #[must_use]
     #[inline]
     pub fn head(self, cylinder: u32, cylinder_in_zone: u32, turn: u32, surfaces: u32) -> u32 {
         let backwards = match self {

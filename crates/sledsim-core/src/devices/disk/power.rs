@@ -35,9 +35,6 @@ pub struct DiskPower {
 
 impl DiskPower {
     /// Reads the table `[power]`, if it is there.
-    ///
-    /// # Errors
-    /// The key that is unknown, missing or not allowed.
     pub fn read(keys: &mut Keys) -> Result<Option<Self>> {
         let Some(mut keys) = keys.take_table("power") else {
             return Ok(None);
@@ -91,7 +88,6 @@ pub struct Spindle {
 
 impl Spindle {
     /// Creates a spindle in its state at time zero.
-    #[must_use]
     pub fn new(power: DiskPower) -> Self {
         Self {
             watch: IdleTracker::new(&power.policy),
@@ -104,7 +100,6 @@ impl Spindle {
     }
 
     /// How long work arriving at `at` waits for the spindle.
-    #[must_use]
     #[inline]
     pub fn delay(&self, at: Nanos) -> Nanos {
         if self.watch.is_inactive(self.idle(at)) {
@@ -186,7 +181,6 @@ impl Spindle {
     }
 
     /// Energy by cause until `until`.
-    #[must_use]
     pub fn energy(&self, until: Nanos) -> Energy {
         let (ready, inactive) = self.split(until);
         let start = self.power.start.starting(until);

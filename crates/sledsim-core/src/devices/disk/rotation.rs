@@ -34,7 +34,6 @@ pub struct Rotation {
 
 impl Rotation {
     /// At `rpm` (1 to 1,000,000) revolutions a minute, taken exactly.
-    #[must_use]
     pub fn of_rpm(rpm: f64, start: u64) -> Self {
         // rpm = mantissa / 2^52 * 2^exponent, exponent 0 to 19.
         let bits = rpm.clamp(1.0, 1e6).to_bits();
@@ -44,7 +43,6 @@ impl Rotation {
     }
 
     /// At one revolution in `period_ps` picoseconds (60,000 to 6 x 10^13).
-    #[must_use]
     pub fn of_period_ps(period_ps: u64, start: u64) -> Self {
         let period_ps = period_ps.clamp(60_000_000, 60_000_000_000_000);
         Self::new(1000, u128::from(period_ps), start)
@@ -59,7 +57,6 @@ impl Rotation {
     }
 
     /// The angle under the heads at `at`.
-    #[must_use]
     #[inline]
     pub fn angle(&self, at: Nanos) -> u64 {
         let (high, low) = ((self.speed >> 64) as u64, self.speed as u64);
@@ -69,7 +66,6 @@ impl Rotation {
 
     /// The rotation from `angle` to `target`: less than a revolution, and zero if the
     /// target has passed by a rounding error only.
-    #[must_use]
     #[inline]
     pub fn until(angle: u64, target: u64) -> u64 {
         let turn = target.wrapping_sub(angle).wrapping_add(LATE);
@@ -77,7 +73,6 @@ impl Rotation {
     }
 
     /// The rotation from `target` to `angle`; zero if less than a rounding error.
-    #[must_use]
     #[inline]
     pub fn past(angle: u64, target: u64) -> u64 {
         angle.wrapping_sub(target).saturating_sub(LATE)
@@ -85,14 +80,12 @@ impl Rotation {
 
     /// How many sectors of a track of `sectors` pass completely within `turn`, give or
     /// take a rounding error.
-    #[must_use]
     #[inline]
     pub fn sectors_within(turn: u64, sectors: u32) -> u32 {
         (((u128::from(turn) + u128::from(LATE)) * u128::from(sectors)) >> 64) as u32
     }
 
     /// The time of `turn` (at most four revolutions), truncated to nanoseconds.
-    #[must_use]
     #[inline]
     pub fn time(&self, turn: u128) -> Nanos {
         let product = (turn + SLACK) * u128::from(self.period);
@@ -100,7 +93,6 @@ impl Rotation {
     }
 
     /// Duration of a revolution in s.
-    #[must_use]
     pub fn revolution_s(&self) -> f64 {
         self.period as f64 / (1_u64 << self.shift) as f64 * 1e-9
     }
@@ -122,7 +114,6 @@ fn binary(part: u128, whole: u128, digits: u32) -> u128 {
 }
 
 /// A fraction of a revolution as an angle; whole revolutions are dropped.
-#[must_use]
 pub fn angle_of(revolutions: f64) -> u64 {
     let part = revolutions - revolutions.floor();
     // The largest fraction below one still fits; one itself wraps to zero.
@@ -131,7 +122,6 @@ pub fn angle_of(revolutions: f64) -> u64 {
 
 /// `part` of `whole` as an angle, to the nearest unit; `part` may have
 /// fractions, `whole` is an integer.
-#[must_use]
 pub fn share(part: f64, whole: u32) -> u64 {
     let (whole_part, fraction) = (part.floor(), part - part.floor());
     let units = ((whole_part as u128) << 64) + u128::from(angle_of(fraction));

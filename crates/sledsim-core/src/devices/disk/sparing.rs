@@ -59,7 +59,6 @@ impl Sparing {
 
     /// Number of the `good` sectors of a range that hold blocks, with `spares` stated
     /// for it and `slipped` sectors besides.
-    #[must_use]
     pub fn used(self, good: u64, spares: u64, slipped: u64) -> u64 {
         let free = if self.slips_use_spares { spares.saturating_sub(slipped) } else { spares };
         good.saturating_sub(free)

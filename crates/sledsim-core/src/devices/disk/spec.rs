@@ -42,11 +42,6 @@ pub struct DiskSpec {
 
 impl DiskSpec {
     /// Reads the spec from `keys`.
-    ///
-    /// # Errors
-    /// The key that is unknown, missing or not allowed, zones with gaps or
-    /// overlaps, defects that overlap, seek curves that fall, and capacities
-    /// that do not add up.
     pub fn read(keys: &mut Keys) -> Result<Self> {
         let surfaces = keys.u32("surfaces", 1..=1000)?;
         let cylinders = keys.u32("cylinders", 1..=MAX_CYLINDERS)?;
@@ -97,32 +92,27 @@ impl DiskSpec {
     }
 
     /// The mechanical part as a mechanism.
-    #[must_use]
     pub fn disk(&self) -> Disk {
         Disk::new(Arc::clone(&self.drive)).with_power(self.power)
     }
 
     /// The zones, from the outer edge inwards.
-    #[must_use]
     pub fn zones(&self) -> &[ZoneSpec] {
         &self.zones
     }
 
     /// Whether it reports writes before they are on the media.
-    #[must_use]
     pub fn reports_early(&self) -> bool {
         let buffer = self.settings.buffer.as_ref();
         buffer.is_some_and(|buffer| buffer.write_back != WriteBack::None)
     }
 
     /// Builds the device as a model.
-    #[must_use]
     pub fn build(&self, name: &str, device: u16, scheduler: Box<dyn Scheduler>) -> Box<dyn Model> {
         Box::new(Controller::new(name, device, self.disk(), scheduler, self.settings.clone()))
     }
 
     /// Quantities derived from the spec, with units in their names.
-    #[must_use]
     pub fn derived(&self) -> Value {
         let drive = &self.drive;
         let blocks = drive.geometry.blocks();

@@ -58,7 +58,6 @@ impl From<&Start> for FirstPass {
 impl Drive {
     /// Where the first pass over `extent` starts. Only the cylinder is filled in if
     /// slipped sectors lie within the pass.
-    #[must_use]
     pub fn start_of(&self, extent: Extent) -> Start {
         let piece = self.geometry.piece(extent.lbn, extent.blocks);
         let track = piece.track;
@@ -77,7 +76,6 @@ impl Drive {
 
     /// When the first sector begins to pass, for an access at `at` with the arm at
     /// `from`, or any time above `limit` if that is. `None` if `start` is not filled in.
-    #[must_use]
     #[inline]
     pub fn first_within(
         &self,

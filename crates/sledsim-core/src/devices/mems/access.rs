@@ -104,7 +104,6 @@ pub fn access_runs<K: Kinematics>(
 }
 
 /// The seek before the first pass of [`access`]. `None` without extents.
-#[must_use]
 pub fn first_seek<K: Kinematics>(
     motion: &Motion<K>,
     rule: DirectionRule,
@@ -163,7 +162,6 @@ pub fn access_planned<K: Kinematics>(
 }
 
 /// The seek before the first pass of [`access_planned`]. `None` for an empty plan.
-#[must_use]
 pub fn first_planned_seek<K: Kinematics>(
     motion: &Motion<K>,
     rule: DirectionRule,

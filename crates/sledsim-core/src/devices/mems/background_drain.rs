@@ -51,7 +51,6 @@ impl CompletionSink for ForwardingSink<'_> {
 
 impl BackgroundDrain {
     /// Wraps `child` to serve its background tasks.
-    #[must_use]
     pub fn new(child: Box<dyn Model>) -> Self {
         Self { child, in_flight: InFlight::default(), asked: 0 }
     }

@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 impl Mems {
     /// Builds the device as a model whose unused tips serve background tasks.
-    #[must_use]
     pub fn build(
         &self,
         name: &str,
@@ -30,7 +29,6 @@ impl Mems {
 
     /// As [`Mems::build`]; if the device has faults, its model reports what happens to the
     /// tips to `feed`.
-    #[must_use]
     pub fn build_telling(
         &self,
         name: &str,

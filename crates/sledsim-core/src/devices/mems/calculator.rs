@@ -77,7 +77,6 @@ pub struct BatchPass {
 }
 
 /// Creates a calculator for the device that `spec` describes.
-#[must_use]
 pub fn calculator(spec: &Mems) -> Box<dyn Calculator> {
     spec.with_motion(BuildCalculator(spec))
 }

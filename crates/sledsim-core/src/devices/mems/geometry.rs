@@ -157,31 +157,26 @@ impl Geometry {
     }
 
     /// Logical blocks of the device.
-    #[must_use]
     pub fn blocks(&self) -> u64 {
         u64::from(self.cylinders) * self.blocks_per_cylinder()
     }
 
     /// Logical blocks of one cylinder.
-    #[must_use]
     pub fn blocks_per_cylinder(&self) -> u64 {
         u64::from(self.tracks) * self.blocks_per_track()
     }
 
     /// Logical blocks of one track.
-    #[must_use]
     pub fn blocks_per_track(&self) -> u64 {
         u64::from(self.rows) * u64::from(self.blocks_per_row)
     }
 
     /// Number of squares: blocks under the tips at once.
-    #[must_use]
     pub fn squares(&self) -> u32 {
         self.tracks * self.blocks_per_row
     }
 
     /// The location of block `lbn`, which must be below [`Geometry::blocks`].
-    #[must_use]
     #[inline(always)] // a call would cost as much as the body
     pub fn locate(&self, lbn: u64) -> Location {
         let (row, cell) = divide(lbn, self.blocks_per_row);
@@ -193,7 +188,6 @@ impl Geometry {
 
     /// The block at `place`: the inverse of [`Geometry::locate`]. `None` if a
     /// coordinate is outside the device.
-    #[must_use]
     pub fn lbn(&self, place: &Location) -> Option<u64> {
         let inside = place.cylinder < self.cylinders
             && place.track < self.tracks
@@ -208,13 +202,11 @@ impl Geometry {
     }
 
     /// X of a cylinder in m from the centre.
-    #[must_use]
     pub fn x_m(&self, cylinder: u32) -> f64 {
         (f64::from(cylinder) - f64::from(self.x_offset)) * self.bit_m
     }
 
     /// The cylinder nearest to `x_m`.
-    #[must_use]
     pub fn nearest_cylinder(&self, x_m: f64) -> u32 {
         let cylinder = (x_m / self.bit_m).round() + f64::from(self.x_offset);
         cylinder.clamp(0.0, f64::from(self.cylinders - 1)) as u32
@@ -222,7 +214,6 @@ impl Geometry {
 
     /// Y, in m from the centre, of the row boundary `edge` for a pass going `up` or
     /// down; `edge` counts from 0 below row 0 to `rows` above the last.
-    #[must_use]
     pub fn edge_y_m(&self, up: bool, edge: u32) -> f64 {
         let bits = f64::from(edge * self.row_bits) - f64::from(self.y_offset);
         let servo = match self.turn {

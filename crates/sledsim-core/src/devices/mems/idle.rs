@@ -22,7 +22,6 @@ pub enum Park {
 }
 
 /// The state of a parked sled.
-#[must_use]
 pub fn park_state<K: Kinematics>(motion: &Motion<K>, park: Park) -> State {
     let geometry = &motion.geometry;
     let (x_m, y) = match park {

@@ -13,7 +13,6 @@ pub struct Locator {
 
 impl Locator {
     /// Of `geometry`.
-    #[must_use]
     pub fn new(geometry: &Geometry) -> Self {
         Self {
             blocks_per_row: Divisor::new(geometry.blocks_per_row),
@@ -23,7 +22,6 @@ impl Locator {
     }
 
     /// As [`Geometry::locate`] of the same `geometry`.
-    #[must_use]
     #[inline(always)] // hot: once a request
     pub fn locate(&self, geometry: &Geometry, lbn: u64) -> Location {
         let (row, cell) = self.blocks_per_row.divide(lbn);

@@ -20,7 +20,6 @@ pub enum Direction {
 
 impl Direction {
     /// +1 up, -1 down.
-    #[must_use]
     pub fn sign(self) -> i8 {
         match self {
             Self::Up => 1,
@@ -174,7 +173,6 @@ const MAX_TABLED_ROWS: u32 = 500;
 
 impl<K: Kinematics> Motion<K> {
     /// Tabulates the Y seeks of `geometry` under `drive`.
-    #[must_use]
     pub fn new(geometry: Geometry, drive: Drive, kinematics: K) -> Self {
         let outward = drive.access_m_s;
         let least_turnaround_s =
@@ -210,7 +208,6 @@ impl<K: Kinematics> Motion<K> {
 
     /// The row boundary `edge` (0 below row 0, `rows` above the last) for a pass in
     /// `direction`.
-    #[must_use]
     #[inline]
     pub fn edge(&self, direction: Direction, edge: u32) -> YPoint {
         let first = match direction {
@@ -262,19 +259,16 @@ impl<K: Kinematics> Motion<K> {
     }
 
     /// Any other point in Y.
-    #[must_use]
     pub fn point(&self, y_m: f64, direction: Direction) -> YPoint {
         YPoint { y_m, direction, edge: NO_EDGE }
     }
 
     /// Time of one row under the tips, servo included.
-    #[must_use]
     pub fn row_s(&self) -> f64 {
         self.row_s
     }
 
     /// The seek from `from` to `x_m` and `to`.
-    #[must_use]
     pub fn seek(&self, from: &State, x_m: f64, to: &YPoint) -> Seek {
         let x = self.x_seek(from.x_m, x_m);
         Seek::of(&x, &self.y_seek(&from.y, to, x.total_s > 0.0), from.turning_s)
@@ -282,7 +276,6 @@ impl<K: Kinematics> Motion<K> {
 
     /// The faster of the seeks to `up` and to `down`, and whether it is the one to
     /// `up`. Down wins ties.
-    #[must_use]
     #[inline]
     pub fn faster_seek(&self, from: &State, x_m: f64, up: &YPoint, down: &YPoint) -> (Seek, bool) {
         let x = self.x_seek(from.x_m, x_m);
@@ -358,20 +351,17 @@ impl<K: Kinematics> Motion<K> {
     }
 
     /// The Y part of a seek from `from` to `to` while X moves.
-    #[must_use]
     pub fn y_seek_s(&self, from: &YPoint, to: &YPoint) -> f64 {
         self.y_seek(from, to, true).total_s
     }
 
     /// Number of row edges, both directions together, whose seeks are tabulated.
-    #[must_use]
     pub fn edges(&self) -> u32 {
         self.edges.len() as u32
     }
 
     /// Lower bound of the X part of every seek from `from_m` to `to_m`, non-decreasing
     /// in the distance.
-    #[must_use]
     pub fn x_at_least_s(&self, from_m: f64, to_m: f64) -> f64 {
         if from_m == to_m {
             return 0.0;
@@ -389,7 +379,6 @@ impl<K: Kinematics> Motion<K> {
     /// States of the sled during a move in X, which begins and ends at rest, or in Y,
     /// at access velocity, without settling and turnarounds. `None` if the kinematics
     /// have no trajectories.
-    #[must_use]
     pub fn trajectory(&self, in_x: bool, from_to_m: (f64, f64)) -> Option<Vec<MotionState>> {
         let drive = &self.drive;
         let (axis, speed_m_s) =
@@ -398,7 +387,6 @@ impl<K: Kinematics> Motion<K> {
     }
 
     /// Time to reverse at `y_m` when moving in `direction`.
-    #[must_use]
     pub fn turnaround_s(&self, y_m: f64, direction: Direction) -> f64 {
         let velocity_m_s = self.drive.access_m_s * f64::from(direction.sign());
         self.kinematics.turnaround_s(&self.drive.y_axis, y_m, velocity_m_s, Moment::Start)

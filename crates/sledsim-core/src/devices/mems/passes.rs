@@ -36,7 +36,6 @@ pub struct Passes<'a> {
 impl<'a> Passes<'a> {
     /// Creates the iterator for `extents`, which must lie within the device. `locator` is
     /// that of `geometry`.
-    #[must_use]
     pub fn new(geometry: &'a Geometry, locator: &'a Locator, extents: &'a [Extent]) -> Self {
         let (first, more) = extents.split_first().unwrap_or((&Extent { lbn: 0, blocks: 0 }, &[]));
         Self { geometry, locator, rest: *first, more }

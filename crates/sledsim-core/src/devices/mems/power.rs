@@ -63,9 +63,6 @@ pub(crate) struct SledPower {
 impl SledPower {
     /// Reads the table, if present; `default` and `startup_s` come from other keys of
     /// the device.
-    ///
-    /// # Errors
-    /// The key that is unknown or not allowed.
     pub fn read(
         keys: &mut Keys,
         geometry: &Geometry,
@@ -112,7 +109,6 @@ impl SledPower {
 
 impl Savings {
     /// Powered tips per tip with requested data, on average over the request.
-    #[must_use]
     #[inline]
     pub fn tips_per_tip(&self, op: Op, extents: &[Extent]) -> f64 {
         match self.small_read == 1.0 {

@@ -103,7 +103,6 @@ impl Emit for Totals<'_> {
 
 impl<K: Kinematics> Sled<K> {
     /// Creates a sled at its park position at time zero; awake, unless it starts off.
-    #[must_use]
     pub fn new(motion: Motion<K>, behaviour: Behaviour) -> Self {
         let parked = park_state(&motion, behaviour.park);
         Self {
@@ -121,7 +120,6 @@ impl<K: Kinematics> Sled<K> {
     }
 
     /// Returns the sled with batches and conflicts planned by `parallel`.
-    #[must_use]
     pub fn with_parallel(mut self, parallel: Parallel) -> Self {
         self.plans = Some(Box::new(Planning::new(parallel)));
         self

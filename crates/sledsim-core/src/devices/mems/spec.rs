@@ -63,9 +63,6 @@ pub trait WithMotion {
 
 impl Mems {
     /// Reads the spec from `keys`.
-    ///
-    /// # Errors
-    /// The key that is unknown, missing or not allowed, or an impossible geometry.
     pub fn read(keys: &mut Keys) -> Result<Self> {
         let media = read_media(keys)?;
         let map = keys.choice("lbn_map", &Map::NAMED)?;
@@ -131,7 +128,6 @@ impl Mems {
     }
 
     /// Number of logical blocks, without spare cylinders.
-    #[must_use]
     pub fn blocks(&self) -> u64 {
         let spare = match &self.faults {
             Some(faults) => faults.remap.cylinders(),
@@ -155,19 +151,16 @@ impl Mems {
     }
 
     /// Whether the chosen kinematics need positions on whole bits.
-    #[must_use]
     pub fn whole_bits(&self) -> bool {
         self.kinematics == KinematicsSpec::DiskSim
     }
 
     /// Half the travel in X and Y, in m.
-    #[must_use]
     pub fn reach_m(&self) -> (f64, f64) {
         (self.reach_x_m, self.drive.reach_y_m)
     }
 
     /// Quantities derived from the spec, with units in their names.
-    #[must_use]
     pub fn derived(&self) -> Value {
         let geometry = &self.geometry;
         let row_s = f64::from(geometry.row_bits) * geometry.bit_m / self.drive.access_m_s;

@@ -29,7 +29,6 @@ pub struct AgedSptf {
 
 impl AgedSptf {
     /// Credits `weight` (at least 0) times the waiting time.
-    #[must_use]
     pub fn new(weight: f64) -> Self {
         Self { weight, waiting: Cylinders::default(), ages: Ages::default() }
     }

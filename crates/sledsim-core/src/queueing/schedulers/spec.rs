@@ -44,7 +44,6 @@ impl SchedulerSpec {
     }
 
     /// The names of the schedulers that need no positioning times.
-    #[must_use]
     pub fn names_without_positions() -> Vec<&'static str> {
         let without = SCHEDULERS.iter().filter(|kind| !kind.needs_positions);
         without.map(|kind| kind.name).collect()
@@ -52,9 +51,6 @@ impl SchedulerSpec {
 
     /// The scheduler of a label: its name, or with keys as in
     /// `aged_sptf(age_weight=0.02)` and `fcfs(host=c_look; device_depth=4)`.
-    ///
-    /// # Errors
-    /// An unknown name or an invalid key.
     pub fn named(label: &str) -> Result<Self> {
         Self::from_registry(SCHEDULERS, read_label("scheduler", "name", label)?)
     }
@@ -69,18 +65,12 @@ impl SchedulerSpec {
 
     /// Reads the keys `name` (`fcfs` if it is not given), those of the
     /// scheduler of this name, and `host` with `device_depth`.
-    ///
-    /// # Errors
-    /// An unknown name or an invalid key.
     pub fn read(keys: Keys) -> Result<Self> {
         Self::from_registry(SCHEDULERS, keys)
     }
 
     /// As [`SchedulerSpec::read`], but searches `known`: [`SCHEDULERS`], or a
     /// registry extended by another program.
-    ///
-    /// # Errors
-    /// As [`SchedulerSpec::read`].
     pub fn from_registry(known: Registry<SchedulerEntry>, mut keys: Keys) -> Result<Self> {
         let name = keys.opt_text("name")?;
         let name = name.as_deref().unwrap_or(fcfs::ENTRY.name);
@@ -117,13 +107,11 @@ impl SchedulerSpec {
     }
 
     /// Its name with its keys, as [`SchedulerSpec::named`] takes it.
-    #[must_use]
     pub fn label(&self) -> &str {
         &self.label
     }
 
     /// Whether it or the host's scheduler needs positioning times.
-    #[must_use]
     pub fn needs_positions(&self) -> bool {
         let host = self.host.as_ref();
         self.needs_positions || host.is_some_and(|(host, _)| host.needs_positions)
@@ -131,13 +119,11 @@ impl SchedulerSpec {
 
     /// The host's scheduler, and the most requests that the host gives to the
     /// device at once.
-    #[must_use]
     pub fn host(&self) -> Option<(&Self, u32)> {
         self.host.as_ref().map(|(host, depth)| (&**host, *depth))
     }
 
     /// A scheduler with an empty queue.
-    #[must_use]
     pub fn make(&self) -> Box<dyn Scheduler> {
         (self.make)()
     }

@@ -18,7 +18,6 @@ pub struct ZoneSptf {
 
 impl ZoneSptf {
     /// Divides the LBNs into `zones` zones, at least 1.
-    #[must_use]
     pub fn new(zones: usize) -> Self {
         Self { zones: (0..zones).map(|_| Sptf::default()).collect(), current: 0 }
     }

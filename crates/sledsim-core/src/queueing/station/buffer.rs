@@ -53,9 +53,6 @@ pub struct Buffer {
 
 impl Buffer {
     /// Reads the table `[buffer]` of `keys`, if it is there.
-    ///
-    /// # Errors
-    /// The key that is unknown, missing or not allowed.
     pub fn read(keys: &mut Keys) -> Result<Option<Self>> {
         let Some(mut keys) = keys.take_table("buffer") else {
             return Ok(None);

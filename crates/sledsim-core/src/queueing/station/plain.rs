@@ -63,7 +63,6 @@ pub struct Station<M: Mechanism> {
 impl<M: Mechanism> Station<M> {
     /// A station around `mechanism`. `device` and `name` mark its rows and
     /// reports.
-    #[must_use]
     pub fn new(
         name: &str,
         device: u16,
@@ -103,7 +102,6 @@ impl<M: Mechanism> Station<M> {
 
     /// Sets the batching of a mechanism that serves batches; the default is
     /// explicit.
-    #[must_use]
     pub fn with_batching(mut self, batching: Batching) -> Self {
         self.batching = batching;
         self.in_order = self.in_order && !self.forms_groups();

@@ -70,19 +70,16 @@ impl Segments {
     /// `count` empty segments of `capacity` blocks each (at least one), of which at
     /// most `most_dirty` may be dirty at once; `most_dirty` is below `count`, so
     /// that blocks read always find a segment.
-    #[must_use]
     pub fn new(count: usize, capacity: u64, most_dirty: usize) -> Self {
         Self { segments: vec![Segment::default(); count], capacity, most_dirty, clock: 0 }
     }
 
     /// Blocks in one segment.
-    #[must_use]
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
     /// The first block from `lbn` on that is not held.
-    #[must_use]
     pub fn missing_from(&self, mut lbn: u64) -> u64 {
         while let Some(segment) = self.segments.iter().find(|segment| segment.holds(lbn)) {
             lbn = segment.end;
@@ -91,7 +88,6 @@ impl Segments {
     }
 
     /// The first block after `lbn` that is held, if there is one.
-    #[must_use]
     pub fn held_after(&self, lbn: u64) -> Option<u64> {
         let runs = self.segments.iter().filter(|segment| !segment.is_empty());
         runs.map(|run| run.first).filter(|first| *first > lbn).min()
@@ -113,7 +109,6 @@ impl Segments {
     }
 
     /// Whether every block of `extents` is held or in `more`.
-    #[must_use]
     pub fn hold_with(&self, extents: &[Extent], more: &[Extent]) -> bool {
         extents.iter().all(|extent| {
             let mut lbn = extent.lbn;
@@ -219,7 +214,6 @@ impl Segments {
 
     /// The segment to destage to make room for `extent`: one that holds dirty
     /// blocks of it, or the one that has been dirty longest.
-    #[must_use]
     pub fn in_the_way(&self, extent: Extent) -> Option<usize> {
         let overlaps = |segment: &Segment| segment.dirty_in(extent);
         let overlapping = self.segments.iter().position(overlaps);
@@ -227,14 +221,12 @@ impl Segments {
     }
 
     /// The segment that has been dirty longest.
-    #[must_use]
     pub fn longest_dirty(&self) -> Option<usize> {
         let dirty = (0..self.segments.len()).filter(|index| !self.segments[*index].is_clean());
         dirty.min_by_key(|index| self.segments[*index].dirtied)
     }
 
     /// The dirty blocks of a segment.
-    #[must_use]
     pub fn dirty_run(&self, index: usize) -> Extent {
         let segment = &self.segments[index];
         Extent { lbn: segment.dirty, blocks: (segment.end - segment.dirty) as u32 }

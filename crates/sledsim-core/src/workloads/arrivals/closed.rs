@@ -40,7 +40,6 @@ impl ClosedSpec {
     }
 
     /// The load at time 0: `queue_depth` requests due.
-    #[must_use]
     pub fn start(&self) -> Closed {
         Closed {
             think: Nanos::from_ms(self.think_ms),
@@ -59,7 +58,6 @@ pub struct Closed {
 impl Closed {
     /// When the next request arrives, if one is due after a completion.
     #[inline]
-    #[must_use]
     pub fn next(&self) -> Option<Nanos> {
         self.due.front().copied()
     }

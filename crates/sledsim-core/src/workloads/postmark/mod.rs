@@ -78,13 +78,11 @@ impl PostMarkSpec {
     }
 
     /// The seed.
-    #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
     /// The same load with its seed increased by `k`, modulo 2^64.
-    #[must_use]
     pub fn with_seed_offset(&self, k: u64) -> Self {
         Self { seed: self.seed.wrapping_add(k), ..self.clone() }
     }
@@ -147,7 +145,6 @@ pub struct PostMark {
 
 impl PostMark {
     /// Every key with its value in effect, and the operations so far.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         let spec = &self.spec;
         json!({

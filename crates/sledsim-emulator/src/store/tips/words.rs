@@ -23,9 +23,6 @@ pub(super) struct Words {
 impl Words {
     /// Words over the data sectors in `data`, whose check sectors are kept in memory and
     /// computed for all blocks that are there.
-    ///
-    /// # Errors
-    /// Errors of the system.
     pub(super) fn new(code: WordCode, data: Sparse) -> Result<Self> {
         let blocks = data.bytes() / BLOCK_BYTES;
         let bytes = code.check_bytes() as u64 * blocks;

@@ -20,9 +20,6 @@ pub struct ColumnRoles {
 
 impl ColumnRoles {
     /// As the key `columns` says, or as their names say if they are sledsim's.
-    ///
-    /// # Errors
-    /// Neither does.
     pub fn of(schema: &Schema, wanted: Option<Columns>, shown: &Path) -> Result<Self> {
         let has = |name: &str| schema.column_with_name(name).is_some();
         let of_run = ["arrival_ns", "completion_ns", "lbn", "blocks", "stream", "parent"];

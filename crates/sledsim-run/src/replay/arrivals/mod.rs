@@ -37,9 +37,6 @@ use sledsim_base::units::Nanos;
 pub trait Arrivals: Send {
     /// The arrival of the next request, as
     /// [`sledsim_core::model::source::Source::next_arrival`].
-    ///
-    /// # Errors
-    /// A bad record.
     fn due(&mut self, ahead: &mut Ahead) -> Result<Option<Nanos>>;
 
     /// The next request.
@@ -54,9 +51,6 @@ pub trait Arrivals: Send {
     }
 
     /// Records that the next request was sent as `id` at `at`.
-    ///
-    /// # Errors
-    /// A bad record.
     fn sent(&mut self, id: u64, at: Nanos, ahead: &mut Ahead) -> Result<()>;
 
     /// The request that was sent as `id` completed at `at`.

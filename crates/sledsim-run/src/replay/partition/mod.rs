@@ -47,10 +47,6 @@ impl TraceSpec {
     /// Splits the trace into files in `folder` and returns their list: the keys
     /// with which each is replayed and, for each, its file, name and number of
     /// requests. `given` are the keys of the trace. `check` is called now and then.
-    ///
-    /// # Errors
-    /// The trace cannot be read, a record is bad, a key does not go with parts,
-    /// a file cannot be written, or `check`'s.
     pub(crate) fn partition(
         &self,
         given: &Map<String, Value>,

@@ -45,9 +45,6 @@ struct Chain {
 
 impl Spill {
     /// No records yet; the file is in `folder` and has no name.
-    ///
-    /// # Errors
-    /// It cannot be made.
     pub fn new(folder: &Path) -> Result<Self> {
         let file = tempfile::tempfile_in(folder);
         Ok(Self {
@@ -67,9 +64,6 @@ impl Spill {
     }
 
     /// Adds a record to a part.
-    ///
-    /// # Errors
-    /// The file cannot be written.
     pub fn push(&mut self, part: usize, record: &Record) -> Result<()> {
         let chain = &mut self.parts[part];
         encode(record, &mut chain.buffer);
@@ -114,9 +108,6 @@ impl Spill {
 
     /// Calls `each` with the records of a part, in the order in which they were
     /// added, and forgets those that were still in memory.
-    ///
-    /// # Errors
-    /// The file cannot be read, or `each`'s.
     pub fn drain(
         &mut self,
         part: usize,

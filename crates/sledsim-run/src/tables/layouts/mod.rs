@@ -38,9 +38,6 @@ impl TableLayoutKind {
         [("normal", Self::Normal), ("vertical", Self::Vertical), ("capsule", Self::Capsule)];
 
     /// The layout of that name.
-    ///
-    /// # Errors
-    /// [`Error::Key`] for an unknown name.
     pub fn named(name: &str) -> Result<Self> {
         let known = Self::NAMED.iter().find(|(known, _)| *known == name);
         known.map(|(_, kind)| *kind).ok_or_else(|| {
@@ -50,7 +47,6 @@ impl TableLayoutKind {
     }
 
     /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         let named = Self::NAMED.iter().find(|(_, kind)| *kind == self);
         named.map_or("", |(name, _)| name)
@@ -123,15 +119,9 @@ pub trait TableLayout: Send {
 
     /// The requests for `columns`, in the order of the table, of the records in
     /// `records`, of which there is at least one.
-    ///
-    /// # Errors
-    /// What `emit` says.
     fn requests(&self, columns: &[usize], records: Range<u64>, emit: &mut Emit<'_>) -> Result<()>;
 
     /// The requests for `columns` of one record.
-    ///
-    /// # Errors
-    /// What `emit` says.
     fn point(&self, columns: &[usize], record: u64, emit: &mut Emit<'_>) -> Result<()>;
 
     /// Its parameters by name, for a table of `records` records.

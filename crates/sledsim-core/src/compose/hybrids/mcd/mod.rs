@@ -137,7 +137,6 @@ pub struct Mcd {
 
 impl Mcd {
     /// A tier of `spec` between `front` and `back`.
-    #[must_use]
     pub fn new(
         name: &str,
         device: u16,

@@ -67,9 +67,6 @@ pub struct McdSpec {
 
 impl McdSpec {
     /// Reads the keys of a tier with a front and a back of these sizes.
-    ///
-    /// # Errors
-    /// A key that is unknown, missing or not allowed.
     pub fn read(keys: &mut Keys, front_blocks: u64, back_blocks: u64) -> Result<Self> {
         let segment_blocks = segment_blocks(keys, "segment_kib")?;
         let headers = keys.opt_bool("headers")?.unwrap_or(true);
@@ -105,9 +102,6 @@ impl McdSpec {
 
     /// Reads the keys of a controller's cache: a tier whose front is memory of
     /// its own.
-    ///
-    /// # Errors
-    /// As [`McdSpec::read`].
     pub fn read_controller(keys: &mut Keys, back_blocks: u64) -> Result<(Self, u64)> {
         let line_blocks = if keys.has("line_kib") {
             segment_blocks(keys, "line_kib")?

@@ -81,7 +81,6 @@ pub(super) enum Sent {
 impl Mwb {
     /// A write buffer on `front` for `back`, with the sizes for which the spec was
     /// read.
-    #[must_use]
     pub fn new(
         name: &str,
         device: u16,

@@ -35,9 +35,6 @@ pub struct MwbSpec {
 
 impl MwbSpec {
     /// Reads the keys of a buffer whose children have these sizes.
-    ///
-    /// # Errors
-    /// A key that is not allowed.
     pub fn read(keys: &mut Keys, front_blocks: u64, back_blocks: u64) -> Result<Self> {
         let placement_spec = PlacementSpec::read(keys)?;
         let log_blocks = blocks_of(keys, "log_kib", 1 << 10)?.unwrap_or(LOG_BLOCKS);

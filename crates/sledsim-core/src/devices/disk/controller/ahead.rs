@@ -51,7 +51,6 @@ pub struct PrecedingRead {
 impl ReadAheadPlan {
     /// The read-ahead after a read that ends at `at`, and whether it gets the whole
     /// buffer. `None` if nothing follows.
-    #[must_use]
     pub fn after(
         drive: &Drive,
         buffer: &Buffer,
@@ -114,19 +113,16 @@ impl ReadAheadPlan {
     }
 
     /// Start of its next pass.
-    #[must_use]
     pub fn at(&self) -> Nanos {
         self.at
     }
 
     /// One past the last block to read.
-    #[must_use]
     pub fn goal(&self) -> u64 {
         self.goal
     }
 
     /// The same goal, starting at block `begin`.
-    #[must_use]
     pub fn from(mut self, begin: u64, at: Nanos, arm: Arm) -> Self {
         self.round.blocks = 0;
         (self.next, self.track_end) = (begin, begin);
@@ -147,7 +143,6 @@ impl ReadAheadPlan {
     }
 
     /// Whether blocks are left to read.
-    #[must_use]
     pub fn has_more(&self) -> bool {
         self.left > 0 && (self.next < self.goal || self.round.blocks > 0)
     }
@@ -164,7 +159,6 @@ impl ReadAheadPlan {
     }
 
     /// Whether the plan still includes the block.
-    #[must_use]
     pub fn covers(&self, lbn: u64) -> bool {
         let on_track = self.goal.min(self.track_end).saturating_sub(self.next);
         let before = if (self.next..self.goal).contains(&lbn) {

@@ -154,7 +154,6 @@ struct MoveResult {
 
 impl Controller {
     /// Creates a drive around `disk`. `device` and `name` mark its rows and reports.
-    #[must_use]
     pub fn new(
         name: &str,
         device: u16,

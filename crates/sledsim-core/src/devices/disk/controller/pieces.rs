@@ -25,21 +25,18 @@ pub struct TimedPiece {
 
 impl TimedPiece {
     /// The piece of a run of blocks that passes between two times.
-    #[must_use]
     #[inline]
     pub fn of(extent: Extent, first: Nanos, end: Nanos) -> Self {
         Self { extent, first, end, arm: None, segment: 0, dropped: 0 }
     }
 
     /// The blocks that its segment will keep.
-    #[must_use]
     pub fn kept(&self) -> Extent {
         let dropped = self.dropped.min(self.extent.blocks);
         Extent { lbn: self.extent.lbn + u64::from(dropped), blocks: self.extent.blocks - dropped }
     }
 
     /// Whether its segment will hold a block.
-    #[must_use]
     pub fn will_hold(&self, lbn: u64) -> bool {
         let kept = self.kept();
         (kept.lbn..kept.end()).contains(&lbn)
@@ -55,7 +52,6 @@ impl TimedPiece {
     }
 
     /// When the first `blocks` of its blocks have passed.
-    #[must_use]
     pub fn passed(&self, blocks: u64) -> Nanos {
         let all = u64::from(self.extent.blocks);
         if blocks >= all {
@@ -65,7 +61,6 @@ impl TimedPiece {
     }
 
     /// Number of blocks that have passed at `at`, and whether the next one is passing.
-    #[must_use]
     pub fn passed_by(&self, at: Nanos) -> (u32, bool) {
         let (elapsed, all) = (at.since(self.first).0, (self.end - self.first).0);
         let blocks = u64::from(self.extent.blocks);
@@ -90,13 +85,11 @@ pub struct Delivery {
 
 impl Delivery {
     /// Starts a delivery at `start`.
-    #[must_use]
     pub fn new(ns_per_block: f64, start: Nanos) -> Self {
         Self { ns_per_block, end: start, blocks: 0 }
     }
 
     /// The bus time of `blocks` blocks.
-    #[must_use]
     pub fn bus(&self, blocks: u64) -> Nanos {
         Nanos((blocks as f64 * self.ns_per_block + 0.5) as u64)
     }

@@ -23,7 +23,6 @@ pub struct Recency {
 
 impl Recency {
     /// The order of `count` segments that were never used.
-    #[must_use]
     pub fn new(count: u32) -> Self {
         let node = |segment: u32| Node {
             used: 0,
@@ -40,7 +39,6 @@ impl Recency {
     }
 
     /// The time at which a segment was last used; 0 for never.
-    #[must_use]
     #[inline]
     pub fn used(&self, segment: usize) -> u64 {
         self.nodes[segment].used

@@ -25,14 +25,12 @@ pub struct Segment {
 
 impl Segment {
     /// One past the last block of the run that holds `lbn`.
-    #[must_use]
     pub fn run_end(&self, lbn: u64) -> Option<u64> {
         let mut runs = self.held.iter();
         runs.find(|(first, end)| (*first..*end).contains(&lbn)).map(|(_, end)| *end)
     }
 
     /// The first block from `lbn` on that it does not hold.
-    #[must_use]
     pub fn held_to(&self, mut lbn: u64) -> u64 {
         while let Some(end) = self.run_end(lbn) {
             lbn = end;
@@ -41,7 +39,6 @@ impl Segment {
     }
 
     /// Whether it holds data written by the host.
-    #[must_use]
     pub fn is_written(&self) -> bool {
         self.written
     }
@@ -110,7 +107,6 @@ impl Segment {
     }
 
     /// Whether it holds any of these blocks.
-    #[must_use]
     pub fn overlaps(&self, extent: Extent) -> bool {
         let mut runs = self.held.iter();
         runs.any(|(first, end)| *first < extent.end() && extent.lbn < *end)
@@ -137,7 +133,6 @@ pub struct Segments {
 
 impl Segments {
     /// Creates the empty segments of `buffer`.
-    #[must_use]
     pub fn new(buffer: &Buffer) -> Self {
         let count = buffer.segments as usize;
         Self {
@@ -153,7 +148,6 @@ impl Segments {
     }
 
     /// A segment.
-    #[must_use]
     pub fn get(&self, index: usize) -> &Segment {
         &self.segments[index]
     }
@@ -264,7 +258,6 @@ impl Segments {
     }
 
     /// Number of segments.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.segments.len()
     }

@@ -153,9 +153,6 @@ pub struct Buffer {
 
 impl Settings {
     /// Reads the keys of the electronics among those of a drive.
-    ///
-    /// # Errors
-    /// The key that is unknown, missing or not allowed.
     pub fn read(keys: &mut Keys) -> Result<Self> {
         let milliseconds = Range::at_least(0.0).at_most(1e9);
         let command = Nanos::from_ms(keys.f64("command_overhead_ms", milliseconds)?);

@@ -55,7 +55,6 @@ impl Geometry {
     }
 
     /// The angle at which the physical sector `sector` of the tracks of a zone begins.
-    #[must_use]
     #[inline]
     pub fn sector_angle(&self, zone: u32, sector: u32) -> u64 {
         ((u128::from(sector) * self.zones[zone as usize].width) >> 64) as u64
@@ -72,7 +71,6 @@ impl Geometry {
     }
 
     /// The track and index of a block, after remapping.
-    #[must_use]
     pub fn find(&self, lbn: u64) -> (Track, u32) {
         if let Some(remap) = self.remap(lbn).filter(|remap| remap.lbn <= lbn) {
             return self.track_of(remap.zone, remap.place + (lbn - remap.lbn));
@@ -82,7 +80,6 @@ impl Geometry {
     }
 
     /// The first piece of `blocks` (at least 1) from `lbn` on.
-    #[must_use]
     #[inline]
     pub fn piece(&self, lbn: u64, mut blocks: u32) -> Piece {
         if let Some(remap) = self.remap(lbn) {
@@ -134,34 +131,29 @@ impl Geometry {
     }
 
     /// Number of blocks from `lbn` on that were dealt to places one after the other.
-    #[must_use]
     pub fn together(&self, lbn: u64) -> u32 {
         u32::try_from(self.dealt(lbn).together).unwrap_or(u32::MAX)
     }
 
     /// The sector of a block.
-    #[must_use]
     pub fn locate(&self, lbn: u64) -> Sector {
         let (track, index) = self.find(lbn);
         Sector { cylinder: track.cylinder, head: track.head, sector: track.sector(index) }
     }
 
     /// The blocks of the track to which `lbn` was dealt.
-    #[must_use]
     pub fn track_around(&self, lbn: u64) -> ops::Range<u64> {
         let DealtBlock { zone, place, .. } = self.dealt(lbn);
         self.blocks_on(&self.track_of(zone, place).0)
     }
 
     /// The cylinder to which `lbn` was dealt.
-    #[must_use]
     pub fn cylinder_of(&self, lbn: u64) -> u32 {
         let DealtBlock { zone, place, .. } = self.dealt(lbn);
         self.track_of(zone, place).0.cylinder
     }
 
     /// One past the last block of the cylinder to which `lbn` was dealt.
-    #[must_use]
     pub fn end_of_cylinder(&self, lbn: u64) -> u64 {
         let DealtBlock { zone, place, .. } = self.dealt(lbn);
         let cylinder =

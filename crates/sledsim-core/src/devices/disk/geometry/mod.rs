@@ -146,14 +146,12 @@ impl Geometry {
     }
 
     /// Number of blocks offered.
-    #[must_use]
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
     /// The first block dealt to a zone; for the index after the last zone, the end of
     /// the drive.
-    #[must_use]
     pub fn start_of_zone(&self, zone: usize) -> u64 {
         let stretch = (self.zones.get(zone)).and_then(|zone| self.stretches.get(zone.stretch));
         stretch.map_or(self.blocks, |stretch| stretch.lbn.min(self.blocks))

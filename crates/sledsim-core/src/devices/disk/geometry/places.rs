@@ -5,7 +5,6 @@ use std::ops;
 
 impl Geometry {
     /// The block in a sector, if any.
-    #[must_use]
     pub fn lbn(&self, at: Sector) -> Option<u64> {
         let track = self.track(at.cylinder, at.head)?;
         if at.sector >= track.sectors {
@@ -27,7 +26,6 @@ impl Geometry {
     }
 
     /// The track under a head; `None` if its cylinder is unused.
-    #[must_use]
     pub fn track(&self, cylinder: u32, head: u32) -> Option<Track> {
         let after = self.zones.partition_point(|zone| zone.first_cylinder <= cylinder);
         let index = after.checked_sub(1)?;
@@ -105,7 +103,6 @@ impl Geometry {
     }
 
     /// The blocks dealt to a track.
-    #[must_use]
     pub fn blocks_on(&self, track: &Track) -> ops::Range<u64> {
         let first = self.blocks_before(track.zone, track.first);
         let end = self.blocks_before(track.zone, track.first + u64::from(track.sectors));

@@ -33,7 +33,6 @@ pub struct Track {
 
 impl Track {
     /// The physical number of the sector `index` places after the first.
-    #[must_use]
     #[inline]
     pub fn sector(&self, index: u32) -> u32 {
         let sector = index + self.shift;
@@ -41,27 +40,23 @@ impl Track {
     }
 
     /// The angle at which the sector with index `index` begins.
-    #[must_use]
     #[inline]
     pub fn angle(&self, index: u32) -> u64 {
         ((u128::from(self.sector(index)) * self.width) >> 64) as u64
     }
 
     /// Rotation over `sectors` of its sectors, at most all.
-    #[must_use]
     #[inline]
     pub fn turn(&self, sectors: u32) -> u128 {
         if sectors >= self.sectors { REVOLUTION } else { (u128::from(sectors) * self.width) >> 64 }
     }
 
     /// Index of its zone.
-    #[must_use]
     pub fn zone(&self) -> u32 {
         self.zone
     }
 
     /// The index of the physical sector `sector`.
-    #[must_use]
     pub fn index(&self, sector: u32) -> u32 {
         (sector + self.sectors - self.shift) % self.sectors
     }

@@ -6,7 +6,6 @@
 //! all moves between two different cylinders.
 
 /// Time in ms for each distance of 1 to `longest` cylinders (at least 2).
-#[must_use]
 pub fn datasheet(min_ms: f64, average_ms: f64, full_ms: f64, longest: u32) -> Vec<f64> {
     let means = Means::over(longest);
     let far = f64::from(longest);
@@ -24,7 +23,6 @@ pub fn datasheet(min_ms: f64, average_ms: f64, full_ms: f64, longest: u32) -> Ve
 }
 
 /// The least and the greatest average for which the curve never falls.
-#[must_use]
 pub fn average_limits_ms(min_ms: f64, full_ms: f64, longest: u32) -> (f64, f64) {
     let means = Means::over(longest);
     let far = f64::from(longest);

@@ -16,7 +16,6 @@ pub struct Hpl {
 }
 
 /// Time in ms for each distance of 1 to `longest` cylinders.
-#[must_use]
 pub fn hpl(curve: &Hpl, longest: u32) -> Vec<f64> {
     let time = |distance: u32| {
         let cylinders = f64::from(distance);

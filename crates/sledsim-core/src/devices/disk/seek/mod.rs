@@ -34,7 +34,6 @@ pub struct Seeks {
 impl Seeks {
     /// Creates the table from times in ms (0 to 4000): the first is for one cylinder.
     /// `fixed_access_ms` is the time of an access that stays on its cylinder.
-    #[must_use]
     pub fn new(times_ms: &[f64], fixed_access_ms: f64) -> Self {
         let ns = times_ms.iter().map(|&ms| Nanos::from_ms(ms).0 as u32);
         let times: Vec<u32> = std::iter::once(0).chain(ns).collect();
@@ -46,14 +45,12 @@ impl Seeks {
     }
 
     /// Time for `distance` cylinders; 0 for distance 0.
-    #[must_use]
     #[inline]
     pub fn time(&self, distance: u32) -> Nanos {
         Nanos(u64::from(self.times[distance as usize]))
     }
 
     /// Time of an access that stays on its cylinder.
-    #[must_use]
     #[inline]
     pub fn staying(&self) -> Nanos {
         self.staying
@@ -61,26 +58,22 @@ impl Seeks {
 
     /// The least of the times for `distance` cylinders or more. It never falls with the
     /// distance, as a measured time may.
-    #[must_use]
     #[inline]
     pub fn at_least(&self, distance: u32) -> Nanos {
         Nanos(u64::from(self.least[distance as usize]))
     }
 
     /// [`Seeks::at_least`] by distance, in ns.
-    #[must_use]
     pub fn all_at_least(&self) -> &[u32] {
         &self.least
     }
 
     /// The longest distance in cylinders.
-    #[must_use]
     pub fn longest(&self) -> u32 {
         self.times.len() as u32 - 1
     }
 
     /// Mean time between two random cylinders, in ms.
-    #[must_use]
     pub fn mean_ms(&self) -> f64 {
         let cylinders = self.times.len() as f64;
         let weighted = |(distance, &ns): (usize, &u32)| {
@@ -91,7 +84,6 @@ impl Seeks {
     }
 
     /// Time from the first cylinder to the last, in ms.
-    #[must_use]
     pub fn full_ms(&self) -> f64 {
         f64::from(self.times[self.times.len() - 1]) * 1e-6
     }

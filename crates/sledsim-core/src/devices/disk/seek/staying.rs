@@ -7,7 +7,6 @@
 /// The value at 0 of the least-squares fit a + b sqrt(d) to the times for 1 to 10
 /// cylinders, but not below 0 or above the time for one; `times_ms[0]` is for one
 /// cylinder. 0 if `times_ms` is empty.
-#[must_use]
 pub fn fixed_access_ms(times_ms: &[f64]) -> f64 {
     let short = &times_ms[..times_ms.len().min(10)];
     let &[first, _, ..] = short else {

@@ -7,7 +7,6 @@ use std::collections::BinaryHeap;
 /// Time in ms for each distance of 1 to `longest` cylinders from points `[cylinders,
 /// ms]` with rising cylinders, at least one. Before the first point and after the last
 /// the time is constant.
-#[must_use]
 pub fn table(points: &[[f64; 2]], longest: u32) -> Vec<f64> {
     let mut next = 0;
     let time = |distance: u32| {
@@ -32,7 +31,6 @@ pub fn table(points: &[[f64; 2]], longest: u32) -> Vec<f64> {
 /// The least sum over the times so far, as a function of an upper bound on the last of
 /// them, is convex and piecewise linear; the heap holds the points where its slope
 /// changes, the greatest being where it is least.
-#[must_use]
 pub fn rising(times_ms: &[f64]) -> Vec<f64> {
     let mut bends = BinaryHeap::new();
     let mut best = Vec::with_capacity(times_ms.len());

@@ -13,7 +13,6 @@ pub struct ThreePart {
 }
 
 /// Time in ms for each distance of 1 to `longest` cylinders.
-#[must_use]
 pub fn three_part(arm: &ThreePart, longest: u32) -> Vec<f64> {
     let ramps = arm.top_speed * arm.top_speed / arm.acceleration;
     let time = |distance: u32| {

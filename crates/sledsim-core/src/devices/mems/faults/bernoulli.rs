@@ -14,7 +14,6 @@ pub struct BernoulliProcess {
 
 impl BernoulliProcess {
     /// Creates trials that hit with probability `chance` in [0, 1].
-    #[must_use]
     pub fn new(chance: f64, seed: u64, purpose: &str) -> Self {
         let mut draws = Self {
             stream: Stream::new(seed, purpose),

@@ -33,14 +33,12 @@ pub struct Code {
 
 impl Code {
     /// Tips of a block.
-    #[must_use]
     pub fn tips(&self) -> u32 {
         self.data + self.ecc
     }
 
     /// Whether a block can be recovered with `missing` tip sectors missing and `wrong`
     /// others wrong.
-    #[must_use]
     #[inline]
     pub fn recovers(&self, missing: u32, wrong: u32) -> bool {
         let cost = if self.vertical { 1 } else { 2 };
@@ -48,7 +46,6 @@ impl Code {
     }
 
     /// Whether a block can be recovered from tip sectors read as in `sectors`.
-    #[must_use]
     pub fn is_recoverable(&self, sectors: &[TipSector]) -> bool {
         let count = |how| sectors.iter().filter(|sector| **sector == how).count() as u32;
         self.recovers(count(TipSector::Missing), count(TipSector::Wrong))

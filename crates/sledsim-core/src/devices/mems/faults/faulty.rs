@@ -100,13 +100,11 @@ struct ServedPasses {
 impl<M: Mechanism> Faulty<M> {
     /// Adds `faults` to `inner`, whose blocks lie as `geometry` says. The ECC tips of a
     /// block take `ecc_block_j` in a pass.
-    #[must_use]
     pub fn new(inner: M, geometry: Geometry, faults: &Faults, ecc_block_j: f64) -> Self {
         Self::telling(inner, geometry, faults, ecc_block_j, None)
     }
 
     /// As [`Faulty::new`]; tells `feed` what happens to the tips.
-    #[must_use]
     pub fn telling(
         inner: M,
         geometry: Geometry,

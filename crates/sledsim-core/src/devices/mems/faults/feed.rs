@@ -68,7 +68,6 @@ impl TipFeed {
     }
 
     /// Whether an event waits that changes what can be read.
-    #[must_use]
     #[inline]
     pub fn is_urgent(&self) -> bool {
         self.is_urgent.load(Ordering::Acquire)

@@ -35,7 +35,6 @@ pub struct RemapTable {
 
 impl RemapTable {
     /// Creates an empty map with the last `spare_cylinders` of `geometry` free.
-    #[must_use]
     pub fn new(geometry: Geometry, spare_cylinders: u32) -> Self {
         let first_cylinder = geometry.cylinders - spare_cylinders;
         Self {
@@ -49,26 +48,22 @@ impl RemapTable {
     }
 
     /// Number of logical blocks.
-    #[must_use]
     pub fn blocks(&self) -> u64 {
         u64::from(self.first_cylinder) * self.geometry.blocks_per_cylinder()
     }
 
     /// Whether nothing has moved.
-    #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.moved == 0 && self.single.is_empty()
     }
 
     /// Number of blocks that have moved.
-    #[must_use]
     pub fn moved(&self) -> u64 {
         self.moved + self.single.len() as u64
     }
 
     /// Whether the blocks of a square have moved.
-    #[must_use]
     pub fn has_moved(&self, square: u32) -> bool {
         self.regions[square as usize].is_some()
     }

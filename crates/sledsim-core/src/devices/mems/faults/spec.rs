@@ -16,7 +16,6 @@ pub enum Remap {
 
 impl Remap {
     /// Spare cylinders.
-    #[must_use]
     pub fn cylinders(&self) -> u32 {
         match self {
             Self::SpareTips => 0,
@@ -78,9 +77,6 @@ const MOST_DEFECTS: u32 = 10_000_000;
 impl Faults {
     /// Reads the table `[faults]`, if present, of a device with `tips` tips and
     /// `squares` squares.
-    ///
-    /// # Errors
-    /// The key that is unknown, missing or not allowed.
     pub fn read(keys: &mut Keys, tips: u32, squares: u32, cylinders: u32) -> Result<Option<Self>> {
         let Some(mut keys) = keys.take_table("faults") else {
             return Ok(None);
@@ -153,7 +149,6 @@ impl Faults {
 
 impl Faults {
     /// Whether tips or media may fail.
-    #[must_use]
     pub fn may_fail(&self) -> bool {
         self.tip_failures_per_hour > 0.0
             || self.media_defects > 0

@@ -58,7 +58,6 @@ pub struct Tips {
 
 impl Tips {
     /// Tips without failures.
-    #[must_use]
     pub fn new(code: Code, squares: u32, spares: u32, out_of_spares: OutOfSpares) -> Self {
         let of_squares = (0..squares).flat_map(|square| (0..code.tips()).map(move |_| square));
         let first_spare = squares * code.tips();
@@ -147,7 +146,6 @@ impl Tips {
     }
 
     /// The square of a tip, if it belongs to one.
-    #[must_use]
     pub fn square_of(&self, tip: u32) -> Option<u32> {
         match self.roles[tip as usize] {
             Role::Of(square) => Some(square),
@@ -156,63 +154,53 @@ impl Tips {
     }
 
     /// The state of a square.
-    #[must_use]
     #[inline]
     pub fn square(&self, number: u32) -> Square {
         self.squares[number as usize]
     }
 
     /// Whether every square has all its tips and all its data.
-    #[must_use]
     #[inline]
     pub fn is_whole(&self) -> bool {
         self.most_dead == 0 && self.lost == 0 && self.given_up == 0
     }
 
     /// Spare tips left.
-    #[must_use]
     pub fn spares(&self) -> u32 {
         self.pool.len() as u32
     }
 
     /// The spare tip that replaces the next failed one.
-    #[must_use]
     pub fn next_spare(&self) -> Option<u32> {
         self.pool.last().copied()
     }
 
     /// Number of tips, including failed ones.
-    #[must_use]
     pub fn len(&self) -> u32 {
         self.roles.len() as u32
     }
 
     /// Whether there are no tips.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.roles.is_empty()
     }
 
     /// Tips that have failed.
-    #[must_use]
     pub fn failed(&self) -> u32 {
         self.failed
     }
 
     /// Number of failed tips replaced by spare ones.
-    #[must_use]
     pub fn replaced(&self) -> u64 {
         self.replaced
     }
 
     /// Squares that have lost data.
-    #[must_use]
     pub fn lost(&self) -> u32 {
         self.lost
     }
 
     /// Squares whose blocks were given up.
-    #[must_use]
     pub fn given_up(&self) -> u32 {
         self.given_up
     }

@@ -39,7 +39,6 @@ pub struct Axis {
 
 impl Axis {
     /// With an actuator and springs; the units are those of the fields.
-    #[must_use]
     pub fn new(acceleration_m_s2: f64, spring_factor: f64, spring_reference_m: f64) -> Self {
         let stiffness_per_m = spring_factor / spring_reference_m;
         let angular_1_s = (acceleration_m_s2 * stiffness_per_m).sqrt();

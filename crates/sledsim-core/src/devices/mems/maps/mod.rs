@@ -29,7 +29,6 @@ impl Map {
 
     /// Converts a row in LBN order into the physical row of `track` (counted over the
     /// whole device) and back.
-    #[must_use]
     pub fn flip(self, track: u64, row: u32, rows: u32) -> u32 {
         match self {
             Self::Serpentine => serpentine::flip(track, row, rows),

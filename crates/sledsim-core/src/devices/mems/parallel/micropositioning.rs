@@ -17,7 +17,6 @@ pub struct Micropositioning {
 
 impl Micropositioning {
     /// A constant reach.
-    #[must_use]
     pub fn new(cylinders: u32) -> Self {
         Self { cylinders, later: Vec::new() }
     }
@@ -49,14 +48,12 @@ impl Micropositioning {
     }
 
     /// The largest reach at any time.
-    #[must_use]
     pub fn most(&self) -> u32 {
         let later = self.later.iter().map(|(_, cylinders)| *cylinders);
         later.fold(self.cylinders, u32::max)
     }
 
     /// Cylinders in either direction at `at`.
-    #[must_use]
     pub fn at(&self, at: Nanos) -> u32 {
         let past = self.later.partition_point(|(from, _)| *from <= at);
         match past.checked_sub(1) {

@@ -57,9 +57,6 @@ pub struct MediaAddress {
 impl Parallel {
     /// Reads the keys `micropositioning_cylinders` and
     /// `micropositioning_later` and the table `[conflicts]`.
-    ///
-    /// # Errors
-    /// The key that is unknown or not allowed.
     pub fn read(keys: &mut Keys, geometry: Geometry) -> Result<Self> {
         Ok(Self {
             geometry,
@@ -69,19 +66,16 @@ impl Parallel {
     }
 
     /// p: the most blocks accessed at once (Table 2).
-    #[must_use]
     pub fn parallelism(&self) -> u32 {
         self.geometry.blocks_per_pass
     }
 
     /// N: number of squares (Table 2).
-    #[must_use]
     pub fn squares(&self) -> u32 {
         self.geometry.squares()
     }
 
     /// The location of block `lbn`, which must exist.
-    #[must_use]
     pub fn spot(&self, lbn: u64) -> MediaAddress {
         let place = self.geometry.locate(lbn);
         MediaAddress {
@@ -92,7 +86,6 @@ impl Parallel {
     }
 
     /// The block at `spot`, which must exist: the inverse of [`Parallel::spot`].
-    #[must_use]
     pub fn lbn(&self, spot: &MediaAddress) -> u64 {
         let cells = self.geometry.blocks_per_row;
         let place = Location {
@@ -161,9 +154,6 @@ impl Parallel {
     }
 
     /// Refuses a block outside the device.
-    ///
-    /// # Errors
-    /// [`Error::Value`] for such a block.
     pub fn check(&self, lbn: u64) -> Result<()> {
         let blocks = self.geometry.blocks();
         if lbn < blocks {
@@ -175,7 +165,6 @@ impl Parallel {
     }
 
     /// The parameters of Tables 2 and 3 under their names there; M at the start.
-    #[must_use]
     pub fn parameters(&self) -> Value {
         let geometry = &self.geometry;
         json!({

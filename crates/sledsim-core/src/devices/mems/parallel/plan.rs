@@ -38,7 +38,6 @@ pub struct PlannedPass {
 
 impl PlannedPass {
     /// The first and last cylinder from which all its blocks are within reach.
-    #[must_use]
     pub fn window(&self) -> (u32, u32) {
         self.window
     }
@@ -103,13 +102,11 @@ impl Planner {
     }
 
     /// The passes of the last plan.
-    #[must_use]
     pub fn passes(&self) -> &[PlannedPass] {
         &self.passes
     }
 
     /// The blocks of a pass of the last plan, in LBN order.
-    #[must_use]
     pub fn lbns(&self, pass: &PlannedPass) -> &[u64] {
         &self.lbns[pass.blocks.clone()]
     }

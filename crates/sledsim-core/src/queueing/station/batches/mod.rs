@@ -48,9 +48,6 @@ pub enum Batching {
 
 impl Batching {
     /// Reads the table `[batching]`, if it is there.
-    ///
-    /// # Errors
-    /// A key that is unknown, missing or not allowed.
     pub fn read(keys: &mut Keys) -> Result<Self> {
         let Some(mut keys) = keys.take_table("batching") else {
             return Ok(Self::default());

@@ -114,7 +114,6 @@ pub struct Buffered<M: Mechanism> {
 impl<M: Mechanism> Buffered<M> {
     /// A station around `mechanism`. `device` and `name` mark its rows and
     /// reports.
-    #[must_use]
     pub fn new(
         name: &str,
         device: u16,

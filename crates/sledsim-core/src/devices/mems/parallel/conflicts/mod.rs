@@ -28,25 +28,21 @@ pub struct Groups {
 impl Groups {
     /// Groups squares by `of`, the resource of each square; each resource supports
     /// `at_once` (at least 1).
-    #[must_use]
     pub fn new(of: Vec<u32>, at_once: u32) -> Self {
         Self { resources: of.iter().max().map_or(0, |last| last + 1), of, at_once }
     }
 
     /// The resource of a square.
-    #[must_use]
     pub fn of(&self, square: u32) -> u32 {
         self.of[square as usize]
     }
 
     /// Resources, numbered from 0.
-    #[must_use]
     pub fn resources(&self) -> u32 {
         self.resources
     }
 
     /// The most squares of one resource at once.
-    #[must_use]
     pub fn at_once(&self) -> u32 {
         self.at_once
     }
@@ -64,9 +60,6 @@ const NAMED: [(&str, Option<Read>); 4] = [
 ];
 
 /// Reads the table `[conflicts]`, if present, for a number of squares.
-///
-/// # Errors
-/// The key that is unknown, missing or not allowed.
 pub fn read(keys: &mut Keys, squares: u32) -> Result<Option<Groups>> {
     let Some(mut keys) = keys.take_table("conflicts") else {
         return Ok(None);

@@ -22,7 +22,6 @@ pub struct FreeTips<M> {
 
 impl<M> FreeTips<M> {
     /// Adds tasks to a mechanism; a block that they access takes `block_j`.
-    #[must_use]
     pub fn new(inner: M, background: BackgroundTasks, block_j: f64) -> Self {
         Self { inner, background, block_j }
     }

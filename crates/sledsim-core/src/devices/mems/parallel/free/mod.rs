@@ -86,13 +86,11 @@ impl BackgroundTasks {
     }
 
     /// Whether any of them has a tail, for which it requests passes of its own.
-    #[must_use]
     pub fn has_tail(&self) -> bool {
         self.tasks.iter().any(Task::has_tail)
     }
 
     /// Number of blocks that tasks have read or written.
-    #[must_use]
     pub fn accessed(&self) -> u64 {
         self.tasks.iter().map(Task::accessed).sum()
     }

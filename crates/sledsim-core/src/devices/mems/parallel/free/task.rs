@@ -37,18 +37,12 @@ pub struct TaskSpec {
 impl TaskSpec {
     /// Reads a task from a label: its name, optionally with keys, as in
     /// `scan(order=lbn; tail=0.01)`.
-    ///
-    /// # Errors
-    /// An unknown name, or an invalid key.
     pub fn named(label: &str) -> Result<Self> {
         Self::read(read_label("background", "task", label)?)
     }
 
     /// Reads `task`, `order`, `first_lbn`, `blocks`, `buffer_mib` (of a task
     /// that rewrites), `tail` and `ends_run`.
-    ///
-    /// # Errors
-    /// An unknown task, or an invalid key.
     pub fn read(mut keys: Keys) -> Result<Self> {
         let origin = keys.clone();
         let name = keys.text("task")?;
@@ -82,7 +76,6 @@ impl TaskSpec {
     }
 
     /// The keys that it was given.
-    #[must_use]
     pub fn keys(&self) -> &Keys {
         &self.origin
     }

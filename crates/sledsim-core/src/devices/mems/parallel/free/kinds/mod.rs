@@ -59,7 +59,6 @@ impl Named for TaskKind {
 
 impl TaskKind {
     /// The effect of an access.
-    #[must_use]
     pub fn after(&self, touch: Touch) -> Effect {
         match touch {
             Touch::Read => self.read,
@@ -69,13 +68,11 @@ impl TaskKind {
     }
 
     /// Whether blocks that miss tip sectors anew are due again.
-    #[must_use]
     pub fn seeks_failures(&self) -> bool {
         self.seeks_failures
     }
 
     /// Whether the task writes every block again.
-    #[must_use]
     pub fn rewrites(&self) -> bool {
         self.read == Effect::Hold
     }
