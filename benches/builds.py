@@ -61,7 +61,7 @@ def yardstick() -> Path:
 
 
 def program(*flags: str) -> Path:
-    """Build crates/sledsim-run/benches/scenario.rs; return the path of the program."""
+    """Build crates/sledsim-experiments/benches/scenario.rs; return the path of the program."""
     command = ["cargo", "build", "--release", *flags, "--bench=scenario"]
     command += ["--message-format=json-render-diagnostics"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)

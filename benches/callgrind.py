@@ -27,7 +27,7 @@ CASES: dict[str, tuple[int, list[str]]] = {
     "replay_disksim_ascii": (8_000, ["device=g2", "trace=TRACE", "queue_depth=1"]),
     "hits_arc": (16_000, ["device=g2", "workload=zipf", "hits=arc:16384"]),
 }
-"""Of each case: requests, and the arguments of crates/sledsim-run/benches/scenario.rs."""
+"""Of each case: requests, and the arguments of crates/sledsim-experiments/benches/scenario.rs."""
 
 
 def is_there() -> bool:

@@ -26,9 +26,9 @@ PARTS: dict[str, str | None] = {
     "sledsim-core/src/model": "engine",
     "sledsim-core/src/workloads": "source",
     "sledsim-base/src/random": "source",
-    "sledsim-run/src/replay": "source",
-    "sledsim-run/src/load": "source",
-    "sledsim-run/src/generate": "source",
+    "sledsim-experiments/src/replay": "source",
+    "sledsim-experiments/src/load": "source",
+    "sledsim-experiments/src/generate": "source",
     "sledsim-traces": "source",
     "sledsim-core/src/queueing/schedulers": "scheduler",
     "sledsim-core/src/queueing": "station",
@@ -36,13 +36,13 @@ PARTS: dict[str, str | None] = {
     "sledsim-core/src/layouts": "mechanism",
     "sledsim-core/src/power": "mechanism",
     "sledsim-core/src/compose": "hybrids, arrays, caches",
-    "sledsim-run/src/stats": "statistics",
+    "sledsim-experiments/src/stats": "statistics",
     "sledsim-base/src/distribution": "statistics",
     "sledsim-base/src/cells": "statistics",
     "sledsim-base/src/elementary": "mechanism",
     "sledsim-base/src/units": None,  # of those that convert
-    "sledsim-run/src/parquet_file": "rows",
-    "sledsim-run/src/run": "statistics",
+    "sledsim-experiments/src/damaged_parquet": "rows",
+    "sledsim-experiments/src/run": "statistics",
     "sledsim-base/src/row": "rows",
     "/parquet-": "rows",
     "/arrow-": "rows",
@@ -124,7 +124,7 @@ def main(cases: list[str]) -> None:
         sys.exit("valgrind is not installed")
     os.environ["CARGO_PROFILE_RELEASE_STRIP"] = "none"
     os.environ["CARGO_PROFILE_RELEASE_DEBUG"] = "line-tables-only"
-    built = program("-p", "sledsim-run")
+    built = program("-p", "sledsim-experiments")
     for case in cases or CASES:
         parts, time_ns = counted(built, case), cpu_ns(built, case)
         whole = sum(parts.values())

@@ -1,10 +1,10 @@
 // Properties of reading any TOML text: the body of a fuzz target, and of a
-// property test of sledsim-run (tests/any_bytes.rs).
+// property test of sledsim-experiments (tests/any_bytes.rs).
 
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Device;
 use sledsim_core::workloads::Workload;
-use sledsim_run::load::Load;
+use sledsim_experiments::load::Load;
 use std::path::Path;
 
 /// TOML text as a device, as a workload, and as values.

@@ -1,7 +1,7 @@
 // Properties of reading any bytes as Parquet: the body of a fuzz target, and of
-// a property test of sledsim-run (tests/any_bytes.rs).
+// a property test of sledsim-experiments (tests/any_bytes.rs).
 
-use sledsim_run::formats::all;
+use sledsim_experiments::formats::all;
 use sledsim_traces::InfoSpec;
 use std::path::Path;
 

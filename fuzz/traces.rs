@@ -1,5 +1,5 @@
 // Properties of reading any bytes as a trace: the bodies of fuzz targets, and of
-// property tests of sledsim-run (tests/any_bytes.rs).
+// property tests of sledsim-experiments (tests/any_bytes.rs).
 
 use sledsim_base::request::Op;
 use sledsim_traces::{END_BYTES, FORMATS, Format, InfoSpec, Input, Options, Reader};

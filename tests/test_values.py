@@ -544,7 +544,7 @@ def packages(root: Path) -> set[str]:
 
     locked = tomllib.loads((root / "Cargo.lock").read_text())["package"]
     found: set[str] = set()
-    queue = ["sledsim-run"]
+    queue = ["sledsim-experiments"]
     seen: set[str] = set()
     while queue:
         name = queue.pop()

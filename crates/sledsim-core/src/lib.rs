@@ -10,7 +10,7 @@
 //! Modules in reading order, each using only those above it:
 //! - `model`: the traits and records that a simulation is made of;
 //! - `engine`: the event loop on a virtual clock;
-//! - `power`: policies for the power states of an idle device;
+//! - `idle_policy`: policies for the power states of an idle device;
 //! - `queueing`: schedulers, and the station that gives a mechanism a queue, a
 //!   bus and a buffer;
 //! - `devices`: MEMS sleds, disks, flash and memory;
@@ -23,7 +23,7 @@ pub mod model;
 
 pub mod engine;
 
-pub mod power;
+pub mod idle_policy;
 
 pub mod queueing;
 

@@ -15,7 +15,7 @@
 //! * `tip_observer`: tells a store which writes its device has served.
 //! * [`errno`]: error numbers for failed requests.
 //! * [`export`]: a timeline with a store, under a name.
-//! * [`power`]: power failures of an export, and recordings from which images are rebuilt.
+//! * [`power_failure`]: power failures of an export, and recordings from which images are rebuilt.
 //! * [`front_end`]: the interface of front ends.
 //! * [`listen`]: addresses, sockets and certificates.
 //! * [`stream`]: servers of clients at sockets.
@@ -38,7 +38,7 @@ pub mod listen;
 pub mod log;
 pub mod nbd;
 pub mod parallel_interface;
-pub mod power;
+pub mod power_failure;
 pub mod scsi;
 pub mod server;
 pub mod store;

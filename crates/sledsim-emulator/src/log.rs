@@ -7,7 +7,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::Report;
-use sledsim_run::stats::{RowsFile, RunReport, Stats, summary};
+use sledsim_experiments::stats::{RowsFile, RunReport, Stats, summary};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

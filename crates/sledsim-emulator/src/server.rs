@@ -7,7 +7,7 @@ use crate::iscsi::{self, IscsiServer};
 use crate::listen::Address;
 use crate::log::{Log, Recording, RecordingWriter};
 use crate::nbd::NbdServer;
-use crate::power::{Cut, CutSpec, CutWhen, Power, RecordingFolder};
+use crate::power_failure::{Cut, CutSpec, CutWhen, Power, RecordingFolder};
 use crate::store::{Sparse, Store, TipStore};
 use crate::stream;
 use crate::timeline::{CompletionObserver, Timeline};
@@ -18,7 +18,6 @@ use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::catalog::Device;
 use sledsim_core::model::torn_blocks::TornBlocks;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_run::power_cut;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -270,7 +269,7 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
     let telling = spec.device.telling().filter(|_| !may_fail);
     let device = telling.as_ref().map_or(&spec.device, |(device, _)| device);
     let (model, devices) = match may_fail {
-        true => power_cut::build(device, &spec.scheduler, &torn)?,
+        true => sledsim_experiments::power_failure::build(device, &spec.scheduler, &torn)?,
         false => device.build_with(&spec.scheduler)?,
     };
     let bytes = model.blocks() * BLOCK_BYTES;

@@ -10,7 +10,7 @@ use sledsim_emulator::command::{Command, CommandKind};
 use sledsim_emulator::errno::Errno;
 use sledsim_emulator::export::{BatchReply, CommandResult};
 use sledsim_emulator::nbd::Settings;
-use sledsim_emulator::power::{CutSpec, DataRecording, HangUp};
+use sledsim_emulator::power_failure::{CutSpec, DataRecording, HangUp};
 use sledsim_emulator::server::{ExportSpec, Server};
 use sledsim_emulator::store::Store;
 use sledsim_emulator::timeline::{Answer, Reply};

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Override;
-use sledsim_core::devices::mems::parallel::free::TaskSpec;
+use sledsim_core::devices::mems::parallel::free_bandwidth::TaskSpec;
 
 /// The longest key; only a list or dict that contains itself exceeds it.
 const LONGEST_KEY: usize = 1000;

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
-use sledsim_run::panics::{catch_panic, internal_error};
+use sledsim_experiments::panics::{catch_panic, internal_error};
 use std::path::Path;
 
 /// Builds a dict from fields of values, under their names, and from named expressions:

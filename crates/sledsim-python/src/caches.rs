@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sledsim_base::error::Result;
 use sledsim_core::compose::caches::{Cache as CoreCache, PolicySpec};
-use sledsim_run::hits::HitsSpec;
+use sledsim_experiments::hits::HitsSpec;
 use std::sync::{Mutex, PoisonError};
 
 /// Counts the hits of each policy at each size; also returns the load as JSON.

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use sledsim_base::error::Error;
 use sledsim_core::model::contents::Promise;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_run::crash;
-use sledsim_run::crash::Plan;
+use sledsim_experiments::crash;
+use sledsim_experiments::crash::Plan;
 
 /// Arguments of a crash test; `None` is the default.
 #[derive(FromPyObject)]

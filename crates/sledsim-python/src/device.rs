@@ -13,8 +13,8 @@ use sledsim_base::progress::Progress;
 use sledsim_core::catalog;
 use sledsim_core::devices::disk::seek;
 use sledsim_core::layouts::ResolvedLayout;
-use sledsim_run::replay::TraceFiles;
-use sledsim_run::values::{device_from_toml, device_to_toml, device_with};
+use sledsim_experiments::completed_keys::{device_from_toml, device_to_toml, device_with};
+use sledsim_experiments::replay::TraceFiles;
 use std::path::{Path, PathBuf};
 
 /// A resolved device.

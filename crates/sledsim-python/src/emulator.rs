@@ -8,7 +8,7 @@ use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_emulator::listen::{Admission, TlsSpec};
-use sledsim_emulator::power::CutSpec;
+use sledsim_emulator::power_failure::CutSpec;
 use sledsim_emulator::server::{self, ExportSpec};
 use sledsim_emulator::{fuse, iscsi, stream};
 use sledsim_rpc::server::{self as rpc, RpcServer};

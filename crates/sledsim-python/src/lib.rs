@@ -107,7 +107,7 @@ mod _core {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
-    const NUMBERS: &str = sledsim_run::NUMBERS;
+    const NUMBERS: &str = sledsim_experiments::NUMBERS;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -5,12 +5,12 @@ use pyo3::prelude::*;
 use sledsim_base::error::Error;
 use sledsim_core::catalog;
 use sledsim_core::compose::caches;
-use sledsim_core::devices::mems::parallel::free::KINDS;
+use sledsim_core::devices::mems::parallel::free_bandwidth::KINDS;
 use sledsim_core::layouts::LAYOUTS;
 use sledsim_core::queueing::schedulers;
 use sledsim_core::workloads::{self, Workload};
-use sledsim_run::formats;
-use sledsim_run::scenario::SCENARIOS;
+use sledsim_experiments::formats;
+use sledsim_experiments::scenario::SCENARIOS;
 
 /// The name of a device without the keys in parentheses behind it, and these with their
 /// parentheses; empty if there are none.

@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_run::replay::By;
-use sledsim_run::run;
+use sledsim_experiments::replay::By;
+use sledsim_experiments::run;
 use std::path::PathBuf;
 
 /// The file of a trace and its keys as JSON; `None` for a generated workload.

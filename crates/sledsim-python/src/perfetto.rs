@@ -5,7 +5,7 @@ use crate::check::Check;
 use crate::error::to_python;
 use crate::rows::Rows;
 use pyo3::prelude::*;
-use sledsim_run::perfetto::{Source, check_ending, convert};
+use sledsim_experiments::perfetto::{Source, check_ending, convert};
 use std::path::PathBuf;
 
 /// Refuses a file whose ending is not that of a trace for Perfetto.

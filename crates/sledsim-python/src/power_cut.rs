@@ -8,21 +8,21 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sledsim_base::error::Error;
 use sledsim_base::units::Nanos;
-use sledsim_emulator::power;
-use sledsim_run::power_cut::requests_table;
+use sledsim_emulator::power_failure;
+use sledsim_experiments::power_failure::requests_table;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The digest of an image, as `Cut.save` returns it.
 #[pyfunction]
 pub(crate) fn image_digest(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    detached(py, Some(&path), || power::image_digest(&path)).map_err(to_python)
+    detached(py, Some(&path), || power_failure::image_digest(&path)).map_err(to_python)
 }
 
 /// A recording of requests with their data.
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct DataRecording {
-    recording: power::DataRecording,
+    recording: power_failure::DataRecording,
 }
 
 #[pymethods]
@@ -30,7 +30,7 @@ impl DataRecording {
     /// Opens the recording in a folder.
     #[new]
     fn new(py: Python<'_>, folder: PathBuf) -> PyResult<Self> {
-        let loaded = detached(py, Some(&folder), || power::DataRecording::load(&folder));
+        let loaded = detached(py, Some(&folder), || power_failure::DataRecording::load(&folder));
         Ok(Self { recording: loaded.map_err(to_python)? })
     }
 
@@ -54,15 +54,15 @@ impl DataRecording {
 /// A device in which power has failed; once it is served, this has nothing more to say.
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Cut {
-    cut: Mutex<Option<power::Cut>>,
+    cut: Mutex<Option<power_failure::Cut>>,
 }
 
 impl Cut {
-    fn lock(&self) -> MutexGuard<'_, Option<power::Cut>> {
+    fn lock(&self) -> MutexGuard<'_, Option<power_failure::Cut>> {
         self.cut.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn with<T>(&self, act: impl FnOnce(&power::Cut) -> T) -> PyResult<T> {
+    fn with<T>(&self, act: impl FnOnce(&power_failure::Cut) -> T) -> PyResult<T> {
         let served = || SledsimError::new_err("the device of this cut is served already");
         self.lock().as_ref().map(act).ok_or_else(served)
     }
@@ -77,13 +77,13 @@ impl Cut {
 
     /// The image as bytes, equal for equal images.
     fn runs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let runs = self.with(power::Cut::runs)?;
+        let runs = self.with(power_failure::Cut::runs)?;
         Ok(PyBytes::new(py, &runs))
     }
 
     /// Number of bytes of blocks that were ever written.
     fn changed_bytes(&self) -> PyResult<u64> {
-        self.with(power::Cut::changed_bytes)
+        self.with(power_failure::Cut::changed_bytes)
     }
 
     /// Writes the image to a new file; returns its digest.

@@ -7,7 +7,7 @@ use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
-use sledsim_run::ipc::{from_ipc, to_ipc};
+use sledsim_experiments::ipc::{from_ipc, to_ipc};
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -12,10 +12,10 @@ use sledsim_base::files;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_run::load::{Load as CoreLoad, show};
-use sledsim_run::run::{Plan, RowsTo, SeriesTo};
-use sledsim_run::scenario::{Additions, Scenario};
-use sledsim_run::stats::{Stats, TableFormat, series_batch};
+use sledsim_experiments::load::{Load as CoreLoad, show};
+use sledsim_experiments::run::{Plan, RowsTo, SeriesTo};
+use sledsim_experiments::scenario::{Additions, Scenario};
+use sledsim_experiments::stats::{Stats, TableFormat, series_batch};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -215,7 +215,7 @@ pub(crate) fn run(
         device = device.with_background(&tasks).map_err(to_python)?;
     }
     let result = detached(py, load.file(), || {
-        sledsim_run::run::run(&device, load, scheduler, plan, &mut |at| check.check(at))
+        sledsim_experiments::run::run(&device, load, scheduler, plan, &mut |at| check.check(at))
     });
     match result {
         Ok(run) => Ok(RunOutput {

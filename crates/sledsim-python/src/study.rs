@@ -6,7 +6,7 @@ use crate::rows::Rows;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sledsim_base::error::Error;
-use sledsim_run::study::{Column, Table};
+use sledsim_experiments::study_table::{Column, Table};
 use std::path::PathBuf;
 
 /// Rows of a study.

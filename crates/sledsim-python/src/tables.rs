@@ -13,11 +13,11 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
-#[cfg(target_os = "linux")]
-use sledsim_rpc::client::RemoteMedium;
-use sledsim_run::tables::{
+use sledsim_experiments::relational::{
     Column, Cost, Drive, Medium, Settings, Table as CoreTable, TableLayoutKind,
 };
+#[cfg(target_os = "linux")]
+use sledsim_rpc::client::RemoteMedium;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

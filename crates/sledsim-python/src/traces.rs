@@ -11,11 +11,11 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;
 use sledsim_base::units::Nanos;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_run::formats;
-use sledsim_run::generate::{Target, generate};
-use sledsim_run::info;
-use sledsim_run::load::Load as CoreLoad;
-use sledsim_run::replay::BLK_ACTIONS;
+use sledsim_experiments::formats;
+use sledsim_experiments::generate::{Target, generate};
+use sledsim_experiments::info;
+use sledsim_experiments::load::Load as CoreLoad;
+use sledsim_experiments::replay::BLK_ACTIONS;
 use sledsim_traces::{ConvertSpec, Format, GivenUnits, InfoSpec, Options, Reading, Sample};
 use std::path::{Path, PathBuf};
 

@@ -9,8 +9,8 @@ use crate::simulation::Load;
 use pyo3::prelude::*;
 use sledsim_base::error::Error;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_run::validation;
-use sledsim_run::validation::{Direction, Part};
+use sledsim_experiments::validation;
+use sledsim_experiments::validation::{Direction, Part};
 use std::path::PathBuf;
 
 /// The results of a validation.

@@ -11,7 +11,7 @@ use crate::devices::disk::spec::DiskSpec;
 use crate::devices::kind::{Child, Children, DeviceKind};
 use crate::devices::mems::faults::TipFeed;
 use crate::devices::mems::kind::SledKind;
-use crate::devices::mems::parallel::free::TaskSpec;
+use crate::devices::mems::parallel::free_bandwidth::TaskSpec;
 use crate::devices::mems::spec::Mems;
 use crate::layouts::{LayoutContext, ResolvedLayout, TraceOpener};
 use crate::model::Model;

@@ -2,9 +2,9 @@
 
 use super::Stripe;
 use crate::devices::kind::{Children, DeviceKind, KindEntry, table};
+use crate::idle_policy::PowerOn;
 use crate::model::Model;
 use crate::model::contents::Promise;
-use crate::power::PowerOn;
 use crate::queueing::schedulers::Scheduler;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;

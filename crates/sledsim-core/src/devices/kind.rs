@@ -3,10 +3,10 @@
 //! To add a kind, write a file with a [`DeviceKind`] and a [`KindEntry`], and list it
 //! in [`crate::catalog::KINDS`].
 
+use crate::idle_policy::PowerOn;
 use crate::model::Model;
 use crate::model::contents::Promise;
 use crate::model::torn_blocks::Tearing;
-use crate::power::PowerOn;
 use crate::queueing::schedulers::Scheduler;
 use serde_json::{Value, json};
 use sledsim_base::error::Result;

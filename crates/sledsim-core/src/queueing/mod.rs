@@ -2,8 +2,8 @@
 //!
 //! Modules in reading order:
 //! - `schedulers`: pick the next request of a queue;
-//! - `station`: a mechanism with its queue, command overhead, bus and buffer.
+//! - `controllers`: a mechanism with its queue, command overhead, bus and buffer.
 
 pub mod schedulers;
 
-pub mod station;
+pub mod controllers;

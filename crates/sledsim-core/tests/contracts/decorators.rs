@@ -15,7 +15,7 @@ use sledsim_core::compose::HostQueue;
 use sledsim_core::compose::content_tracker::ContentTracker;
 use sledsim_core::devices::mems::background_drain::BackgroundDrain;
 use sledsim_core::devices::mems::faults::Faulty;
-use sledsim_core::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
+use sledsim_core::devices::mems::parallel::free_bandwidth::{BackgroundTasks, FreeTips};
 use sledsim_core::layouts::{RemappedModel, Simple};
 use sledsim_core::model::contents::Contents;
 use sledsim_core::model::links::Links;

@@ -10,7 +10,7 @@ use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::kinematics::Kinematics;
 use sledsim_core::devices::mems::motion::Motion;
-use sledsim_core::devices::mems::parallel::free::{BackgroundTasks, FreeTips, TaskSpec};
+use sledsim_core::devices::mems::parallel::free_bandwidth::{BackgroundTasks, FreeTips, TaskSpec};
 use sledsim_core::devices::mems::parallel::{Groups, MediaAddress, Parallel};
 use sledsim_core::devices::mems::sled::{Behaviour, Sled};
 use sledsim_core::devices::mems::spec::WithMotion;

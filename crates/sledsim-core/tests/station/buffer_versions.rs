@@ -10,8 +10,8 @@ use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::Model;
+use sledsim_core::queueing::controllers::{Buffer, Buffered, Interface, ReadAhead, SpeedMatching};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_core::queueing::station::{Buffer, Buffered, Interface, ReadAhead, SpeedMatching};
 use std::collections::BTreeMap;
 
 /// Blocks the load touches; the device is far larger.

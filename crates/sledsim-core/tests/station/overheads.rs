@@ -8,8 +8,8 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::memory::Memory;
 use sledsim_core::model::{Busy, CompletionSink, Model};
+use sledsim_core::queueing::controllers::{Interface, Station};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_core::queueing::station::{Interface, Station};
 
 #[derive(Default)]
 struct Rows(Vec<Row>);

@@ -1,7 +1,7 @@
 //! Do segments keep one copy of a block, and the blocks being written?
 
 use sledsim_base::request::Extent;
-use sledsim_core::queueing::station::Segments;
+use sledsim_core::queueing::controllers::Segments;
 
 fn run(lbn: u64, blocks: u32) -> Extent {
     Extent { lbn, blocks }

@@ -14,7 +14,7 @@ pub use exchange::{Exchange, Unchanged};
 use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
 use crate::log::Log;
-use crate::power::{NotBegun, Power};
+use crate::power_failure::{NotBegun, Power};
 use crate::store::{Flushes, Store};
 use crate::timeline::{Answer, Reply, Timeline};
 use sledsim_base::request::Op;

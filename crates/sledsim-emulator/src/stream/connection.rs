@@ -2,7 +2,7 @@
 
 use super::limiter::InFlightLimiter;
 use super::tls_proxy::TlsProxy;
-use crate::power::HangUp;
+use crate::power_failure::HangUp;
 use rustix::fd::OwnedFd;
 use rustix::net::{Shutdown, shutdown};
 use rustls::ServerConfig;

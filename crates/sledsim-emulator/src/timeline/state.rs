@@ -5,7 +5,7 @@ use super::reply::CompletionObserver;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::Engine;
 use sledsim_core::model::Model;
-use sledsim_run::panics::{catch_panic, internal_error};
+use sledsim_experiments::panics::{catch_panic, internal_error};
 use std::sync::Arc;
 
 /// The model, its requests in flight, and how far the clock thread has come.

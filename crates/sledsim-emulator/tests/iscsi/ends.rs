@@ -2,7 +2,7 @@
 
 use super::client::{CHECK, GOOD, Served, memory, read_10};
 use sledsim_emulator::iscsi::Settings;
-use sledsim_emulator::power::CutSpec;
+use sledsim_emulator::power_failure::CutSpec;
 use std::time::Duration;
 
 #[test]

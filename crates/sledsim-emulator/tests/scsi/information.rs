@@ -5,7 +5,7 @@ use super::initiator::{
     Target, be16, be32, be64, key_and_code, pointer, spec,
 };
 use crate::session::device;
-use sledsim_emulator::power::CutSpec;
+use sledsim_emulator::power_failure::CutSpec;
 use sledsim_emulator::server::ExportSpec;
 
 fn inquiry(evpd: u8, page: u8, allocation: u16) -> [u8; 6] {

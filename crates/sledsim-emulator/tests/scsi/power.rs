@@ -4,7 +4,7 @@ use super::cdbs::{BLOCK, cdb, compare_and_write, write_scattered};
 use super::initiator::{NO_POWER, STOPPING, Target, WAIT, spec};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;
-use sledsim_emulator::power::{CutSpec, CutWhen};
+use sledsim_emulator::power_failure::{CutSpec, CutWhen};
 use sledsim_emulator::scsi::Attribute;
 use sledsim_emulator::server::ExportSpec;
 use sledsim_emulator::timeline::{Answer, Reply};

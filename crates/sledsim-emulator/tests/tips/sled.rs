@@ -55,7 +55,8 @@ pub(super) fn device(faults: &[Key<'_>], background: &[&str]) -> Device {
         .map(|(key, value)| (key, value.parse().expect("a value"), "test".to_owned()))
         .collect();
     let tasks = background.iter().map(|task| {
-        sledsim_core::devices::mems::parallel::free::TaskSpec::named(task).expect("a task")
+        sledsim_core::devices::mems::parallel::free_bandwidth::TaskSpec::named(task)
+            .expect("a task")
     });
     let device = Device::resolve("g2", &overrides).expect("a device");
     device.with_background(&tasks.collect::<Vec<_>>()).expect("tasks")

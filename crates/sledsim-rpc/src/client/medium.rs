@@ -10,7 +10,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::request::{Extent, Op};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::catalog::Device;
-use sledsim_run::tables::{Cost, Drive, Medium, Store};
+use sledsim_experiments::relational::{Cost, Drive, Medium, Store};
 use std::thread;
 use std::time::{Duration, Instant};
 

@@ -2,9 +2,9 @@
 
 use super::spec::DiskSpec;
 use crate::devices::kind::{DeviceKind, KindEntry};
+use crate::idle_policy::PowerOn;
 use crate::model::Model;
 use crate::model::contents::Promise;
-use crate::power::PowerOn;
 use crate::queueing::schedulers::Scheduler;
 use serde_json::Value;
 use sledsim_base::units::Nanos;

@@ -6,8 +6,8 @@
 //! are where they were. A read hit does not start the spindle; a write into the buffer
 //! starts it, as it is written back at once.
 
+use crate::idle_policy::{IdleTracker, PowerOn, PowerPolicySpec, break_even};
 use crate::model::Energy;
-use crate::power::{IdleTracker, PowerOn, PowerPolicySpec, break_even};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::Nanos;

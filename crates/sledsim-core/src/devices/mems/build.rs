@@ -7,11 +7,11 @@ use super::sled::Sled;
 use super::spec::{Mems, WithMotion};
 use crate::devices::mems::background_drain::BackgroundDrain;
 use crate::devices::mems::faults::{Faulty, TipFeed};
-use crate::devices::mems::parallel::free::{BackgroundTasks, FreeTips};
+use crate::devices::mems::parallel::free_bandwidth::{BackgroundTasks, FreeTips};
 use crate::model::Model;
 use crate::model::mechanism::Mechanism;
+use crate::queueing::controllers::{Buffered, Station};
 use crate::queueing::schedulers::Scheduler;
-use crate::queueing::station::{Buffered, Station};
 use std::fmt::Debug;
 use std::sync::Arc;
 

@@ -1,15 +1,15 @@
 //! The device kind `mems`.
 
 use super::faults::TipFeed;
-use super::parallel::free::{BackgroundTasks, TaskSpec};
+use super::parallel::free_bandwidth::{BackgroundTasks, TaskSpec};
 use super::spec::Mems;
 use crate::devices::kind::{DeviceKind, KindEntry};
+use crate::idle_policy::PowerOn;
 use crate::model::Model;
 use crate::model::contents::Promise;
 use crate::model::torn_blocks::Tearing;
-use crate::power::PowerOn;
+use crate::queueing::controllers::Batching;
 use crate::queueing::schedulers::Scheduler;
-use crate::queueing::station::Batching;
 use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};

@@ -2,7 +2,7 @@
 //! in the bits that its tips read and write (CMU-CS-00-136 section 7).
 
 use crate::devices::mems::geometry::Geometry;
-use crate::power::{PowerOn, PowerPolicySpec, break_even};
+use crate::idle_policy::{PowerOn, PowerPolicySpec, break_even};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::request::{Extent, Op};

@@ -11,11 +11,10 @@ use super::moves_ahead::MovesAhead;
 use super::parallel::Parallel;
 use super::planning::Planning;
 use super::power::{PassEnergy, Power, Savings, TipPower};
+use crate::idle_policy::{IdleTracker, PowerOn, PowerPolicySpec};
 use crate::model::mechanism::{Bounds, Mechanism, Passes, Span, Start, Step};
 use crate::model::media_writes::BlockOrder;
 use crate::model::{BatchPlanner, Energy};
-use crate::power;
-use crate::power::{IdleTracker, PowerOn};
 use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
@@ -31,7 +30,7 @@ pub struct Behaviour {
     /// The park position.
     pub park: Park,
     /// When the sled parks.
-    pub policy: power::PowerPolicySpec,
+    pub policy: PowerPolicySpec,
     /// State at time zero.
     pub start: PowerOn,
     /// Time to wake from the parked state, in s.

@@ -7,8 +7,8 @@ use sledsim_core::catalog::Device;
 use sledsim_core::compose::{ReadCache, Stripe};
 use sledsim_core::devices::memory::Memory;
 use sledsim_core::model::Model;
+use sledsim_core::queueing::controllers::{Interface, Station};
 use sledsim_core::queueing::schedulers::{Fcfs, Scheduler, SchedulerSpec};
-use sledsim_core::queueing::station::{Interface, Station};
 
 pub(super) type Make = fn() -> Box<dyn Model>;
 

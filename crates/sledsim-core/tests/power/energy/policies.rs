@@ -5,8 +5,8 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
+use sledsim_core::idle_policy::{Policy, PowerPolicySpec};
 use sledsim_core::model::Energy;
-use sledsim_core::power::{Policy, PowerPolicySpec};
 
 /// A queue whose server must be set up for `setup_s` when work comes to it
 /// while it is empty: it is empty for (1 - rho)/(1 + lambda D) of the time

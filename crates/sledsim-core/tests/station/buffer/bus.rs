@@ -6,8 +6,8 @@ use crate::common::sleds::{Event, Log, Spy, sled};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::mechanism::Step;
+use sledsim_core::queueing::controllers::{Buffer, Buffered, Interface, SpeedMatching};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_core::queueing::station::{Buffer, Buffered, Interface, SpeedMatching};
 
 #[test]
 fn speed_matching_overlaps_bus_and_media() {

@@ -12,8 +12,8 @@ use crate::common::sleds::{Log, Spy, sled};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
+use sledsim_core::queueing::controllers::{Buffer, Buffered, Interface, ReadAhead, SpeedMatching};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_core::queueing::station::{Buffer, Buffered, Interface, ReadAhead, SpeedMatching};
 
 /// g2's command overhead, bus time of a block, and time of a row.
 const OVERHEAD: Nanos = Nanos(200_000);

@@ -8,8 +8,8 @@ use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::Model;
+use sledsim_core::queueing::controllers::{Buffer, Buffered, Interface, ReadAhead};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_core::queueing::station::{Buffer, Buffered, Interface, ReadAhead};
 
 #[test]
 fn a_buffer_that_never_helps_changes_nothing() {

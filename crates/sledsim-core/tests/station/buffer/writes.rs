@@ -6,7 +6,7 @@ use crate::common::sleds::Log;
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::units::Nanos;
-use sledsim_core::queueing::station::Buffer;
+use sledsim_core::queueing::controllers::Buffer;
 
 #[test]
 fn a_write_is_complete_when_it_is_in_and_is_destaged_when_nothing_waits() {

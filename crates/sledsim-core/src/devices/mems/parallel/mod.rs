@@ -14,10 +14,10 @@
 //! * [`conflicts`]: squares that share a resource.
 //! * `plan`: groups the blocks of a batch into the fewest passes.
 //! * `positions`: chooses the sled positions for micropositioned tips.
-//! * [`free`]: background tasks served by unused tips.
+//! * [`free_bandwidth`]: background tasks served by unused tips.
 
 pub mod conflicts;
-pub mod free;
+pub mod free_bandwidth;
 mod micropositioning;
 mod plan;
 mod positions;
