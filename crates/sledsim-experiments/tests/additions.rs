@@ -8,7 +8,7 @@ use sledsim_base::registry::Registry;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_core::compose::caches::{Cache, POLICIES, Policy, PolicyEntry, PolicySpec};
-use sledsim_core::layouts::{LAYOUTS, Layout, LayoutEntry, LayoutSpec, ResolvedLayout, Run};
+use sledsim_core::layouts::{BlockRun, LAYOUTS, Layout, LayoutEntry, LayoutSpec, ResolvedLayout};
 use sledsim_core::model::Mechanism;
 use sledsim_core::queueing::schedulers::{
     SCHEDULERS, Scheduler, SchedulerEntry, SchedulerSpec, Waiting,
@@ -71,9 +71,9 @@ fn an_added_scheduler_works() {
 struct Backwards(u64);
 
 impl Layout for Backwards {
-    fn map(&self, lbn: u64) -> Run {
+    fn map(&self, lbn: u64) -> BlockRun {
         let lbn = self.0 - 1 - lbn;
-        Run { lbn, blocks: 1 }
+        BlockRun { lbn, blocks: 1 }
     }
 
     fn logical(&self, block: u64) -> u64 {

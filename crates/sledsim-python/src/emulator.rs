@@ -32,7 +32,7 @@ struct Export<'py> {
 }
 
 /// A running server, or the last status of a stopped one.
-enum State {
+enum ServerState {
     Running(Box<server::Server>),
     Stopped(Value),
 }
@@ -40,16 +40,16 @@ enum State {
 /// A server of emulated devices.
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Server {
-    state: Mutex<State>,
+    state: Mutex<ServerState>,
 }
 
 impl Server {
     /// A running server.
     pub(crate) fn of(server: server::Server) -> Self {
-        Self { state: Mutex::new(State::Running(Box::new(server))) }
+        Self { state: Mutex::new(ServerState::Running(Box::new(server))) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ServerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -60,8 +60,8 @@ impl Server {
         act: impl FnOnce(&mut server::Server) -> Result<T> + Send,
     ) -> PyResult<T> {
         let done = py.detach(|| match &mut *self.state() {
-            State::Running(server) => act(server),
-            State::Stopped(_) => Err(Error::Key("the server was stopped".to_owned())),
+            ServerState::Running(server) => act(server),
+            ServerState::Stopped(_) => Err(Error::Key("the server was stopped".to_owned())),
         });
         done.map_err(to_python)
     }
@@ -199,16 +199,16 @@ impl Server {
     /// Whether clients can connect.
     fn is_alive(&self, py: Python<'_>) -> bool {
         py.detach(|| match &*self.state() {
-            State::Running(server) => server.is_alive(),
-            State::Stopped(_) => false,
+            ServerState::Running(server) => server.is_alive(),
+            ServerState::Stopped(_) => false,
         })
     }
 
     /// The status as JSON; after a stop, the last one.
     fn status(&self, py: Python<'_>) -> String {
         py.detach(|| match &*self.state() {
-            State::Running(server) => server.status().to_string(),
-            State::Stopped(status) => status.to_string(),
+            ServerState::Running(server) => server.status().to_string(),
+            ServerState::Stopped(status) => status.to_string(),
         })
     }
 
@@ -221,11 +221,11 @@ impl Server {
         })?;
         let done = py.detach(|| {
             let mut state = self.state();
-            let State::Running(server) = &mut *state else {
+            let ServerState::Running(server) = &mut *state else {
                 return Ok(());
             };
             let done = server.stop(grace);
-            *state = State::Stopped(server.status());
+            *state = ServerState::Stopped(server.status());
             done
         });
         done.map_err(to_python)

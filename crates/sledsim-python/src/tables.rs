@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
 use sledsim_experiments::relational::{
-    Column, Cost, Drive, Medium, Settings, Table as CoreTable, TableLayoutKind,
+    Column, Cost, Drive, Medium, PageSettings, SledTable, TableLayoutKind,
 };
 #[cfg(target_os = "linux")]
 use sledsim_rpc::client::RemoteMedium;
@@ -68,17 +68,17 @@ impl FromPyObject<'_, '_> for Data {
 /// A table on a device.
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Table {
-    table: Mutex<CoreTable>,
+    table: Mutex<SledTable>,
 }
 
 impl Table {
-    fn lock(&self) -> MutexGuard<'_, CoreTable> {
+    fn lock(&self) -> MutexGuard<'_, SledTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the table. Another call may hold the lock for long, so this waits without
     /// the interpreter, too.
-    fn look<T: Send>(&self, py: Python<'_>, at: impl FnOnce(&CoreTable) -> T + Send) -> T {
+    fn look<T: Send>(&self, py: Python<'_>, at: impl FnOnce(&SledTable) -> T + Send) -> T {
         py.detach(|| at(&self.lock()))
     }
 
@@ -86,14 +86,14 @@ impl Table {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut CoreTable) -> Result<T> + Send,
+        work: impl FnOnce(&mut SledTable) -> Result<T> + Send,
     ) -> PyResult<T> {
         detached(py, None, || work(&mut self.lock())).map_err(to_python)
     }
 }
 
 /// Indices of the named columns, or of all.
-fn wanted(table: &CoreTable, columns: Option<&[String]>) -> Result<Vec<usize>> {
+fn wanted(table: &SledTable, columns: Option<&[String]>) -> Result<Vec<usize>> {
     match columns {
         Some(names) => table.named(names),
         None => Ok((0..table.columns().len()).collect()),
@@ -120,7 +120,7 @@ impl Table {
         split: bool,
         first_lbn: u64,
     ) -> PyResult<Self> {
-        let settings = Settings {
+        let settings = PageSettings {
             kind: TableLayoutKind::named(layout).map_err(to_python)?,
             page_header_bytes,
             split,
@@ -129,8 +129,8 @@ impl Table {
         let medium = medium(device)?;
         let file = path.clone();
         let table = detached(py, file.as_deref(), || match (data, path) {
-            (Some(mut data), _) => CoreTable::load(&mut data.0, medium, settings),
-            (None, Some(path)) => CoreTable::load_parquet(&path, medium, settings),
+            (Some(mut data), _) => SledTable::load(&mut data.0, medium, settings),
+            (None, Some(path)) => SledTable::load_parquet(&path, medium, settings),
             (None, None) => Err(Error::Key("there are no data".to_owned())),
         });
         Ok(Self { table: Mutex::new(table.map_err(to_python)?) })
@@ -143,7 +143,7 @@ impl Table {
     }
 
     fn records(&self, py: Python<'_>) -> u64 {
-        self.look(py, CoreTable::records)
+        self.look(py, SledTable::records)
     }
 
     fn clock_s(&self, py: Python<'_>) -> f64 {
@@ -156,7 +156,7 @@ impl Table {
 
     /// Facts about the table, as JSON.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
-        let facts = self.look(py, CoreTable::to_json).map_err(to_python)?;
+        let facts = self.look(py, SledTable::to_json).map_err(to_python)?;
         Ok(facts.to_string())
     }
 

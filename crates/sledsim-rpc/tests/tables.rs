@@ -6,7 +6,7 @@ use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_emulator::front_end::FrontEnd;
 use sledsim_emulator::server::ExportSpec;
-use sledsim_experiments::relational::{Drive, Settings, Table, TableLayoutKind};
+use sledsim_experiments::relational::{Drive, PageSettings, SledTable, TableLayoutKind};
 use sledsim_rpc::client::RemoteMedium;
 use std::sync::Arc;
 use std::thread;
@@ -20,8 +20,8 @@ fn fast(device: Device) -> ExportSpec {
     ExportSpec { speed: 1000.0, ..export("m", device) }
 }
 
-fn settings(kind: TableLayoutKind) -> Settings {
-    Settings { kind, ..Settings::default() }
+fn settings(kind: TableLayoutKind) -> PageSettings {
+    PageSettings { kind, ..PageSettings::default() }
 }
 
 /// Records of bytes from the seed, no two values of a column alike.
@@ -40,10 +40,10 @@ fn data(records: usize, seed: u64) -> RecordBatch {
     RecordBatch::try_from_iter(WIDTHS.iter().enumerate().map(column)).expect("of one length")
 }
 
-fn loaded(data: &RecordBatch, there: &Served, kind: TableLayoutKind) -> Table {
+fn loaded(data: &RecordBatch, there: &Served, kind: TableLayoutKind) -> SledTable {
     let medium = RemoteMedium::new(&there.open("m")).expect("a sled");
     let mut reader = RecordBatchIterator::new([Ok(data.clone())], data.schema());
-    Table::load(&mut reader, Box::new(medium), settings(kind)).expect("a table")
+    SledTable::load(&mut reader, Box::new(medium), settings(kind)).expect("a table")
 }
 
 fn column(batch: &RecordBatch, index: usize) -> Vec<Vec<u8>> {
@@ -53,7 +53,7 @@ fn column(batch: &RecordBatch, index: usize) -> Vec<Vec<u8>> {
     (0..column.len()).map(|n| column.value(n).to_vec()).collect()
 }
 
-fn whole(table: &mut Table) -> RecordBatch {
+fn whole(table: &mut SledTable) -> RecordBatch {
     let all: Vec<usize> = (0..table.columns().len()).collect();
     let (mut batches, _) = table.scan(&all, 0, table.records()).expect("all of it");
     assert_eq!(batches.len(), 1);
@@ -69,7 +69,7 @@ fn a_remote_table_equals_a_local_one() {
         let mut far = loaded(&source, &served, kind);
         let mut reader = RecordBatchIterator::new([Ok(source.clone())], source.schema());
         let drive = Box::new(Drive::new(&sled).unwrap());
-        let mut near = Table::load(&mut reader, drive, settings(kind)).unwrap();
+        let mut near = SledTable::load(&mut reader, drive, settings(kind)).unwrap();
         assert_eq!((far.clock(), far.to_json().unwrap()), (Nanos::ZERO, near.to_json().unwrap()));
         assert!(whole(&mut far) == source);
         let mut last = far.clock();
@@ -113,8 +113,8 @@ fn two_tables_on_one_sled_do_not_overlap() {
     let table = |(source, first_lbn): (&RecordBatch, u64)| {
         let medium = RemoteMedium::new(&there).unwrap();
         let mut reader = RecordBatchIterator::new([Ok(source.clone())], source.schema());
-        let settings = Settings { first_lbn, ..settings(TableLayoutKind::Capsule) };
-        Table::load(&mut reader, Box::new(medium), settings).unwrap()
+        let settings = PageSettings { first_lbn, ..settings(TableLayoutKind::Capsule) };
+        SledTable::load(&mut reader, Box::new(medium), settings).unwrap()
     };
     let mut tables: Vec<_> = sources.iter().zip([0, 27_000]).map(table).collect();
     for (table, source) in tables.iter_mut().zip(&sources) {

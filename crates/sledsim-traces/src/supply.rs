@@ -29,14 +29,14 @@ const PARQUET: &[u8] = b"PAR1";
 
 /// The state of a stream.
 #[derive(Debug)]
-enum State {
+enum SupplyState {
     Unread,
     /// It was opened, or keeping it failed.
     Consumed,
     Kept(SharedFile),
 }
 
-type SharedState = Arc<Mutex<State>>;
+type SharedState = Arc<Mutex<SupplyState>>;
 
 /// The source of a trace. Clones share the state of a stream.
 #[derive(Clone, Debug)]
@@ -100,8 +100,8 @@ impl Supply {
             Source::Stream(stream) => stream,
         };
         let mut state = lock(&stream);
-        if let State::Unread = *state {
-            *state = State::Consumed;
+        if let SupplyState::Unread = *state {
+            *state = SupplyState::Consumed;
             let mut file = self.open_stream()?;
             let mut head = Vec::new();
             let read = (&mut file).take(PARQUET.len() as u64);
@@ -110,10 +110,10 @@ impl Supply {
             if all.get_ref().0.get_ref() != PARQUET {
                 return Input::new(&name, Box::new(all));
             }
-            *state = State::Kept(self.copy(&mut all, MOST_KEPT_BYTES, check)?);
+            *state = SupplyState::Kept(self.copy(&mut all, MOST_KEPT_BYTES, check)?);
         }
         match &*state {
-            State::Kept(file) => Input::from_file(&name, file.clone()),
+            SupplyState::Kept(file) => Input::from_file(&name, file.clone()),
             _ => Err(self.was_read()),
         }
     }
@@ -126,12 +126,12 @@ impl Supply {
         };
         let mut state = lock(&stream);
         match &*state {
-            State::Kept(_) => Ok(()),
-            State::Consumed => Err(self.was_read()),
-            State::Unread => {
-                *state = State::Consumed;
+            SupplyState::Kept(_) => Ok(()),
+            SupplyState::Consumed => Err(self.was_read()),
+            SupplyState::Unread => {
+                *state = SupplyState::Consumed;
                 let mut file = self.open_stream()?;
-                *state = State::Kept(self.copy(&mut file, MOST_KEPT_BYTES, check)?);
+                *state = SupplyState::Kept(self.copy(&mut file, MOST_KEPT_BYTES, check)?);
                 Ok(())
             }
         }
@@ -249,7 +249,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A stream of this process.
 struct Stream {
-    state: Weak<Mutex<State>>,
+    state: Weak<Mutex<SupplyState>>,
     /// Keeps the state of one without a name for the whole process.
     _held: Option<SharedState>,
 }
@@ -260,7 +260,7 @@ static STREAMS: Mutex<BTreeMap<(u64, u64), Stream>> = Mutex::new(BTreeMap::new()
 
 /// The state of the stream with this metadata.
 fn shared_state(about: &Metadata, nameless: bool) -> SharedState {
-    let new = || Arc::new(Mutex::new(State::Unread));
+    let new = || Arc::new(Mutex::new(SupplyState::Unread));
     #[cfg(unix)]
     let key = {
         use std::os::unix::fs::MetadataExt;

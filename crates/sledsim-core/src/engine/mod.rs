@@ -23,7 +23,7 @@ use sledsim_base::progress::Progress;
 use sledsim_base::request::{Extent, Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use state::State;
+use state::RunState;
 
 /// Receives the rows of a run.
 pub trait Observer {
@@ -120,7 +120,7 @@ pub fn simulate(
     limits: Limits,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Outcome> {
-    let mut state = State::new(observer, model)?;
+    let mut state = RunState::new(observer, model)?;
     let (blocks, links) = (model.blocks(), model.links());
     let mut engine = Engine::new(model);
     let or_never = |at: Option<Nanos>| at.unwrap_or(Nanos::MAX);

@@ -49,7 +49,7 @@ impl CompletionSink for Collector<'_> {
 }
 
 /// The state of a run between two events.
-pub(super) struct State<'a> {
+pub(super) struct RunState<'a> {
     pub(super) collector: Collector<'a>,
     pub(super) submitted: u64,
     pub(super) events: u64,
@@ -65,7 +65,7 @@ pub(super) struct State<'a> {
     pub(super) saturated: Option<Saturated>,
 }
 
-impl<'a> State<'a> {
+impl<'a> RunState<'a> {
     /// The state at the start.
     pub(super) fn new(observer: &'a mut dyn Observer, model: &dyn Model) -> Result<Self> {
         let tick = observer.tick(Nanos::ZERO, model)?.unwrap_or(Nanos::MAX);

@@ -18,7 +18,7 @@ use super::columnar::{Columnar, read_columns};
 use super::rectangles::{Rectangle, Rectangles};
 use super::segments::Segments;
 use super::subregioned::{Grid, Order};
-use super::{Layout, LayoutContext, LayoutEntry, LayoutSpec, Part, Run};
+use super::{BlockRun, Layout, LayoutContext, LayoutEntry, LayoutSpec, Part};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -156,10 +156,10 @@ impl Bipartite {
 }
 
 impl Layout for Bipartite {
-    fn map(&self, lbn: u64) -> Run {
+    fn map(&self, lbn: u64) -> BlockRun {
         let below = self.segments.map(lbn);
         let run = self.base.map(below.lbn);
-        Run { blocks: run.blocks.min(below.blocks), ..run }
+        BlockRun { blocks: run.blocks.min(below.blocks), ..run }
     }
 
     fn logical(&self, block: u64) -> u64 {

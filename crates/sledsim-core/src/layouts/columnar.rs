@@ -9,7 +9,7 @@
 use super::bands::{bands, off_centre};
 use super::cylinders::Cylinders;
 use super::segments::Segments;
-use super::{Layout, LayoutContext, LayoutEntry, LayoutSpec, Part, Run};
+use super::{BlockRun, Layout, LayoutContext, LayoutEntry, LayoutSpec, Part};
 use serde_json::json;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
@@ -74,7 +74,7 @@ impl Columnar {
 }
 
 impl Layout for Columnar {
-    fn map(&self, lbn: u64) -> Run {
+    fn map(&self, lbn: u64) -> BlockRun {
         self.segments.map(lbn)
     }
 

@@ -70,7 +70,7 @@ use std::sync::Arc;
 pub trait Layout: Debug + Send + Sync {
     /// The location of logical block `lbn`, and how many logical blocks from it on
     /// (at least one) are contiguous there.
-    fn map(&self, lbn: u64) -> Run;
+    fn map(&self, lbn: u64) -> BlockRun;
 
     /// The logical block at block `block` of the device.
     fn logical(&self, block: u64) -> u64;
@@ -84,7 +84,7 @@ pub trait Layout: Debug + Send + Sync {
 
 /// Contiguous blocks of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct BlockRun {
     /// The first block, as an LBN of the device.
     pub lbn: u64,
     /// How many.

@@ -12,7 +12,7 @@
 use super::cylinders::Cylinders;
 use super::popularity::Popularity;
 use super::reshuffle::Reshuffle;
-use super::{Layout, LayoutContext, LayoutEntry, LayoutSpec, Run};
+use super::{BlockRun, Layout, LayoutContext, LayoutEntry, LayoutSpec};
 use serde_json::json;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
@@ -130,17 +130,19 @@ impl OrganPipe {
         }
     }
 
-    fn lookup(&self, table: &[u32], lbn: u64) -> Run {
+    fn lookup(&self, table: &[u32], lbn: u64) -> BlockRun {
         let (number, ahead) = (lbn / self.unit, lbn % self.unit);
         match table.get(number as usize) {
-            Some(&to) => Run { lbn: u64::from(to) * self.unit + ahead, blocks: self.unit - ahead },
-            None => Run { lbn, blocks: self.blocks - lbn },
+            Some(&to) => {
+                BlockRun { lbn: u64::from(to) * self.unit + ahead, blocks: self.unit - ahead }
+            }
+            None => BlockRun { lbn, blocks: self.blocks - lbn },
         }
     }
 }
 
 impl Layout for OrganPipe {
-    fn map(&self, lbn: u64) -> Run {
+    fn map(&self, lbn: u64) -> BlockRun {
         self.lookup(&self.place, lbn)
     }
 

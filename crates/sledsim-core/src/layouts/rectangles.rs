@@ -5,7 +5,7 @@
 //! alternate in direction too: at the end of a track the sled turns around in
 //! place.
 
-use super::{Layout, Part, Run};
+use super::{BlockRun, Layout, Part};
 use crate::devices::mems::geometry::Geometry;
 use std::ops::Range;
 
@@ -73,7 +73,7 @@ impl Rectangles {
 }
 
 impl Layout for Rectangles {
-    fn map(&self, lbn: u64) -> Run {
+    fn map(&self, lbn: u64) -> BlockRun {
         let geometry = &self.geometry;
         let index = self.starts.partition_point(|start| *start <= lbn) - 1;
         let part = &self.parts[index];
@@ -91,7 +91,7 @@ impl Layout for Rectangles {
         } else {
             (height - turn) * width - cell
         };
-        Run { lbn: (track * u64::from(geometry.rows) + u64::from(row)) * width + cell, blocks }
+        BlockRun { lbn: (track * u64::from(geometry.rows) + u64::from(row)) * width + cell, blocks }
     }
 
     fn logical(&self, block: u64) -> u64 {

@@ -1,6 +1,6 @@
 //! Segments: a layout that reorders whole ranges of blocks.
 
-use super::Run;
+use super::BlockRun;
 use std::ops::Range;
 
 /// Ranges of a space in a new order.
@@ -28,11 +28,11 @@ impl Segments {
     }
 
     /// The location in the space of block `lbn` of the new order.
-    pub(super) fn map(&self, lbn: u64) -> Run {
+    pub(super) fn map(&self, lbn: u64) -> BlockRun {
         let after = self.forward.partition_point(|&(new, _)| new <= lbn);
         let (new, old) = self.forward[after - 1];
         let end = self.forward.get(after).map_or(self.blocks, |&(new, _)| new);
-        Run { lbn: old + (lbn - new), blocks: end - lbn }
+        BlockRun { lbn: old + (lbn - new), blocks: end - lbn }
     }
 
     /// The inverse of [`Segments::map`].

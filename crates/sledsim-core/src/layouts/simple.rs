@@ -1,6 +1,6 @@
 //! The identity: no layout.
 
-use super::{Layout, LayoutEntry, LayoutSpec, Run};
+use super::{BlockRun, Layout, LayoutEntry, LayoutSpec};
 use serde_json::json;
 
 /// Its registration.
@@ -12,8 +12,8 @@ pub(super) const ENTRY: LayoutEntry =
 pub struct Simple;
 
 impl Layout for Simple {
-    fn map(&self, lbn: u64) -> Run {
-        Run { lbn, blocks: u64::MAX - lbn }
+    fn map(&self, lbn: u64) -> BlockRun {
+        BlockRun { lbn, blocks: u64::MAX - lbn }
     }
 
     fn logical(&self, block: u64) -> u64 {

@@ -35,11 +35,11 @@ pub struct Power {
     store: Arc<dyn Store>,
     torn: TornBlocks,
     back_after: Option<Nanos>,
-    state: Mutex<State>,
+    state: Mutex<SwitchState>,
     changed: Condvar,
 }
 
-struct State {
+struct SwitchState {
     on: bool,
     stopped: bool,
     schedule: Schedule,
@@ -108,7 +108,7 @@ impl Power {
             store,
             torn,
             back_after: cuts.back_after,
-            state: Mutex::new(State {
+            state: Mutex::new(SwitchState {
                 on: true,
                 stopped: false,
                 schedule: Schedule::new(cuts.when),
@@ -134,7 +134,7 @@ impl Power {
         Ok(power)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SwitchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -197,7 +197,7 @@ impl Power {
                 }
             }
         }
-        let (mut index, State { history, .. }) = (0, &mut *state);
+        let (mut index, SwitchState { history, .. }) = (0, &mut *state);
         let epoch = history.epochs.last_mut().expect("one at least");
         let ids = self.timeline.begin_all(requests, |request, model| {
             let recorded = recorded(request, tokens[index]);
@@ -265,7 +265,7 @@ impl Power {
     /// Also returns the replies that are not sent; no lock is held then.
     fn cut_at(
         &self,
-        mut state: MutexGuard<'_, State>,
+        mut state: MutexGuard<'_, SwitchState>,
         at: Option<Nanos>,
     ) -> (Result<Value>, Unanswered) {
         if !state.on {
@@ -282,7 +282,7 @@ impl Power {
                 link.hang_up();
             }
         }
-        let State { history, data, recording, .. } = &mut *state;
+        let SwitchState { history, data, recording, .. } = &mut *state;
         let epoch = history.epochs.last_mut().expect("one at least");
         let (outcome, unanswered) = self.timeline.cut(at, |model, at, completed| {
             for (id, completion) in completed.into_iter().filter(|(_, end)| *end < at) {
@@ -329,7 +329,7 @@ impl Power {
         self.power_on(self.state())
     }
 
-    fn power_on(&self, mut state: MutexGuard<'_, State>) -> Result<Value> {
+    fn power_on(&self, mut state: MutexGuard<'_, SwitchState>) -> Result<Value> {
         if state.on {
             return Err(Error::Key("power on: power is on already".to_owned()));
         }
@@ -372,7 +372,7 @@ impl Power {
         let Some(folder) = state.recording.take() else {
             return Ok(());
         };
-        let State { history, data, .. } = &mut *state;
+        let SwitchState { history, data, .. } = &mut *state;
         if let Some(epoch) = history.epochs.last_mut().filter(|epoch| epoch.cut.is_none()) {
             for (id, completion) in self.timeline.completed() {
                 epoch.complete(id, completion);

@@ -31,7 +31,7 @@ pub(super) struct AnyCall<'a> {
 
 /// What executes a command.
 #[derive(Clone, Copy)]
-pub(super) enum Run {
+pub(super) enum Handler {
     /// Also without a logical unit, and before unit attentions are reported; returns the
     /// data for the initiator.
     Any(fn(&AnyCall<'_>) -> Result<Vec<u8>, Sense>),
@@ -53,7 +53,7 @@ pub(super) struct Entry {
     pub(super) usage: &'static [u8],
     /// Bytes of data that a CDB takes from the initiator.
     pub(super) data_out: fn(&[u8]) -> u64,
-    pub(super) run: Run,
+    pub(super) run: Handler,
 }
 
 /// The bit of the control byte that links a command to the next (obsolete since SAM-4).
@@ -61,7 +61,7 @@ pub(super) const LINK: u8 = 1 << 0;
 
 impl Entry {
     /// A command without a service action and without data from the initiator.
-    pub(super) const fn new(opcode: u8, usage: &'static [u8], run: Run) -> Self {
+    pub(super) const fn new(opcode: u8, usage: &'static [u8], run: Handler) -> Self {
         Self { opcode, service_action: None, usage, data_out: |_| 0, run }
     }
 

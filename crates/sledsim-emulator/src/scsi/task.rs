@@ -4,7 +4,7 @@ use super::commands;
 use super::device::Device;
 use super::nexus::NexusState;
 use super::sense::{Sense, Status};
-use super::table::{AnyCall, Call, Entry, Run};
+use super::table::{AnyCall, Call, Entry, Handler};
 use super::task_set::{Attribute, Start};
 use super::unit::LogicalUnit;
 use smallvec::SmallVec;
@@ -168,7 +168,7 @@ impl Task {
     /// takes, and for the blocks that it reads.
     pub fn memory_bytes(&self) -> u64 {
         match self.entry {
-            Ok(Entry { run: Run::Later(_), .. }) => {
+            Ok(Entry { run: Handler::Later(_), .. }) => {
                 commands::block_bytes(&self.cdb).max(self.data_out_bytes())
             }
             _ => self.data_out_bytes(),
@@ -227,15 +227,15 @@ impl Task {
             offered: self.offered.unwrap_or(data.len() as u64),
         };
         match entry.run {
-            Run::Any(run) => responder.end(run(&AnyCall {
+            Handler::Any(run) => responder.end(run(&AnyCall {
                 device: &self.device,
                 nexus: &self.nexus,
                 unit: Some(unit),
                 cdb: &self.cdb,
             })),
-            Run::Now(run) => responder.end(run(&call)),
-            Run::Always(run) => run(&call, responder),
-            Run::Later(run) => match unit.must_be_ready() {
+            Handler::Now(run) => responder.end(run(&call)),
+            Handler::Always(run) => run(&call, responder),
+            Handler::Later(run) => match unit.must_be_ready() {
                 Ok(()) => run(&call, responder),
                 Err(sense) => responder.end(Err(sense)),
             },
@@ -245,7 +245,7 @@ impl Task {
     /// Runs a command for an address without a logical unit.
     fn run_without_unit(self, reply: Box<dyn TaskReply>) {
         let result = match self.entry {
-            Ok(Entry { run: Run::Any(run), .. }) => run(&AnyCall {
+            Ok(Entry { run: Handler::Any(run), .. }) => run(&AnyCall {
                 device: &self.device,
                 nexus: &self.nexus,
                 unit: None,
@@ -272,7 +272,7 @@ fn resolve(
         0..6 => Err(Sense::NO_SUCH_COMMAND),
         _ => commands::find(cdb),
     };
-    let is_any = matches!(found, Ok(Entry { run: Run::Any(_), .. }));
+    let is_any = matches!(found, Ok(Entry { run: Handler::Any(_), .. }));
     let Some(unit) = unit else {
         let entry = found.ok().filter(|_| is_any).ok_or(Sense::NO_SUCH_UNIT)?;
         entry.check(cdb, false)?;

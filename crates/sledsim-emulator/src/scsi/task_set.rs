@@ -40,7 +40,7 @@ struct Entry {
 }
 
 #[derive(Default)]
-struct State {
+struct TaskSetState {
     /// Tasks that have neither ended nor been aborted, in the order of their arrival.
     tasks: BTreeMap<u64, Entry>,
     next: u64,
@@ -50,7 +50,7 @@ struct State {
     advancing: bool,
 }
 
-impl State {
+impl TaskSetState {
     /// Whether task `number` may start: no earlier task has to end before.
     fn may_start(&self, number: u64, attribute: Attribute) -> bool {
         if self.ordered == 0 || attribute == Attribute::HeadOfQueue {
@@ -98,10 +98,10 @@ impl State {
 
 /// The tasks of a logical unit.
 #[derive(Default)]
-pub(super) struct TaskSet(Mutex<State>);
+pub(super) struct TaskSet(Mutex<TaskSetState>);
 
 impl TaskSet {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TaskSetState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

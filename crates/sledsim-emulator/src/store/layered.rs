@@ -15,18 +15,18 @@ const PAGE: u64 = 4096;
 pub struct Layered {
     base: Box<dyn Store>,
     top: Sparse,
-    state: RwLock<State>,
+    state: RwLock<LayeredState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct LayeredState {
     /// A bit per page: whether `top` has it.
     changed: Vec<u64>,
     /// Blocks of 512 bytes that cannot be read until they are written.
     unreadable: BTreeSet<u64>,
 }
 
-impl State {
+impl LayeredState {
     fn has(&self, page: u64) -> bool {
         self.changed[(page / 64) as usize] >> (page % 64) & 1 == 1
     }
@@ -40,7 +40,10 @@ impl Layered {
         Ok(Self {
             base,
             top: Sparse::in_memory(bytes)?,
-            state: RwLock::new(State { changed: vec![0; words as usize], ..State::default() }),
+            state: RwLock::new(LayeredState {
+                changed: vec![0; words as usize],
+                ..LayeredState::default()
+            }),
         })
     }
 
@@ -52,7 +55,7 @@ impl Layered {
 
     /// Copies the pages at the ends of a range that it covers in part, and marks all of
     /// them as changed.
-    fn take_pages(&self, state: &mut State, offset: u64, bytes: u64) -> io::Result<()> {
+    fn take_pages(&self, state: &mut LayeredState, offset: u64, bytes: u64) -> io::Result<()> {
         let end = offset + bytes;
         let (first, last) = (offset / PAGE, (end - 1) / PAGE);
         for page in [first, last] {
@@ -80,7 +83,7 @@ impl Layered {
     }
 
     /// The pages from `offset` on in the same layer: their end, and whether it is `top`.
-    fn layer(state: &State, offset: u64, end: u64) -> (u64, bool) {
+    fn layer(state: &LayeredState, offset: u64, end: u64) -> (u64, bool) {
         let first = offset / PAGE;
         let top = state.has(first);
         let mut page = first + 1;

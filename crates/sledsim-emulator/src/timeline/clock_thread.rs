@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::in_flight::Ready;
 use super::margin::Margin;
 use super::reply::CompletionObserver;
-use super::state::State;
+use super::state::TimelineState;
 use crate::errno::Errno;
 use sledsim_base::row::Status;
 use sledsim_base::units::Nanos;
@@ -17,7 +17,7 @@ use std::time::Instant;
 /// What the clock thread shares with the threads that submit requests.
 pub(super) struct TimelineCore {
     pub(super) clock: Clock,
-    state: Mutex<State>,
+    state: Mutex<TimelineState>,
     /// Wakes the clock thread if it is asleep.
     changed: Condvar,
     /// Tells the clock thread to check again if it spins.
@@ -37,7 +37,7 @@ impl TimelineCore {
     ) -> Self {
         Self {
             clock: Clock::start(speed),
-            state: Mutex::new(State::new(model, Arc::clone(&observer))),
+            state: Mutex::new(TimelineState::new(model, Arc::clone(&observer))),
             changed: Condvar::new(),
             poke: AtomicBool::new(false),
             observer,
@@ -46,7 +46,7 @@ impl TimelineCore {
     }
 
     /// Locks the state.
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, TimelineState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -69,7 +69,7 @@ impl TimelineCore {
     }
 
     /// Makes the clock thread check earlier if the next event is earlier than its next check.
-    pub(super) fn hurry(&self, state: &mut State) {
+    pub(super) fn hurry(&self, state: &mut TimelineState) {
         let next = state.next();
         if next < state.watched {
             state.watched = next;

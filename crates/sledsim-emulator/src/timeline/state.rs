@@ -9,7 +9,7 @@ use sledsim_experiments::panics::{catch_panic, internal_error};
 use std::sync::Arc;
 
 /// The model, its requests in flight, and how far the clock thread has come.
-pub(super) struct State {
+pub(super) struct TimelineState {
     /// The engine of the model, or why the device has failed.
     pub(super) engine: Result<Engine<Box<dyn Model>>, String>,
     pub(super) in_flight: InFlight,
@@ -27,7 +27,7 @@ pub(super) struct State {
     pub(super) ids: u64,
 }
 
-impl State {
+impl TimelineState {
     /// A device with power, at time zero.
     pub(super) fn new(mut model: Box<dyn Model>, observer: Arc<dyn CompletionObserver>) -> Self {
         let keeps = model.contents().is_some();

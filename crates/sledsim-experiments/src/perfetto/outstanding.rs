@@ -80,7 +80,7 @@ impl Outstanding {
         self.events.sort_unstable();
         let (mut runs, mut start) = (Vec::new(), 0);
         for bytes in std::mem::take(&mut self.runs) {
-            runs.push(Run::new(start, start + bytes));
+            runs.push(SortedRun::new(start, start + bytes));
             start += bytes;
         }
         let mut heap = BinaryHeap::new();
@@ -123,7 +123,7 @@ impl Outstanding {
 }
 
 /// A sorted run in the temporary file.
-struct Run {
+struct SortedRun {
     next: u64,
     end: u64,
     bytes: Vec<u8>,
@@ -131,7 +131,7 @@ struct Run {
     taken: usize,
 }
 
-impl Run {
+impl SortedRun {
     fn new(start: u64, end: u64) -> Self {
         Self { next: start, end, bytes: Vec::new(), taken: 0 }
     }

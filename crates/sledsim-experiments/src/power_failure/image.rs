@@ -17,7 +17,7 @@ pub enum Content {
 
 /// Blocks in a row whose contents belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct ContentRun {
     /// First block.
     pub lbn: u64,
     /// Number of blocks.
@@ -29,7 +29,7 @@ pub struct Run {
 /// The content of all blocks that were ever written, in the order of their LBNs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
-    runs: Vec<Run>,
+    runs: Vec<ContentRun>,
 }
 
 /// Tokens from this on stand for torn blocks.
@@ -46,7 +46,7 @@ impl Image {
         let mut spans: Vec<(u64, u64)> =
             writes.map(|write| (write.lbn, write.extent().end())).collect();
         spans.sort_unstable();
-        let (mut runs, mut next) = (Vec::<Run>::new(), 0);
+        let (mut runs, mut next) = (Vec::<ContentRun>::new(), 0);
         for (first, end) in spans {
             for lbn in first.max(next)..end {
                 let content = match token(lbn) {
@@ -58,7 +58,7 @@ impl Image {
                     Some(last) if last.end() == lbn && last.goes_on(content) => {
                         last.blocks += 1;
                     }
-                    _ => runs.push(Run { lbn, blocks: 1, content }),
+                    _ => runs.push(ContentRun { lbn, blocks: 1, content }),
                 }
             }
             next = next.max(end);
@@ -67,7 +67,7 @@ impl Image {
     }
 
     /// Its runs.
-    pub fn runs(&self) -> &[Run] {
+    pub fn runs(&self) -> &[ContentRun] {
         &self.runs
     }
 
@@ -82,7 +82,7 @@ impl Image {
 
     /// The blocks from `lbn` on, at most up to `end`, that belong together; those that were
     /// never written are as they were at first.
-    pub fn piece(&self, lbn: u64, end: u64) -> Run {
+    pub fn piece(&self, lbn: u64, end: u64) -> ContentRun {
         let after = self.runs.partition_point(|run| run.lbn <= lbn);
         let run = after.checked_sub(1).map(|index| self.runs[index]);
         let (content, to) = match run.filter(|run| lbn < run.end()) {
@@ -98,11 +98,11 @@ impl Image {
                 (content, run.end())
             }
         };
-        Run { lbn, blocks: to.min(end) - lbn, content }
+        ContentRun { lbn, blocks: to.min(end) - lbn, content }
     }
 }
 
-impl Run {
+impl ContentRun {
     /// One past its last block.
     pub fn end(&self) -> u64 {
         self.lbn + self.blocks

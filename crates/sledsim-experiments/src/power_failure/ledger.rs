@@ -8,7 +8,7 @@
 //! is torn.
 
 use super::history::{Epoch, Recorded};
-use super::image::{Content, Image, Run};
+use super::image::{Content, ContentRun, Image};
 use serde_json::{Value, json};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
@@ -53,7 +53,7 @@ impl Ledger {
         image: &Image,
         torn: &TornBlocks,
     ) -> Self {
-        let is_torn = |run: &&Run| matches!(run.content, Content::Torn(_));
+        let is_torn = |run: &&ContentRun| matches!(run.content, Content::Torn(_));
         let mut ledger = Self {
             torn: image.runs().iter().filter(is_torn).count() as u64,
             unreadable: image.unreadable(torn).count() as u64,

@@ -19,7 +19,7 @@ mod replay;
 mod requests_file;
 
 pub use history::{Epoch, History, Recorded};
-pub use image::{Content, Image, Run};
+pub use image::{Content, ContentRun, Image};
 pub use ledger::{Ledger, LostWrite};
 pub use replay::{Failed, build, replay};
 pub use requests_file::{read_requests, requests_table, write_requests};

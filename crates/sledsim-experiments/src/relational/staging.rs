@@ -2,7 +2,7 @@
 
 use super::layouts::TableLayout;
 use super::strings::Dictionary;
-use super::table::Table;
+use super::table::SledTable;
 use super::values::{decode, encode};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
@@ -22,7 +22,7 @@ pub struct Staged {
     pub records: u64,
 }
 
-impl Table {
+impl SledTable {
     /// Checks and encodes data for the table, which must have `all` its columns
     /// or some of them; with `all`, also checks the room. `before` records of
     /// the data were staged already.

@@ -1,6 +1,6 @@
 //! A table on a device: load, scan, read, append, update.
 
-use super::layouts::{Settings, TableLayout, layout};
+use super::layouts::{PageSettings, TableLayout, layout};
 use super::medium::{Cost, Medium};
 use super::schema::{Column, columns, names};
 use super::staging::Staged;
@@ -21,22 +21,22 @@ const BATCH_RECORDS: u64 = 1 << 20;
 const PARQUET_RECORDS: usize = 1 << 16;
 
 /// A table on a device.
-pub struct Table {
+pub struct SledTable {
     pub(super) columns: Vec<Column>,
     pub(super) strings: Vec<Dictionary>,
-    pub(super) settings: Settings,
+    pub(super) settings: PageSettings,
     pub(super) layout: Box<dyn TableLayout>,
     pub(super) medium: Box<dyn Medium>,
     pub(super) records: u64,
 }
 
-impl Table {
+impl SledTable {
     /// An empty table with the columns of `schema` on `medium`.
     ///
     /// # Errors
     /// [`Error::Key`] for a device that is no single sled, a column that no page
     /// holds, or settings that do not fit them.
-    pub fn new(schema: &Schema, medium: Box<dyn Medium>, settings: Settings) -> Result<Self> {
+    pub fn new(schema: &Schema, medium: Box<dyn Medium>, settings: PageSettings) -> Result<Self> {
         let device = medium.device();
         let Some(mems) = device.mems() else {
             return Err(Error::Key(format!(
@@ -61,7 +61,7 @@ impl Table {
     pub fn load(
         reader: &mut dyn RecordBatchReader,
         medium: Box<dyn Medium>,
-        settings: Settings,
+        settings: PageSettings,
     ) -> Result<Self> {
         let mut table = Self::new(&reader.schema(), medium, settings)?;
         let mut some = Vec::new();
@@ -79,7 +79,11 @@ impl Table {
     }
 
     /// A table of the records of a Parquet file.
-    pub fn load_parquet(path: &Path, medium: Box<dyn Medium>, settings: Settings) -> Result<Self> {
+    pub fn load_parquet(
+        path: &Path,
+        medium: Box<dyn Medium>,
+        settings: PageSettings,
+    ) -> Result<Self> {
         let opened = ParquetFile::open(path).and_then(|file| file.batches(None, PARQUET_RECORDS));
         let mut reader = opened.map_err(|problem| Error::spec(path, problem))?;
         Self::load(&mut reader, medium, settings).map_err(|error| match error {
@@ -100,7 +104,7 @@ impl Table {
     }
 
     /// The settings of its layout.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &PageSettings {
         &self.settings
     }
 

@@ -30,9 +30,9 @@ pub(super) struct ColumnsWriter {
     file: SerializedFileWriter<PendingFile>,
     schema: SchemaRef,
     /// How columns are written.
-    usual: Settings,
+    usual: WriterSettings,
     /// How columns are written that are constant at the start of a row group.
-    constant: Settings,
+    constant: WriterSettings,
     /// Rows of a full group.
     group_rows: usize,
     /// The columns of the group being written; none between two groups.
@@ -44,7 +44,7 @@ pub(super) struct ColumnsWriter {
 }
 
 /// What the writers of columns are made from.
-struct Settings {
+struct WriterSettings {
     properties: WriterPropertiesPtr,
     factory: ArrowRowGroupWriterFactory,
 }
@@ -175,11 +175,11 @@ fn begin<W: Write + Send>(
     file: W,
     schema: &SchemaRef,
     properties: WriterProperties,
-) -> Result<(SerializedFileWriter<W>, Settings)> {
+) -> Result<(SerializedFileWriter<W>, WriterSettings)> {
     let writer = ArrowWriter::try_new(file, Arc::clone(schema), Some(properties.clone()))?;
     let (file, factory) = writer.into_serialized_writer()?;
     let properties = Arc::new(properties);
-    Ok((file, Settings { properties, factory }))
+    Ok((file, WriterSettings { properties, factory }))
 }
 
 /// What returns the values of an array of this type, if they are whole numbers.

@@ -9,7 +9,7 @@ use sledsim_base::request::{Extent, Op};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::catalog::Device;
 use sledsim_experiments::relational::{
-    Cost, Drive, Medium, Settings, Store, Table, TableLayoutKind,
+    Cost, Drive, Medium, PageSettings, SledTable, Store, TableLayoutKind,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -146,12 +146,12 @@ fn data(records: usize, seed: u64) -> RecordBatch {
     RecordBatch::try_from_iter(WIDTHS.iter().enumerate().map(column)).expect("of one length")
 }
 
-fn loaded(data: &RecordBatch, medium: Box<dyn Medium>, settings: Settings) -> Table {
+fn loaded(data: &RecordBatch, medium: Box<dyn Medium>, settings: PageSettings) -> SledTable {
     // In parts, as a reader hands them out.
     let part = |first: usize| Ok(data.slice(first, 1000.min(data.num_rows() - first)));
     let parts: Vec<_> = (0..data.num_rows()).step_by(1000).map(part).collect();
     let mut reader = RecordBatchIterator::new(parts, data.schema());
-    Table::load(&mut reader, medium, settings).expect("a table")
+    SledTable::load(&mut reader, medium, settings).expect("a table")
 }
 
 /// All values, column by column.
@@ -167,7 +167,7 @@ fn values(batches: &[RecordBatch]) -> Vec<Vec<Vec<u8>>> {
     all
 }
 
-fn whole(table: &mut Table) -> (Vec<Vec<Vec<u8>>>, Cost) {
+fn whole(table: &mut SledTable) -> (Vec<Vec<Vec<u8>>>, Cost) {
     let (batches, cost) = table.scan(&[0, 1, 2], 0, table.records()).expect("all");
     (values(&batches), cost)
 }
@@ -178,8 +178,8 @@ fn small() -> Device {
     device
 }
 
-fn settings(kind: TableLayoutKind) -> Settings {
-    Settings { kind, ..Settings::default() }
+fn settings(kind: TableLayoutKind) -> PageSettings {
+    PageSettings { kind, ..PageSettings::default() }
 }
 
 proptest! {

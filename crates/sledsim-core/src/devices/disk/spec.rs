@@ -3,7 +3,7 @@
 //! The keys are described in `docs/reference/disks.md`.
 
 use super::arm::Disk;
-use super::controller::{Controller, Settings, WriteBack};
+use super::controller::{Controller, ControllerSettings, WriteBack};
 use super::drive::Drive;
 use super::geometry::{Geometry, GeometryError, ZoneSpec};
 use super::mapping::Mapping;
@@ -32,7 +32,7 @@ pub struct DiskSpec {
     /// The mechanical part.
     pub drive: Arc<Drive>,
     /// Bus, overheads and buffer.
-    pub settings: Settings,
+    pub settings: ControllerSettings,
     /// Power by state, and the power policy.
     pub power: Option<DiskPower>,
     surfaces: u32,
@@ -83,7 +83,7 @@ impl DiskSpec {
         };
         Ok(Self {
             drive: Arc::new(drive),
-            settings: Settings::read(keys)?,
+            settings: ControllerSettings::read(keys)?,
             power: DiskPower::read(keys)?,
             surfaces,
             cylinders,

@@ -1,7 +1,7 @@
 //! Accesses: the passes of a request, each with the seek before it.
 
 use super::kinematics::Kinematics;
-use super::motion::{Direction, Motion, Seek, State, XSeek};
+use super::motion::{Direction, Motion, Seek, SledState, XSeek};
 use super::moves_ahead::MovesAhead;
 use super::passes::{Pass, Passes};
 use crate::devices::mems::parallel::Planner;
@@ -43,7 +43,7 @@ type Run = SmallVec<[Pass; 64]>;
 pub fn access<K: Kinematics>(
     motion: &Motion<K>,
     rule: DirectionRule,
-    state: &mut State,
+    state: &mut SledState,
     extents: &[Extent],
     ahead: &mut MovesAhead,
     elapsed_s: f64,
@@ -60,7 +60,7 @@ pub fn access<K: Kinematics>(
 pub fn access_rows<K: Kinematics>(
     motion: &Motion<K>,
     rule: DirectionRule,
-    state: &mut State,
+    state: &mut SledState,
     extents: &[Extent],
     ahead: &mut MovesAhead,
     mut elapsed_s: f64,
@@ -83,7 +83,7 @@ pub fn access_rows<K: Kinematics>(
 /// As [`access`] under [`DirectionRule::BestRun`].
 pub fn access_runs<K: Kinematics>(
     motion: &Motion<K>,
-    state: &mut State,
+    state: &mut SledState,
     extents: &[Extent],
     mut elapsed_s: f64,
     emit: &mut impl Emit,
@@ -107,7 +107,7 @@ pub fn access_runs<K: Kinematics>(
 pub fn first_seek<K: Kinematics>(
     motion: &Motion<K>,
     rule: DirectionRule,
-    state: &State,
+    state: &SledState,
     extents: &[Extent],
 ) -> Option<Seek> {
     if rule == DirectionRule::BestRun {
@@ -126,7 +126,7 @@ pub fn first_seek<K: Kinematics>(
 pub fn access_planned<K: Kinematics>(
     motion: &Motion<K>,
     rule: DirectionRule,
-    state: &mut State,
+    state: &mut SledState,
     plan: &Planner,
     mut elapsed_s: f64,
     mut emit: impl FnMut(Step, usize),
@@ -165,7 +165,7 @@ pub fn access_planned<K: Kinematics>(
 pub fn first_planned_seek<K: Kinematics>(
     motion: &Motion<K>,
     rule: DirectionRule,
-    state: &State,
+    state: &SledState,
     plan: &Planner,
 ) -> Option<Seek> {
     let sweep = (plan.passes()).chunk_by(|a, b| (a.cylinder, a.sweep) == (b.cylinder, b.sweep));
@@ -187,7 +187,7 @@ pub fn first_planned_seek<K: Kinematics>(
 
 /// The X part of the seek to a pass.
 #[inline(always)]
-fn x_seek<K: Kinematics>(motion: &Motion<K>, state: &State, pass: &Pass) -> XSeek {
+fn x_seek<K: Kinematics>(motion: &Motion<K>, state: &SledState, pass: &Pass) -> XSeek {
     motion.x_seek(state.x_m, motion.geometry.x_m(pass.cylinder))
 }
 
@@ -196,7 +196,7 @@ fn x_seek<K: Kinematics>(motion: &Motion<K>, state: &State, pass: &Pass) -> XSee
 #[expect(clippy::too_many_arguments, reason = "one call, inlined, three times")]
 fn step<K: Kinematics>(
     motion: &Motion<K>,
-    state: &mut State,
+    state: &mut SledState,
     pass: &Pass,
     x: &XSeek,
     forced: Option<Direction>,
@@ -228,7 +228,7 @@ fn step<K: Kinematics>(
 
 /// The faster of the seeks to the two ends of a run, and whether it starts an upward
 /// sweep.
-fn seek_to_run<K: Kinematics>(motion: &Motion<K>, state: &State, run: &[Pass]) -> (Seek, bool) {
+fn seek_to_run<K: Kinematics>(motion: &Motion<K>, state: &SledState, run: &[Pass]) -> (Seek, bool) {
     let (first, last) = (run[0], run[run.len() - 1]);
     let (low, high) = (first.row.min(last.row), first.row.max(last.row));
     let x_m = motion.geometry.x_m(first.cylinder);

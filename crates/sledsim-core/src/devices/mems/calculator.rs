@@ -3,7 +3,7 @@
 use super::access::{DirectionRule, access, access_planned};
 use super::idle::park_state;
 use super::kinematics::{Kinematics, MotionState};
-use super::motion::{Direction, Motion, Seek, State};
+use super::motion::{Direction, Motion, Seek, SledState};
 use super::moves_ahead::MovesAhead;
 use super::spec::{Mems, WithMotion};
 use crate::devices::mems::parallel::{Parallel, Planner};
@@ -104,7 +104,7 @@ struct MotionCalculator<K> {
     motion: Motion<K>,
     rule: DirectionRule,
     parallel: Parallel,
-    parked: State,
+    parked: SledState,
     /// Whether the kinematics need positions on whole bits.
     whole_bits: bool,
     /// Half the travel in X and Y.
@@ -142,7 +142,7 @@ impl<K: Kinematics> MotionCalculator<K> {
         )))
     }
 
-    fn state(&self, point: &Point) -> Result<State> {
+    fn state(&self, point: &Point) -> Result<SledState> {
         let bit_m = self.motion.geometry.bit_m;
         let place = |name: &str, place_m: f64, reach_m: f64| {
             within(name, place_m, reach_m)?;
@@ -153,7 +153,7 @@ impl<K: Kinematics> MotionCalculator<K> {
         let x_m = place("x", point.x_m, self.reach_m.0)?;
         let y_m = place("y", point.y_m, self.reach_m.1)?;
         let y = self.motion.point(y_m, point.direction);
-        Ok(State { x_m, y, turning_s: 0.0 })
+        Ok(SledState { x_m, y, turning_s: 0.0 })
     }
 }
 
@@ -232,8 +232,8 @@ impl<K: Kinematics + Debug> Calculator for MotionCalculator<K> {
     }
 }
 
-impl From<State> for Point {
-    fn from(state: State) -> Self {
+impl From<SledState> for Point {
+    fn from(state: SledState) -> Self {
         Self { x_m: state.x_m, y_m: state.y.y_m, direction: state.y.direction }
     }
 }

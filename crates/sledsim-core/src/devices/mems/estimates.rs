@@ -7,7 +7,7 @@
 use super::access::DirectionRule;
 use super::geometry::Geometry;
 use super::kinematics::Kinematics;
-use super::motion::{Direction, Motion, State};
+use super::motion::{Direction, Motion, SledState};
 use crate::model::mechanism::Start;
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
@@ -64,7 +64,7 @@ impl Estimates {
     pub fn within<K: Kinematics>(
         &self,
         motion: &Motion<K>,
-        state: &State,
+        state: &SledState,
         startup_s: f64,
         start: &Start,
         limit: Nanos,

@@ -1,7 +1,7 @@
 //! Where a sled is while it has no work.
 
 use super::kinematics::Kinematics;
-use super::motion::{Direction, Motion, State};
+use super::motion::{Direction, Motion, SledState};
 
 /// What the sled does after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Park {
 }
 
 /// The state of a parked sled.
-pub fn park_state<K: Kinematics>(motion: &Motion<K>, park: Park) -> State {
+pub fn park_state<K: Kinematics>(motion: &Motion<K>, park: Park) -> SledState {
     let geometry = &motion.geometry;
     let (x_m, y) = match park {
         Park::MiddleLbn => {
@@ -33,12 +33,12 @@ pub fn park_state<K: Kinematics>(motion: &Motion<K>, park: Park) -> State {
         }
         Park::Centre => (0.0, motion.point(0.0, Direction::Up)),
     };
-    State { x_m, y, turning_s: 0.0 }
+    SledState { x_m, y, turning_s: 0.0 }
 }
 
 /// The state of a sled after coasting for `idle_s` from `state`: a triangle wave at
 /// access velocity with one turnaround at each end of the travel.
-pub(super) fn coast<K: Kinematics>(motion: &Motion<K>, state: State, idle_s: f64) -> State {
+pub(super) fn coast<K: Kinematics>(motion: &Motion<K>, state: SledState, idle_s: f64) -> SledState {
     let reach_m = motion.drive.reach_y_m;
     let speed_m_s = motion.drive.access_m_s;
     let turn_s = motion.turnaround_s(reach_m, Direction::Up);
@@ -60,11 +60,11 @@ pub(super) fn coast<K: Kinematics>(motion: &Motion<K>, state: State, idle_s: f64
     let turning_s = into_s - sweep_s;
     if turning_s < 0.0 {
         let y_m = sign * (speed_m_s * into_s - reach_m);
-        return State { y: motion.point(y_m, direction), ..state };
+        return SledState { y: motion.point(y_m, direction), ..state };
     }
     let back = match direction {
         Direction::Up => Direction::Down,
         Direction::Down => Direction::Up,
     };
-    State { y: motion.point(sign * reach_m, back), turning_s: turn_s - turning_s, ..state }
+    SledState { y: motion.point(sign * reach_m, back), turning_s: turn_s - turning_s, ..state }
 }

@@ -61,7 +61,7 @@ impl YPoint {
 
 /// Position and direction of the sled, at rest in X.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct State {
+pub struct SledState {
     /// Metres from the centre in X.
     pub x_m: f64,
     /// Y and its direction.
@@ -269,7 +269,7 @@ impl<K: Kinematics> Motion<K> {
     }
 
     /// The seek from `from` to `x_m` and `to`.
-    pub fn seek(&self, from: &State, x_m: f64, to: &YPoint) -> Seek {
+    pub fn seek(&self, from: &SledState, x_m: f64, to: &YPoint) -> Seek {
         let x = self.x_seek(from.x_m, x_m);
         Seek::of(&x, &self.y_seek(&from.y, to, x.total_s > 0.0), from.turning_s)
     }
@@ -277,7 +277,13 @@ impl<K: Kinematics> Motion<K> {
     /// The faster of the seeks to `up` and to `down`, and whether it is the one to
     /// `up`. Down wins ties.
     #[inline]
-    pub fn faster_seek(&self, from: &State, x_m: f64, up: &YPoint, down: &YPoint) -> (Seek, bool) {
+    pub fn faster_seek(
+        &self,
+        from: &SledState,
+        x_m: f64,
+        up: &YPoint,
+        down: &YPoint,
+    ) -> (Seek, bool) {
         let x = self.x_seek(from.x_m, x_m);
         let [up, down] = [up, down].map(|to| self.y_seek(&from.y, to, x.total_s > 0.0));
         let [up_s, down_s] = [up, down].map(|y| x.or_longer(y.total_s + from.turning_s));
@@ -290,7 +296,7 @@ impl<K: Kinematics> Motion<K> {
     #[inline(always)] // hot: once a pass
     pub(super) fn seek_to_row(
         &self,
-        from: &State,
+        from: &SledState,
         x: &XSeek,
         row: u32,
         forced: Option<Direction>,
@@ -303,7 +309,7 @@ impl<K: Kinematics> Motion<K> {
 
     fn any_seek(
         &self,
-        from: &State,
+        from: &SledState,
         x: &XSeek,
         row: u32,
         forced: Option<Direction>,

@@ -6,7 +6,7 @@ use super::access::{
 use super::estimates::{Estimates, on_cylinder};
 use super::idle::{Idle, Park, coast, park_state};
 use super::kinematics::Kinematics;
-use super::motion::{Direction, Motion, State};
+use super::motion::{Direction, Motion, SledState};
 use super::moves_ahead::MovesAhead;
 use super::parallel::Parallel;
 use super::planning::Planning;
@@ -46,9 +46,9 @@ pub struct Behaviour {
 pub struct Sled<K> {
     motion: Motion<K>,
     behaviour: Behaviour,
-    parked: State,
+    parked: SledState,
     /// State after the last request.
-    state: State,
+    state: SledState,
     /// End of the last request; before the first, the time at which the sled is ready.
     free: Nanos,
     /// Idle timeout and learning.
@@ -133,7 +133,7 @@ impl<K: Kinematics> Sled<K> {
     }
 
     /// Plans `request` at `at` for a sled in `state`.
-    fn plan(&self, plans: &Planning, at: Nanos, state: &State, request: &Request) {
+    fn plan(&self, plans: &Planning, at: Nanos, state: &SledState, request: &Request) {
         let reach = plans.parallel.micropositioning.at(at);
         let from = self.motion.geometry.nearest_cylinder(state.x_m);
         let mut planner = plans.planner.borrow_mut();
@@ -173,7 +173,7 @@ impl<K: Kinematics> Sled<K> {
     }
 
     /// The state at `at`, and the time to wake up or to become ready first.
-    fn state_at(&self, at: Nanos) -> (State, f64) {
+    fn state_at(&self, at: Nanos) -> (SledState, f64) {
         let idle = at.since(self.free);
         if self.watch.is_inactive(idle) {
             return (self.parked, self.behaviour.startup_s);
@@ -410,7 +410,7 @@ impl<K: Kinematics> Mechanism for Sled<K> {
             (0, _) => 1.0,
             _ => -1.0,
         };
-        let state = State {
+        let state = SledState {
             x_m: x_m + off * motion.geometry.bit_m,
             y: motion.point(start.y_m + f64::from(step.direction) * servo_m, start.direction),
             turning_s: 0.0,

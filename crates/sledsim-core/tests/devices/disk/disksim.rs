@@ -4,7 +4,7 @@ use crate::common::{csv, device, reference};
 use sledsim_base::request::Extent;
 use sledsim_core::devices::mems::access::{DirectionRule, access};
 use sledsim_core::devices::mems::kinematics::Kinematics;
-use sledsim_core::devices::mems::motion::{Direction, Motion, State};
+use sledsim_core::devices::mems::motion::{Direction, Motion, SledState};
 use sledsim_core::devices::mems::moves_ahead::MovesAhead;
 use sledsim_core::devices::mems::spec::WithMotion;
 use sledsim_core::model::mechanism::Step;
@@ -35,7 +35,7 @@ impl WithMotion for Replay {
                 .into_iter()
                 .find(|edge| (edge.y_m - y_m).abs() < 0.1 * bit_m)
                 .expect("the start is a row edge");
-            let mut start = State { x_m: number(4) * bit_m, y, turning_s: 0.0 };
+            let mut start = SledState { x_m: number(4) * bit_m, y, turning_s: 0.0 };
             let extent = Extent { lbn: number(1) as u64, blocks: number(2) as u32 };
             let mut steps: Vec<Step> = Vec::new();
             access(

@@ -2,7 +2,7 @@
 
 use super::blocks::{Fields, command, submit_without_data};
 use crate::command::CommandKind;
-use crate::scsi::table::{Call, Entry, Run};
+use crate::scsi::table::{Call, Entry, Handler};
 use crate::scsi::task::Responder;
 use crate::scsi::unit::MAXIMUM_BLOCKS;
 use sledsim_base::units::BLOCK_BYTES;
@@ -15,22 +15,22 @@ pub(super) static COMMANDS: [Entry; 4] = [
     Entry::new(
         0x35,
         &[0x35, IMMEDIATE, 255, 255, 255, 255, 31, 255, 255, 0],
-        Run::Later(synchronize),
+        Handler::Later(synchronize),
     ),
     Entry::new(
         0x91,
         &[0x91, IMMEDIATE, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 31, 0],
-        Run::Later(synchronize),
+        Handler::Later(synchronize),
     ),
     Entry::new(
         0x34,
         &[0x34, IMMEDIATE, 255, 255, 255, 255, 31, 255, 255, 0],
-        Run::Later(prefetch),
+        Handler::Later(prefetch),
     ),
     Entry::new(
         0x90,
         &[0x90, IMMEDIATE, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 31, 0],
-        Run::Later(prefetch),
+        Handler::Later(prefetch),
     ),
 ];
 

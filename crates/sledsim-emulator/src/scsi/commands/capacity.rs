@@ -6,18 +6,18 @@
 use super::parallel;
 use crate::scsi::bytes::{be32, be64, put, truncated};
 use crate::scsi::sense::Sense;
-use crate::scsi::table::{Call, Entry, Run};
+use crate::scsi::table::{Call, Entry, Handler};
 use sledsim_base::units::BLOCK_BYTES;
 
 /// Partial medium indicator.
 const PMI: u8 = 1 << 0;
 
 pub(super) static COMMANDS: [Entry; 2] = [
-    Entry::new(0x25, &[0x25, 0, 255, 255, 255, 255, 0, 0, PMI, 0], Run::Now(short)),
+    Entry::new(0x25, &[0x25, 0, 255, 255, 255, 255, 0, 0, PMI, 0], Handler::Now(short)),
     Entry::new(
         0x9e,
         &[0x9e, 0x10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, PMI, 0],
-        Run::Now(long),
+        Handler::Now(long),
     )
     .action(0x10),
 ];

@@ -4,7 +4,7 @@ use super::blocks::{DPO, FUA, Fields, command, data_out, submit_then, whole_bloc
 use crate::command::CommandKind;
 use crate::export::{Exchange, Unchanged};
 use crate::scsi::sense::Sense;
-use crate::scsi::table::{Call, Entry, Run};
+use crate::scsi::table::{Call, Entry, Handler};
 use crate::scsi::task::Responder;
 use crate::scsi::unit::LogicalUnit;
 use crate::timeline::{Answer, Reply};
@@ -21,13 +21,13 @@ pub(super) static COMMANDS: [Entry; 2] = [
     Entry::new(
         0x89,
         &[0x89, FLAGS, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 255, 31, 0],
-        Run::Later(compare_and_write),
+        Handler::Later(compare_and_write),
     )
     .takes(|cdb| 2 * count(cdb) * BLOCK_BYTES),
     Entry::new(
         0x8b,
         &[0x8b, FLAGS, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 31, 0],
-        Run::Later(or_write),
+        Handler::Later(or_write),
     )
     .takes(data_out),
 ];

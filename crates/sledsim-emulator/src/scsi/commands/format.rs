@@ -7,7 +7,7 @@
 use super::blocks::{command, submit_without_data};
 use crate::command::{Command, CommandKind};
 use crate::scsi::sense::Sense;
-use crate::scsi::table::{Call, Entry, Run};
+use crate::scsi::table::{Call, Entry, Handler};
 use crate::scsi::task::Responder;
 use sledsim_base::units::BLOCK_BYTES;
 
@@ -23,9 +23,12 @@ const OPTIONS_VALID: u8 = 1 << 7;
 const OPTIONS: u8 = 7 << 4;
 const IMMEDIATE: u8 = 1 << 1;
 
-pub(super) static COMMANDS: [Entry; 1] =
-    [Entry::new(0x04, &[0x04, LONG_LIST | FORMAT_DATA | DEFECTS, 0, 0, 0, 0], Run::Later(format))
-        .takes(|cdb| header_bytes(cdb) as u64)];
+pub(super) static COMMANDS: [Entry; 1] = [Entry::new(
+    0x04,
+    &[0x04, LONG_LIST | FORMAT_DATA | DEFECTS, 0, 0, 0, 0],
+    Handler::Later(format),
+)
+.takes(|cdb| header_bytes(cdb) as u64)];
 
 /// Number of bytes in the header of the parameter list; 0 without a parameter list.
 fn header_bytes(cdb: &[u8]) -> usize {

@@ -3,7 +3,7 @@
 use super::product_data;
 use crate::scsi::bytes::{be16, put, truncated};
 use crate::scsi::sense::Sense;
-use crate::scsi::table::{AnyCall, Entry, Run};
+use crate::scsi::table::{AnyCall, Entry, Handler};
 
 /// The version of sledsim without its last part, which would not fit.
 const REVISION: &str =
@@ -13,7 +13,7 @@ const REVISION: &str =
 const EVPD: u8 = 1 << 0;
 
 pub(super) static COMMANDS: [Entry; 1] =
-    [Entry::new(0x12, &[0x12, EVPD, 255, 255, 255, 0], Run::Any(inquiry))];
+    [Entry::new(0x12, &[0x12, EVPD, 255, 255, 255, 0], Handler::Any(inquiry))];
 
 /// The vendor.
 pub(super) const VENDOR: &[u8; 8] = b"SLEDSIM ";

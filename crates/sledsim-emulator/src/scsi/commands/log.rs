@@ -5,7 +5,7 @@
 
 use crate::scsi::bytes::{be16, truncated};
 use crate::scsi::sense::Sense;
-use crate::scsi::table::{Call, Entry, Run};
+use crate::scsi::table::{Call, Entry, Handler};
 use crate::scsi::unit::LogicalUnit;
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub(super) static COMMANDS: [Entry; 1] = [Entry::new(
     0x4d,
     // Of the page controls only those of current values: bit 7 is for default ones.
     &[0x4d, 0, 0x7f, 255, 0, 255, 255, 255, 255, 0],
-    Run::Now(log_sense),
+    Handler::Now(log_sense),
 )];
 
 /// Supported pages.

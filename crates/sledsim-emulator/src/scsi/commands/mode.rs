@@ -4,7 +4,7 @@
 use super::mode_pages::{ModePage, PAGES};
 use crate::scsi::bytes::{be16, put, truncated};
 use crate::scsi::sense::{Key, Sense};
-use crate::scsi::table::{Call, Entry, Run};
+use crate::scsi::table::{Call, Entry, Handler};
 use crate::scsi::unit::{LogicalUnit, UnitSettings};
 use sledsim_base::units::BLOCK_BYTES;
 
@@ -13,11 +13,15 @@ const DBD: u8 = 1 << 3;
 const PF: u8 = 1 << 4;
 
 pub(super) static COMMANDS: [Entry; 4] = [
-    Entry::new(0x1a, &[0x1a, DBD, 255, 255, 255, 0], Run::Now(mode_sense)),
-    Entry::new(0x5a, &[0x5a, LLBAA | DBD, 255, 255, 0, 0, 0, 255, 255, 0], Run::Now(mode_sense)),
+    Entry::new(0x1a, &[0x1a, DBD, 255, 255, 255, 0], Handler::Now(mode_sense)),
+    Entry::new(
+        0x5a,
+        &[0x5a, LLBAA | DBD, 255, 255, 0, 0, 0, 255, 255, 0],
+        Handler::Now(mode_sense),
+    ),
     // Pages cannot be saved: SP is refused.
-    Entry::new(0x15, &[0x15, PF, 0, 0, 255, 0], Run::Now(mode_select)).takes(data_out),
-    Entry::new(0x55, &[0x55, PF, 0, 0, 0, 0, 0, 255, 255, 0], Run::Now(mode_select))
+    Entry::new(0x15, &[0x15, PF, 0, 0, 255, 0], Handler::Now(mode_select)).takes(data_out),
+    Entry::new(0x55, &[0x55, PF, 0, 0, 0, 0, 0, 255, 255, 0], Handler::Now(mode_select))
         .takes(data_out),
 ];
 

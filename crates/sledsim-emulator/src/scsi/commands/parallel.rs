@@ -15,7 +15,7 @@
 use crate::parallel_interface::Interface;
 use crate::scsi::bytes::{be32, be64, put, truncated};
 use crate::scsi::sense::Sense;
-use crate::scsi::table::{Call, Entry, Run};
+use crate::scsi::table::{Call, Entry, Handler};
 use crate::scsi::unit::LogicalUnit;
 use sledsim_base::units::Nanos;
 
@@ -27,25 +27,25 @@ pub(super) static COMMANDS: [Entry; 4] = [
     Entry::new(
         OPCODE,
         &[OPCODE, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 0, 0],
-        Run::Now(parallelism),
+        Handler::Now(parallelism),
     )
     .action(0x00),
     Entry::new(
         OPCODE,
         &[OPCODE, 0x01, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0],
-        Run::Now(equivalent),
+        Handler::Now(equivalent),
     )
     .action(0x01),
     Entry::new(
         OPCODE,
         &[OPCODE, 0x02, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0],
-        Run::Now(conflicting),
+        Handler::Now(conflicting),
     )
     .action(0x02),
     Entry::new(
         OPCODE,
         &[OPCODE, 0x03, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0],
-        Run::Now(boundaries),
+        Handler::Now(boundaries),
     )
     .action(0x03),
 ];

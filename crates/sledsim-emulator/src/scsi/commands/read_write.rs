@@ -4,40 +4,40 @@ use super::batches;
 use super::blocks::{DPO, FUA, Fields, command, data_out, read_media_then, whole_blocks};
 use crate::command::{Command, CommandKind};
 use crate::scsi::sense::Sense;
-use crate::scsi::table::{Call, Entry, Run};
+use crate::scsi::table::{Call, Entry, Handler};
 use crate::scsi::task::Responder;
 
 const FLAGS: u8 = DPO | FUA;
 
 #[rustfmt::skip]
 pub(super) static COMMANDS: [Entry; 8] = [
-    Entry::new(0x28, &[0x28, FLAGS, 255, 255, 255, 255, 31, 255, 255, 0], Run::Later(read)),
-    Entry::new(0x2a, &[0x2a, FLAGS, 255, 255, 255, 255, 31, 255, 255, 0], Run::Later(write))
+    Entry::new(0x28, &[0x28, FLAGS, 255, 255, 255, 255, 31, 255, 255, 0], Handler::Later(read)),
+    Entry::new(0x2a, &[0x2a, FLAGS, 255, 255, 255, 255, 31, 255, 255, 0], Handler::Later(write))
         .takes(data_out),
     Entry::new(
         0x88,
         &[0x88, FLAGS, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 31, 0],
-        Run::Later(read),
+        Handler::Later(read),
     ),
     Entry::new(
         0x8a,
         &[0x8a, FLAGS, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 31, 0],
-        Run::Later(write),
+        Handler::Later(write),
     )
     .takes(data_out),
     Entry::new(
         0xa8,
         &[0xa8, FLAGS, 255, 255, 255, 255, 255, 255, 255, 255, 31, 0],
-        Run::Later(read),
+        Handler::Later(read),
     ),
     Entry::new(
         0xaa,
         &[0xaa, FLAGS, 255, 255, 255, 255, 255, 255, 255, 255, 31, 0],
-        Run::Later(write),
+        Handler::Later(write),
     )
     .takes(data_out),
-    Entry::new(0x08, &[0x08, 31, 255, 255, 255, 0], Run::Later(read)),
-    Entry::new(0x0a, &[0x0a, 31, 255, 255, 255, 0], Run::Later(write)).takes(data_out),
+    Entry::new(0x08, &[0x08, 31, 255, 255, 255, 0], Handler::Later(read)),
+    Entry::new(0x0a, &[0x0a, 31, 255, 255, 255, 0], Handler::Later(write)).takes(data_out),
 ];
 
 fn read(call: &Call<'_>, responder: Responder) {

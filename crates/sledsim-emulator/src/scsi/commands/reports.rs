@@ -4,7 +4,7 @@
 use super::parallel;
 use crate::scsi::bytes::{be16, be32, put, truncated};
 use crate::scsi::sense::Sense;
-use crate::scsi::table::{AnyCall, Call, Entry, Run};
+use crate::scsi::table::{AnyCall, Call, Entry, Handler};
 use crate::scsi::unit::LogicalUnit;
 
 /// RCTD: asks for the timeouts of commands.
@@ -13,17 +13,17 @@ const RCTD: u8 = 1 << 7;
 const REPD: u8 = 1 << 7;
 
 pub(super) static COMMANDS: [Entry; 3] = [
-    Entry::new(0xa0, &[0xa0, 0, 255, 0, 0, 0, 255, 255, 255, 255, 0, 0], Run::Any(report_luns)),
+    Entry::new(0xa0, &[0xa0, 0, 255, 0, 0, 0, 255, 255, 255, 255, 0, 0], Handler::Any(report_luns)),
     Entry::new(
         0xa3,
         &[0xa3, 0x0c, RCTD | 7, 255, 255, 255, 255, 255, 255, 255, 0, 0],
-        Run::Now(operation_codes),
+        Handler::Now(operation_codes),
     )
     .action(0x0c),
     Entry::new(
         0xa3,
         &[0xa3, 0x0d, REPD, 0, 0, 0, 255, 255, 255, 255, 0, 0],
-        Run::Now(task_management),
+        Handler::Now(task_management),
     )
     .action(0x0d),
 ];

@@ -7,7 +7,7 @@ use crate::command::{Command, CommandKind};
 use crate::export::{BatchReply, CommandResult, Refusal};
 use crate::scsi::bytes::{be16, be32, be64};
 use crate::scsi::sense::Sense;
-use crate::scsi::table::{Call, Entry, Run, VARIABLE_LENGTH};
+use crate::scsi::table::{Call, Entry, Handler, VARIABLE_LENGTH};
 use crate::scsi::task::Responder;
 use crate::scsi::unit::MAXIMUM_BLOCKS;
 use sledsim_base::units::BLOCK_BYTES;
@@ -27,7 +27,7 @@ pub(super) static COMMANDS: [Entry; 2] = [
     Entry::new(
         0x9f,
         &[0x9f, 0x12, FLAGS, 0, 255, 255, 0, 0, 255, 255, 255, 255, 255, 255, 31, 0],
-        Run::Later(write_scattered),
+        Handler::Later(write_scattered),
     )
     .action(0x12)
     .takes(data_out),
@@ -37,7 +37,7 @@ pub(super) static COMMANDS: [Entry; 2] = [
             VARIABLE_LENGTH, 0, 0, 0, 0, 0, 31, ADDITIONAL, 0x00, 0x11, FLAGS, 0, 255, 255, 0, 0,
             255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255,
         ],
-        Run::Later(write_scattered),
+        Handler::Later(write_scattered),
     )
     .action(0x11)
     .takes(data_out),

@@ -5,7 +5,7 @@ use super::blocks::{command, submit_then};
 use crate::command::CommandKind;
 use crate::scsi::bytes::truncated;
 use crate::scsi::sense::Sense;
-use crate::scsi::table::{AnyCall, Call, Entry, Run};
+use crate::scsi::table::{AnyCall, Call, Entry, Handler};
 use crate::scsi::task::Responder;
 use crate::scsi::unit::LogicalUnit;
 use sledsim_core::model::Rest;
@@ -28,18 +28,18 @@ const SELFTEST: u8 = 1 << 2;
 const PF: u8 = 1 << 4;
 
 pub(super) static COMMANDS: [Entry; 4] = [
-    Entry::new(0x00, &[0x00, 0, 0, 0, 0, 0], Run::Now(test_unit_ready)),
-    Entry::new(0x03, &[0x03, DESC, 0, 0, 255, 0], Run::Any(request_sense)),
+    Entry::new(0x00, &[0x00, 0, 0, 0, 0, 0], Handler::Now(test_unit_ready)),
+    Entry::new(0x03, &[0x03, DESC, 0, 0, 255, 0], Handler::Any(request_sense)),
     Entry::new(
         0x1b,
         &[0x1b, IMMED, 0, 0, POWER_CONDITION | NO_FLUSH | LOEJ | START, 0],
-        Run::Always(start_stop),
+        Handler::Always(start_stop),
     ),
     Entry::new(
         0x1d,
         // No self-tests but the default one, and no parameters.
         &[0x1d, PF | SELFTEST | DEVOFFL | UNITOFFL, 0, 0, 0, 0],
-        Run::Now(send_diagnostic),
+        Handler::Now(send_diagnostic),
     ),
 ];
 

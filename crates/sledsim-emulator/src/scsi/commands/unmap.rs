@@ -6,7 +6,7 @@ use crate::command::{Command, CommandKind};
 use crate::errno::errno_of;
 use crate::scsi::bytes::{be16, be32, be64, put};
 use crate::scsi::sense::Sense;
-use crate::scsi::table::{Call, Entry, Run};
+use crate::scsi::table::{Call, Entry, Handler};
 use crate::scsi::task::Responder;
 use crate::scsi::unit::LogicalUnit;
 use sledsim_base::units::BLOCK_BYTES;
@@ -28,12 +28,12 @@ const DEALLOCATED: u8 = 1;
 // The bit ANCHOR is not there: nothing is anchored.
 #[rustfmt::skip]
 pub(super) static COMMANDS: [Entry; 2] = [
-    Entry::new(0x42, &[0x42, 0, 0, 0, 0, 0, 31, 255, 255, 0], Run::Later(unmap))
+    Entry::new(0x42, &[0x42, 0, 0, 0, 0, 0, 31, 255, 255, 0], Handler::Later(unmap))
         .takes(|cdb| u64::from(be16(cdb, 7))),
     Entry::new(
         0x9e,
         &[0x9e, 0x12, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0],
-        Run::Now(get_lba_status),
+        Handler::Now(get_lba_status),
     )
     .action(0x12),
 ];

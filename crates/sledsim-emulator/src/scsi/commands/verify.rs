@@ -4,7 +4,7 @@ use super::blocks::{DPO, Fields, command, data_out, read_media_then, submit_then
 use super::exchange::first_difference;
 use crate::command::{Command, CommandKind};
 use crate::scsi::sense::Sense;
-use crate::scsi::table::{Call, Entry, Run};
+use crate::scsi::table::{Call, Entry, Handler};
 use crate::scsi::task::Responder;
 use sledsim_base::units::BLOCK_BYTES;
 use std::sync::Arc;
@@ -21,36 +21,36 @@ const WRITE: u8 = DPO | WITH_ALL;
 
 #[rustfmt::skip]
 pub(super) static COMMANDS: [Entry; 6] = [
-    Entry::new(0x2f, &[0x2f, VERIFY, 255, 255, 255, 255, 31, 255, 255, 0], Run::Later(verify))
+    Entry::new(0x2f, &[0x2f, VERIFY, 255, 255, 255, 255, 31, 255, 255, 0], Handler::Later(verify))
         .takes(verified_data),
     Entry::new(
         0xaf,
         &[0xaf, VERIFY, 255, 255, 255, 255, 255, 255, 255, 255, 31, 0],
-        Run::Later(verify),
+        Handler::Later(verify),
     )
     .takes(verified_data),
     Entry::new(
         0x8f,
         &[0x8f, VERIFY, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 31, 0],
-        Run::Later(verify),
+        Handler::Later(verify),
     )
     .takes(verified_data),
     Entry::new(
         0x2e,
         &[0x2e, WRITE, 255, 255, 255, 255, 31, 255, 255, 0],
-        Run::Later(write_and_verify),
+        Handler::Later(write_and_verify),
     )
     .takes(data_out),
     Entry::new(
         0xae,
         &[0xae, WRITE, 255, 255, 255, 255, 255, 255, 255, 255, 31, 0],
-        Run::Later(write_and_verify),
+        Handler::Later(write_and_verify),
     )
     .takes(data_out),
     Entry::new(
         0x8e,
         &[0x8e, WRITE, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 31, 0],
-        Run::Later(write_and_verify),
+        Handler::Later(write_and_verify),
     )
     .takes(data_out),
 ];

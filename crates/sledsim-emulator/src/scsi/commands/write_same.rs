@@ -3,7 +3,7 @@
 use super::blocks::{Fields, command, submit};
 use crate::command::CommandKind;
 use crate::scsi::sense::Sense;
-use crate::scsi::table::{Call, Entry, Run};
+use crate::scsi::table::{Call, Entry, Handler};
 use crate::scsi::task::Responder;
 use sledsim_base::units::BLOCK_BYTES;
 
@@ -15,12 +15,12 @@ const NO_DATA: u8 = 1 << 0;
 // The bit ANCHOR is not there: nothing is anchored.
 #[rustfmt::skip]
 pub(super) static COMMANDS: [Entry; 2] = [
-    Entry::new(0x41, &[0x41, UNMAP, 255, 255, 255, 255, 31, 255, 255, 0], Run::Later(write_same))
+    Entry::new(0x41, &[0x41, UNMAP, 255, 255, 255, 255, 31, 255, 255, 0], Handler::Later(write_same))
         .takes(block),
     Entry::new(
         0x93,
         &[0x93, UNMAP | NO_DATA, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 31, 0],
-        Run::Later(write_same),
+        Handler::Later(write_same),
     )
     .takes(block),
 ];

@@ -2,7 +2,7 @@
 
 use super::squares::Struck;
 use super::word_code::BLOCK;
-use super::{State, TipStore};
+use super::{TipStore, TipsState};
 use crate::store::Store;
 use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::devices::mems::faults::{TipEvent, TipFailure};
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 impl TipStore {
     /// Applies an event.
-    pub(super) fn apply(&self, state: &mut State, event: TipEvent) -> io::Result<()> {
+    pub(super) fn apply(&self, state: &mut TipsState, event: TipEvent) -> io::Result<()> {
         match event {
             TipEvent::Started { defects, spares_left } => state.squares.start(defects, spares_left),
             TipEvent::Failed(failure) => self.fail(state, &failure)?,
@@ -31,7 +31,7 @@ impl TipStore {
     }
 
     /// Erases the sectors of a failed tip, and rebuilds them where they are to go.
-    fn fail(&self, state: &mut State, failure: &TipFailure) -> io::Result<()> {
+    fn fail(&self, state: &mut TipsState, failure: &TipFailure) -> io::Result<()> {
         // Before the sectors are gone.
         let before = state.squares.clone();
         let Some(struck) = state.squares.strike(failure) else {
@@ -79,7 +79,7 @@ impl TipStore {
     }
 
     /// Gives a block that has been read its sectors under replaced tips.
-    fn mend(&self, state: &mut State, lbn: u64) -> io::Result<()> {
+    fn mend(&self, state: &mut TipsState, lbn: u64) -> io::Result<()> {
         let missing = state.squares.missing(lbn);
         let mut word = self.words.read(lbn)?;
         if self.words.code.recover(&mut word, &missing).is_err() {
@@ -99,7 +99,7 @@ impl TipStore {
     /// written; adds up what it returns.
     fn each_written(
         &self,
-        state: &State,
+        state: &TipsState,
         struck: &Struck,
         visit: impl Fn(u64) -> io::Result<u64>,
     ) -> io::Result<u64> {

@@ -45,7 +45,7 @@ use words::Words;
 pub struct TipStore {
     words: Words,
     feed: Arc<TipFeed>,
-    state: RwLock<State>,
+    state: RwLock<TipsState>,
     is_read_only: bool,
     /// Blocks recovered for reads.
     recovered: AtomicU64,
@@ -54,7 +54,7 @@ pub struct TipStore {
 }
 
 #[derive(Debug)]
-struct State {
+struct TipsState {
     squares: Squares,
     transit: Transit,
     /// Whether no sector of any block is missing, and no bytes are saved elsewhere.
@@ -103,7 +103,7 @@ impl TipStore {
         Ok(Self {
             words: Words::new(WordCode::new(tips as usize, ecc as usize), data)?,
             feed,
-            state: RwLock::new(State {
+            state: RwLock::new(TipsState {
                 squares: Squares::new(mems.geometry, faults),
                 transit: Transit::default(),
                 is_whole: true,
@@ -118,7 +118,7 @@ impl TipStore {
     }
 
     /// The state after all events so far, to be changed.
-    fn changing(&self) -> io::Result<RwLockWriteGuard<'_, State>> {
+    fn changing(&self) -> io::Result<RwLockWriteGuard<'_, TipsState>> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let mut events = std::mem::take(&mut state.events);
         self.feed.take(&mut events);
@@ -130,7 +130,7 @@ impl TipStore {
     }
 
     /// The state after all events so far.
-    fn current(&self) -> io::Result<RwLockReadGuard<'_, State>> {
+    fn current(&self) -> io::Result<RwLockReadGuard<'_, TipsState>> {
         if self.feed.is_urgent() {
             drop(self.changing()?);
         }
@@ -138,7 +138,7 @@ impl TipStore {
     }
 
     /// Fills `bytes` with whole blocks from `first` on.
-    fn read_blocks(&self, state: &State, first: u64, bytes: &mut [u8]) -> io::Result<()> {
+    fn read_blocks(&self, state: &TipsState, first: u64, bytes: &mut [u8]) -> io::Result<()> {
         self.words.data.read(first * BLOCK_BYTES, bytes)?;
         if state.is_whole {
             return Ok(());
@@ -165,7 +165,7 @@ impl TipStore {
     /// Writes whole blocks from `first` on; squares in `late` have lost them since.
     fn write_blocks(
         &self,
-        state: &mut State,
+        state: &mut TipsState,
         first: u64,
         bytes: &[u8],
         late: &[u32],
@@ -188,7 +188,7 @@ impl TipStore {
     /// first block on and the place of `offset` in them.
     fn change(
         &self,
-        state: &mut State,
+        state: &mut TipsState,
         offset: u64,
         bytes: u64,
         late: &[u32],

@@ -15,7 +15,7 @@
 //! track boundaries. Those of one cylinder are kept: blocks of one class in it
 //! are of one class in every other, wherever their rows turn around.
 
-use super::{Emit, Run, Settings, TableLayout, extent, per_page, room};
+use super::{Emit, PageSettings, TableLayout, ValueRun, extent, per_page, room};
 use crate::relational::PAGE_BYTES;
 use crate::relational::schema::Column;
 use serde_json::{Map, Value, json};
@@ -121,7 +121,7 @@ impl Classes {
 }
 
 impl Capsule {
-    pub fn new(columns: &[Column], parallel: &Parallel, settings: &Settings) -> Result<Self> {
+    pub fn new(columns: &[Column], parallel: &Parallel, settings: &PageSettings) -> Result<Self> {
         let room = room(settings, HEADER_BYTES, PAGE_BYTES)?;
         let per_page = per_page(columns, room)?;
         let records = per_page.iter().copied().max().unwrap_or(1);
@@ -227,12 +227,12 @@ impl TableLayout for Capsule {
         self.groups * self.classes.track * self.records
     }
 
-    fn run(&self, column: usize, record: u64) -> Run {
+    fn run(&self, column: usize, record: u64) -> ValueRun {
         let attribute = &self.attributes[column];
         let (capsule, row) = (record / self.records, record % self.records);
         let lbn = self.page(capsule, attribute.first_page + row / attribute.per_page);
         let place = row % attribute.per_page;
-        Run {
+        ValueRun {
             at: lbn * BLOCK_BYTES + self.header + place * attribute.width,
             values: (attribute.per_page - place).min(self.records - row),
             stride: attribute.width,

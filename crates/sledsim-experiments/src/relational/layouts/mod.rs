@@ -55,7 +55,7 @@ impl TableLayoutKind {
 
 /// How a table is laid out.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct PageSettings {
     /// The layout.
     pub kind: TableLayoutKind,
     /// Bytes at the head of each page that hold no values; by default 32 of each
@@ -70,7 +70,7 @@ pub struct Settings {
     pub first_lbn: u64,
 }
 
-impl Default for Settings {
+impl Default for PageSettings {
     fn default() -> Self {
         Self {
             kind: TableLayoutKind::default(),
@@ -83,7 +83,7 @@ impl Default for Settings {
 
 /// Values of one column, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct ValueRun {
     /// The byte of the device at which the first value begins: LBN times 512 and
     /// the byte in the block.
     pub at: u64,
@@ -102,7 +102,7 @@ pub trait TableLayout: Send {
     fn capacity(&self) -> u64;
 
     /// The contiguous values of `column` from `record` on.
-    fn run(&self, column: usize, record: u64) -> Run;
+    fn run(&self, column: usize, record: u64) -> ValueRun;
 
     /// The records that are written together with `record` of `column`.
     fn unit(&self, column: usize, record: u64) -> Range<u64>;
@@ -136,7 +136,7 @@ pub trait TableLayout: Send {
 pub fn layout(
     columns: &[Column],
     parallel: &Parallel,
-    settings: &Settings,
+    settings: &PageSettings,
 ) -> Result<Box<dyn TableLayout>> {
     let blocks = parallel.geometry.blocks();
     if settings.first_lbn >= blocks {
@@ -157,7 +157,7 @@ pub fn layout(
 
 /// How many bytes a header of `settings`, by default `usual`, leaves of a page of
 /// `page` bytes.
-fn room(settings: &Settings, usual: u32, page: u32) -> Result<u32> {
+fn room(settings: &PageSettings, usual: u32, page: u32) -> Result<u32> {
     let header = settings.page_header_bytes.unwrap_or(usual);
     if header < page {
         return Ok(page - header);

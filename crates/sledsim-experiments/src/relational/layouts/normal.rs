@@ -3,7 +3,7 @@
 //!
 //! Every access to a record transfers its whole page.
 
-use super::{Emit, Run, Settings, TableLayout, by_track, extent, room};
+use super::{Emit, PageSettings, TableLayout, ValueRun, by_track, extent, room};
 use crate::relational::schema::Column;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
@@ -32,7 +32,7 @@ pub(super) struct Normal {
 }
 
 impl Normal {
-    pub fn new(columns: &[Column], parallel: &Parallel, settings: &Settings) -> Result<Self> {
+    pub fn new(columns: &[Column], parallel: &Parallel, settings: &PageSettings) -> Result<Self> {
         let room = room(settings, HEADER_BYTES, PAGE_BYTES)?;
         let mut record = 0;
         let mut offsets = Vec::with_capacity(columns.len());
@@ -76,10 +76,10 @@ impl TableLayout for Normal {
         self.pages * self.per_page
     }
 
-    fn run(&self, column: usize, record: u64) -> Run {
+    fn run(&self, column: usize, record: u64) -> ValueRun {
         let row = record % self.per_page;
         let at = self.page(record).start * BLOCK_BYTES + self.header;
-        Run {
+        ValueRun {
             at: at + row * self.record + self.offsets[column],
             values: self.per_page - row,
             stride: self.record,

@@ -5,7 +5,7 @@
 //! proportion to the pages they need, so that all columns can grow until the
 //! device is full.
 
-use super::{Emit, Run, Settings, TableLayout, by_track, extent, per_page, room};
+use super::{Emit, PageSettings, TableLayout, ValueRun, by_track, extent, per_page, room};
 use crate::relational::PAGE_BYTES;
 use crate::relational::schema::Column;
 use serde_json::{Map, Value, json};
@@ -42,7 +42,7 @@ impl ColumnTracks {
 }
 
 impl Vertical {
-    pub fn new(columns: &[Column], parallel: &Parallel, settings: &Settings) -> Result<Self> {
+    pub fn new(columns: &[Column], parallel: &Parallel, settings: &PageSettings) -> Result<Self> {
         let room = room(settings, HEADER_BYTES, PAGE_BYTES)?;
         let per_page = per_page(columns, room)?;
         let (first, last) = parallel.boundaries(settings.first_lbn)?;
@@ -85,10 +85,10 @@ impl TableLayout for Vertical {
         self.columns.iter().map(room).min().unwrap_or(0)
     }
 
-    fn run(&self, column: usize, record: u64) -> Run {
+    fn run(&self, column: usize, record: u64) -> ValueRun {
         let own = &self.columns[column];
         let row = record % own.per_page;
-        Run {
+        ValueRun {
             at: own.page(record) * BLOCK_BYTES + self.header + row * own.width,
             values: own.per_page - row,
             stride: own.width,

@@ -2,7 +2,7 @@
 
 use super::{laid, small_sled};
 use crate::common::device;
-use sledsim_core::layouts::Run;
+use sledsim_core::layouts::BlockRun;
 
 #[test]
 fn small_data_are_in_the_centre_and_large_ones_begin_at_the_edges() {
@@ -54,6 +54,6 @@ fn a_part_that_both_share_is_cut_where_small_data_end() {
             (428, 78, 5, "large"),
         ]
     );
-    assert_eq!(laid.layout().map(110), Run { lbn: 110, blocks: 10 });
-    assert_eq!(laid.layout().map(428), Run { lbn: 120, blocks: 78 });
+    assert_eq!(laid.layout().map(110), BlockRun { lbn: 110, blocks: 10 });
+    assert_eq!(laid.layout().map(428), BlockRun { lbn: 120, blocks: 78 });
 }

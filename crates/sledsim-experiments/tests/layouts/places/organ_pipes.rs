@@ -4,7 +4,7 @@ use super::{laid, small_disk, small_sled};
 use crate::common::device;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
-use sledsim_core::layouts::{Layout, Run};
+use sledsim_core::layouts::{BlockRun, Layout};
 use sledsim_core::model::source::Source;
 use sledsim_core::workloads::GeneratorSpec;
 use std::collections::BTreeMap;
@@ -150,6 +150,6 @@ fn the_law_zipf_is_that_of_the_workload() {
 fn blocks_that_fill_no_unit_stay_at_the_end() {
     let device = small_sled("g2", 1); // 506 blocks
     let laid = laid(&device, "name = 'organ_pipe'\nunit_blocks = 100");
-    assert_eq!(laid.layout().map(500), Run { lbn: 500, blocks: 6 });
+    assert_eq!(laid.layout().map(500), BlockRun { lbn: 500, blocks: 6 });
     assert_eq!(laid.layout().logical(505), 505);
 }

@@ -12,15 +12,15 @@ use arrow_schema::DataType;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::parallel::Parallel;
-use sledsim_experiments::relational::{Drive, Settings, Table, TableLayoutKind};
+use sledsim_experiments::relational::{Drive, PageSettings, SledTable, TableLayoutKind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const KINDS: [TableLayoutKind; 3] =
     [TableLayoutKind::Normal, TableLayoutKind::Vertical, TableLayoutKind::Capsule];
 
-fn settings(kind: TableLayoutKind) -> Settings {
-    Settings { kind, ..Settings::default() }
+fn settings(kind: TableLayoutKind) -> PageSettings {
+    PageSettings { kind, ..PageSettings::default() }
 }
 
 /// Any bytes, which the seed fixes.
@@ -61,17 +61,17 @@ fn drive(device: &Device) -> Box<Drive> {
     Box::new(Drive::new(device).expect("a single sled"))
 }
 
-fn table(data: &RecordBatch, device: &Device, settings: Settings) -> Table {
+fn table(data: &RecordBatch, device: &Device, settings: PageSettings) -> SledTable {
     let mut reader = arrow_array::RecordBatchIterator::new([Ok(data.clone())], data.schema());
-    Table::load(&mut reader, drive(device), settings).expect("a table")
+    SledTable::load(&mut reader, drive(device), settings).expect("a table")
 }
 
-fn all(table: &Table) -> Vec<usize> {
+fn all(table: &SledTable) -> Vec<usize> {
     (0..table.columns().len()).collect()
 }
 
 /// All of a table, in one batch.
-fn whole(table: &mut Table) -> RecordBatch {
+fn whole(table: &mut SledTable) -> RecordBatch {
     let (batches, _) = table.scan(&all(table), 0, table.records()).expect("all of it");
     assert_eq!(batches.len(), 1, "a small table");
     batches[0].clone()
@@ -90,7 +90,7 @@ fn small(cylinders: u32) -> Device {
 }
 
 /// Checks that each value has bytes of its own, within its page and the device.
-fn check_places(data: &RecordBatch, device: &Device, settings: Settings) {
+fn check_places(data: &RecordBatch, device: &Device, settings: PageSettings) {
     let widths: Vec<u64> = (data.columns().iter())
         .map(|c| c.data_type().primitive_width().unwrap_or_else(|| width(c)) as u64)
         .collect();

@@ -4,14 +4,14 @@ use super::{KINDS, check_places, of_widths, parallel, settings, small, table, wh
 use crate::common::device;
 use proptest::prelude::*;
 use sledsim_base::units::Nanos;
-use sledsim_experiments::relational::{Settings, TableLayoutKind};
+use sledsim_experiments::relational::{PageSettings, TableLayoutKind};
 
 #[test]
 fn figure_6_has_its_attributes_where_the_report_says() {
     let device = device("cmu2003", &[]);
     let parallel = parallel(&device);
     let data = of_widths(&[8, 16], 2 * 270 * 64, 1);
-    let bare = Settings { page_header_bytes: Some(0), ..settings(TableLayoutKind::Capsule) };
+    let bare = PageSettings { page_header_bytes: Some(0), ..settings(TableLayoutKind::Capsule) };
     let first = data.slice(0, 270 * 64);
     let one = table(&first, &device, bare);
     // The caption: a1 spans LBNs 0 to 269, a2 270 to 539 and 540 to 809.
@@ -76,7 +76,7 @@ proptest! {
             ("micropositioning_cylinders", reach),
         ]);
         let data = of_widths(&widths, records, 7);
-        let settings = Settings { kind: KINDS[kind], page_header_bytes: header, split, first_lbn };
+        let settings = PageSettings { kind: KINDS[kind], page_header_bytes: header, split, first_lbn };
         let room = 512 - u64::from(header.unwrap_or(32));
         let most = room / *widths.iter().min().expect("one") as u64;
         let pages: u64 = widths.iter().map(|w| most.div_ceil(room / *w as u64)).sum();
@@ -91,7 +91,7 @@ fn whole_capsules_leave_tracks_empty_and_split_ones_do_not() {
     let data = of_widths(&[40, 40, 40, 40], 12 * 270 * 5, 2);
     let device = small(8);
     for (split, wasted) in [(true, 0), (false, 2 * 2 * 270)] {
-        let settings = Settings { split, ..settings(TableLayoutKind::Capsule) };
+        let settings = PageSettings { split, ..settings(TableLayoutKind::Capsule) };
         check_places(&data, &device, settings);
         let facts = table(&data, &device, settings).to_json().expect("facts");
         assert_eq!(facts["wasted_blocks"], wasted);

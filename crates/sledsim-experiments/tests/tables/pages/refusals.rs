@@ -7,13 +7,13 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use sledsim_core::catalog::Device;
-use sledsim_experiments::relational::{Cost, Drive, Settings, Table, TableLayoutKind};
+use sledsim_experiments::relational::{Cost, Drive, PageSettings, SledTable, TableLayoutKind};
 use std::sync::Arc;
 
-fn refused(data: &RecordBatch, device: &Device, settings: Settings) -> String {
+fn refused(data: &RecordBatch, device: &Device, settings: PageSettings) -> String {
     let mut reader = arrow_array::RecordBatchIterator::new([Ok(data.clone())], data.schema());
-    let made =
-        Drive::new(device).and_then(|drive| Table::load(&mut reader, Box::new(drive), settings));
+    let made = Drive::new(device)
+        .and_then(|drive| SledTable::load(&mut reader, Box::new(drive), settings));
     match made {
         Ok(_) => panic!("should be refused"),
         Err(error) => error.to_string(),
@@ -91,18 +91,21 @@ fn unsupported_columns_are_refused_by_name() {
     );
     check_places(&wide(8168), &device, settings(TableLayoutKind::Normal));
     let list = Field::new("l", DataType::new_list(DataType::Int8, false), false);
-    let error =
-        Table::new(&Schema::new(vec![list]), drive(&device), settings(TableLayoutKind::Capsule));
+    let error = SledTable::new(
+        &Schema::new(vec![list]),
+        drive(&device),
+        settings(TableLayoutKind::Capsule),
+    );
     let error = error.err().expect("refused").to_string();
     assert!(error.starts_with("column 'l' is of type List("), "{error}");
-    let whole = Settings { split: false, ..settings(TableLayoutKind::Capsule) };
+    let whole = PageSettings { split: false, ..settings(TableLayoutKind::Capsule) };
     let error = refused(&of_widths(&[8, 400], 10, 1), &device, whole);
     assert_eq!(
         error,
         "split = false: a capsule has 61 pages, and a class of the device has room for 10, one for \
          each track of a cylinder"
     );
-    let late = Settings { first_lbn: 54_000, ..settings(TableLayoutKind::Normal) };
+    let late = PageSettings { first_lbn: 54_000, ..settings(TableLayoutKind::Normal) };
     let error = refused(&wide(8), &device, late);
     assert_eq!(error, "first_lbn = 54000: must be from 0 to 53999");
     let atlas = common::device("atlas10k", &[]);

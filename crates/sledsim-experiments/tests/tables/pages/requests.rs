@@ -3,7 +3,7 @@
 use super::{KINDS, all, of_widths, settings, small, table};
 use crate::common::device;
 use sledsim_base::units::Nanos;
-use sledsim_experiments::relational::{Cost, Settings, Table, TableLayoutKind};
+use sledsim_experiments::relational::{Cost, PageSettings, SledTable, TableLayoutKind};
 use std::collections::BTreeSet;
 
 #[test]
@@ -62,7 +62,7 @@ fn a_scan_of_whole_groups_is_track_sized_and_sequential() {
 fn requests_of_row_pages_end_where_tracks_do() {
     // 16 pages of 16 blocks from LBN 100 on: 170 of track 0 and 86 of track 1.
     let data = of_widths(&[8, 32, 15, 16], 16 * 115, 3);
-    let settings = Settings { first_lbn: 100, ..settings(TableLayoutKind::Normal) };
+    let settings = PageSettings { first_lbn: 100, ..settings(TableLayoutKind::Normal) };
     let mut table = table(&data, &small(2), settings);
     assert_eq!(table.lbns(&[0]).expect("ranges"), [(100, 355)]);
     let cost = table.scan(&[0], 0, 16 * 115).expect("all").1;
@@ -105,14 +105,14 @@ fn a_short_scan_moves_the_blocks_that_its_values_lie_in() {
 fn appends_and_updates_read_what_stays_in_their_pages() {
     let data = of_widths(&[8, 32, 15, 16], 60 * 300, 3);
     let device = small(20);
-    let cost = |kind, records: usize, change: &dyn Fn(&mut Table) -> Cost| {
+    let cost = |kind, records: usize, change: &dyn Fn(&mut SledTable) -> Cost| {
         let mut table = table(&data.slice(0, records), &device, settings(kind));
         let cost = change(&mut table);
         (cost.requests, cost.blocks)
     };
     let append = |from: usize, count: usize| {
         let more = data.slice(from, count);
-        move |table: &mut Table| table.append(std::slice::from_ref(&more)).expect("room")
+        move |table: &mut SledTable| table.append(std::slice::from_ref(&more)).expect("room")
     };
     // Capsules: 600 records fill ten; one more capsule takes 9 pages.
     assert_eq!(cost(TableLayoutKind::Capsule, 600, &append(600, 60)), (1, 9));
@@ -127,7 +127,9 @@ fn appends_and_updates_read_what_stays_in_their_pages() {
     assert_eq!(cost(TableLayoutKind::Vertical, 120, &append(120, 1)), (5, 5));
     let update = |first: u64, count: usize, columns: &[usize]| {
         let new = data.slice(5, count).project(columns).expect("columns");
-        move |table: &mut Table| table.update(first, std::slice::from_ref(&new)).expect("records")
+        move |table: &mut SledTable| {
+            table.update(first, std::slice::from_ref(&new)).expect("records")
+        }
     };
     // One column of one capsule: 4 pages, written whole.
     assert_eq!(cost(TableLayoutKind::Capsule, 600, &update(60, 60, &[1])), (1, 4));

@@ -8,7 +8,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use proptest::prelude::*;
-use sledsim_experiments::relational::{Settings, Table, TableLayoutKind};
+use sledsim_experiments::relational::{PageSettings, SledTable, TableLayoutKind};
 use std::sync::Arc;
 
 #[test]
@@ -19,7 +19,7 @@ fn the_error_about_a_null_names_its_record_in_all_the_data() {
     let schema = Arc::new(Schema::new(vec![field]));
     let batches = [good, bad].map(|n| RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(n)]));
     let mut reader = arrow_array::RecordBatchIterator::new(batches, Arc::clone(&schema));
-    let error = Table::load(&mut reader, drive(&small(2)), settings(TableLayoutKind::Normal));
+    let error = SledTable::load(&mut reader, drive(&small(2)), settings(TableLayoutKind::Normal));
     let error = error.err().expect("refused").to_string();
     assert!(error.starts_with("column 'n', record 6: is null"), "{error}");
 }
@@ -81,7 +81,7 @@ proptest! {
         start in 0_usize..400,
         changes in prop::collection::vec((any::<bool>(), 0_usize..300, 0_usize..400, any::<u64>(), 1_usize..128), 1..5),
     ) {
-        let settings = Settings { split, ..settings(KINDS[kind]) };
+        let settings = PageSettings { split, ..settings(KINDS[kind]) };
         // Whole capsules must fit the tracks of a cylinder: no narrow and wide columns.
         let of_table = if split { vec![0, 1, 2, 3, 4, 5, 6] } else { vec![1, 2, 3, 4] };
         let some_of = |records, seed| mixed(records, seed).project(&of_table).expect("columns");

@@ -30,14 +30,14 @@ type Page = [u64; PAGE];
 /// A map from blocks of the back to addresses, in pages: those without any such block
 /// are not kept.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct LogTable {
     /// Where each page is in `pages`.
     directory: Directory,
     pages: Vec<Page>,
     unused: Vec<u32>,
 }
 
-impl Default for Table {
+impl Default for LogTable {
     fn default() -> Self {
         Self { directory: Directory::with_capacity(1024), pages: Vec::new(), unused: Vec::new() }
     }
@@ -56,7 +56,7 @@ fn parts(lbn: u64, blocks: u32) -> impl Iterator<Item = (u64, Range<usize>, u64)
     })
 }
 
-impl Table {
+impl LogTable {
     /// Enters written blocks, except where the table has newer ones.
     pub(super) fn put(&mut self, new: Placed) {
         for (page, inside, offset) in parts(new.lbn, new.blocks) {
@@ -129,7 +129,7 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::{Placed, Table};
+    use super::{LogTable, Placed};
     use sledsim_base::random::Stream;
     use std::collections::BTreeMap;
 
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn equals_a_map_of_blocks() {
         let mut random = Stream::new(1, "table");
-        let (mut table, mut map) = (Table::default(), BTreeMap::<u64, u64>::new());
+        let (mut table, mut map) = (LogTable::default(), BTreeMap::<u64, u64>::new());
         let mut written = Vec::new();
         let mut next = 0;
         for step in 0..20_000 {

@@ -4,7 +4,7 @@ use super::cleaner::Cleaner;
 use super::logs::Logs;
 use super::model::Sent;
 use super::spec::MwbSpec;
-use super::table::Table;
+use super::table::LogTable;
 use crate::compose::by_id::{ById, HashById, UNDER_WAY};
 use sledsim_base::request::{Extent, Extents};
 use sledsim_base::row::Row;
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 /// The timing state; lost when power fails.
 pub(super) struct Timing {
     pub(super) logs: Logs,
-    pub(super) table: Table,
+    pub(super) table: LogTable,
     pub(super) cleaner: Cleaner,
     /// Host requests under way.
     pub(super) host_requests: HashById<HostRequest>,
@@ -31,7 +31,7 @@ impl Timing {
     pub(super) fn new(spec: &MwbSpec, logs: Logs, at: Nanos) -> Self {
         Self {
             logs,
-            table: Table::default(),
+            table: LogTable::default(),
             cleaner: Cleaner::new(spec),
             host_requests: HashById::default(),
             waiting: VecDeque::new(),

@@ -49,7 +49,9 @@ mod segments;
 mod settings;
 mod writes;
 
-pub use settings::{Buffer, BusTimes, Keep, Overheads, ReadAhead, Settings, Share, WriteBack};
+pub use settings::{
+    Buffer, BusTimes, ControllerSettings, Keep, Overheads, ReadAhead, Share, WriteBack,
+};
 
 use super::arm::Disk;
 use super::drive::{Drive, PassMode};
@@ -104,7 +106,7 @@ pub struct Controller {
     scheduler: Box<dyn Scheduler>,
     /// Whether the scheduler keeps the order of arrival.
     in_order: bool,
-    settings: Settings,
+    settings: ControllerSettings,
     buffer: Buffer,
     segments: Segments,
     bus: Bus,
@@ -159,7 +161,7 @@ impl Controller {
         device: u16,
         disk: Disk,
         scheduler: Box<dyn Scheduler>,
-        settings: Settings,
+        settings: ControllerSettings,
     ) -> Self {
         let buffer = settings.buffer.unwrap_or(Buffer {
             segments: 1,

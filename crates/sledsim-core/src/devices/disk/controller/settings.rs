@@ -7,7 +7,7 @@ use sledsim_base::units::Nanos;
 
 /// Bus, overheads and buffer of a drive.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {
+pub struct ControllerSettings {
     /// Command processing of every request; occupies the bus.
     pub command: Nanos,
     /// The bus.
@@ -151,7 +151,7 @@ pub struct Buffer {
     pub high_water_of: Share,
 }
 
-impl Settings {
+impl ControllerSettings {
     /// Reads the keys of the electronics among those of a drive.
     pub fn read(keys: &mut Keys) -> Result<Self> {
         let milliseconds = Range::at_least(0.0).at_most(1e9);

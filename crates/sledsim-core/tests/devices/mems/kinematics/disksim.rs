@@ -5,7 +5,7 @@ use crate::common::{csv, reference};
 use sledsim_core::devices::mems::kinematics::{DiskSim, Kinematics, Moment};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct State {
+struct SledState {
     x_bits: i64,
     y_bits: i64,
     up: bool,
@@ -21,7 +21,7 @@ struct Seek {
 }
 
 /// A seek with the turnarounds that DiskSim makes.
-fn seek(device: &Device, from: State, to: State) -> Seek {
+fn seek(device: &Device, from: SledState, to: SledState) -> Seek {
     let (k, axis) = (DiskSim { bit_m: device.bit_m }, device.axis());
     let m = |bits: i64| bits as f64 * device.bit_m;
     let signed = |up: bool| {
@@ -50,7 +50,7 @@ fn seek(device: &Device, from: State, to: State) -> Seek {
 }
 
 /// The seek in the faster direction of arrival, down if both are equal.
-fn faster(device: &Device, from: State, up: State, down: State) -> (Seek, bool) {
+fn faster(device: &Device, from: SledState, up: SledState, down: SledState) -> (Seek, bool) {
     let (rising, falling) = (seek(device, from, up), seek(device, from, down));
     let total_s = |seek: Seek| seek.x_s.max(seek.y_s);
     if total_s(rising) < total_s(falling) { (rising, true) } else { (falling, false) }
@@ -91,7 +91,7 @@ fn disksim_seek_tables() {
                 "centre" => (0.0, 0.0),
                 _ => (rows[0][0], rows[0][1]),
             };
-            let state = |x: f64, y: f64, up| State { x_bits: x as i64, y_bits: y as i64, up };
+            let state = |x: f64, y: f64, up| SledState { x_bits: x as i64, y_bits: y as i64, up };
             for row in &rows {
                 let &[x, y, total_ms, x_ms, y_ms, turn_ms, turns, direction] = &row[..] else {
                     panic!("{name}: {row:?}")
@@ -123,7 +123,7 @@ fn disksim_requests() {
             for fields in &csv(&path) {
                 let integer = |i: usize| fields[i].parse::<i64>().unwrap();
                 let ms = |i: usize| fields[i].parse::<f64>().unwrap();
-                let from = State { x_bits: integer(4), y_bits: integer(5), up: integer(6) > 0 };
+                let from = SledState { x_bits: integer(4), y_bits: integer(5), up: integer(6) > 0 };
                 let (up, down) = reads_at(device, integer(1));
                 let got = if device.name == "g1" {
                     (seek(device, from, up), true)
@@ -145,7 +145,7 @@ fn disksim_requests() {
 }
 
 /// Where reading a block upward and downward starts in DiskSim's geometry.
-fn reads_at(device: &Device, lbn: i64) -> (State, State) {
+fn reads_at(device: &Device, lbn: i64) -> (SledState, SledState) {
     let line = lbn / device.blocks_per_row;
     let (row, track) = (line % device.rows, line / device.rows % device.tracks);
     let cylinder = line / device.rows / device.tracks;
@@ -153,6 +153,6 @@ fn reads_at(device: &Device, lbn: i64) -> (State, State) {
     let row = if odd { device.rows - 1 - row } else { row };
     let x_bits = cylinder - device.cylinders / 2;
     let bottom = 90 * row - (90 * device.rows + 10) / 2;
-    let state = |y_bits, up| State { x_bits, y_bits, up };
+    let state = |y_bits, up| SledState { x_bits, y_bits, up };
     (state(bottom, true), state(bottom + 100, false))
 }
