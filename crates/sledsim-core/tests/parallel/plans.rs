@@ -2,33 +2,29 @@
 //! checked block by block; the fewest passes come from a search through all
 //! partitions of small batches.
 
+use crate::common::device;
 use sledsim_base::random::Stream;
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
-use sledsim_core::devices::mems::geometry::{Geometry, Turn};
+use sledsim_core::devices::mems::geometry::Geometry;
 use sledsim_core::devices::mems::maps::Map;
 use sledsim_core::devices::mems::parallel::{Groups, Micropositioning, Parallel, Planner};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// That of g2 with another shape.
+fn geometry(cylinders: u32, rows: u32, tracks: u32, blocks_per_row: u32, map: Map) -> Geometry {
+    let g2 = device("g2", &[]).mems().expect("a sled").geometry;
+    let mut geometry = g2.with_rows(rows, tracks, blocks_per_row);
+    (geometry.cylinders, geometry.map) = (cylinders, map);
+    geometry
+}
 
 /// A device of random shape, with squares in groups of random sizes or in none.
 fn random_device(random: &mut Stream, cylinders: u32, reach: u32) -> Parallel {
     let mut up_to = |most: u64| 1 + random.below(most) as u32;
     let (rows, tracks, blocks_per_row) = (up_to(3), up_to(3), up_to(4));
-    let geometry = Geometry {
-        cylinders,
-        rows,
-        tracks,
-        blocks_per_row,
-        blocks_per_pass: blocks_per_row,
-        row_bits: 90,
-        servo_bits: 10,
-        turn: Turn::default(),
-        x_offset: cylinders / 2,
-        y_offset: (rows * 90 + 10) / 2,
-        bit_m: 40e-9,
-        tips_per_lbn: 64,
-        map: if random.chance(0.5) { Map::Serpentine } else { Map::Ascending },
-    };
+    let map = if random.chance(0.5) { Map::Serpentine } else { Map::Ascending };
+    let geometry = geometry(cylinders, rows, tracks, blocks_per_row, map);
     let squares = tracks * blocks_per_row;
     let groups = random.chance(0.6).then(|| {
         let resources = 1 + random.below(u64::from(squares));
@@ -176,21 +172,7 @@ fn a_pass_opened_as_far_up_as_possible_is_not_always_best() {
     // Two tips' worth of power. Cylinders 0 and 2, tips reach one: B and C of
     // cylinder 0 can go with one each of the two A of cylinders 1 and 2, but not
     // if they were taken together first.
-    let geometry = Geometry {
-        cylinders: 3,
-        rows: 1,
-        tracks: 2,
-        blocks_per_row: 2,
-        blocks_per_pass: 2,
-        row_bits: 90,
-        servo_bits: 10,
-        turn: Turn::default(),
-        x_offset: 1,
-        y_offset: 50,
-        bit_m: 40e-9,
-        tips_per_lbn: 64,
-        map: Map::Ascending,
-    };
+    let geometry = geometry(3, 1, 2, 2, Map::Ascending);
     let parallel = Parallel { geometry, micropositioning: Micropositioning::new(1), groups: None };
     let lbns = [1, 2, 4, 8];
     let extents = lbns.map(|lbn| Extent { lbn, blocks: 1 });

@@ -67,7 +67,7 @@ pub fn access_rows<K: Kinematics>(
     emit: &mut impl Emit,
 ) {
     let row_s = motion.row_s();
-    let passes = Passes::new(&motion.geometry, motion.locator(), extents);
+    let passes = Passes::new(&motion.geometry, extents);
     let forced = (rule == DirectionRule::AlwaysUp).then_some(Direction::Up);
     let mut is_first = true;
     for pass in passes {
@@ -89,7 +89,7 @@ pub fn access_runs<K: Kinematics>(
     emit: &mut impl Emit,
 ) {
     let row_s = motion.row_s();
-    let mut passes = Passes::new(&motion.geometry, motion.locator(), extents);
+    let mut passes = Passes::new(&motion.geometry, extents);
     while let Some(mut run) = next_run(&mut passes) {
         let (_, up) = seek_to_run(motion, state, &run);
         if up != (run[0].row <= run[run.len() - 1].row) {
@@ -111,7 +111,7 @@ pub fn first_seek<K: Kinematics>(
     extents: &[Extent],
 ) -> Option<Seek> {
     if rule == DirectionRule::BestRun {
-        let run = next_run(&mut Passes::new(&motion.geometry, motion.locator(), extents))?;
+        let run = next_run(&mut Passes::new(&motion.geometry, extents))?;
         return Some(seek_to_run(motion, state, &run).0);
     }
     let first = extents.iter().find(|extent| extent.blocks > 0)?;

@@ -9,6 +9,7 @@
 //! the pass up.
 
 use super::maps::Map;
+use sledsim_base::divisor::Divisor;
 use sledsim_base::error::{Error, Result};
 
 /// Where the sled turns to pass over a row again the other way.
@@ -72,6 +73,8 @@ pub struct Geometry {
     pub tips_per_lbn: u32,
     /// How LBNs are laid over the rows.
     pub map: Map,
+    /// Of `blocks_per_row`, `rows` and `tracks`: [`Geometry::with_rows`].
+    divisors: [Divisor; 3],
 }
 
 /// The location of a block.
@@ -139,12 +142,14 @@ impl Geometry {
         }
         let cylinders = x_bits as u32;
         let rows = (y_bits as u32 - media.servo_bits) / row_bits;
+        let tracks = media.tips / media.active_tips;
+        let blocks_per_row = media.active_tips / media.tips_per_lbn;
         Ok(Self {
             cylinders,
             rows,
-            tracks: media.tips / media.active_tips,
-            blocks_per_row: media.active_tips / media.tips_per_lbn,
-            blocks_per_pass: media.active_tips / media.tips_per_lbn,
+            tracks,
+            blocks_per_row,
+            blocks_per_pass: blocks_per_row,
             row_bits,
             servo_bits: media.servo_bits,
             turn: media.turn,
@@ -153,7 +158,15 @@ impl Geometry {
             bit_m: media.bit_cell_nm * 1e-9,
             tips_per_lbn: media.tips_per_lbn,
             map,
+            divisors: [blocks_per_row, rows, tracks].map(Divisor::new),
         })
+    }
+
+    /// The same with so many rows, tracks, and blocks per row.
+    pub fn with_rows(self, rows: u32, tracks: u32, blocks_per_row: u32) -> Self {
+        let divisors = [blocks_per_row, rows, tracks].map(Divisor::new);
+        let blocks_per_pass = blocks_per_row;
+        Self { rows, tracks, blocks_per_row, blocks_per_pass, divisors, ..self }
     }
 
     /// Logical blocks of the device.
@@ -179,10 +192,11 @@ impl Geometry {
     /// The location of block `lbn`, which must be below [`Geometry::blocks`].
     #[inline(always)] // a call would cost as much as the body
     pub fn locate(&self, lbn: u64) -> Location {
-        let (row, cell) = divide(lbn, self.blocks_per_row);
-        let (track, row) = divide(row, self.rows);
+        let [blocks_per_row, rows, tracks] = self.divisors;
+        let (row, cell) = blocks_per_row.divide(lbn);
+        let (track, row) = rows.divide(row);
         let row = self.map.flip(track, row, self.rows);
-        let (cylinder, track) = divide(track, self.tracks);
+        let (cylinder, track) = tracks.divide(track);
         Location { cylinder: cylinder as u32, track, row, cell }
     }
 
@@ -221,15 +235,5 @@ impl Geometry {
             Turn::AfterServo | Turn::InPlace => 0.0,
         };
         (bits + servo) * self.bit_m
-    }
-}
-
-/// Quotient and remainder.
-#[inline]
-fn divide(value: u64, by: u32) -> (u64, u32) {
-    // 32-bit division takes half as long and suffices for almost every device.
-    match u32::try_from(value) {
-        Ok(value) => (u64::from(value / by), value % by),
-        Err(_) => (value / u64::from(by), (value % u64::from(by)) as u32),
     }
 }

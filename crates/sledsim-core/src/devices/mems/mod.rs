@@ -4,7 +4,6 @@
 //!
 //! * [`geometry`]: bits, tip sectors and blocks under the tips.
 //! * [`maps`]: the order of LBNs over the rows of a track.
-//! * [`locator`]: the location of a block, faster.
 //! * [`kinematics`]: travel and turnaround times along one axis.
 //! * [`motion`]: seeks of the sled in X and Y.
 //! * [`moves_ahead`]: moves in X known before the request that needs them.
@@ -33,7 +32,6 @@ pub mod geometry;
 pub mod idle;
 pub mod kind;
 pub mod kinematics;
-pub mod locator;
 pub mod maps;
 pub mod motion;
 pub mod moves_ahead;

@@ -4,9 +4,8 @@
 //! rest and then settles; Y starts and ends at access velocity, and turns around before
 //! or after the move where its direction requires it (SIGMETRICS 2000 section 3.1).
 
-use super::geometry::{Geometry, Location};
+use super::geometry::Geometry;
 use super::kinematics::{Axis, Kinematics, Moment, MotionState};
-use super::locator::Locator;
 
 /// Direction of Y motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +160,6 @@ pub struct Motion<K> {
     edges: Vec<YPoint>,
     /// Y seeks between them.
     table: Vec<YSeek>,
-    locator: Locator,
     row_s: f64,
 }
 
@@ -184,7 +182,6 @@ impl<K: Kinematics> Motion<K> {
             least_turnaround_s,
             edges: Vec::new(),
             table: Vec::new(),
-            locator: Locator::new(&geometry),
             row_s: f64::from(geometry.row_bits) * geometry.bit_m / drive.access_m_s,
         };
         if geometry.rows > MAX_TABLED_ROWS {
@@ -230,17 +227,6 @@ impl<K: Kinematics> Motion<K> {
             Some(point) => *point,
             None => self.edge(if is_up { Direction::Up } else { Direction::Down }, edge),
         }
-    }
-
-    #[inline]
-    pub(super) fn locator(&self) -> &Locator {
-        &self.locator
-    }
-
-    /// The location of a block.
-    #[inline(always)]
-    pub(super) fn locate(&self, lbn: u64) -> Location {
-        self.locator.locate(&self.geometry, lbn)
     }
 
     /// The times of travels in X.

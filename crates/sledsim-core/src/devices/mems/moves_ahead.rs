@@ -38,7 +38,7 @@ impl MovesAhead {
     /// Adds the moves before requests, the first from where the last one known ends, or
     /// else from `from_m`.
     pub fn extend<K: Kinematics>(&mut self, motion: &Motion<K>, from_m: f64, upcoming: &[Extent]) {
-        let x_m = |lbn| motion.geometry.x_m(motion.locate(lbn).cylinder);
+        let x_m = |lbn| motion.geometry.x_m(motion.geometry.locate(lbn).cylinder);
         let blocks = motion.geometry.blocks();
         let mut at_m = self.end_m.unwrap_or(from_m);
         for upcoming in upcoming.chunks(MOVES_AT_ONCE) {

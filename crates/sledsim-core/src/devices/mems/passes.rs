@@ -7,7 +7,6 @@
 //! not be one extent: a layout may have split a request at such a reversal.
 
 use super::geometry::{Geometry, Location};
-use super::locator::Locator;
 use sledsim_base::request::Extent;
 
 /// One pass over one physical row.
@@ -28,17 +27,15 @@ pub struct Pass {
 #[derive(Clone, Copy, Debug)]
 pub struct Passes<'a> {
     geometry: &'a Geometry,
-    locator: &'a Locator,
     rest: Extent,
     more: &'a [Extent],
 }
 
 impl<'a> Passes<'a> {
-    /// Creates the iterator for `extents`, which must lie within the device. `locator` is
-    /// that of `geometry`.
-    pub fn new(geometry: &'a Geometry, locator: &'a Locator, extents: &'a [Extent]) -> Self {
+    /// Creates the iterator for `extents`, which must lie within the device.
+    pub fn new(geometry: &'a Geometry, extents: &'a [Extent]) -> Self {
         let (first, more) = extents.split_first().unwrap_or((&Extent { lbn: 0, blocks: 0 }, &[]));
-        Self { geometry, locator, rest: *first, more }
+        Self { geometry, rest: *first, more }
     }
 
     /// Whether blocks are left; moves on to the next extent if needed.
@@ -63,7 +60,7 @@ impl Iterator for Passes<'_> {
             return None;
         }
         let width = self.geometry.blocks_per_row;
-        let place = self.locator.locate(self.geometry, self.rest.lbn);
+        let place = self.geometry.locate(self.rest.lbn);
         let mut pass =
             Pass { cylinder: place.cylinder, row: place.row, lbn: self.rest.lbn, blocks: 0 };
         let square = |place: &Location| place.track * width + place.cell;
@@ -79,7 +76,7 @@ impl Iterator for Passes<'_> {
             if pass.blocks == most || !self.has_more() {
                 return Some(pass);
             }
-            let next = self.locator.locate(self.geometry, self.rest.lbn);
+            let next = self.geometry.locate(self.rest.lbn);
             let continues = (next.cylinder, next.row) == (pass.cylinder, pass.row)
                 && square(&next) == first + pass.blocks;
             if !continues {

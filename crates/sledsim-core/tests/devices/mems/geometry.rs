@@ -6,7 +6,6 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::Extent;
 use sledsim_core::catalog::PRESETS;
 use sledsim_core::devices::mems::geometry::{Geometry, Location, Media, Turn};
-use sledsim_core::devices::mems::locator::Locator;
 use sledsim_core::devices::mems::maps::Map;
 use sledsim_core::devices::mems::passes::Passes;
 use std::collections::BTreeSet;
@@ -157,7 +156,7 @@ proptest! {
             }
             expected.push((block, 1));
         }
-        let passes: Vec<_> = Passes::new(&geometry, &Locator::new(&geometry), &extents).map(|pass| (pass.lbn, pass.blocks)).collect();
+        let passes: Vec<_> = Passes::new(&geometry, &extents).map(|pass| (pass.lbn, pass.blocks)).collect();
         prop_assert_eq!(passes, expected);
     }
 }

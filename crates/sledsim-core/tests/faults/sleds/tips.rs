@@ -68,11 +68,8 @@ fn remapping_to_spare_tips_changes_no_time() {
 
 /// A sled of 3 tracks of 4 blocks, 7 rows, 40 cylinders.
 fn small() -> Geometry {
-    let mut geometry = device("g2", &[]).mems().expect("a sled").geometry;
+    let mut geometry = device("g2", &[]).mems().expect("a sled").geometry.with_rows(7, 3, 4);
     geometry.cylinders = 40;
-    geometry.rows = 7;
-    geometry.tracks = 3;
-    geometry.blocks_per_row = 4;
     geometry
 }
 
