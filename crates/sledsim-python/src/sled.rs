@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange};
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
-use sledsim_core::devices::mems::calculator::{self, Calculator, calculator};
+use sledsim_core::devices::mems::calculator::{self, Calculator};
 use sledsim_core::devices::mems::geometry::Location;
 use sledsim_core::devices::mems::motion::Direction;
 use sledsim_core::devices::mems::spec::Mems;
@@ -52,7 +52,7 @@ fn py_point(point: calculator::Point) -> PyPoint {
 pub(crate) struct Sled {
     mems: Mems,
     /// Made when something is calculated: most devices are only simulated.
-    calculator: OnceLock<Box<dyn Calculator>>,
+    calculator: OnceLock<Calculator>,
 }
 
 impl Sled {
@@ -60,8 +60,8 @@ impl Sled {
         Self { mems: mems.clone(), calculator: OnceLock::new() }
     }
 
-    fn calculator(&self) -> &dyn Calculator {
-        &**self.calculator.get_or_init(|| calculator(&self.mems))
+    fn calculator(&self) -> &Calculator {
+        self.calculator.get_or_init(|| Calculator::new(&self.mems))
     }
 }
 

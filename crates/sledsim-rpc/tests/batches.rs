@@ -193,10 +193,10 @@ fn simulation_of_the_same_batches_gives_the_same_rows() {
 /// The calculator gives the time of the sled.
 #[test]
 fn a_batch_takes_the_time_of_the_calculator() {
-    use sledsim_core::devices::mems::calculator::calculator;
+    use sledsim_core::devices::mems::calculator::Calculator;
     // Still active when the batch arrives, however late.
     let device = device("cmu2003", &[("inactive_after_ms", "3600000")]);
-    let calculator = calculator(device.mems().unwrap());
+    let calculator = Calculator::new(device.mems().unwrap());
     let served = Served::new(vec![export("m", device.clone())]);
     let there = served.open("m");
     let lbns = [5, 16, 700_000, 702_710, 6_000_000];

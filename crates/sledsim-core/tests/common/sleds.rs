@@ -4,31 +4,17 @@ use super::device;
 use sledsim_base::request::{Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::devices::mems::kinematics::Kinematics;
-use sledsim_core::devices::mems::motion::Motion;
-use sledsim_core::devices::mems::parallel::Parallel;
-use sledsim_core::devices::mems::sled::{Behaviour, Sled};
-use sledsim_core::devices::mems::spec::WithMotion;
+use sledsim_core::devices::mems::sled::Sled;
 use sledsim_core::model::mechanism::{Mechanism, Passes, Span};
 use sledsim_core::model::{BatchPlanner, CompletionSink, Energy};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
-struct Make(Behaviour, Parallel);
-
-impl WithMotion for Make {
-    type Output = Box<dyn Mechanism>;
-
-    fn with<K: Kinematics + std::fmt::Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
-        Box::new(Sled::new(motion, self.0).with_parallel(self.1))
-    }
-}
-
 /// The sled of a device, on its own.
 pub fn sled(name: &str, overrides: &[(&str, &str)]) -> Box<dyn Mechanism> {
     let device = device(name, overrides);
     let spec = device.mems().expect("a MEMS device");
-    spec.with_motion(Make(spec.behaviour, spec.parallel.clone()))
+    Box::new(Sled::new(spec.motion(), spec.behaviour).with_parallel(spec.parallel.clone()))
 }
 
 /// The events of a station, in order.

@@ -8,12 +8,9 @@ use serde_json::Value;
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;
-use sledsim_core::devices::mems::kinematics::Kinematics;
-use sledsim_core::devices::mems::motion::Motion;
 use sledsim_core::devices::mems::parallel::free_bandwidth::{BackgroundTasks, FreeTips, TaskSpec};
 use sledsim_core::devices::mems::parallel::{Groups, MediaAddress, Parallel};
-use sledsim_core::devices::mems::sled::{Behaviour, Sled};
-use sledsim_core::devices::mems::spec::WithMotion;
+use sledsim_core::devices::mems::sled::Sled;
 use sledsim_core::model::Energy;
 use sledsim_core::model::mechanism::{Mechanism, Step};
 use sledsim_core::queueing::schedulers::{Fcfs, Scheduler};
@@ -21,18 +18,6 @@ use std::collections::BTreeSet;
 
 fn fcfs() -> Box<dyn Scheduler> {
     Box::<Fcfs>::default()
-}
-
-/// Puts tasks, with a microjoule for each block, onto a sled.
-struct Busy(Behaviour, Parallel, BackgroundTasks);
-
-impl WithMotion for Busy {
-    type Output = Box<dyn Mechanism>;
-
-    fn with<K: Kinematics + std::fmt::Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
-        let sled = Sled::new(motion, self.0).with_parallel(self.1);
-        Box::new(FreeTips::new(sled, self.2, 1e-6))
-    }
 }
 
 /// One task, as sets of LBNs.
@@ -246,7 +231,8 @@ proptest! {
         }
         let background = BackgroundTasks::new(parallel.clone(), &specs).expect("tasks");
         let mems = spec.mems().expect("a sled");
-        let mut free = mems.with_motion(Busy(mems.behaviour, parallel.clone(), background));
+        let planned = Sled::new(mems.motion(), mems.behaviour).with_parallel(parallel.clone());
+        let mut free = FreeTips::new(planned, background, 1e-6);
         let mut bare = sled("cmu2003", &keys);
         let mut random = Stream::new(seed, "free");
         let mut at = Nanos::ZERO;

@@ -1,6 +1,5 @@
 //! Accesses: the passes of a request, each with the seek before it.
 
-use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, Seek, SledState, XSeek};
 use super::moves_ahead::MovesAhead;
 use super::passes::{Pass, Passes};
@@ -40,8 +39,8 @@ type Run = SmallVec<[Pass; 64]>;
 /// Serves `extents` in order from `state`. Calls `emit` with one step per pass and
 /// leaves the final state of the sled in `state`. `ahead` may know the first move in X;
 /// `elapsed_s` is the time already spent on the request.
-pub fn access<K: Kinematics>(
-    motion: &Motion<K>,
+pub fn access(
+    motion: &Motion,
     rule: DirectionRule,
     state: &mut SledState,
     extents: &[Extent],
@@ -57,8 +56,8 @@ pub fn access<K: Kinematics>(
 
 /// As [`access`] under the other rules than [`DirectionRule::BestRun`].
 #[inline(always)] // hot
-pub fn access_rows<K: Kinematics>(
-    motion: &Motion<K>,
+pub fn access_rows(
+    motion: &Motion,
     rule: DirectionRule,
     state: &mut SledState,
     extents: &[Extent],
@@ -81,8 +80,8 @@ pub fn access_rows<K: Kinematics>(
 }
 
 /// As [`access`] under [`DirectionRule::BestRun`].
-pub fn access_runs<K: Kinematics>(
-    motion: &Motion<K>,
+pub fn access_runs(
+    motion: &Motion,
     state: &mut SledState,
     extents: &[Extent],
     mut elapsed_s: f64,
@@ -104,8 +103,8 @@ pub fn access_runs<K: Kinematics>(
 }
 
 /// The seek before the first pass of [`access`]. `None` without extents.
-pub fn first_seek<K: Kinematics>(
-    motion: &Motion<K>,
+pub fn first_seek(
+    motion: &Motion,
     rule: DirectionRule,
     state: &SledState,
     extents: &[Extent],
@@ -123,8 +122,8 @@ pub fn first_seek<K: Kinematics>(
 
 /// Serves a plan from `state`, as [`access`] does; `emit` also gets the index of the
 /// pass in the plan. Each sweep goes in the direction with the faster seek.
-pub fn access_planned<K: Kinematics>(
-    motion: &Motion<K>,
+pub fn access_planned(
+    motion: &Motion,
     rule: DirectionRule,
     state: &mut SledState,
     plan: &Planner,
@@ -162,8 +161,8 @@ pub fn access_planned<K: Kinematics>(
 }
 
 /// The seek before the first pass of [`access_planned`]. `None` for an empty plan.
-pub fn first_planned_seek<K: Kinematics>(
-    motion: &Motion<K>,
+pub fn first_planned_seek(
+    motion: &Motion,
     rule: DirectionRule,
     state: &SledState,
     plan: &Planner,
@@ -187,15 +186,15 @@ pub fn first_planned_seek<K: Kinematics>(
 
 /// The X part of the seek to a pass.
 #[inline(always)]
-fn x_seek<K: Kinematics>(motion: &Motion<K>, state: &SledState, pass: &Pass) -> XSeek {
+fn x_seek(motion: &Motion, state: &SledState, pass: &Pass) -> XSeek {
     motion.x_seek(state.x_m, motion.geometry.x_m(pass.cylinder))
 }
 
 /// Performs one pass, seek and transfer, and leaves its final state in `state`.
 #[inline(always)] // hot: once a pass
 #[expect(clippy::too_many_arguments, reason = "one call, inlined, three times")]
-fn step<K: Kinematics>(
-    motion: &Motion<K>,
+fn step(
+    motion: &Motion,
     state: &mut SledState,
     pass: &Pass,
     x: &XSeek,
@@ -228,7 +227,7 @@ fn step<K: Kinematics>(
 
 /// The faster of the seeks to the two ends of a run, and whether it starts an upward
 /// sweep.
-fn seek_to_run<K: Kinematics>(motion: &Motion<K>, state: &SledState, run: &[Pass]) -> (Seek, bool) {
+fn seek_to_run(motion: &Motion, state: &SledState, run: &[Pass]) -> (Seek, bool) {
     let (first, last) = (run[0], run[run.len() - 1]);
     let (low, high) = (first.row.min(last.row), first.row.max(last.row));
     let x_m = motion.geometry.x_m(first.cylinder);

@@ -1,10 +1,8 @@
 //! Builds the model of a MEMS device: the sled, with faults and tasks, in a station.
 
-use super::kinematics::Kinematics;
-use super::motion::Motion;
 use super::power::TipsPowered;
 use super::sled::Sled;
-use super::spec::{Mems, WithMotion};
+use super::spec::Mems;
 use crate::devices::mems::background_drain::BackgroundDrain;
 use crate::devices::mems::faults::{Faulty, TipFeed};
 use crate::devices::mems::parallel::free_bandwidth::{BackgroundTasks, FreeTips};
@@ -12,7 +10,6 @@ use crate::model::Model;
 use crate::model::mechanism::Mechanism;
 use crate::queueing::controllers::{Buffered, Station};
 use crate::queueing::schedulers::Scheduler;
-use std::fmt::Debug;
 use std::sync::Arc;
 
 impl Mems {
@@ -37,7 +34,24 @@ impl Mems {
         background: Option<BackgroundTasks>,
         feed: Option<Arc<TipFeed>>,
     ) -> Box<dyn Model> {
-        self.with_motion(Build { spec: self, name, device, scheduler, background, feed })
+        let motion = self.motion();
+        let row_s = motion.row_s();
+        let sled = Sled::new(motion, self.behaviour).with_parallel(self.parallel.clone());
+        let power = &self.behaviour.power;
+        let tips_j = |tips: u32| match power.tips_powered {
+            TipsPowered::Used => 1e-3 * power.tip_mw * f64::from(tips) * row_s,
+            TipsPowered::All => 0.0, // all tips are powered anyway
+        };
+        let block_j = tips_j(self.geometry.tips_per_lbn);
+        let build = Build { spec: self, name, device, scheduler, background };
+        match &self.faults {
+            None => build.with_tasks(sled, block_j),
+            Some(faults) => {
+                let ecc_j = tips_j(faults.ecc_tips);
+                let sled = Faulty::telling(sled, self.geometry, faults, ecc_j, feed);
+                build.with_tasks(sled, block_j)
+            }
+        }
     }
 }
 
@@ -47,32 +61,6 @@ struct Build<'a> {
     device: u16,
     scheduler: Box<dyn Scheduler>,
     background: Option<BackgroundTasks>,
-    feed: Option<Arc<TipFeed>>,
-}
-
-impl WithMotion for Build<'_> {
-    type Output = Box<dyn Model>;
-
-    fn with<K: Kinematics + Debug + 'static>(mut self, motion: Motion<K>) -> Self::Output {
-        let row_s = motion.row_s();
-        let sled = Sled::new(motion, self.spec.behaviour);
-        let sled = sled.with_parallel(self.spec.parallel.clone());
-        let power = &self.spec.behaviour.power;
-        let tips_j = |tips: u32| match power.tips_powered {
-            TipsPowered::Used => 1e-3 * power.tip_mw * f64::from(tips) * row_s,
-            TipsPowered::All => 0.0, // all tips are powered anyway
-        };
-        let block_j = tips_j(self.spec.geometry.tips_per_lbn);
-        match &self.spec.faults {
-            None => self.with_tasks(sled, block_j),
-            Some(faults) => {
-                let ecc_j = tips_j(faults.ecc_tips);
-                let feed = self.feed.take();
-                let sled = Faulty::telling(sled, self.spec.geometry, faults, ecc_j, feed);
-                self.with_tasks(sled, block_j)
-            }
-        }
-    }
 }
 
 impl Build<'_> {

@@ -2,17 +2,16 @@
 
 use super::access::{DirectionRule, access, access_planned};
 use super::idle::park_state;
-use super::kinematics::{Kinematics, MotionState};
+use super::kinematics::MotionState;
 use super::motion::{Direction, Motion, Seek, SledState};
 use super::moves_ahead::MovesAhead;
-use super::spec::{Mems, WithMotion};
+use super::spec::Mems;
 use crate::devices::mems::parallel::{Parallel, Planner};
 use crate::model::links;
 use crate::model::mechanism::Step;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
-use std::fmt::Debug;
 
 /// A sled position with its direction of motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,44 +22,6 @@ pub struct Point {
     pub y_m: f64,
     /// Direction of motion in Y.
     pub direction: Direction,
-}
-
-/// Seeks and accesses of one device, each computed on its own without state.
-pub trait Calculator: Debug + Send + Sync {
-    /// The seek from `start` to `end`: the sled is at rest in X and at access
-    /// velocity in Y at both.
-    ///
-    /// # Errors
-    /// [`Error::Key`] for a point outside the travel of the sled.
-    fn seek(&self, start: Point, end: Point) -> Result<Seek>;
-
-    /// The states of the sled during a move along one axis: see [`Motion::trajectory`].
-    ///
-    /// # Errors
-    /// [`Error::Key`] for a position outside the travel of the sled, or if the
-    /// kinematics of the device have no trajectories.
-    fn trajectory(&self, in_x: bool, from_m: f64, to_m: f64) -> Result<Vec<MotionState>>;
-
-    /// The passes over `extent` from `start` (the park position if `None`), and the
-    /// final position.
-    ///
-    /// # Errors
-    /// [`Error::Key`] for a point outside the travel of the sled, or an
-    /// extent outside the device.
-    fn access(&self, extent: Extent, start: Option<Point>) -> Result<(Vec<Step>, Point)>;
-
-    /// The passes over the blocks of `extents` as one batch at `at` from `start` (the
-    /// park position if `None`), and the final position.
-    ///
-    /// # Errors
-    /// [`Error::Key`] for a point outside the travel of the sled, an extent
-    /// outside the device, extents that overlap, or none.
-    fn batch(
-        &self,
-        extents: &[Extent],
-        at: Nanos,
-        start: Option<Point>,
-    ) -> Result<(Vec<BatchPass>, Point)>;
 }
 
 /// A pass of a batch.
@@ -76,32 +37,10 @@ pub struct BatchPass {
     pub step: Step,
 }
 
-/// Creates a calculator for the device that `spec` describes.
-pub fn calculator(spec: &Mems) -> Box<dyn Calculator> {
-    spec.with_motion(BuildCalculator(spec))
-}
-
-struct BuildCalculator<'a>(&'a Mems);
-
-impl WithMotion for BuildCalculator<'_> {
-    type Output = Box<dyn Calculator>;
-
-    fn with<K: Kinematics + Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
-        let spec = self.0;
-        Box::new(MotionCalculator {
-            parked: park_state(&motion, spec.behaviour.park),
-            motion,
-            rule: spec.behaviour.direction,
-            parallel: spec.parallel.clone(),
-            whole_bits: spec.whole_bits(),
-            reach_m: spec.reach_m(),
-        })
-    }
-}
-
+/// Seeks and accesses of one device, each computed on its own without state.
 #[derive(Debug)]
-struct MotionCalculator<K> {
-    motion: Motion<K>,
+pub struct Calculator {
+    motion: Motion,
     rule: DirectionRule,
     parallel: Parallel,
     parked: SledState,
@@ -126,7 +65,20 @@ fn within(name: &str, place_m: f64, reach_m: f64) -> Result<()> {
     ))
 }
 
-impl<K: Kinematics> MotionCalculator<K> {
+impl Calculator {
+    /// That of the device that `spec` describes.
+    pub fn new(spec: &Mems) -> Self {
+        let motion = spec.motion();
+        Self {
+            parked: park_state(&motion, spec.behaviour.park),
+            motion,
+            rule: spec.behaviour.direction,
+            parallel: spec.parallel.clone(),
+            whole_bits: spec.whole_bits(),
+            reach_m: spec.reach_m(),
+        }
+    }
+
     /// Refuses blocks outside the device.
     fn check(&self, extent: Extent) -> Result<()> {
         let blocks = self.motion.geometry.blocks();
@@ -155,10 +107,13 @@ impl<K: Kinematics> MotionCalculator<K> {
         let y = self.motion.point(y_m, point.direction);
         Ok(SledState { x_m, y, turning_s: 0.0 })
     }
-}
 
-impl<K: Kinematics + Debug> Calculator for MotionCalculator<K> {
-    fn seek(&self, start: Point, end: Point) -> Result<Seek> {
+    /// The seek from `start` to `end`: the sled is at rest in X and at access
+    /// velocity in Y at both.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for a point outside the travel of the sled.
+    pub fn seek(&self, start: Point, end: Point) -> Result<Seek> {
         let (start, mut end) = (self.state(&start)?, self.state(&end)?);
         // Positions that differ only by a rounding error are equal, on a bit or not.
         let tolerance_m = ON_BIT * self.motion.geometry.bit_m;
@@ -171,7 +126,12 @@ impl<K: Kinematics + Debug> Calculator for MotionCalculator<K> {
         Ok(self.motion.seek(&start, end.x_m, &end.y))
     }
 
-    fn trajectory(&self, in_x: bool, from_m: f64, to_m: f64) -> Result<Vec<MotionState>> {
+    /// The states of the sled during a move along one axis: see [`Motion::trajectory`].
+    ///
+    /// # Errors
+    /// [`Error::Key`] for a position outside the travel of the sled, or if the
+    /// kinematics of the device have no trajectories.
+    pub fn trajectory(&self, in_x: bool, from_m: f64, to_m: f64) -> Result<Vec<MotionState>> {
         let (reach_x_m, reach_y_m) = self.reach_m;
         let reach_m = if in_x { reach_x_m } else { reach_y_m };
         within("start", from_m, reach_m)?;
@@ -182,7 +142,13 @@ impl<K: Kinematics + Debug> Calculator for MotionCalculator<K> {
         })
     }
 
-    fn access(&self, extent: Extent, start: Option<Point>) -> Result<(Vec<Step>, Point)> {
+    /// The passes over `extent` from `start` (the park position if `None`), and the
+    /// final position.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for a point outside the travel of the sled, or an
+    /// extent outside the device.
+    pub fn access(&self, extent: Extent, start: Option<Point>) -> Result<(Vec<Step>, Point)> {
         self.check(extent)?;
         let mut state = start.map_or(Ok(self.parked), |point| self.state(&point))?;
         let mut steps = Vec::new();
@@ -193,7 +159,13 @@ impl<K: Kinematics + Debug> Calculator for MotionCalculator<K> {
         Ok((steps, state.into()))
     }
 
-    fn batch(
+    /// The passes over the blocks of `extents` as one batch at `at` from `start` (the
+    /// park position if `None`), and the final position.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for a point outside the travel of the sled, an extent
+    /// outside the device, extents that overlap, or none.
+    pub fn batch(
         &self,
         extents: &[Extent],
         at: Nanos,

@@ -6,7 +6,6 @@
 
 use super::access::DirectionRule;
 use super::geometry::Geometry;
-use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, SledState};
 use crate::model::mechanism::Start;
 use sledsim_base::request::Request;
@@ -27,7 +26,7 @@ pub(super) struct Estimates {
 
 impl Estimates {
     /// Fills the tables.
-    pub fn new<K: Kinematics>(motion: &Motion<K>, rule: DirectionRule) -> Self {
+    pub fn new(motion: &Motion, rule: DirectionRule) -> Self {
         let geometry = &motion.geometry;
         Self {
             x_at_least_ns: x_at_least_ns(motion),
@@ -61,9 +60,9 @@ impl Estimates {
     /// above `limit` if it is; `startup_s` comes first. `None` if the tables lack it.
     /// `x_s` gives the X part to a cylinder.
     #[inline]
-    pub fn within<K: Kinematics>(
+    pub fn within(
         &self,
-        motion: &Motion<K>,
+        motion: &Motion,
         state: &SledState,
         startup_s: f64,
         start: &Start,
@@ -101,7 +100,7 @@ const ROUNDING: f64 = 1e-9;
 /// The least X part of a seek by distance. A move of a given length is fastest where
 /// its ends are equally far from the centre: there the springs help as much as they
 /// hinder.
-fn x_at_least_ns<K: Kinematics>(motion: &Motion<K>) -> Vec<u32> {
+fn x_at_least_ns(motion: &Motion) -> Vec<u32> {
     let bit_m = motion.geometry.bit_m;
     let mut least_ns = 0;
     let bound = |distance: u32| {
@@ -117,7 +116,7 @@ fn x_at_least_ns<K: Kinematics>(motion: &Motion<K>) -> Vec<u32> {
     (0..motion.geometry.cylinders).map(bound).collect()
 }
 
-fn y_s<K: Kinematics>(motion: &Motion<K>) -> Vec<f64> {
+fn y_s(motion: &Motion) -> Vec<f64> {
     if motion.edges() == 0 {
         return Vec::new();
     }

@@ -1,6 +1,5 @@
 //! Where a sled is while it has no work.
 
-use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, SledState};
 
 /// What the sled does after a request.
@@ -22,7 +21,7 @@ pub enum Park {
 }
 
 /// The state of a parked sled.
-pub fn park_state<K: Kinematics>(motion: &Motion<K>, park: Park) -> SledState {
+pub fn park_state(motion: &Motion, park: Park) -> SledState {
     let geometry = &motion.geometry;
     let (x_m, y) = match park {
         Park::MiddleLbn => {
@@ -38,7 +37,7 @@ pub fn park_state<K: Kinematics>(motion: &Motion<K>, park: Park) -> SledState {
 
 /// The state of a sled after coasting for `idle_s` from `state`: a triangle wave at
 /// access velocity with one turnaround at each end of the travel.
-pub(super) fn coast<K: Kinematics>(motion: &Motion<K>, state: SledState, idle_s: f64) -> SledState {
+pub(super) fn coast(motion: &Motion, state: SledState, idle_s: f64) -> SledState {
     let reach_m = motion.drive.reach_y_m;
     let speed_m_s = motion.drive.access_m_s;
     let turn_s = motion.turnaround_s(reach_m, Direction::Up);

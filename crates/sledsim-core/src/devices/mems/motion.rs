@@ -6,6 +6,7 @@
 
 use super::geometry::Geometry;
 use super::kinematics::{Axis, Kinematics, Moment, MotionState};
+use std::sync::Arc;
 
 /// Direction of Y motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,12 +149,12 @@ pub struct Drive {
 
 /// Seek times of one device.
 #[derive(Clone, Debug)]
-pub struct Motion<K> {
+pub struct Motion {
     /// The shape of the media.
     pub geometry: Geometry,
     /// Actuators, springs and speed.
     pub drive: Drive,
-    kinematics: K,
+    kinematics: Arc<dyn Kinematics>,
     /// The shortest turnaround: at the edge, where the springs help most.
     least_turnaround_s: f64,
     /// All row edges, upward ones first; empty if there are too many.
@@ -169,9 +170,9 @@ const TRAJECTORY_CHUNKS: u32 = 100;
 /// Devices with more rows have no tables of Y seeks (40 MB).
 const MAX_TABLED_ROWS: u32 = 500;
 
-impl<K: Kinematics> Motion<K> {
+impl Motion {
     /// Tabulates the Y seeks of `geometry` under `drive`.
-    pub fn new(geometry: Geometry, drive: Drive, kinematics: K) -> Self {
+    pub fn new(geometry: Geometry, drive: Drive, kinematics: Arc<dyn Kinematics>) -> Self {
         let outward = drive.access_m_s;
         let least_turnaround_s =
             kinematics.turnaround_s(&drive.y_axis, drive.reach_y_m, outward, Moment::Start);

@@ -1,6 +1,5 @@
 //! Moves in X that are known before the request that needs them.
 
-use super::kinematics::Kinematics;
 use super::motion::{Motion, XSeek};
 use sledsim_base::request::Extent;
 use std::cell::Cell;
@@ -37,7 +36,7 @@ struct Move {
 impl MovesAhead {
     /// Adds the moves before requests, the first from where the last one known ends, or
     /// else from `from_m`.
-    pub fn extend<K: Kinematics>(&mut self, motion: &Motion<K>, from_m: f64, upcoming: &[Extent]) {
+    pub fn extend(&mut self, motion: &Motion, from_m: f64, upcoming: &[Extent]) {
         let x_m = |lbn| motion.geometry.x_m(motion.geometry.locate(lbn).cylinder);
         let blocks = motion.geometry.blocks();
         let mut at_m = self.end_m.unwrap_or(from_m);
@@ -67,7 +66,7 @@ impl MovesAhead {
 
     /// The time of a move in X to a cylinder, kept for a request that needs it soon.
     #[inline]
-    pub fn estimate<K: Kinematics>(&self, motion: &Motion<K>, from_m: f64, to: u32) -> f64 {
+    pub fn estimate(&self, motion: &Motion, from_m: f64, to: u32) -> f64 {
         let to_m = motion.geometry.x_m(to);
         let x = motion.x_seek(from_m, to_m);
         self.estimated[to as usize % ESTIMATED].set(Move { from_m, to_m, x });
@@ -81,12 +80,7 @@ impl MovesAhead {
 
     /// The times of the move before the next request, from `from_m` to a cylinder.
     #[inline]
-    pub(super) fn take<K: Kinematics>(
-        &mut self,
-        motion: &Motion<K>,
-        from_m: f64,
-        to: u32,
-    ) -> XSeek {
+    pub(super) fn take(&mut self, motion: &Motion, from_m: f64, to: u32) -> XSeek {
         let to_m = motion.geometry.x_m(to);
         let estimated = || self.estimated[to as usize % ESTIMATED].get();
         let ahead = self.moves.pop_front().unwrap_or_else(estimated);

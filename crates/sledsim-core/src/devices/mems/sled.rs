@@ -5,7 +5,6 @@ use super::access::{
 };
 use super::estimates::{Estimates, on_cylinder};
 use super::idle::{Idle, Park, coast, park_state};
-use super::kinematics::Kinematics;
 use super::motion::{Direction, Motion, SledState};
 use super::moves_ahead::MovesAhead;
 use super::parallel::Parallel;
@@ -43,8 +42,8 @@ pub struct Behaviour {
 
 /// A sled as a [`Mechanism`].
 #[derive(Clone, Debug)]
-pub struct Sled<K> {
-    motion: Motion<K>,
+pub struct Sled {
+    motion: Motion,
     behaviour: Behaviour,
     parked: SledState,
     /// State after the last request.
@@ -100,9 +99,9 @@ impl Emit for Totals<'_> {
     }
 }
 
-impl<K: Kinematics> Sled<K> {
+impl Sled {
     /// Creates a sled at its park position at time zero; awake, unless it starts off.
-    pub fn new(motion: Motion<K>, behaviour: Behaviour) -> Self {
+    pub fn new(motion: Motion, behaviour: Behaviour) -> Self {
         let parked = park_state(&motion, behaviour.park);
         Self {
             motion,
@@ -260,7 +259,7 @@ impl<K: Kinematics> Sled<K> {
     }
 }
 
-impl<K: Kinematics> Mechanism for Sled<K> {
+impl Mechanism for Sled {
     fn blocks(&self) -> u64 {
         self.motion.geometry.blocks()
     }

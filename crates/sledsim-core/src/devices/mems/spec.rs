@@ -17,7 +17,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::f64::consts::PI;
-use std::fmt::Debug;
+use std::sync::Arc;
 
 /// A checked MEMS device.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,15 +50,6 @@ enum KinematicsSpec {
     Analytic(Turnaround),
     Piecewise(u32, Turnaround),
     DiskSim,
-}
-
-/// A computation on the motion of a device, generic over its kinematics.
-pub trait WithMotion {
-    /// The result.
-    type Output;
-
-    /// Runs the computation.
-    fn with<K: Kinematics + Debug + 'static>(self, motion: Motion<K>) -> Self::Output;
 }
 
 impl Mems {
@@ -111,20 +102,16 @@ impl Mems {
         })
     }
 
-    /// Runs `task` with the motion under the chosen kinematics.
-    pub fn with_motion<T: WithMotion>(&self, task: T) -> T::Output {
-        let (geometry, drive) = (self.geometry, self.drive);
-        match self.kinematics {
-            KinematicsSpec::Analytic(turnaround) => {
-                task.with(Motion::new(geometry, drive, Analytic { turnaround }))
-            }
+    /// Its motion under the chosen kinematics.
+    pub fn motion(&self) -> Motion {
+        let kinematics: Arc<dyn Kinematics> = match self.kinematics {
+            KinematicsSpec::Analytic(turnaround) => Arc::new(Analytic { turnaround }),
             KinematicsSpec::Piecewise(chunks, turnaround) => {
-                task.with(Motion::new(geometry, drive, Piecewise { chunks, turnaround }))
+                Arc::new(Piecewise { chunks, turnaround })
             }
-            KinematicsSpec::DiskSim => {
-                task.with(Motion::new(geometry, drive, DiskSim { bit_m: geometry.bit_m }))
-            }
-        }
+            KinematicsSpec::DiskSim => Arc::new(DiskSim { bit_m: self.geometry.bit_m }),
+        };
+        Motion::new(self.geometry, self.drive, kinematics)
     }
 
     /// Number of logical blocks, without spare cylinders.

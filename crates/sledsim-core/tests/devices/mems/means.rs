@@ -5,45 +5,34 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::Extent;
 use sledsim_core::devices::mems::access::{DirectionRule, access};
 use sledsim_core::devices::mems::idle::{Park, park_state};
-use sledsim_core::devices::mems::kinematics::Kinematics;
 use sledsim_core::devices::mems::motion::Motion;
 use sledsim_core::devices::mems::moves_ahead::MovesAhead;
-use sledsim_core::devices::mems::spec::WithMotion;
 use sledsim_core::model::mechanism::Step;
 
-/// Back to back: every request starts where the one before ended.
-struct BackToBack {
-    requests: u32,
-    rule: DirectionRule,
-}
-
-impl WithMotion for BackToBack {
-    /// Mean time from start to the last bit off the media, in ms.
-    type Output = f64;
-
-    fn with<K: Kinematics + std::fmt::Debug + 'static>(self, motion: Motion<K>) -> f64 {
-        let mut place = Stream::new(7, "place");
-        let mut size = Stream::new(7, "size");
-        let mut state = park_state(&motion, Park::MiddleLbn);
-        let mut total_s = 0.0;
-        for _ in 0..self.requests {
-            let blocks = size.geometric(8.0);
-            let lbn = place.below(motion.geometry.blocks() - blocks + 1);
-            let extent = Extent { lbn, blocks: blocks as u32 };
-            access(
-                &motion,
-                self.rule,
-                &mut state,
-                &[extent],
-                &mut MovesAhead::default(),
-                0.0,
-                &mut |step: Step| {
-                    total_s += step.seek_s + step.transfer_s;
-                },
-            );
-        }
-        1e3 * total_s / f64::from(self.requests)
+/// The mean time from start to the last bit off the media, in ms, back to back: every
+/// request starts where the one before ended.
+fn back_to_back(motion: &Motion, requests: u32, rule: DirectionRule) -> f64 {
+    let mut place = Stream::new(7, "place");
+    let mut size = Stream::new(7, "size");
+    let mut state = park_state(motion, Park::MiddleLbn);
+    let mut total_s = 0.0;
+    for _ in 0..requests {
+        let blocks = size.geometric(8.0);
+        let lbn = place.below(motion.geometry.blocks() - blocks + 1);
+        let extent = Extent { lbn, blocks: blocks as u32 };
+        access(
+            motion,
+            rule,
+            &mut state,
+            &[extent],
+            &mut MovesAhead::default(),
+            0.0,
+            &mut |step: Step| {
+                total_s += step.seek_s + step.transfer_s;
+            },
+        );
     }
+    1e3 * total_s / f64::from(requests)
 }
 
 #[test]
@@ -60,7 +49,7 @@ fn mean_sled_times_are_the_derived_ones() {
         let device = device(name, &[("direction", &format!("'{rule}'"))]);
         let spec = device.mems().expect("a MEMS device");
         let rule = spec.behaviour.direction;
-        let mean_ms = spec.with_motion(BackToBack { requests: 400_000, rule });
+        let mean_ms = back_to_back(&spec.motion(), 400_000, rule);
         println!("{name} {rule:?}: mean sled time {mean_ms:.4} ms, derived {expected_ms}");
         assert!((mean_ms / expected_ms - 1.0).abs() < 0.003, "{name}: {mean_ms} ms");
     }

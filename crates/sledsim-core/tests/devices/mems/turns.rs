@@ -10,7 +10,7 @@ use sledsim_base::keys::Keys;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_core::devices::mems::calculator::{Calculator, Point, calculator};
+use sledsim_core::devices::mems::calculator::{Calculator, Point};
 use sledsim_core::devices::mems::motion::Direction;
 use sledsim_core::model::mechanism::Step;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
@@ -42,8 +42,8 @@ fn row_lbn(row: u32) -> u64 {
     1250 * 5 * 27 * 20 + 20 * u64::from(row)
 }
 
-fn sled(keys: &[(&str, &str)]) -> Box<dyn Calculator> {
-    calculator(device("osdi2000", keys).mems().expect("a sled"))
+fn sled(keys: &[(&str, &str)]) -> Calculator {
+    Calculator::new(device("osdi2000", keys).mems().expect("a sled"))
 }
 
 fn close(found: f64, wanted: f64) {
@@ -51,7 +51,7 @@ fn close(found: f64, wanted: f64) {
     assert!(off < 1e-9, "{found:e}, not {wanted:e}");
 }
 
-fn access(sled: &dyn Calculator, lbn: u64, blocks: u32, start: Point) -> (Vec<Step>, Point) {
+fn access(sled: &Calculator, lbn: u64, blocks: u32, start: Point) -> (Vec<Step>, Point) {
     let extent = Extent { lbn, blocks };
     sled.access(extent, Some(start)).expect("an access")
 }
@@ -70,9 +70,9 @@ fn a_second_pass_costs_the_turnaround_where_the_row_ends() {
     for other in [READY, ("kinematics", "'piecewise'"), ("direction", "'best_run'")] {
         let sled = sled(&[IN_PLACE, other]);
         for (row, up) in (0..ROWS).flat_map(|row| [(row, true), (row, false)]) {
-            let (first, end) = access(&*sled, row_lbn(row), 8, start(row, up));
+            let (first, end) = access(&sled, row_lbn(row), 8, start(row, up));
             assert_eq!((first.len(), first[0].seek_s), (1, 0.0), "there already");
-            let (steps, back) = access(&*sled, row_lbn(row), 8, end);
+            let (steps, back) = access(&sled, row_lbn(row), 8, end);
             let step = &steps[0];
             close(step.seek_s, turn_s(row, up));
             close(step.turnaround_s, turn_s(row, up));

@@ -13,10 +13,7 @@ use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::faults::Faulty;
-use sledsim_core::devices::mems::kinematics::Kinematics;
-use sledsim_core::devices::mems::motion::Motion;
 use sledsim_core::devices::mems::sled::Sled;
-use sledsim_core::devices::mems::spec::{Mems, WithMotion};
 use sledsim_core::model::mechanism::Mechanism;
 use sledsim_core::model::{Model, Report};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
@@ -65,23 +62,13 @@ fn count(report: &Report, name: &str) -> u64 {
     found.unwrap_or_else(|| panic!("no {name} in {:?}", report.counts)).1
 }
 
-struct Make<'a>(&'a Mems);
-
-impl WithMotion for Make<'_> {
-    type Output = Box<dyn Mechanism>;
-
-    fn with<K: Kinematics + std::fmt::Debug + 'static>(self, motion: Motion<K>) -> Self::Output {
-        let sled = Sled::new(motion, self.0.behaviour).with_parallel(self.0.parallel.clone());
-        let faults = self.0.faults.as_ref().expect("a table [faults]");
-        Box::new(Faulty::new(sled, self.0.geometry, faults, 0.0))
-    }
-}
-
 /// The mechanism of g2 with faults.
 fn faulty(keys: Keys<'_>) -> Box<dyn Mechanism> {
     let device = device("g2", keys);
     let mems = device.mems().expect("a sled");
-    mems.with_motion(Make(mems))
+    let sled = Sled::new(mems.motion(), mems.behaviour).with_parallel(mems.parallel.clone());
+    let faults = mems.faults.as_ref().expect("a table [faults]");
+    Box::new(Faulty::new(sled, mems.geometry, faults, 0.0))
 }
 
 /// The device of `keys`, and the same without failures.

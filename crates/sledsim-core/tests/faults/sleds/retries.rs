@@ -7,7 +7,7 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
-use sledsim_core::devices::mems::calculator::{Point, calculator};
+use sledsim_core::devices::mems::calculator::{Calculator, Point};
 use sledsim_core::devices::mems::motion::Direction;
 use sledsim_core::model::Energy;
 use sledsim_core::model::mechanism::Step;
@@ -210,7 +210,7 @@ fn a_seek_error_costs_the_servo_field_and_a_seek_back() {
         let mut twin = sled("g2", &keys[..2]);
         let device = device("g2", &keys[..2]);
         let mems = device.mems().expect("a sled");
-        let (geometry, calculator) = (mems.geometry, calculator(mems));
+        let (geometry, calculator) = (mems.geometry, Calculator::new(mems));
         let servo_s = 10.0 / 700_000.0;
         let mut random = Stream::new(5, "requests");
         let (mut at, mut turned) = (Nanos::ZERO, 0);

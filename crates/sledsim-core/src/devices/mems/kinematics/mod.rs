@@ -18,6 +18,8 @@ pub use disksim::DiskSim;
 pub use piecewise::Piecewise;
 pub use trajectory::MotionState;
 
+use std::fmt::Debug;
+
 /// The actuator and springs of one axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Axis {
@@ -93,7 +95,7 @@ pub enum Turnaround {
 
 /// A model of the sled's motion. Positions in metres from the centre, speeds
 /// in m/s, times in seconds.
-pub trait Kinematics: Send + Sync {
+pub trait Kinematics: Debug + Send + Sync {
     /// Least time from `from_m` to `to_m` under full push one way, then full push the
     /// other way; the velocity is `speed_m_s` (>= 0) in the direction of travel at both
     /// ends. Zero if the positions are equal.
