@@ -1,11 +1,11 @@
 //! The disk as a mechanism: an arm that stays where its last request left it, over
 //! media that keep rotating.
 
-use super::drive::{Arm, Drive};
+use super::drive::{Arm, Drive, Pass, PassMode};
 use crate::devices::disk::power::{Cause, DiskPower, Spindle};
 use crate::model::Energy;
 use crate::model::mechanism::{Bounds, Mechanism, Passes, Service, Span, Start, Step};
-use sledsim_base::request::Request;
+use sledsim_base::request::{Extent, Request};
 use sledsim_base::row::{Parts, Row, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
@@ -84,6 +84,34 @@ impl Disk {
         self.arm
     }
 
+    /// Moves over `extents` from `at` on. `each` gets the spindle, when a pass begins, and the pass. Returns
+    /// the parts, the number of passes, and the end.
+    #[inline(always)] // hot
+    pub(super) fn sweep(
+        &mut self,
+        at: Nanos,
+        extents: &[Extent],
+        mut how: PassMode,
+        mut each: impl FnMut(&mut Option<Box<Spindle>>, Nanos, &Pass),
+    ) -> (Parts, u32, Nanos) {
+        let (mut parts, mut passes, mut now) = (Parts::default(), 0, at);
+        let Self { drive, arm, spindle } = self;
+        for &extent in extents {
+            for pass in drive.passes(now, *arm, how, extent) {
+                passes += 1;
+                parts.seek += pass.seek;
+                parts.head_switch += pass.head_switch;
+                parts.settle += pass.settle;
+                parts.transfer += pass.transfer;
+                parts.rotation += pass.end - pass.arrive - pass.transfer;
+                each(spindle, now, &pass);
+                (now, *arm) = (pass.end, pass.arm);
+            }
+            how.not_before = Nanos::ZERO;
+        }
+        (parts, passes, now)
+    }
+
     /// Sets the position of the arm after work that was planned with [`Disk::drive`].
     pub fn leave(&mut self, arm: Arm) {
         self.arm = arm;
@@ -129,22 +157,14 @@ impl Mechanism for Disk {
     }
 
     fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
-        let mut parts = Parts::default();
         let (delay, mut energy_j) = self.begin(at);
-        parts.other = delay;
-        let (mut now, mut count) = (at + delay, 0);
-        let drive = Arc::clone(&self.drive);
         let how = self.drive.access(request.op);
-        for &extent in &request.extents {
-            for pass in drive.passes(now, self.arm, how, extent) {
+        let (mut parts, count, _) =
+            self.sweep(at + delay, &request.extents, how, |spindle, now, pass| {
                 let took = [pass.seek, pass.transfer];
-                let pass_j = self.work([now, pass.end], took, Cause::Request);
+                let pass_j = (spindle.as_mut())
+                    .map_or(0.0, |spindle| spindle.work([now, pass.end], took, Cause::Request));
                 energy_j += pass_j;
-                parts.seek += pass.seek;
-                parts.head_switch += pass.head_switch;
-                parts.settle += pass.settle;
-                parts.transfer += pass.transfer;
-                parts.rotation += pass.end - pass.arrive - pass.transfer;
                 passes.push(Step {
                     seek_s: (pass.first - now).s(),
                     settle_s: pass.settle.s(),
@@ -155,10 +175,8 @@ impl Mechanism for Disk {
                     energy_j: pass_j,
                     ..Step::default()
                 });
-                count += 1;
-                (now, self.arm) = (pass.end, pass.arm);
-            }
-        }
+            });
+        parts.other = delay;
         let energy_nj = self.energy_nj(energy_j);
         Service { parts, passes: count, energy_nj, ..Service::default() }.set(row);
     }

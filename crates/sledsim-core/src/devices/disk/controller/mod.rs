@@ -295,40 +295,19 @@ impl Controller {
 
     /// Moves extents from `at` on and leaves their pieces, in LBN order within each
     /// extent, in `self.pieces`.
-    fn move_data(&mut self, at: Nanos, extents: &[Extent], mut how: PassMode) -> MoveResult {
-        let (mut now, mut arm) = (at, self.disk.arm());
-        let mut moved = MoveResult {
-            parts: Parts::default(),
-            passes: 0,
-            end: at,
-            wait: 0,
-            track: Track::default(),
-            full: None,
-            energy_j: 0.0,
-        };
-        self.pieces.clear();
-        for &extent in extents {
-            for pass in self.drive.passes(now, arm, how, extent) {
-                if moved.passes == 0 {
-                    moved.wait = pass.wait;
-                }
-                moved.passes += 1;
-                moved.parts.seek += pass.seek;
-                moved.parts.head_switch += pass.head_switch;
-                moved.parts.settle += pass.settle;
-                moved.parts.transfer += pass.transfer;
-                moved.parts.rotation += pass.end - pass.arrive - pass.transfer;
-                self.drive.runs(pass, |extent, first, end| {
-                    self.pieces.push(TimedPiece::of(extent, first, end));
-                });
-                (now, arm) = (pass.end, pass.arm);
-                (moved.track, moved.full) = (pass.track, pass.full);
-            }
-            how.not_before = Nanos::ZERO;
-        }
-        moved.end = now;
-        self.disk.leave(arm);
-        moved
+    fn move_data(&mut self, at: Nanos, extents: &[Extent], how: PassMode) -> MoveResult {
+        let (mut wait, mut track, mut full) = (None, Track::default(), None);
+        let (drive, pieces) = (&self.drive, &mut self.pieces);
+        pieces.clear();
+        let (parts, passes, end) = self.disk.sweep(at, extents, how, |_, _, pass| {
+            wait.get_or_insert(pass.wait);
+            drive.runs(*pass, |extent, first, end| {
+                pieces.push(TimedPiece::of(extent, first, end));
+            });
+            (track, full) = (pass.track, pass.full);
+        });
+        let wait = wait.unwrap_or_default();
+        MoveResult { parts, passes, end, wait, track, full, energy_j: 0.0 }
     }
 
     /// As [`Controller::move_data`] for a write whose blocks arrive one after the other
