@@ -27,85 +27,113 @@ impl Status {
     }
 }
 
-/// The components of a request's response time.
-///
-/// The exclusive parts (`overhead`, `queue`, `seek`, `rotation`,
-/// `head_switch`, `transfer`, `bus`, `retry`, `other`) add up to completion
-/// minus arrival exactly. `x_seek` (with settle), `y_seek` (with
-/// turnarounds), `settle` and `turnaround` detail `seek`; X and Y overlap, so
-/// they do not add up to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
-    /// Command processing, paid at arrival.
-    pub overhead: Nanos,
-    /// Waiting: for the bus with the command, then for the mechanism, for room
-    /// in a buffer, or for blocks that are being read.
-    pub queue: Nanos,
-    /// Positioning: for every pass the larger of X and Y.
-    pub seek: Nanos,
-    /// X part of all seeks, settle included.
-    pub x_seek: Nanos,
-    /// Y part of all seeks, turnarounds included.
-    pub y_seek: Nanos,
-    /// Settling after X moves; for a disk the extra settle time of a write in
-    /// seeks and head switches.
-    pub settle: Nanos,
-    /// Reversals of the Y velocity.
-    pub turnaround: Nanos,
-    /// Rotational latency (disks): waiting on track while other sectors pass.
-    pub rotation: Nanos,
-    /// Head switches (disks).
-    pub head_switch: Nanos,
-    /// Media transfer.
-    pub transfer: Nanos,
-    /// From the end of the media transfer to the last byte on the bus; for
-    /// writes the transfer to the device, where it overlaps with nothing else.
-    pub bus: Nanos,
-    /// Repeated attempts.
-    pub retry: Nanos,
-    /// Anything else, such as starting up from the inactive state.
-    pub other: Nanos,
-}
-
-impl Parts {
-    /// The sum of the exclusive parts.
-    #[inline]
-    pub fn total(&self) -> Nanos {
-        self.overhead
-            + self.queue
-            + self.seek
-            + self.rotation
-            + self.head_switch
-            + self.transfer
-            + self.bus
-            + self.retry
-            + self.other
-    }
-}
-
-impl Add for Parts {
-    type Output = Self;
-
-    /// Adds component by component.
-    #[inline]
-    fn add(self, other: Self) -> Self {
-        Self {
-            overhead: self.overhead + other.overhead,
-            queue: self.queue + other.queue,
-            seek: self.seek + other.seek,
-            x_seek: self.x_seek + other.x_seek,
-            y_seek: self.y_seek + other.y_seek,
-            settle: self.settle + other.settle,
-            turnaround: self.turnaround + other.turnaround,
-            rotation: self.rotation + other.rotation,
-            head_switch: self.head_switch + other.head_switch,
-            transfer: self.transfer + other.transfer,
-            bus: self.bus + other.bus,
-            retry: self.retry + other.retry,
-            other: self.other + other.other,
+/// The parts of a response time: the table that fields, sums, names and conversions are
+/// made of. Gives the macro `$with` of each its text, its name, its column, and whether it
+/// `adds` to the sum or `details` another one.
+#[macro_export]
+macro_rules! with_parts {
+    ($with:ident) => {
+        $with! {
+            /// Waiting: for the bus with the command, then for the mechanism, for room
+            /// in a buffer, or for blocks that are being read.
+            queue queue_ns adds;
+            /// Command processing, paid at arrival.
+            overhead overhead_ns adds;
+            /// Positioning: for every pass the larger of X and Y.
+            seek seek_ns adds;
+            /// X part of all seeks, settle included.
+            x_seek x_seek_ns details;
+            /// Y part of all seeks, turnarounds included.
+            y_seek y_seek_ns details;
+            /// Settling after X moves; for a disk the extra settle time of a write in
+            /// seeks and head switches.
+            settle settle_ns details;
+            /// Reversals of the Y velocity.
+            turnaround turnaround_ns details;
+            /// Rotational latency (disks): waiting on track while other sectors pass.
+            rotation rotation_ns adds;
+            /// Head switches (disks).
+            head_switch head_switch_ns adds;
+            /// Media transfer.
+            transfer transfer_ns adds;
+            /// From the end of the media transfer to the last byte on the bus; for
+            /// writes the transfer to the device, where it overlaps with nothing else.
+            bus bus_ns adds;
+            /// Repeated attempts.
+            retry retry_ns adds;
+            /// Anything else, such as starting up from the inactive state.
+            other other_ns adds;
         }
-    }
+    };
 }
+
+/// Whether a part adds to the sum; else it details another one.
+macro_rules! adds {
+    (adds) => {
+        true
+    };
+    (details) => {
+        false
+    };
+}
+
+macro_rules! parts {
+    ($($(#[$doc:meta])* $name:ident $column:ident $kind:ident;)*) => {
+        /// The components of a request's response time.
+        ///
+        /// The exclusive parts add up to completion minus arrival exactly. `x_seek` (with
+        /// settle), `y_seek` (with turnarounds), `settle` and `turnaround` detail `seek`;
+        /// X and Y overlap, so they do not add up to it.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Parts {
+            $($(#[$doc])* pub $name: Nanos,)*
+        }
+
+        impl Parts {
+            /// How many there are.
+            pub const COUNT: usize = Self::NAMES.len();
+            /// Their names, in the order of the table.
+            pub const NAMES: [&str; [$(stringify!($name)),*].len()] = [$(stringify!($name)),*];
+            /// The columns that hold them, in the order of the table.
+            pub const COLUMNS: [&str; Self::COUNT] = [$(stringify!($column)),*];
+
+            /// Each part, in the order of the table.
+            #[inline]
+            pub fn each(&self) -> [Nanos; Self::COUNT] {
+                [$(self.$name),*]
+            }
+
+            /// With each part, in the order of the table.
+            pub fn from_each([$($name),*]: [Nanos; Self::COUNT]) -> Self {
+                Self { $($name),* }
+            }
+
+            /// The sum of the exclusive parts.
+            #[inline]
+            pub fn total(&self) -> Nanos {
+                Nanos::ZERO $(+ if adds!($kind) { self.$name } else { Nanos::ZERO })*
+            }
+
+            /// The exclusive parts.
+            pub fn exclusive(&self) -> impl Iterator<Item = Nanos> {
+                let parts = self.each().into_iter().zip([$(adds!($kind)),*]);
+                parts.filter_map(|(part, adds)| adds.then_some(part))
+            }
+        }
+
+        impl Add for Parts {
+            type Output = Self;
+
+            /// Adds component by component.
+            #[inline]
+            fn add(self, other: Self) -> Self {
+                Self { $($name: self.$name + other.$name,)* }
+            }
+        }
+    };
+}
+
+with_parts!(parts);
 
 /// One request's result; the columns of the result table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use serde_json::json;
+use sledsim_base::row::Parts;
 use sledsim_base::units::Nanos;
 use sledsim_rpc::client::{self, Client, Command, Error, Options};
 use std::path::PathBuf;
@@ -142,8 +143,8 @@ impl RemoteAnswer {
     /// The outcome of each command: the fields of the Python class.
     fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let outcome = |outcome: &client::Outcome| {
-            let (row, parts) = (&outcome.row, &outcome.row.parts);
-            Ok(dict!(
+            let row = &outcome.row;
+            let fields = dict!(
                 py,
                 row.{id, stream, lbn, blocks, queue_depth, passes, retries},
                 outcome.{error};
@@ -152,21 +153,12 @@ impl RemoteAnswer {
                 arrival_ns: row.arrival.0,
                 start_ns: row.start.0,
                 completion_ns: row.completion.0,
-                overhead_ns: parts.overhead.0,
-                queue_ns: parts.queue.0,
-                seek_ns: parts.seek.0,
-                x_seek_ns: parts.x_seek.0,
-                y_seek_ns: parts.y_seek.0,
-                settle_ns: parts.settle.0,
-                turnaround_ns: parts.turnaround.0,
-                rotation_ns: parts.rotation.0,
-                head_switch_ns: parts.head_switch.0,
-                transfer_ns: parts.transfer.0,
-                bus_ns: parts.bus.0,
-                retry_ns: parts.retry.0,
-                other_ns: parts.other.0,
                 lateness_ns: outcome.lateness.0,
-            ))
+            );
+            for (column, part) in Parts::COLUMNS.iter().zip(row.parts.each()) {
+                fields.set_item(column, part.0)?;
+            }
+            Ok(fields)
         };
         self.answer.outcomes.iter().map(outcome).collect()
     }

@@ -79,30 +79,22 @@ pub fn convert(
 }
 
 /// The columns of numbers that are used, but for those that may be null.
-const NUMBERS: [&str; 22] = [
-    "id",
-    "stream",
-    "lbn",
-    "blocks",
-    "arrival_ns",
-    "completion_ns",
-    "queue_depth",
-    "overhead_ns",
-    "queue_ns",
-    "seek_ns",
-    "x_seek_ns",
-    "y_seek_ns",
-    "settle_ns",
-    "turnaround_ns",
-    "rotation_ns",
-    "head_switch_ns",
-    "transfer_ns",
-    "bus_ns",
-    "retry_ns",
-    "other_ns",
-    "passes",
-    "retries",
-];
+const NUMBERS: [&str; 9 + Parts::COUNT] = {
+    let mut names = [""; 9 + Parts::COUNT];
+    names.split_at_mut(Parts::COUNT).0.copy_from_slice(&Parts::COLUMNS);
+    names.split_at_mut(Parts::COUNT).1.copy_from_slice(&[
+        "id",
+        "stream",
+        "lbn",
+        "blocks",
+        "arrival_ns",
+        "completion_ns",
+        "queue_depth",
+        "passes",
+        "retries",
+    ]);
+    names
+};
 const NAMES: [&str; 3] = ["device", "op", "status"];
 const PARENT: &str = "parent";
 const ENERGY: &str = "energy_nj";
@@ -285,24 +277,9 @@ impl Decoded {
         };
         let mut values = self.numbers.iter().map(|column| column[at]);
         let mut next = || values.next().unwrap_or_default();
+        let parts = Parts::from_each(std::array::from_fn(|_| Nanos(next())));
         let (id, stream, lbn, blocks) = (next(), next(), next(), next());
         let (arrival, completion, queue_depth) = (Nanos(next()), Nanos(next()), next());
-        let mut next_ns = || Nanos(next());
-        let parts = Parts {
-            overhead: next_ns(),
-            queue: next_ns(),
-            seek: next_ns(),
-            x_seek: next_ns(),
-            y_seek: next_ns(),
-            settle: next_ns(),
-            turnaround: next_ns(),
-            rotation: next_ns(),
-            head_switch: next_ns(),
-            transfer: next_ns(),
-            bus: next_ns(),
-            retry: next_ns(),
-            other: next_ns(),
-        };
         let (passes, retries) = (next(), next());
         let whole = |value| u32::try_from(value).unwrap_or(u32::MAX);
         let row = Row {
@@ -325,18 +302,7 @@ impl Decoded {
             energy_nj,
             ..Row::default()
         };
-        let parts = [
-            parts.overhead,
-            parts.queue,
-            parts.seek,
-            parts.rotation,
-            parts.head_switch,
-            parts.transfer,
-            parts.bus,
-            parts.retry,
-            parts.other,
-        ];
-        let sum: u128 = parts.iter().map(|part| u128::from(part.0)).sum();
+        let sum: u128 = parts.exclusive().map(|part| u128::from(part.0)).sum();
         if u128::from(arrival.0) + sum != u128::from(completion.0) {
             return Err("the causes do not add up to completion - arrival".to_owned());
         }

@@ -15,24 +15,14 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::iter;
 
-/// The kinds of time, as the summary names and orders them (it appends `_ms`).
-pub(super) const TIMES: [&str; 15] = [
-    "response_time",
-    "service_time",
-    "queue",
-    "overhead",
-    "seek",
-    "x_seek",
-    "y_seek",
-    "settle",
-    "turnaround",
-    "rotation",
-    "head_switch",
-    "transfer",
-    "bus",
-    "retry",
-    "other",
-];
+/// The kinds of time, as the summary names and orders them (it appends `_ms`): two, and
+/// the parts of a row.
+pub(super) const TIMES: [&str; 2 + Parts::COUNT] = {
+    let mut names = ["response_time"; 2 + Parts::COUNT];
+    names[1] = "service_time";
+    names.split_at_mut(2).1.copy_from_slice(&Parts::NAMES);
+    names
+};
 
 /// How many [`TIMES`] there are besides the response time.
 pub(super) const OTHERS: usize = TIMES.len() - 1;
@@ -41,38 +31,9 @@ pub(super) const OTHERS: usize = TIMES.len() - 1;
 /// response time; the service time is 0 if it met no mechanism.
 #[inline]
 pub(super) fn times(row: &Row) -> [u64; OTHERS] {
-    let Parts {
-        overhead,
-        queue,
-        seek,
-        x_seek,
-        y_seek,
-        settle,
-        turnaround,
-        rotation,
-        head_switch,
-        transfer,
-        bus,
-        retry,
-        other,
-    } = row.parts;
-    [
-        row.service().unwrap_or_default(),
-        queue,
-        overhead,
-        seek,
-        x_seek,
-        y_seek,
-        settle,
-        turnaround,
-        rotation,
-        head_switch,
-        transfer,
-        bus,
-        retry,
-        other,
-    ]
-    .map(|time| time.0)
+    let mut times = [row.service().unwrap_or_default().0; OTHERS];
+    times[1..].copy_from_slice(&row.parts.each().map(|part| part.0));
+    times
 }
 
 /// The request that waited longest.

@@ -316,6 +316,11 @@ impl Remote {
 
 /// Converts a row of the interface to one of the simulator.
 fn times(row: &v1::Row) -> Row {
+    macro_rules! parts {
+        ($($(#[$doc:meta])* $name:ident $column:ident $kind:ident;)*) => {
+            Parts { $($name: Nanos(row.$column),)* }
+        };
+    }
     Row {
         id: row.id,
         stream: row.stream,
@@ -326,21 +331,7 @@ fn times(row: &v1::Row) -> Row {
         passes: row.passes,
         retries: row.retries,
         energy_nj: row.energy_nj.unwrap_or(UNKNOWN_ENERGY),
-        parts: Parts {
-            overhead: Nanos(row.overhead_ns),
-            queue: Nanos(row.queue_ns),
-            seek: Nanos(row.seek_ns),
-            x_seek: Nanos(row.x_seek_ns),
-            y_seek: Nanos(row.y_seek_ns),
-            settle: Nanos(row.settle_ns),
-            turnaround: Nanos(row.turnaround_ns),
-            rotation: Nanos(row.rotation_ns),
-            head_switch: Nanos(row.head_switch_ns),
-            transfer: Nanos(row.transfer_ns),
-            bus: Nanos(row.bus_ns),
-            retry: Nanos(row.retry_ns),
-            other: Nanos(row.other_ns),
-        },
+        parts: sledsim_base::with_parts!(parts),
         ..Row::default()
     }
 }

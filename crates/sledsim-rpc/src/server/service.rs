@@ -251,30 +251,23 @@ fn described(export: &Export) -> v1::Export {
 
 fn row(row: &Row) -> v1::Row {
     let parts = &row.parts;
-    v1::Row {
-        id: row.id,
-        arrival_ns: row.arrival.0,
-        start_ns: row.start.0,
-        completion_ns: row.completion.0,
-        queue_depth: row.queue_depth,
-        passes: row.passes,
-        retries: row.retries,
-        energy_nj: row.energy_nj(),
-        stream: row.stream,
-        overhead_ns: parts.overhead.0,
-        queue_ns: parts.queue.0,
-        seek_ns: parts.seek.0,
-        x_seek_ns: parts.x_seek.0,
-        y_seek_ns: parts.y_seek.0,
-        settle_ns: parts.settle.0,
-        turnaround_ns: parts.turnaround.0,
-        rotation_ns: parts.rotation.0,
-        head_switch_ns: parts.head_switch.0,
-        transfer_ns: parts.transfer.0,
-        bus_ns: parts.bus.0,
-        retry_ns: parts.retry.0,
-        other_ns: parts.other.0,
+    macro_rules! row {
+        ($($(#[$doc:meta])* $name:ident $column:ident $kind:ident;)*) => {
+            v1::Row {
+                id: row.id,
+                arrival_ns: row.arrival.0,
+                start_ns: row.start.0,
+                completion_ns: row.completion.0,
+                queue_depth: row.queue_depth,
+                passes: row.passes,
+                retries: row.retries,
+                energy_nj: row.energy_nj(),
+                stream: row.stream,
+                $($column: parts.$name.0,)*
+            }
+        };
     }
+    sledsim_base::with_parts!(row)
 }
 
 fn failure(error: Errno) -> String {

@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use sledsim_base::error::Error;
 use sledsim_base::files::write_atomically;
-use sledsim_base::row::{Row, UNKNOWN_ENERGY};
+use sledsim_base::row::{Parts, Row, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
 use sledsim_experiments::stats::{RowBuffer, RowsFile, row_schema};
 use std::fs::{self, File};
@@ -20,6 +20,13 @@ use std::time::Duration;
 use tempfile::tempdir;
 
 const DEVICES: [&str; 2] = ["mcd", "mcd.front"];
+
+#[test]
+fn every_part_of_a_row_has_a_column_in_ns() {
+    for column in Parts::COLUMNS {
+        assert_eq!(row_schema().field_with_name(column).unwrap().metadata()["unit"], "ns");
+    }
+}
 
 /// The rows of a batch as text, cell by cell.
 fn cells(batch: &RecordBatch) -> Vec<Vec<String>> {
