@@ -4,8 +4,8 @@ A count is that of a request: what a run of so many takes beyond one of a quarte
 difference, so that neither the start of the program nor the length of a run is in it. Counts do not
 depend on the machine, nor on what else it does; they do on the compiler, by whose version they are
 kept. Fails if a case has grown by more than 3 %. `--renew` (`make counts-renew`) writes the file.
-`--program` names another build of crates/sledsim-experiments/benches/scenario.rs to count beside this one,
-and prints a table.
+`--program` names another build of crates/sledsim-experiments/benches/scenario.rs to count beside
+this one, and prints a table.
 """
 
 from __future__ import annotations

@@ -20,9 +20,10 @@ from differences import differences
 
 WORKER = Path(__file__).with_name("worker.py")
 LOOP_ROUNDS = 20_000_000
-"""Some 0.15 s. The loop is compiled (crates/sledsim-experiments/benches/scenario.rs), as interpreters and
-libraries of one machine differ in speed from those of the next; its steps wait for each other, so
-that neither compilers nor wider processors change what it measures: the clock and latencies."""
+"""Some 0.15 s. The loop is compiled (crates/sledsim-experiments/benches/scenario.rs), as
+interpreters and libraries of one machine differ in speed from those of the next; its steps wait for
+each other, so that neither compilers nor wider processors change what it measures: the clock and
+latencies."""
 Record = dict[str, Any]
 
 

@@ -518,7 +518,8 @@ def test_the_version_of_the_numbers_is_that_of_the_sources() -> None:
     version, _, digest = _core.NUMBERS.partition("+")
     assert version == _core.VERSION
     root = Path(__file__).parents[1]
-    folders = ["base/src", "traces/src", "core/src", "core/data", "run/src", "run/data"]
+    folders = ["base/src", "traces/src", "core/src", "core/data"]
+    folders += ["experiments/src", "experiments/data"]
     if not (root / "crates/sledsim-base/src").is_dir():
         pytest.skip("the sources are not here")
     state = 0xCBF29CE484222325

@@ -479,11 +479,13 @@ pub mod mem_store_client {
         ///
         /// This requires the server to support it otherwise it might respond with an
         /// error.
+        #[must_use]
         pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.inner = self.inner.send_compressed(encoding);
             self
         }
         /// Enable decompressing responses.
+        #[must_use]
         pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.inner = self.inner.accept_compressed(encoding);
             self
@@ -491,6 +493,7 @@ pub mod mem_store_client {
         /// Limits the maximum size of a decoded message.
         ///
         /// Default: `4MB`
+        #[must_use]
         pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
             self.inner = self.inner.max_decoding_message_size(limit);
             self
@@ -498,6 +501,7 @@ pub mod mem_store_client {
         /// Limits the maximum size of an encoded message.
         ///
         /// Default: `usize::MAX`
+        #[must_use]
         pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
@@ -885,11 +889,13 @@ pub mod mem_store_server {
             InterceptedService::new(Self::new(inner), interceptor)
         }
         /// Enable decompressing requests with the given encoding.
+        #[must_use]
         pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.accept_compression_encodings.enable(encoding);
             self
         }
         /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
         pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.send_compression_encodings.enable(encoding);
             self
@@ -897,6 +903,7 @@ pub mod mem_store_server {
         /// Limits the maximum size of a decoded message.
         ///
         /// Default: `4MB`
+        #[must_use]
         pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
             self.max_decoding_message_size = Some(limit);
             self
@@ -904,6 +911,7 @@ pub mod mem_store_server {
         /// Limits the maximum size of an encoded message.
         ///
         /// Default: `usize::MAX`
+        #[must_use]
         pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
             self.max_encoding_message_size = Some(limit);
             self
