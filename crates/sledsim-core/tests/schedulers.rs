@@ -95,7 +95,7 @@ fn agree(
     doings: &[Do],
     mut pick: impl FnMut(&dyn Mechanism, Nanos, &[Waiting]) -> usize,
 ) {
-    let blocks = mechanism.blocks();
+    let blocks = mechanism.positions().blocks();
     let (mut all, mut now, mut id) = (Vec::new(), Nanos::ZERO, 0);
     let mut steps = Vec::new();
     for step in doings {
@@ -106,11 +106,11 @@ fn agree(
                 let request = waiting(id, op, lbn, length, Nanos(now.0.saturating_sub(ago)));
                 id += 1;
                 all.push(request.clone());
-                scheduler.push(request, &*mechanism);
+                scheduler.push(request, mechanism.positions());
             }
             Do::Pop(after) => {
                 now += Nanos(after);
-                let picked = scheduler.pop(now, &*mechanism);
+                let picked = scheduler.pop(now, mechanism.positions());
                 if all.is_empty() {
                     assert!(picked.is_none());
                     continue;
@@ -136,7 +136,7 @@ fn oldest_and_nearest(weight: f64) -> impl FnMut(&dyn Mechanism, Nanos, &[Waitin
     move |mechanism, at, all| {
         least(all, |one| {
             let waited = (at - one.request.arrival).0 as f64;
-            mechanism.estimate(at, &one.request).0 as i64 - (weight * waited) as i64
+            mechanism.positions().estimate(at, &one.request).0 as i64 - (weight * waited) as i64
         })
     }
 }
@@ -148,7 +148,7 @@ proptest! {
     fn sptf_picks_as_an_exhaustive_search(doings in doings()) {
         for name in MECHANISMS {
             agree(mechanism(name), &mut Sptf::default(), &doings, |mechanism, at, all| {
-                least(all, |one| mechanism.estimate(at, &one.request))
+                least(all, |one| mechanism.positions().estimate(at, &one.request))
             });
         }
     }
@@ -214,7 +214,7 @@ fn long_queues_are_served_as_short_ones() {
         picked
     });
     agree(mechanism("g3"), &mut Sptf::default(), &doings, |mechanism, at, all| {
-        least(all, |one| mechanism.estimate(at, &one.request))
+        least(all, |one| mechanism.positions().estimate(at, &one.request))
     });
     for name in ["g2", "atlas10k"] {
         let mut aged = AgedSptf::new(0.006);
@@ -230,7 +230,7 @@ fn aged_sptf_lies_between_sptf_and_first_come_first_served() {
         .chain((0..80).map(|_| Do::Pop(1000)))
         .collect();
     agree(mechanism("g2"), &mut AgedSptf::new(0.0), &doings, |mechanism, at, all| {
-        least(all, |one| mechanism.estimate(at, &one.request))
+        least(all, |one| mechanism.positions().estimate(at, &one.request))
     });
     let spaced: Vec<Do> = (0..40)
         .flat_map(|n| [Do::Push(f64::from(n * 7 % 40) / 40.0, 8, true, 0), Do::Pop(0)])
@@ -243,13 +243,13 @@ fn zone_sptf_empties_a_zone_before_it_goes_on() {
     let choice = SchedulerSpec::named("zone_sptf(zones=4)").expect("a scheduler");
     let mut scheduler = choice.make();
     let mut sled = mechanism("g2");
-    let blocks = sled.blocks();
+    let blocks = sled.positions().blocks();
     for n in 0..200u64 {
         let lbn = (n * 7919 % 200) * blocks / 200;
-        scheduler.push(waiting(n, Op::Read, lbn, 8, Nanos::ZERO), &*sled);
+        scheduler.push(waiting(n, Op::Read, lbn, 8, Nanos::ZERO), sled.positions());
     }
     let (mut now, mut zones) = (Nanos::ZERO, Vec::new());
-    while let Some(picked) = scheduler.pop(now, &*sled) {
+    while let Some(picked) = scheduler.pop(now, sled.positions()) {
         zones.push(picked.request.lbn() * 4 / blocks);
         now += sled.serve(now, &picked.request, &mut Vec::new()).parts.total();
     }
@@ -260,7 +260,7 @@ fn zone_sptf_empties_a_zone_before_it_goes_on() {
 /// Picks in a queue that is kept full of random requests; questions per pick.
 fn questions(scheduler: &mut dyn Scheduler, name: &str, depth: u64, picks: u64) -> f64 {
     let mut sled = Spy::new(mechanism(name), &Log::default());
-    let blocks = sled.blocks() - 8;
+    let blocks = sled.positions().blocks() - 8;
     let mut place = 1u64;
     let mut next = |id, now| {
         // Knuth's multiplicative generator; the high bits are good enough.

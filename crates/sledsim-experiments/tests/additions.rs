@@ -9,7 +9,7 @@ use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_core::compose::caches::{Cache, POLICIES, Policy, PolicyEntry, PolicySpec};
 use sledsim_core::layouts::{BlockRun, LAYOUTS, Layout, LayoutEntry, LayoutSpec, ResolvedLayout};
-use sledsim_core::model::Mechanism;
+use sledsim_core::model::mechanism::Positions;
 use sledsim_core::queueing::schedulers::{
     SCHEDULERS, Scheduler, SchedulerEntry, SchedulerSpec, Waiting,
 };
@@ -28,11 +28,11 @@ use std::sync::Arc;
 struct LastFirst(Vec<Waiting>);
 
 impl Scheduler for LastFirst {
-    fn push(&mut self, waiting: Waiting, _mechanism: &dyn Mechanism) {
+    fn push(&mut self, waiting: Waiting, _positions: &dyn Positions) {
         self.0.push(waiting);
     }
 
-    fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
+    fn pop(&mut self, _at: Nanos, _positions: &dyn Positions) -> Option<Waiting> {
         self.0.pop()
     }
 }

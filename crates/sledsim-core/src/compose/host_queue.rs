@@ -84,7 +84,7 @@ impl HostQueue {
     /// Submits the next request to the device at `at`.
     fn pick(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
         let mechanism = self.child.mechanism(0).unwrap_or(&self.placeholder);
-        let picked = self.scheduler.pop(at, mechanism).expect("a request waits");
+        let picked = self.scheduler.pop(at, mechanism.positions()).expect("a request waits");
         let Waiting { request, queue_depth, .. } = picked;
         self.waiting -= 1;
         let mut row = Row::of(&request, self.device);
@@ -129,7 +129,7 @@ impl Composite for HostQueue {
             request,
         };
         let mechanism = self.child.mechanism(0).unwrap_or(&self.placeholder);
-        self.scheduler.push(waiting, mechanism);
+        self.scheduler.push(waiting, mechanism.positions());
         self.waiting += 1;
     }
 
@@ -186,7 +186,7 @@ impl Contents for HostQueue {
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
         let mechanism = self.child.mechanism(0).unwrap_or(&self.placeholder);
-        while self.scheduler.pop(at, mechanism).is_some() {}
+        while self.scheduler.pop(at, mechanism.positions()).is_some() {}
         (self.waiting, self.free, self.waiting_since) = (0, Nanos::ZERO, Nanos::ZERO);
         self.outstanding.clear();
         self.staged.clear();

@@ -8,8 +8,8 @@
 
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
-use crate::model::mechanism::{Mechanism, Passes, Service, Step};
-use crate::model::{Energy, Model};
+use crate::model::mechanism::{Mechanism, Media, Passes, Positions, Service, Span, Step, Tips};
+use crate::model::{Background, BatchPlanner, Energy, Model};
 use crate::queueing::controllers::{Interface, Station};
 use crate::queueing::schedulers::Scheduler;
 use serde_json::{Value, json};
@@ -71,25 +71,13 @@ impl Memory {
     }
 }
 
-impl Mechanism for Memory {
+impl Positions for Memory {
     fn blocks(&self) -> u64 {
         self.blocks
     }
 
     fn estimate(&self, _at: Nanos, _request: &Request) -> Nanos {
         self.latency
-    }
-
-    fn access(&mut self, _at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
-        let service = self.service(request.blocks());
-        passes.push(Step {
-            transfer_s: service.parts.transfer.s(),
-            lbn: request.lbn(),
-            blocks: request.blocks(),
-            end: service.parts.total(),
-            ..Step::default()
-        });
-        service.set(row);
     }
 
     fn target_cylinder(&self, _request: &Request) -> i64 {
@@ -102,6 +90,55 @@ impl Mechanism for Memory {
 
     fn seek_lower_bound(&self, _at: Nanos, _cylinder: i64) -> Nanos {
         self.latency
+    }
+}
+
+impl Media for Memory {
+    fn end_of(&self, _lbn: u64, _span: Span) -> u64 {
+        self.blocks
+    }
+}
+
+impl Mechanism for Memory {
+    fn positions(&self) -> &dyn Positions {
+        self
+    }
+
+    fn media(&self) -> &dyn Media {
+        self
+    }
+
+    fn tips(&mut self) -> Option<&mut dyn Tips> {
+        None
+    }
+
+    fn batches(&self) -> Option<&dyn BatchPlanner> {
+        None
+    }
+
+    fn background(&self) -> Option<&dyn Background> {
+        None
+    }
+
+    fn rest(&mut self, at: Nanos) -> bool {
+        let _ = at;
+        false
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    fn access(&mut self, _at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
+        let service = self.service(request.blocks());
+        passes.push(Step {
+            transfer_s: service.parts.transfer.s(),
+            lbn: request.lbn(),
+            blocks: request.blocks(),
+            end: service.parts.total(),
+            ..Step::default()
+        });
+        service.set(row);
     }
 
     fn energy(&self, _until: Nanos) -> Option<Energy> {

@@ -6,11 +6,11 @@ use sledsim_base::request::{Extent, Request};
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 
-/// A positioned resource that serves one request at a time.
+/// Where a resource is, and how far it is from requests: what schedulers ask.
 ///
 /// `at` is an argument everywhere because a resource may move on its own (a
 /// disk rotates, a sled coasts or parks). Calls come with `at` never falling.
-pub trait Mechanism: Send {
+pub trait Positions {
     /// How many logical blocks there are.
     fn blocks(&self) -> u64;
 
@@ -23,12 +23,40 @@ pub trait Mechanism: Send {
         Start::at(self.target_cylinder(request))
     }
 
-    /// As [`Mechanism::estimate`] for a request that starts at `start`, if that is at
+    /// As [`Positions::estimate`] for a request that starts at `start`, if that is at
     /// most `limit`; else any time above `limit`, which may take less work.
     fn estimate_within(&self, at: Nanos, request: &Request, start: &Start, limit: Nanos) -> Nanos {
         let _ = (start, limit);
         self.estimate(at, request)
     }
+
+    /// The cylinder where the request starts, from 0 to a few million.
+    fn target_cylinder(&self, request: &Request) -> i64;
+
+    /// The cylinder it is at, or the nearest one, at `at`.
+    fn cylinder(&self, at: Nanos) -> i64;
+
+    /// A lower bound of [`Positions::estimate`] at `at` for every request that
+    /// starts at `cylinder`. It never falls with the distance between `cylinder`
+    /// and [`Positions::cylinder`], on either side, so that a search outwards may
+    /// stop at the first cylinder whose bound is no better than the best found.
+    fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos;
+
+    /// Lower bounds as of [`Positions::seek_lower_bound`] for all cylinders at once, if
+    /// there are any that depend on the distance alone. They may be lower.
+    fn bounds(&self, at: Nanos) -> Option<Bounds<'_>> {
+        let _ = at;
+        None
+    }
+}
+
+/// A positioned resource that serves one request at a time. Calls come with `at` never
+/// falling.
+///
+/// What a decorator may forget has no default, but for what changes no result.
+pub trait Mechanism: Send {
+    /// Where it is.
+    fn positions(&self) -> &dyn Positions;
 
     /// Serves `request` from `at` on and moves. Adds each uninterrupted pass to `passes`,
     /// and sets in `row` what [`Service`] has, where it stays: a copy of fields just
@@ -51,39 +79,39 @@ pub trait Mechanism: Send {
         let _ = upcoming;
     }
 
-    /// The cylinder where the request starts, from 0 to a few million.
-    fn target_cylinder(&self, request: &Request) -> i64;
+    /// Its blocks, as they lie on the media and as the last service left them.
+    fn media(&self) -> &dyn Media;
 
-    /// The cylinder it is at, or the nearest one, at `at`.
-    fn cylinder(&self, at: Nanos) -> i64;
+    /// The planner of batches, if it serves them: it accesses the blocks of a
+    /// gathered request in as few passes as possible.
+    fn batches(&self) -> Option<&dyn BatchPlanner>;
 
-    /// A lower bound of [`Mechanism::estimate`] at `at` for every request that
-    /// starts at `cylinder`. It never falls with the distance between `cylinder`
-    /// and [`Mechanism::cylinder`], on either side, so that a search outwards may
-    /// stop at the first cylinder whose bound is no better than the best found.
-    fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos;
+    /// Its probe tips, if it has any.
+    fn tips(&mut self) -> Option<&mut dyn Tips>;
 
-    /// Lower bounds as of [`Mechanism::seek_lower_bound`] for all cylinders at once, if
-    /// there are any that depend on the distance alone. They may be lower.
-    fn bounds(&self, at: Nanos) -> Option<Bounds<'_>> {
-        let _ = at;
-        None
-    }
+    /// The background tasks that use its otherwise unused tips, if there are any.
+    fn background(&self) -> Option<&dyn Background>;
 
+    /// Goes inactive at `at`, which is not before the end of the last service; returns
+    /// whether it can.
+    fn rest(&mut self, at: Nanos) -> bool;
+
+    /// Other counts by name; a count never falls.
+    fn counts(&self) -> Vec<(&'static str, u64)>;
+
+    /// Energy spent by cause up to `until`, which is not before the end of
+    /// the last service; `None` if there are no values of power.
+    fn energy(&self, until: Nanos) -> Option<Energy>;
+}
+
+/// Blocks as they lie on the media, and as the last service left them. The defaults are
+/// those of a mechanism without such structure, whose blocks are never lost.
+pub trait Media {
     /// One past the last block of the row, track or cylinder that holds `lbn`;
     /// the blocks of each are contiguous in LBN order. A row is accessed in one
     /// pass: it is the unit of read-ahead, and background work delays a request by
     /// one row at most. A mechanism without such structure is one row.
-    fn end_of(&self, lbn: u64, span: Span) -> u64 {
-        let _ = (lbn, span);
-        self.blocks()
-    }
-
-    /// The planner of batches, if it serves them: it accesses the blocks of a
-    /// gathered request in as few passes as possible.
-    fn batches(&self) -> Option<&dyn BatchPlanner> {
-        None
-    }
+    fn end_of(&self, lbn: u64, span: Span) -> u64;
 
     /// The blocks of a pass of the last service in the order of LBNs, if the
     /// request was planned; empty if they are contiguous.
@@ -97,29 +125,6 @@ pub trait Mechanism: Send {
         BlockOrder::InTurn
     }
 
-    /// The background tasks that use its otherwise unused tips, if there are any.
-    fn background(&self) -> Option<&dyn Background> {
-        None
-    }
-
-    /// Tasks have read these blocks on the way: what they miss is written back.
-    fn mend(&mut self, lbns: &[u64]) {
-        let _ = lbns;
-    }
-
-    /// The squares whose blocks miss tip sectors anew, since the last call.
-    fn struck(&mut self) -> Vec<u32> {
-        Vec::new()
-    }
-
-    /// Re-seeks after `step`, a pass of the last service, settled off track;
-    /// returns the extra time, and the energy in J. Its state is delayed by that
-    /// time and otherwise unchanged.
-    fn reseek(&mut self, step: &Step) -> (Nanos, f64) {
-        let _ = step;
-        (Nanos::ZERO, 0.0)
-    }
-
     /// The lost blocks of the last service; not empty if its status is an error.
     fn lost_blocks(&self) -> &[u64] {
         &[]
@@ -130,28 +135,26 @@ pub trait Mechanism: Send {
         let _ = at;
         false
     }
+}
 
-    /// Goes inactive at `at`, which is not before the end of the last service; returns
-    /// whether it can.
-    fn rest(&mut self, at: Nanos) -> bool {
-        let _ = at;
-        false
-    }
+/// What failures of tips and tasks on unused tips ask of a sled.
+pub trait Tips {
+    /// Tasks have read these blocks on the way: what they miss is written back.
+    fn mend(&mut self, lbns: &[u64]);
 
-    /// Other counts by name; a count never falls.
-    fn counts(&self) -> Vec<(&'static str, u64)> {
-        Vec::new()
-    }
+    /// The squares whose blocks miss tip sectors anew, since the last call.
+    fn struck(&mut self) -> Vec<u32>;
 
-    /// Energy spent by cause up to `until`, which is not before the end of
-    /// the last service; `None` if there are no values of power.
-    fn energy(&self, until: Nanos) -> Option<Energy>;
+    /// Re-seeks after `step`, a pass of the last service, settled off track;
+    /// returns the extra time, and the energy in J. Its state is delayed by that
+    /// time and otherwise unchanged.
+    fn reseek(&mut self, step: &Step) -> (Nanos, f64);
 }
 
 /// Where a request starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Start {
-    /// [`Mechanism::target_cylinder`].
+    /// [`Positions::target_cylinder`].
     pub cylinder: u32,
     /// What else the mechanism needs to know for an estimate, in its own terms; all
     /// zero if it needs the request.
@@ -168,7 +171,7 @@ impl Start {
 /// Lower bounds of positioning times by distance.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds<'a> {
-    /// The cylinder from which distances count: [`Mechanism::cylinder`].
+    /// The cylinder from which distances count: [`Positions::cylinder`].
     pub here: u32,
     /// What every request waits for.
     pub base: Nanos,
@@ -237,7 +240,7 @@ pub struct Step {
     /// The cylinder of a sled.
     pub cylinder: u32,
     /// Blocks transferred in the pass: those from the first one on, unless
-    /// [`Mechanism::blocks_of`] says otherwise.
+    /// [`Media::blocks_of`] says otherwise.
     pub blocks: u32,
     /// End of the pass since the start of service, rounded to nanoseconds.
     pub end: Nanos,

@@ -54,8 +54,8 @@ impl MediaWrites {
         steps: &[Step],
         mechanism: &M,
     ) {
-        for (pass, whole) in passes(at, source, steps, mechanism.block_order()) {
-            match mechanism.blocks_of(pass) {
+        for (pass, whole) in passes(at, source, steps, mechanism.media().block_order()) {
+            match mechanism.media().blocks_of(pass) {
                 [] if steps.len() == 1 && whole.extent.blocks == request.blocks() => {
                     self.push_in_turn(&whole, &request.extents);
                 }
@@ -79,8 +79,8 @@ impl MediaWrites {
         mechanism: &M,
         write_of: impl Fn(u64) -> Option<u64>,
     ) {
-        for (pass, whole) in passes(at, None, steps, mechanism.block_order()) {
-            let lbns = mechanism.blocks_of(pass);
+        for (pass, whole) in passes(at, None, steps, mechanism.media().block_order()) {
+            let lbns = mechanism.media().blocks_of(pass);
             for run in lbns.chunk_by(|a, b| a + 1 == *b && write_of(*a) == write_of(*b)) {
                 let source = write_of(run[0]);
                 if source.is_some() {

@@ -5,8 +5,8 @@ use sledsim_base::request::{Flags, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::sled::Sled;
-use sledsim_core::model::mechanism::{Mechanism, Passes, Span};
-use sledsim_core::model::{BatchPlanner, CompletionSink, Energy};
+use sledsim_core::model::mechanism::{Mechanism, Media, Passes, Positions, Tips};
+use sledsim_core::model::{Background, BatchPlanner, CompletionSink, Energy};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
@@ -84,14 +84,53 @@ impl Spy {
     }
 }
 
-impl Mechanism for Spy {
+impl Positions for Spy {
     fn blocks(&self) -> u64 {
-        self.inner.blocks()
+        self.inner.positions().blocks()
     }
 
     fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
         self.estimates.set(self.estimates.get() + 1);
-        self.inner.estimate(at, request)
+        self.inner.positions().estimate(at, request)
+    }
+
+    fn target_cylinder(&self, request: &Request) -> i64 {
+        self.inner.positions().target_cylinder(request)
+    }
+
+    fn cylinder(&self, at: Nanos) -> i64 {
+        self.inner.positions().cylinder(at)
+    }
+
+    fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
+        self.inner.positions().seek_lower_bound(at, cylinder)
+    }
+}
+
+impl Mechanism for Spy {
+    fn positions(&self) -> &dyn Positions {
+        self
+    }
+
+    fn media(&self) -> &dyn Media {
+        self.inner.media()
+    }
+
+    fn tips(&mut self) -> Option<&mut dyn Tips> {
+        self.inner.tips()
+    }
+
+    fn background(&self) -> Option<&dyn Background> {
+        None
+    }
+
+    fn rest(&mut self, at: Nanos) -> bool {
+        let _ = at;
+        false
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
     }
 
     fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
@@ -101,28 +140,8 @@ impl Mechanism for Spy {
         self.log.push(Event::Served { at, end, request });
     }
 
-    fn target_cylinder(&self, request: &Request) -> i64 {
-        self.inner.target_cylinder(request)
-    }
-
-    fn cylinder(&self, at: Nanos) -> i64 {
-        self.inner.cylinder(at)
-    }
-
-    fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
-        self.inner.seek_lower_bound(at, cylinder)
-    }
-
-    fn end_of(&self, lbn: u64, span: Span) -> u64 {
-        self.inner.end_of(lbn, span)
-    }
-
     fn batches(&self) -> Option<&dyn BatchPlanner> {
         self.inner.batches()
-    }
-
-    fn blocks_of(&self, pass: usize) -> &[u64] {
-        self.inner.blocks_of(pass)
     }
 
     fn energy(&self, until: Nanos) -> Option<Energy> {

@@ -1,26 +1,23 @@
-//! Does a decorator forward every method of the object it wraps? The traits
-//! have default methods, so that a forgotten one would not fail to compile.
+//! Does a decorator forward every method of the model it wraps? The trait has default
+//! methods, so that a forgotten one would not fail to compile.
 //!
 //! A probe returns a non-default value from every method. The methods for which
 //! a decorator returns another value must be exactly those listed for it. The
-//! names of the methods are read from the source of the traits.
+//! names of the methods are read from the source of the trait.
 
-use crate::common::device;
 use serde_json::Value;
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Extent, Op, Request};
+use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::compose::HostQueue;
 use sledsim_core::compose::content_tracker::ContentTracker;
 use sledsim_core::devices::mems::background_drain::BackgroundDrain;
-use sledsim_core::devices::mems::faults::Faulty;
-use sledsim_core::devices::mems::parallel::free_bandwidth::{BackgroundTasks, FreeTips};
 use sledsim_core::layouts::{RemappedModel, Simple};
 use sledsim_core::model::contents::Contents;
 use sledsim_core::model::links::Links;
-use sledsim_core::model::mechanism::{Bounds, Mechanism, Passes, Span, Start, Step};
-use sledsim_core::model::media_writes::{BlockOrder, MediaWrites};
+use sledsim_core::model::mechanism::{Mechanism, Media, Passes, Positions, Span, Tips};
+use sledsim_core::model::media_writes::MediaWrites;
 use sledsim_core::model::{
     Background, BatchPlanner, CompletionSink, Energy, Model, PassRequest, Report, Rest,
 };
@@ -67,48 +64,27 @@ impl Background for Tasks {
     }
 }
 
-impl BatchPlanner for Tasks {
-    fn parallelism(&self) -> u32 {
-        17
-    }
-
-    fn row_of(&self, _: u64) -> (u32, u32) {
-        (1, 2)
-    }
-
-    fn passes(&self, _: Nanos, _: &[Extent]) -> usize {
-        3
-    }
-
-    fn reaches(&self, _: Nanos, _: &mut dyn FnMut(u32, u32, u32)) {}
-}
-
-/// A mechanism and a model that return non-default values from every method.
+/// A model that returns non-default values from every method, and its mechanism.
 #[derive(Clone)]
 struct Probe {
     tasks: Tasks,
     submitted: u64,
     woken: Nanos,
-    mended: usize,
 }
 
-const PROBE: Probe = Probe { tasks: Tasks, submitted: 0, woken: Nanos(3), mended: 0 };
+const PROBE: Probe = Probe { tasks: Tasks, submitted: 0, woken: Nanos(3) };
 
 fn energy() -> Energy {
     Energy { seek_j: 1.5, transfer_j: 2.5, ..Energy::default() }
 }
 
-impl Mechanism for Probe {
+impl Positions for Probe {
     fn blocks(&self) -> u64 {
         7_000
     }
 
     fn estimate(&self, _: Nanos, _: &Request) -> Nanos {
         Nanos(11)
-    }
-
-    fn access(&mut self, _: Nanos, _: &Request, _: &mut Passes, row: &mut Row) {
-        row.retries = 5;
     }
 
     fn target_cylinder(&self, _: &Request) -> i64 {
@@ -119,61 +95,38 @@ impl Mechanism for Probe {
         8
     }
 
-    fn block_order(&self) -> BlockOrder {
-        BlockOrder::Together
-    }
-
     fn seek_lower_bound(&self, _: Nanos, _: i64) -> Nanos {
         Nanos(9)
     }
+}
 
-    fn bounds(&self, _: Nanos) -> Option<Bounds<'_>> {
-        Some(Bounds { here: 8, base: Nanos(2), by_distance: &[3], gain_ns: 0 })
+impl Media for Probe {
+    fn end_of(&self, _: u64, _: Span) -> u64 {
+        12
+    }
+}
+
+impl Mechanism for Probe {
+    fn positions(&self) -> &dyn Positions {
+        self
     }
 
-    fn start_of(&self, _: &Request) -> Start {
-        Start { cylinder: 6, own: [14; 7] }
-    }
+    fn access(&mut self, _: Nanos, _: &Request, _: &mut Passes, _: &mut Row) {}
 
-    fn estimate_within(&self, _: Nanos, _: &Request, _: &Start, _: Nanos) -> Nanos {
-        Nanos(15)
-    }
-
-    fn end_of(&self, lbn: u64, _: Span) -> u64 {
-        lbn + 3
+    fn media(&self) -> &dyn Media {
+        self
     }
 
     fn batches(&self) -> Option<&dyn BatchPlanner> {
-        Some(&self.tasks)
+        None
     }
 
-    fn blocks_of(&self, _: usize) -> &[u64] {
-        &[4, 5]
+    fn tips(&mut self) -> Option<&mut dyn Tips> {
+        None
     }
 
     fn background(&self) -> Option<&dyn Background> {
         Some(&self.tasks)
-    }
-
-    fn reseek(&mut self, _: &Step) -> (Nanos, f64) {
-        (Nanos(13), 2.5)
-    }
-
-    /// As often as it is asked; what it mends shows in its energy.
-    fn struck(&mut self) -> Vec<u32> {
-        vec![3]
-    }
-
-    fn mend(&mut self, lbns: &[u64]) {
-        self.mended += lbns.len();
-    }
-
-    fn lost_blocks(&self) -> &[u64] {
-        &[4]
-    }
-
-    fn has_failed(&self, _: Nanos) -> bool {
-        true
     }
 
     fn rest(&mut self, _: Nanos) -> bool {
@@ -181,90 +134,12 @@ impl Mechanism for Probe {
     }
 
     fn counts(&self) -> Vec<(&'static str, u64)> {
-        vec![("probed", 1)]
+        Vec::new()
     }
 
     fn energy(&self, _: Nanos) -> Option<Energy> {
-        Some(Energy { seek_j: 1.5 + self.mended as f64, ..energy() })
+        Some(energy())
     }
-}
-
-/// The results of all methods of a mechanism.
-fn ask(mechanism: &mut dyn Mechanism) -> Said {
-    let (at, request) = (Nanos(100), Request::new(1, Nanos(50), Op::Read, 4, 1));
-    let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::to_json));
-    Said::from([
-        ("blocks", format!("{:?}", mechanism.blocks())),
-        ("estimate", format!("{:?}", mechanism.estimate(at, &request))),
-        ("access", {
-            let mut row = Row::default();
-            mechanism.access(at, &request, &mut Passes::default(), &mut row);
-            format!("{row:?}")
-        }),
-        ("serve", format!("{:?}", mechanism.serve(at, &request, &mut Vec::new()))),
-        // It prepares only: a decorator need not forward it.
-        ("foresee", String::new()),
-        ("mend", {
-            mechanism.mend(&[4]);
-            format!("{:?}", mechanism.energy(at))
-        }),
-        ("struck", format!("{:?}", mechanism.struck())),
-        ("target_cylinder", format!("{:?}", mechanism.target_cylinder(&request))),
-        ("cylinder", format!("{:?}", mechanism.cylinder(at))),
-        ("seek_lower_bound", format!("{:?}", mechanism.seek_lower_bound(at, 1))),
-        ("bounds", format!("{:?}", mechanism.bounds(at))),
-        ("start_of", format!("{:?}", mechanism.start_of(&request))),
-        (
-            "estimate_within",
-            format!("{:?}", mechanism.estimate_within(at, &request, &Start::default(), at)),
-        ),
-        ("end_of", format!("{:?}", mechanism.end_of(1, Span::Row))),
-        ("batches", format!("{:?}", mechanism.batches().map(BatchPlanner::parallelism))),
-        ("blocks_of", format!("{:?}", mechanism.blocks_of(0))),
-        ("block_order", format!("{:?}", mechanism.block_order())),
-        ("background", tasks(mechanism.background())),
-        ("reseek", format!("{:?}", mechanism.reseek(&Step::default()))),
-        ("lost_blocks", format!("{:?}", mechanism.lost_blocks())),
-        ("has_failed", format!("{:?}", mechanism.has_failed(at))),
-        ("rest", format!("{:?}", mechanism.rest(at))),
-        ("counts", format!("{:?}", mechanism.counts())),
-        ("energy", format!("{:?}", mechanism.energy(at))),
-    ])
-}
-
-#[test]
-fn mechanism_decorators_forward_every_method() {
-    let probe = ask(&mut PROBE.clone());
-    let source = include_str!("../../src/model/mechanism.rs");
-    assert!(probe.keys().copied().eq(hooks(source, "Mechanism")));
-
-    let sled = device("cmu2003", &[]);
-    let mems = sled.mems().expect("a sled");
-    let tasks = BackgroundTasks::new(mems.parallel.clone(), &[]).expect("tasks");
-    let mut free_tips = FreeTips::new(PROBE, tasks, 0.0);
-    // It has the tasks; it serves no batches, as a pass may both read and write.
-    let own = BTreeSet::from(["background", "batches"]);
-    assert_eq!(differences(&probe, &ask(&mut free_tips)), own);
-
-    let sled = device("g2", &[("faults.seek_error_rate", "0")]);
-    let mems = sled.mems().expect("a sled");
-    let faults = mems.faults.as_ref().expect("a table [faults]");
-    let mut faulty = Faulty::new(PROBE, mems.geometry, faults, 0.0);
-    // It reports its own failures, their counts and the blocks of a pass; it
-    // re-seeks for its own passes only. A block that waits may be remapped, so that
-    // where it started at first does not hold.
-    let own = [
-        "blocks",
-        "blocks_of",
-        "counts",
-        "estimate_within",
-        "has_failed",
-        "lost_blocks",
-        "reseek",
-        "start_of",
-        "struck",
-    ];
-    assert_eq!(differences(&probe, &ask(&mut faulty)), BTreeSet::from(own));
 }
 
 impl Model for Probe {
@@ -359,7 +234,10 @@ fn ask_model(model: &mut dyn Model) -> Said {
         ("links", format!("{:?}", model.links())),
         ("rest", format!("{:?}", model.rest(Nanos(0)))),
         ("show_media_writes", format!("{:?}", model.show_media_writes(&MediaWrites::default()))),
-        ("mechanism", format!("{:?}", model.mechanism().map(|one| one.cylinder(Nanos(0))))),
+        (
+            "mechanism",
+            format!("{:?}", model.mechanism().map(|one| one.positions().cylinder(Nanos(0)))),
+        ),
         ("background", tasks(model.background())),
         ("contents", format!("{:?}", model.contents().map(|kept| kept.token(3)))),
     ]);

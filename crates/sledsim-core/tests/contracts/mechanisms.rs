@@ -68,16 +68,22 @@ fn visit(mut look: impl FnMut(&dyn Mechanism, Nanos, &mut Stream)) {
 
 fn random_request(sled: &dyn Mechanism, id: u64, at: Nanos, random: &mut Stream) -> Request {
     let blocks = random.geometric(30.0).min(2000);
-    let lbn = random.below(sled.blocks() - blocks + 1);
+    let lbn = random.below(sled.positions().blocks() - blocks + 1);
     Request::new(id, at, Op::Read, lbn, blocks as u32)
 }
 
 #[test]
 fn the_bound_is_never_above_an_estimate_and_never_falls_with_distance() {
     visit(|sled, at, random| {
-        let bound = |cylinder| sled.seek_lower_bound(at, cylinder);
+        let bound = |cylinder| sled.positions().seek_lower_bound(at, cylinder);
         // The nearest major has the least bound; from there it only rises.
-        let last = sled.target_cylinder(&Request::new(0, at, Op::Read, sled.blocks() - 1, 1));
+        let last = sled.positions().target_cylinder(&Request::new(
+            0,
+            at,
+            Op::Read,
+            sled.positions().blocks() - 1,
+            1,
+        ));
         let bounds: Vec<Nanos> = (0..=last).map(bound).collect();
         let nearest =
             (0..bounds.len()).min_by_key(|&cylinder| bounds[cylinder]).expect("cylinders");
@@ -85,8 +91,8 @@ fn the_bound_is_never_above_an_estimate_and_never_falls_with_distance() {
         assert!(bounds[nearest..].windows(2).all(|pair| pair[0] <= pair[1]), "right of {nearest}");
         for _ in 0..200 {
             let request = random_request(sled, 0, at, random);
-            let estimate = sled.estimate(at, &request);
-            let bound = bounds[sled.target_cylinder(&request) as usize];
+            let estimate = sled.positions().estimate(at, &request);
+            let bound = bounds[sled.positions().target_cylinder(&request) as usize];
             assert!(bound <= estimate, "{bound} > {estimate} for {request:?}");
         }
     });
@@ -100,9 +106,10 @@ fn an_estimate_from_a_known_start_equals_one_from_the_request() {
             if random.below(2) == 0 {
                 request.op = Op::Write;
             }
-            let (time, start) = (sled.estimate(at, &request), sled.start_of(&request));
-            assert_eq!(i64::from(start.cylinder), sled.target_cylinder(&request));
-            let within = |limit| sled.estimate_within(at, &request, &start, limit);
+            let (time, start) =
+                (sled.positions().estimate(at, &request), sled.positions().start_of(&request));
+            assert_eq!(i64::from(start.cylinder), sled.positions().target_cylinder(&request));
+            let within = |limit| sled.positions().estimate_within(at, &request, &start, limit);
             assert_eq!(within(Nanos::MAX), time, "{request:?}");
             assert_eq!(within(time), time, "{request:?}");
             if time > Nanos::ZERO {
@@ -116,15 +123,15 @@ fn an_estimate_from_a_known_start_equals_one_from_the_request() {
 #[test]
 fn bounds_by_distance_are_never_above_an_estimate_and_never_fall() {
     visit(|sled, at, random| {
-        let Some(bounds) = sled.bounds(at) else {
+        let Some(bounds) = sled.positions().bounds(at) else {
             return;
         };
-        assert_eq!(i64::from(bounds.here), sled.cylinder(at));
+        assert_eq!(i64::from(bounds.here), sled.positions().cylinder(at));
         assert!(bounds.by_distance.is_sorted());
         for id in 0..200 {
             let request = random_request(sled, id, at, random);
-            let bound = bounds.to(sled.start_of(&request).cylinder);
-            assert!(bound <= sled.estimate(at, &request), "{request:?}");
+            let bound = bounds.to(sled.positions().start_of(&request).cylinder);
+            assert!(bound <= sled.positions().estimate(at, &request), "{request:?}");
         }
     });
 }
@@ -138,8 +145,12 @@ fn an_estimate_equals_the_service_time_to_the_first_bit() {
         for id in 0..300 {
             at += Nanos(random.below(2) * random.below(150_000_000));
             let request = random_request(&*sled, id, at, &mut random);
-            let estimate = sled.estimate(at, &request);
-            assert_eq!(sled.estimate(at, &request), estimate, "estimating moves nothing");
+            let estimate = sled.positions().estimate(at, &request);
+            assert_eq!(
+                sled.positions().estimate(at, &request),
+                estimate,
+                "estimating moves nothing"
+            );
             let mut steps: Vec<Step> = Vec::new();
             let service = sled.serve(at, &request, &mut steps);
             let first = service.parts.other + Nanos::from_s(steps[0].seek_s);
@@ -185,16 +196,22 @@ fn rows_lie_in_tracks_and_tracks_in_cylinders() {
         }
         let (sled, mut served) = (mechanism(name, overrides), mechanism(name, overrides));
         let mut random = Stream::new(3, "spans");
-        let place = |lbn| sled.target_cylinder(&Request::new(0, Nanos::ZERO, Op::Read, lbn, 1));
-        let ends = [0, sled.blocks() - 1];
-        let some = (0..500).map(|_| random.below(sled.blocks()));
+        let place =
+            |lbn| sled.positions().target_cylinder(&Request::new(0, Nanos::ZERO, Op::Read, lbn, 1));
+        let ends = [0, sled.positions().blocks() - 1];
+        let some = (0..500).map(|_| random.below(sled.positions().blocks()));
         let mut now = Nanos::ZERO;
         for lbn in ends.into_iter().chain(some) {
             let [row, track, cylinder] =
-                [Span::Row, Span::Track, Span::Cylinder].map(|span| sled.end_of(lbn, span));
-            assert!(lbn < row && row <= track && track <= cylinder && cylinder <= sled.blocks());
+                [Span::Row, Span::Track, Span::Cylinder].map(|span| sled.media().end_of(lbn, span));
+            assert!(
+                lbn < row
+                    && row <= track
+                    && track <= cylinder
+                    && cylinder <= sled.positions().blocks()
+            );
             assert_eq!(place(cylinder - 1), place(lbn));
-            if cylinder < sled.blocks() {
+            if cylinder < sled.positions().blocks() {
                 assert_eq!(place(cylinder), place(lbn) + 1);
             }
             // A row is one pass, regardless of the passes before and after it.
@@ -261,7 +278,7 @@ fn a_coasting_sled_follows_a_triangle_wave() {
         let end = sled.serve(Nanos::ZERO, &first, &mut Vec::new()).parts.total();
         let at = end + Nanos::from_s(idle_s);
         let places = [3_375_000_u64, 3_375_100, 3_375_200, 3_375_260];
-        places.map(|lbn| sled.estimate(at, &Request::new(1, at, Op::Read, lbn, 1)).0)
+        places.map(|lbn| sled.positions().estimate(at, &Request::new(1, at, Op::Read, lbn, 1)).0)
     };
     let held = estimates(0.0);
     let mut moved = 0;

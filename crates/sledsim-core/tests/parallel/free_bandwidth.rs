@@ -246,7 +246,7 @@ proptest! {
             prop_assert_eq!(served, bare.serve(at, &request, &mut alone));
             prop_assert_eq!(&steps, &alone);
             for (pass, step) in steps.iter().enumerate() {
-                let planned = free.blocks_of(pass);
+                let planned = free.media().blocks_of(pass);
                 naive_pass(&parallel, &mut tasks, at + step.end, step, planned, op, id + 1);
             }
             at = at + served.parts.total() + Nanos(random.below(300_000));

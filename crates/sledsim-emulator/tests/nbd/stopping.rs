@@ -4,7 +4,7 @@ use super::client::*;
 use sledsim_base::keys::Keys;
 use sledsim_base::registry::Registry;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::Mechanism;
+use sledsim_core::model::mechanism::Positions;
 use sledsim_core::queueing::schedulers::{
     SCHEDULERS, Scheduler, SchedulerEntry, SchedulerSpec, Waiting,
 };
@@ -110,11 +110,11 @@ fn requests_fail_when_their_device_ends_first() {
 struct Broken(Vec<Waiting>, u32);
 
 impl Scheduler for Broken {
-    fn push(&mut self, waiting: Waiting, _mechanism: &dyn Mechanism) {
+    fn push(&mut self, waiting: Waiting, _positions: &dyn Positions) {
         self.0.push(waiting);
     }
 
-    fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
+    fn pop(&mut self, _at: Nanos, _positions: &dyn Positions) -> Option<Waiting> {
         let waiting = self.0.pop()?;
         self.1 += 1;
         assert!(self.1 < 2, "the scheduler is broken");

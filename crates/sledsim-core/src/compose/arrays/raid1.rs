@@ -53,7 +53,8 @@ impl Mirrors {
             Reads::Nearest => able.min_by_key(|&slot| {
                 let mechanism =
                     members.child(slot).and_then(|child| view.children.mechanism(child));
-                let time = mechanism.map(|device| device.estimate(view.at, view.request));
+                let time =
+                    mechanism.map(|device| device.positions().estimate(view.at, view.request));
                 (load(slot), time)
             }),
         };

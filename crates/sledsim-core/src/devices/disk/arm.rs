@@ -3,8 +3,10 @@
 
 use super::drive::{Arm, Drive, Pass, PassMode};
 use crate::devices::disk::power::{Cause, DiskPower, Spindle};
-use crate::model::Energy;
-use crate::model::mechanism::{Bounds, Mechanism, Passes, Service, Span, Start, Step};
+use crate::model::mechanism::{
+    Bounds, Mechanism, Media, Passes, Positions, Service, Span, Start, Step, Tips,
+};
+use crate::model::{Background, BatchPlanner, Energy};
 use sledsim_base::request::{Extent, Request};
 use sledsim_base::row::{Parts, Row, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
@@ -118,17 +120,9 @@ impl Disk {
     }
 }
 
-impl Mechanism for Disk {
+impl Positions for Disk {
     fn blocks(&self) -> u64 {
         self.drive.geometry.blocks()
-    }
-
-    /// A disk reads a track in one pass: that is its row.
-    fn end_of(&self, lbn: u64, span: Span) -> u64 {
-        match span {
-            Span::Row | Span::Track => self.drive.geometry.track_around(lbn).end,
-            Span::Cylinder => self.drive.geometry.end_of_cylinder(lbn),
-        }
     }
 
     fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
@@ -154,31 +148,6 @@ impl Mechanism for Disk {
         let latest = Nanos(at.0.saturating_add(limit.0));
         (self.drive.first_within(turns, self.arm, how, start, latest))
             .map_or_else(|| self.estimate(at, request), |first| first - at)
-    }
-
-    fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
-        let (delay, mut energy_j) = self.begin(at);
-        let how = self.drive.access(request.op);
-        let (mut parts, count, _) =
-            self.sweep(at + delay, &request.extents, how, |spindle, now, pass| {
-                let took = [pass.seek, pass.transfer];
-                let pass_j = (spindle.as_mut())
-                    .map_or(0.0, |spindle| spindle.work([now, pass.end], took, Cause::Request));
-                energy_j += pass_j;
-                passes.push(Step {
-                    seek_s: (pass.first - now).s(),
-                    settle_s: pass.settle.s(),
-                    transfer_s: (pass.end - pass.first).s(),
-                    lbn: pass.lbn,
-                    blocks: pass.blocks,
-                    end: pass.end - at,
-                    energy_j: pass_j,
-                    ..Step::default()
-                });
-            });
-        parts.other = delay;
-        let energy_nj = self.energy_nj(energy_j);
-        Service { parts, passes: count, energy_nj, ..Service::default() }.set(row);
     }
 
     /// The cylinder of the first block.
@@ -207,8 +176,74 @@ impl Mechanism for Disk {
             gain_ns: self.drive.write_settle_ns.min(0),
         })
     }
+}
+
+impl Mechanism for Disk {
+    fn positions(&self) -> &dyn Positions {
+        self
+    }
+
+    fn media(&self) -> &dyn Media {
+        self
+    }
+
+    fn tips(&mut self) -> Option<&mut dyn Tips> {
+        None
+    }
+
+    fn batches(&self) -> Option<&dyn BatchPlanner> {
+        None
+    }
+
+    fn background(&self) -> Option<&dyn Background> {
+        None
+    }
+
+    fn rest(&mut self, at: Nanos) -> bool {
+        let _ = at;
+        false
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
+        let (delay, mut energy_j) = self.begin(at);
+        let how = self.drive.access(request.op);
+        let (mut parts, count, _) =
+            self.sweep(at + delay, &request.extents, how, |spindle, now, pass| {
+                let took = [pass.seek, pass.transfer];
+                let pass_j = (spindle.as_mut())
+                    .map_or(0.0, |spindle| spindle.work([now, pass.end], took, Cause::Request));
+                energy_j += pass_j;
+                passes.push(Step {
+                    seek_s: (pass.first - now).s(),
+                    settle_s: pass.settle.s(),
+                    transfer_s: (pass.end - pass.first).s(),
+                    lbn: pass.lbn,
+                    blocks: pass.blocks,
+                    end: pass.end - at,
+                    energy_j: pass_j,
+                    ..Step::default()
+                });
+            });
+        parts.other = delay;
+        let energy_nj = self.energy_nj(energy_j);
+        Service { parts, passes: count, energy_nj, ..Service::default() }.set(row);
+    }
 
     fn energy(&self, until: Nanos) -> Option<Energy> {
         (self.spindle.as_ref()).map(|spindle| spindle.energy(until))
+    }
+}
+
+impl Media for Disk {
+    /// A disk reads a track in one pass: that is its row.
+    fn end_of(&self, lbn: u64, span: Span) -> u64 {
+        match span {
+            Span::Row | Span::Track => self.drive.geometry.track_around(lbn).end,
+            Span::Cylinder => self.drive.geometry.end_of_cylinder(lbn),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::arm::Disk;
 use super::geometry::Sector;
 use super::spec::DiskSpec;
-use crate::model::mechanism::Mechanism;
+use crate::model::mechanism::{Mechanism, Positions};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};

@@ -64,13 +64,14 @@ impl BackgroundDrain {
     /// The request of a task for a pass of its own at `at`.
     fn own_request(&self, at: Nanos) -> Request {
         let mechanism = self.child.mechanism().expect("a sled is a mechanism");
+        let positions = mechanism.positions();
         let request = |wanted: &PassRequest| {
             let mut request = Request::new(OF_TASKS + self.asked, at, wanted.op, wanted.lbn, 1);
             request.flags = Flags::BACKGROUND | Flags::FOR_TASK;
             request
         };
-        let estimate = |wanted: &PassRequest| mechanism.estimate(at, &request(wanted));
-        let cylinder = u32::try_from(mechanism.cylinder(at)).unwrap_or(0);
+        let estimate = |wanted: &PassRequest| positions.estimate(at, &request(wanted));
+        let cylinder = u32::try_from(positions.cylinder(at)).unwrap_or(0);
         let background = mechanism.background().expect("a sled with tasks knows them");
         request(&background.next_pass(cylinder, &estimate).expect("a task wants its own pass"))
     }

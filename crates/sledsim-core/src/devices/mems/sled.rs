@@ -11,9 +11,11 @@ use super::parallel::Parallel;
 use super::planning::Planning;
 use super::power::{PassEnergy, Power, Savings, TipPower};
 use crate::idle_policy::{IdleTracker, PowerOn, PowerPolicySpec};
-use crate::model::mechanism::{Bounds, Mechanism, Passes, Span, Start, Step};
+use crate::model::mechanism::{
+    Bounds, Mechanism, Media, Passes, Positions, Span, Start, Step, Tips,
+};
 use crate::model::media_writes::BlockOrder;
-use crate::model::{BatchPlanner, Energy};
+use crate::model::{Background, BatchPlanner, Energy};
 use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
@@ -228,7 +230,7 @@ impl Sled {
 
     /// The power of the tips that serve a request.
     #[inline]
-    fn tips(&self, op: Op, extents: &[Extent]) -> TipPower {
+    fn tip_power(&self, op: Op, extents: &[Extent]) -> TipPower {
         let Behaviour { power, savings, .. } = &self.behaviour;
         TipPower::of(power, savings, &self.motion.geometry, op, extents)
     }
@@ -259,7 +261,7 @@ impl Sled {
     }
 }
 
-impl Mechanism for Sled {
+impl Positions for Sled {
     fn blocks(&self) -> u64 {
         self.motion.geometry.blocks()
     }
@@ -290,28 +292,6 @@ impl Mechanism for Sled {
         self.estimates()
             .within(&self.motion, &state, startup_s, start, limit, x_s)
             .unwrap_or_else(|| self.estimate(at, request))
-    }
-
-    fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
-        let startup = self.begin(at);
-        let tips = self.tips(request.op, &request.extents);
-        let mut totals = Totals::new(startup.wait_s, tips, passes);
-        let rule = self.behaviour.direction;
-        if rule == DirectionRule::BestRun || self.plans(request).is_some() {
-            let totals = self.access_apart(at, request, startup.wait_s, totals);
-            return self.finish(at, &startup, &totals, row);
-        }
-        self.forget_plan();
-        let (state, ahead, wait_s) = (&mut self.state, &mut self.ahead, startup.wait_s);
-        access_rows(&self.motion, rule, state, &request.extents, ahead, wait_s, &mut totals);
-        self.finish(at, &startup, &totals, row);
-    }
-
-    fn foresee(&mut self, upcoming: &[Extent]) {
-        let always = self.plans.as_deref().is_some_and(|plans| plans.always);
-        if !always && self.behaviour.direction != DirectionRule::BestRun {
-            self.ahead.extend(&self.motion, self.state.x_m, upcoming);
-        }
     }
 
     fn target_cylinder(&self, request: &Request) -> i64 {
@@ -358,7 +338,73 @@ impl Mechanism for Sled {
             gain_ns: 0,
         })
     }
+}
 
+impl Mechanism for Sled {
+    fn positions(&self) -> &dyn Positions {
+        self
+    }
+
+    fn media(&self) -> &dyn Media {
+        self
+    }
+
+    fn tips(&mut self) -> Option<&mut dyn Tips> {
+        Some(self)
+    }
+
+    fn background(&self) -> Option<&dyn Background> {
+        None
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
+        let startup = self.begin(at);
+        let tips = self.tip_power(request.op, &request.extents);
+        let mut totals = Totals::new(startup.wait_s, tips, passes);
+        let rule = self.behaviour.direction;
+        if rule == DirectionRule::BestRun || self.plans(request).is_some() {
+            let totals = self.access_apart(at, request, startup.wait_s, totals);
+            return self.finish(at, &startup, &totals, row);
+        }
+        self.forget_plan();
+        let (state, ahead, wait_s) = (&mut self.state, &mut self.ahead, startup.wait_s);
+        access_rows(&self.motion, rule, state, &request.extents, ahead, wait_s, &mut totals);
+        self.finish(at, &startup, &totals, row);
+    }
+
+    fn foresee(&mut self, upcoming: &[Extent]) {
+        let always = self.plans.as_deref().is_some_and(|plans| plans.always);
+        if !always && self.behaviour.direction != DirectionRule::BestRun {
+            self.ahead.extend(&self.motion, self.state.x_m, upcoming);
+        }
+    }
+
+    fn batches(&self) -> Option<&dyn BatchPlanner> {
+        self.plans.as_deref().map(|plans| plans as &dyn BatchPlanner)
+    }
+
+    fn rest(&mut self, at: Nanos) -> bool {
+        self.watch.rest(at.since(self.free));
+        true
+    }
+
+    fn energy(&self, until: Nanos) -> Option<Energy> {
+        let (idle_j, inactive_j) = self.idle_energy_j(until.since(self.free));
+        let start_s = self.behaviour.start.starting(until).s();
+        Some(Energy {
+            idle_j: self.energy.idle_j + idle_j,
+            inactive_j: self.energy.inactive_j + inactive_j,
+            startup_j: self.energy.startup_j + 1e-3 * self.behaviour.power.startup_mw * start_s,
+            ..self.energy
+        })
+    }
+}
+
+impl Media for Sled {
     fn end_of(&self, lbn: u64, span: Span) -> u64 {
         let geometry = &self.motion.geometry;
         let blocks = match span {
@@ -375,14 +421,6 @@ impl Mechanism for Sled {
         (lbn / blocks + 1) * blocks
     }
 
-    fn block_order(&self) -> BlockOrder {
-        BlockOrder::Together
-    }
-
-    fn batches(&self) -> Option<&dyn BatchPlanner> {
-        self.plans.as_deref().map(|plans| plans as &dyn BatchPlanner)
-    }
-
     fn blocks_of(&self, pass: usize) -> &[u64] {
         let Some(plans) = self.plans.as_deref() else {
             return &[];
@@ -391,6 +429,18 @@ impl Mechanism for Sled {
             Some(blocks) => &plans.lbns[blocks.clone()],
             None => &[],
         }
+    }
+
+    fn block_order(&self) -> BlockOrder {
+        BlockOrder::Together
+    }
+}
+
+impl Tips for Sled {
+    fn mend(&mut self, _lbns: &[u64]) {}
+
+    fn struck(&mut self) -> Vec<u32> {
+        Vec::new()
     }
 
     /// Re-seeks after settling one cylinder off: the sled has passed the servo field at
@@ -420,21 +470,5 @@ impl Mechanism for Sled {
         self.free += time;
         self.energy.seek_j += joules;
         (time, joules)
-    }
-
-    fn rest(&mut self, at: Nanos) -> bool {
-        self.watch.rest(at.since(self.free));
-        true
-    }
-
-    fn energy(&self, until: Nanos) -> Option<Energy> {
-        let (idle_j, inactive_j) = self.idle_energy_j(until.since(self.free));
-        let start_s = self.behaviour.start.starting(until).s();
-        Some(Energy {
-            idle_j: self.energy.idle_j + idle_j,
-            inactive_j: self.energy.inactive_j + inactive_j,
-            startup_j: self.energy.startup_j + 1e-3 * self.behaviour.power.startup_mw * start_s,
-            ..self.energy
-        })
     }
 }

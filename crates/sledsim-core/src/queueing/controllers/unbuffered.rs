@@ -151,12 +151,12 @@ impl<M: Mechanism> Station<M> {
             if merges {
                 self.batches.merging.add(&waiting);
             }
-            self.scheduler.push(waiting, &self.mechanism);
+            self.scheduler.push(waiting, self.mechanism.positions());
             self.waiting += 1;
         }
         let picked = match merges {
             true => self.pick_merged(at),
-            false => self.scheduler.pop(at, &self.mechanism),
+            false => self.scheduler.pop(at, self.mechanism.positions()),
         };
         let Some(waiting) = picked else { return };
         self.waiting -= 1;
@@ -168,14 +168,14 @@ impl<M: Mechanism> Station<M> {
     #[cold]
     fn pick_merged(&mut self, at: Nanos) -> Option<Waiting> {
         let picked = loop {
-            let picked = self.scheduler.pop(at, &self.mechanism)?;
+            let picked = self.scheduler.pop(at, self.mechanism.positions())?;
             if !self.batches.merging.was_merged(&picked) {
                 break picked;
             }
         };
         let merged = self.merge(picked);
         if self.waiting == 1 && self.batches.merging.has_merged() {
-            while self.scheduler.pop(at, &self.mechanism).is_some() {}
+            while self.scheduler.pop(at, self.mechanism.positions()).is_some() {}
             self.batches.merging.clear_merged();
         }
         Some(merged)
@@ -239,7 +239,7 @@ impl<M: Mechanism> Station<M> {
         if self.mechanism.energy(self.mechanism_free).is_none() {
             row.energy_nj = UNKNOWN_ENERGY;
         }
-        if self.mechanism.has_failed(ready) {
+        if self.mechanism.media().has_failed(ready) {
             row.status = Status::Error;
         }
         sink.done(&row);
@@ -293,7 +293,7 @@ pub(super) fn access<M: Mechanism>(
 
 impl<M: Mechanism> Model for Station<M> {
     fn blocks(&self) -> u64 {
-        self.mechanism.blocks()
+        self.mechanism.positions().blocks()
     }
 
     fn foresee(&mut self, upcoming: &[Extent]) {

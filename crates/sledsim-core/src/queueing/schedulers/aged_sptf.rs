@@ -3,7 +3,7 @@
 use super::ages::{Age, Ages, NO_CYLINDER};
 use super::cylinders::Cylinders;
 use super::{Scheduler, SchedulerEntry, Waiting};
-use crate::model::mechanism::Mechanism;
+use crate::model::mechanism::Positions;
 use sledsim_base::keys::Range;
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
@@ -49,14 +49,14 @@ pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
 };
 
 impl Scheduler for AgedSptf {
-    fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) {
+    fn push(&mut self, waiting: Waiting, positions: &dyn Positions) {
         let arrival = waiting.request.arrival;
-        let slot = self.waiting.push(waiting, mechanism);
+        let slot = self.waiting.push(waiting, positions);
         let cylinder = self.waiting.cylinder(slot);
         self.ages.push(Age { arrival, slot, cylinder });
     }
 
-    fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting> {
+    fn pop(&mut self, at: Nanos, positions: &dyn Positions) -> Option<Waiting> {
         let (waiting, ages) = (&self.waiting, &self.ages);
         // Waiting times are below 2^63 ns: signed numbers convert faster.
         let credit_ns = |arrival: Nanos| (self.weight * at.since(arrival).0 as i64 as f64) as i64;
@@ -68,7 +68,7 @@ impl Scheduler for AgedSptf {
             let may = may_win(bound, credit_ns, *best);
             if may {
                 let limit = best.map_or(Nanos::MAX, |(least, ..)| within(least, credit_ns));
-                let time = waiting.estimate(slot, at, mechanism, limit);
+                let time = waiting.estimate(slot, at, positions, limit);
                 if time <= limit {
                     let sequence = waiting.queue().sequence(slot);
                     let key = (signed(time) - credit_ns, sequence, slot);
@@ -77,7 +77,7 @@ impl Scheduler for AgedSptf {
             }
             may
         };
-        let mut outwards = waiting.outwards(at, mechanism);
+        let mut outwards = waiting.outwards(at, positions);
         // Cylinders outside this range are farther than one that was too far for an
         // older request.
         let mut near = 0..NO_CYLINDER;

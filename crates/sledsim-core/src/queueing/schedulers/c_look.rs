@@ -2,7 +2,7 @@
 
 use super::by_lbn::ByLbn;
 use super::{Scheduler, SchedulerEntry, Waiting};
-use crate::model::mechanism::Mechanism;
+use crate::model::mechanism::Positions;
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
@@ -33,11 +33,11 @@ pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
 };
 
 impl Scheduler for CLook {
-    fn push(&mut self, waiting: Waiting, _mechanism: &dyn Mechanism) {
+    fn push(&mut self, waiting: Waiting, _positions: &dyn Positions) {
         self.waiting.push(waiting);
     }
 
-    fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
+    fn pop(&mut self, _at: Nanos, _positions: &dyn Positions) -> Option<Waiting> {
         let next = self.waiting.ahead().or_else(|| self.waiting.first())?;
         Some(self.waiting.take(next))
     }

@@ -2,13 +2,13 @@
 
 use super::Waiting;
 use super::queue::Queue;
-use crate::model::mechanism::{Bounds, Mechanism, Start};
+use crate::model::mechanism::{Bounds, Positions, Start};
 use sledsim_base::units::Nanos;
 
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// Waiting requests by [`Mechanism::target_cylinder`], within a cylinder in the
+/// Waiting requests by [`Positions::target_cylinder`], within a cylinder in the
 /// order of pushing.
 #[derive(Debug, Default)]
 pub(super) struct Cylinders {
@@ -32,8 +32,8 @@ struct Link {
 
 impl Cylinders {
     /// Adds a request; returns its slot.
-    pub fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) -> u32 {
-        let start = mechanism.start_of(&waiting.request);
+    pub fn push(&mut self, waiting: Waiting, positions: &dyn Positions) -> u32 {
+        let start = positions.start_of(&waiting.request);
         let index = start.cylinder as usize;
         if index >= self.lists.len() {
             self.lists.resize(index + 1, [NONE; 2]);
@@ -90,21 +90,21 @@ impl Cylinders {
         self.links[slot as usize].start.cylinder
     }
 
-    /// [`Mechanism::estimate_within`] for the request in a slot.
-    pub fn estimate(&self, slot: u32, at: Nanos, mechanism: &dyn Mechanism, limit: Nanos) -> Nanos {
+    /// [`Positions::estimate_within`] for the request in a slot.
+    pub fn estimate(&self, slot: u32, at: Nanos, positions: &dyn Positions, limit: Nanos) -> Nanos {
         let request = &self.queue.get(slot).request;
-        mechanism.estimate_within(at, request, &self.links[slot as usize].start, limit)
+        positions.estimate_within(at, request, &self.links[slot as usize].start, limit)
     }
 
     /// The cylinders with requests, outwards from where `mechanism` is at `at`.
-    pub fn outwards<'a>(&'a self, at: Nanos, mechanism: &'a dyn Mechanism) -> Outwards<'a> {
-        let bounds = mechanism.bounds(at);
+    pub fn outwards<'a>(&'a self, at: Nanos, positions: &'a dyn Positions) -> Outwards<'a> {
+        let bounds = positions.bounds(at);
         let here = match &bounds {
             Some(bounds) => bounds.here,
-            None => u32::try_from(mechanism.cylinder(at)).unwrap_or(0),
+            None => u32::try_from(positions.cylinder(at)).unwrap_or(0),
         };
         let mut outwards =
-            Outwards { waiting: self, at, mechanism, bounds, here, above: None, below: None };
+            Outwards { waiting: self, at, positions, bounds, here, above: None, below: None };
         outwards.above = outwards.bounded(self.at_or_after(here));
         outwards.below = outwards.bounded(self.before(here));
         outwards
@@ -165,7 +165,7 @@ impl Cylinders {
 pub(super) struct Outwards<'a> {
     waiting: &'a Cylinders,
     at: Nanos,
-    mechanism: &'a dyn Mechanism,
+    positions: &'a dyn Positions,
     bounds: Option<Bounds<'a>>,
     /// The cylinder where it begins.
     pub here: u32,
@@ -184,7 +184,7 @@ impl Outwards<'_> {
     pub fn bound(&self, cylinder: u32) -> Nanos {
         match &self.bounds {
             Some(bounds) => bounds.to(cylinder),
-            None => (self.mechanism).seek_lower_bound(self.at, i64::from(cylinder)),
+            None => (self.positions).seek_lower_bound(self.at, i64::from(cylinder)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! First come, first served.
 
 use super::{Scheduler, SchedulerEntry, Waiting};
-use crate::model::mechanism::Mechanism;
+use crate::model::mechanism::Positions;
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
 };
 
 impl Scheduler for Fcfs {
-    fn push(&mut self, waiting: Waiting, _mechanism: &dyn Mechanism) {
+    fn push(&mut self, waiting: Waiting, _positions: &dyn Positions) {
         self.queue.push_back(waiting);
     }
 
-    fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
+    fn pop(&mut self, _at: Nanos, _positions: &dyn Positions) -> Option<Waiting> {
         self.queue.pop_front()
     }
 

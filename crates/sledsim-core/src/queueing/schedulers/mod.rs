@@ -43,7 +43,7 @@ pub use sptf::Sptf;
 pub use sstf_lbn::SstfLbn;
 pub use zone_sptf::ZoneSptf;
 
-use crate::model::mechanism::Mechanism;
+use crate::model::mechanism::Positions;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::registry::{Named, Registry};
@@ -51,7 +51,7 @@ use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
-/// A request waiting for the mechanism.
+/// A request waiting for the positions.
 #[derive(Clone, Debug, Default)]
 pub struct Waiting {
     /// The request.
@@ -71,10 +71,10 @@ pub struct Waiting {
 /// request that was pushed first.
 pub trait Scheduler: Send {
     /// Takes a waiting request.
-    fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism);
+    fn push(&mut self, waiting: Waiting, positions: &dyn Positions);
 
     /// Removes and returns the request to serve at `at`.
-    fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting>;
+    fn pop(&mut self, at: Nanos, positions: &dyn Positions) -> Option<Waiting>;
 
     /// Whether it picks requests in the order in which they were pushed, so that a
     /// queue does as well.

@@ -2,7 +2,7 @@
 
 use super::cylinders::Cylinders;
 use super::{Scheduler, SchedulerEntry, Waiting};
-use crate::model::mechanism::Mechanism;
+use crate::model::mechanism::Positions;
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
@@ -33,14 +33,14 @@ pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
 };
 
 impl Scheduler for Sptf {
-    fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) {
-        self.waiting.push(waiting, mechanism);
+    fn push(&mut self, waiting: Waiting, positions: &dyn Positions) {
+        self.waiting.push(waiting, positions);
     }
 
-    fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting> {
+    fn pop(&mut self, at: Nanos, positions: &dyn Positions) -> Option<Waiting> {
         let waiting = &self.waiting;
         let mut best: Option<(Nanos, u64, u32)> = None;
-        let mut outwards = waiting.outwards(at, mechanism);
+        let mut outwards = waiting.outwards(at, positions);
         while let Some((bound, cylinder)) = outwards.next() {
             // A tie counts: that request may have been pushed earlier.
             if best.is_some_and(|(least, ..)| bound > least) {
@@ -48,7 +48,7 @@ impl Scheduler for Sptf {
             }
             for slot in waiting.slots_at(cylinder) {
                 let limit = best.map_or(Nanos::MAX, |(least, ..)| least);
-                let time = waiting.estimate(slot, at, mechanism, limit);
+                let time = waiting.estimate(slot, at, positions, limit);
                 if time <= limit {
                     let key = (time, waiting.queue().sequence(slot), slot);
                     best = Some(best.map_or(key, |least| least.min(key)));

@@ -2,7 +2,7 @@
 
 use super::by_lbn::{ByLbn, Location};
 use super::{Scheduler, SchedulerEntry, Waiting};
-use crate::model::mechanism::Mechanism;
+use crate::model::mechanism::Positions;
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
@@ -22,11 +22,11 @@ pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
 };
 
 impl Scheduler for SstfLbn {
-    fn push(&mut self, waiting: Waiting, _mechanism: &dyn Mechanism) {
+    fn push(&mut self, waiting: Waiting, _positions: &dyn Positions) {
         self.waiting.push(waiting);
     }
 
-    fn pop(&mut self, _at: Nanos, _mechanism: &dyn Mechanism) -> Option<Waiting> {
+    fn pop(&mut self, _at: Nanos, _positions: &dyn Positions) -> Option<Waiting> {
         let waiting = &self.waiting;
         let distance = |one: &Location| one.lbn.abs_diff(waiting.position());
         let nearest = match (waiting.ahead(), waiting.behind()) {

@@ -2,7 +2,7 @@
 
 use super::sptf::Sptf;
 use super::{Scheduler, SchedulerEntry, Waiting};
-use crate::model::mechanism::Mechanism;
+use crate::model::mechanism::Positions;
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
@@ -36,16 +36,16 @@ pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
 };
 
 impl Scheduler for ZoneSptf {
-    fn push(&mut self, waiting: Waiting, mechanism: &dyn Mechanism) {
+    fn push(&mut self, waiting: Waiting, positions: &dyn Positions) {
         let lbn = u128::from(waiting.request.lbn());
-        let zone = lbn * self.zones.len() as u128 / u128::from(mechanism.blocks());
-        self.zones[zone as usize].push(waiting, mechanism);
+        let zone = lbn * self.zones.len() as u128 / u128::from(positions.blocks());
+        self.zones[zone as usize].push(waiting, positions);
     }
 
-    fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting> {
+    fn pop(&mut self, at: Nanos, positions: &dyn Positions) -> Option<Waiting> {
         let count = self.zones.len();
         let mut from_here = (0..count).map(|step| (self.current + step) % count);
         self.current = from_here.find(|zone| !self.zones[*zone].is_empty())?;
-        self.zones[self.current].pop(at, mechanism)
+        self.zones[self.current].pop(at, positions)
     }
 }

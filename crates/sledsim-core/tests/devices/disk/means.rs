@@ -27,7 +27,7 @@ fn random(name: &str, overrides: &[(&str, &str)], read_fraction: f64) -> Means {
     let requests = 200_000_u64;
     for id in 0..requests {
         let blocks = size.geometric(8.0);
-        let lbn = place.below(disk.blocks() - blocks + 1);
+        let lbn = place.below(disk.positions().blocks() - blocks + 1);
         let op = if kind.chance(read_fraction) { Op::Read } else { Op::Write };
         steps.clear();
         let request = Request::new(id, at, op, lbn, blocks as u32);
@@ -71,7 +71,7 @@ fn rotation_is_half_a_revolution_and_transfer_the_time_of_the_sectors() {
     let mut place = Stream::new(3, "place");
     let (mut at, mut rotation, mut steps) = (Nanos::ZERO, 0, Vec::new());
     for id in 0..200_000 {
-        let request = Request::new(id, at, Op::Read, place.below(disk.blocks()), 1);
+        let request = Request::new(id, at, Op::Read, place.below(disk.positions().blocks()), 1);
         steps.clear();
         let parts = disk.serve(at, &request, &mut steps).parts;
         at += parts.total();

@@ -116,7 +116,7 @@ fn disk(drive: &Drive) -> Option<Disk> {
 /// Random requests back to back or with pauses, beginning late in the simulated time.
 fn requests(disk: &Disk, count: u64, seed: u64) -> Vec<(Nanos, Op, Extent)> {
     let mut random = Stream::new(seed, "requests");
-    let total = disk.blocks();
+    let total = disk.positions().blocks();
     let mut extra = random.below(1 << 40);
     (0..count)
         .map(|_| {
@@ -169,7 +169,7 @@ fn every_pass_matches_stepping_from_sector_to_sector() {
 
             // Serving follows the plan, and its parts add up.
             let request = Request::new(0, at, op, extent.lbn, extent.blocks);
-            let estimate = disk.estimate(at, &request);
+            let estimate = disk.positions().estimate(at, &request);
             let mut steps: Vec<Step> = Vec::new();
             let service = disk.serve(at, &request, &mut steps);
             prop_assert_eq!(estimate, planned[0].first - at);
@@ -237,15 +237,15 @@ fn the_lower_bound_holds_for_every_drive() {
             at += pause;
             let own = i64::from(disk.arm().cylinder);
             let bounds: Vec<Nanos> = (0..i64::from(drive.cylinders()))
-                .map(|cylinder| disk.seek_lower_bound(at, cylinder))
+                .map(|cylinder| disk.positions().seek_lower_bound(at, cylinder))
                 .collect();
             let (inner, outer) = bounds.split_at(own as usize);
             prop_assert!(inner.is_sorted_by(|a, b| a >= b) && outer.is_sorted());
-            for lbn in 0..disk.blocks() {
+            for lbn in 0..disk.positions().blocks() {
                 for op in [Op::Read, Op::Write] {
                     let request = Request::new(0, at, op, lbn, 1);
-                    let cylinder = disk.target_cylinder(&request);
-                    prop_assert!(bounds[cylinder as usize] <= disk.estimate(at, &request));
+                    let cylinder = disk.positions().target_cylinder(&request);
+                    prop_assert!(bounds[cylinder as usize] <= disk.positions().estimate(at, &request));
                 }
             }
             let request = Request::new(0, at, op, extent.lbn, extent.blocks);

@@ -20,7 +20,7 @@ fn random_reads(name: &str, blocks: u32) -> Parts {
     let mut place = Stream::new(11, "place");
     let (mut at, mut sum, mut steps) = (Nanos::ZERO, Parts::default(), Vec::new());
     for id in 0..100_000 {
-        let lbn = place.below(disk.blocks() - u64::from(blocks));
+        let lbn = place.below(disk.positions().blocks() - u64::from(blocks));
         steps.clear();
         let request = Request::new(id, at, Op::Read, lbn, blocks);
         let parts = disk.serve(at, &request, &mut steps).parts;

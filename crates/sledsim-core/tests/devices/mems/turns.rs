@@ -108,7 +108,7 @@ fn estimates_parts_and_energies_are_those_of_a_turn_in_place() {
         at += sled.serve(at, &read, &mut steps).parts.total();
         let wanted_s = turn_s(row, steps[0].direction == 1);
         let write = Request::new(1, at, Op::Write, row_lbn(row), 8);
-        let estimate = sled.estimate(at, &write);
+        let estimate = sled.positions().estimate(at, &write);
         assert!(estimate.0.abs_diff(Nanos::from_s(wanted_s).0) <= 1);
         let service = sled.serve(at, &write, &mut steps);
         let took = service.parts.total();

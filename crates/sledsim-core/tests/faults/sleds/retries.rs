@@ -20,7 +20,7 @@ fn a_failed_read_costs_another_pass_over_the_row() {
     let mut random = Stream::new(3, "requests");
     let mut at = Nanos::ZERO;
     for id in 0..300 {
-        let lbn = random.below(twin.blocks() - 100);
+        let lbn = random.below(twin.positions().blocks() - 100);
         let request = Request::new(id, at, Op::Read, lbn, 1 + random.below(60) as u32);
         let (mut steps, mut of_twin) = (Vec::new(), Vec::new());
         let service = sled_with.serve(at, &request, &mut steps);
@@ -37,7 +37,7 @@ fn a_failed_read_costs_another_pass_over_the_row() {
         assert_eq!(service.parts.transfer, first.parts.transfer);
         assert_eq!((service.retries, service.passes), (2 * first.passes, 3 * first.passes));
         assert_eq!(service.status, Status::Error);
-        assert_eq!(sled_with.lost_blocks().len() as u32, request.blocks());
+        assert_eq!(sled_with.media().lost_blocks().len() as u32, request.blocks());
         // The steps agree: their parts add up, and only the last pass of a block is not
         // repeated.
         let mut since = Nanos::ZERO;

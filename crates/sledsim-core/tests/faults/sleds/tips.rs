@@ -166,27 +166,35 @@ fn lower_bounds_hold_for_moved_blocks() {
     let mut waiting: Vec<Request> = Vec::new();
     for id in 0..400 {
         at += Nanos(random.below(30_000_000));
-        let lbn = random.below(sled.blocks() - 40);
+        let lbn = random.below(sled.positions().blocks() - 40);
         let read = Request::new(id, at, Op::Read, lbn, 1 + random.below(30) as u32);
         waiting.push(read);
-        let here = sled.cylinder(at);
-        let places: Vec<_> = waiting.iter().map(|request| sled.target_cylinder(request)).collect();
+        let here = sled.positions().cylinder(at);
+        let places: Vec<_> =
+            waiting.iter().map(|request| sled.positions().target_cylinder(request)).collect();
         for (request, place) in waiting.iter().zip(&places) {
-            assert!(sled.seek_lower_bound(at, *place) <= sled.estimate(at, request));
+            assert!(
+                sled.positions().seek_lower_bound(at, *place)
+                    <= sled.positions().estimate(at, request)
+            );
             let nearer = (*place + here) / 2;
-            assert!(sled.seek_lower_bound(at, nearer) <= sled.seek_lower_bound(at, *place));
+            assert!(
+                sled.positions().seek_lower_bound(at, nearer)
+                    <= sled.positions().seek_lower_bound(at, *place)
+            );
         }
         let next = random.below(waiting.len() as u64) as usize;
         let request = waiting.swap_remove(next);
-        let (estimate, mut steps) = (sled.estimate(at, &request), Vec::new());
-        let old: Vec<_> = waiting.iter().map(|request| sled.target_cylinder(request)).collect();
+        let (estimate, mut steps) = (sled.positions().estimate(at, &request), Vec::new());
+        let old: Vec<_> =
+            waiting.iter().map(|request| sled.positions().target_cylinder(request)).collect();
         let service = sled.serve(at, &request, &mut steps);
         // Up to the first bit, except for the re-seek of a seek error.
         let seek = Nanos::from_s(steps[0].seek_s);
         assert!(estimate.0.abs_diff(seek.0) <= 1 || estimate.0 > 0 && service.parts.other.0 > 0);
         // Tips may fail: waiting requests use the location at their arrival.
         for (request, place) in waiting.iter().zip(&old) {
-            assert_eq!(sled.target_cylinder(request), *place);
+            assert_eq!(sled.positions().target_cylinder(request), *place);
         }
         if waiting.len() < 8 {
             continue;

@@ -6,7 +6,7 @@ use crate::common::{device, run_open};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::units::Nanos;
-use sledsim_core::model::mechanism::{Mechanism, Step};
+use sledsim_core::model::mechanism::{Positions, Step};
 use sledsim_core::queueing::schedulers::{Scheduler, SchedulerSpec, Waiting};
 
 /// Looks at every request.
@@ -14,13 +14,13 @@ use sledsim_core::queueing::schedulers::{Scheduler, SchedulerSpec, Waiting};
 struct Scan(Vec<Waiting>);
 
 impl Scheduler for Scan {
-    fn push(&mut self, waiting: Waiting, _mechanism: &dyn Mechanism) {
+    fn push(&mut self, waiting: Waiting, _positions: &dyn Positions) {
         self.0.push(waiting);
     }
 
-    fn pop(&mut self, at: Nanos, mechanism: &dyn Mechanism) -> Option<Waiting> {
+    fn pop(&mut self, at: Nanos, positions: &dyn Positions) -> Option<Waiting> {
         let best = (0..self.0.len())
-            .min_by_key(|&index| (mechanism.estimate(at, &self.0[index].request), index))?;
+            .min_by_key(|&index| (positions.estimate(at, &self.0[index].request), index))?;
         Some(self.0.remove(best))
     }
 }
@@ -87,8 +87,9 @@ fn an_estimate_of_a_batch_equals_the_time_to_its_first_bit() {
             let mut request = Request::new(id, at, Op::Read, 0, 1);
             request.flags.insert(Flags::GATHERED);
             request.extents = vec![extent(5, &mut random), extent(0, &mut random)].into();
-            let estimate = sled.estimate(at, &request);
-            let bound = sled.seek_lower_bound(at, sled.target_cylinder(&request));
+            let estimate = sled.positions().estimate(at, &request);
+            let bound =
+                sled.positions().seek_lower_bound(at, sled.positions().target_cylinder(&request));
             assert!(bound <= estimate, "{bound} > {estimate}");
             let mut steps: Vec<Step> = Vec::new();
             let service = sled.serve(at, &request, &mut steps);

@@ -139,7 +139,7 @@ fn the_rows_of_mixed_batches_add_up_to_what_the_sled_did() {
             energy_nj += service.energy_nj;
             let planned = members > 1 || keys.iter().any(|(key, _)| key.starts_with("conflicts"));
             let of = |(pass, step): (usize, &Step)| match planned {
-                true => (*step, twin.blocks_of(pass).to_vec()),
+                true => (*step, twin.media().blocks_of(pass).to_vec()),
                 false => (*step, (step.lbn..step.lbn + u64::from(step.blocks)).collect()),
             };
             let steps: Vec<_> = steps.iter().enumerate().map(of).collect();

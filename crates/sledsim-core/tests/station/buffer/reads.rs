@@ -176,7 +176,7 @@ fn read_ahead_goes_on_in_whole_rows_to_its_goal() {
         assert_eq!(read[read.len() - 1].1, end, "{read_ahead:?}");
     }
     // The end of the device ends it too, and one segment bounds every goal.
-    let last = sled("g2", &[]).blocks();
+    let last = sled("g2", &[]).positions().blocks();
     let far = Buffer { read_ahead: ReadAhead::Blocks(u32::MAX), ..OFF };
     let (_, log) = serve(far, &[(0, Op::Read, last - 30, 8)]);
     assert_eq!(blocks_of(&log.background()), [(last - 20, last)]);

@@ -57,7 +57,7 @@ use super::arm::Disk;
 use super::drive::{Drive, PassMode};
 use super::geometry::Track;
 use crate::devices::disk::power::Cause;
-use crate::model::mechanism::Mechanism;
+use crate::model::mechanism::{Mechanism, Positions};
 use crate::model::media_writes::{BlockOrder, MediaWrite, MediaWrites};
 use crate::model::{Busy, CompletionSink, Model, Report};
 use crate::queueing::schedulers::{Scheduler, Waiting};

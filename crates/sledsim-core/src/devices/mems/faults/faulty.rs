@@ -9,7 +9,7 @@
 //! the request; if that fails, they are written and read again.
 //!
 //! *Seek errors.* A pass settles one cylinder off; the servo bits show it, and the sled
-//! seeks to the start of the pass again ([`Mechanism::reseek`]).
+//! seeks to the start of the pass again ([`Tips::reseek`]).
 //!
 //! All of that counts as time and energy of `retry`. A block that cannot be recovered
 //! fails its request; other requests of the same batch do not fail.
@@ -22,10 +22,11 @@ use super::feed::TipFeed;
 use super::media::{Access, AccessOutcome, FaultyMedia};
 use super::spec::Faults;
 use crate::devices::mems::geometry::{Geometry, Location};
-use crate::model::Energy;
-use crate::model::mechanism::{Bounds, Mechanism, PassKind, Passes, Service, Span, Step};
+use crate::model::mechanism::{
+    Bounds, Mechanism, Media, PassKind, Passes, Positions, Service, Span, Step, Tips,
+};
 use crate::model::media_writes::BlockOrder;
-use crate::model::{Background, BatchPlanner};
+use crate::model::{Background, BatchPlanner, Energy};
 use sledsim_base::request::{Extents, Flags, Op, Request, append, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
@@ -149,7 +150,7 @@ impl<M: Mechanism> Faulty<M> {
         let width = self.geometry.blocks_per_row;
         for (pass, step) in progress.steps[progress.from..].iter_mut().enumerate() {
             let first = passes.places.len();
-            let planned = self.inner.blocks_of(pass);
+            let planned = self.inner.media().blocks_of(pass);
             if planned.is_empty() {
                 let place = self.geometry.locate(step.lbn);
                 let square = place.track * width + place.cell;
@@ -212,7 +213,7 @@ impl<M: Mechanism> Faulty<M> {
                 continue;
             }
             self.counts.seek_errors += 1;
-            let (time, joules) = self.inner.reseek(&progress.steps[index]);
+            let (time, joules) = self.reseek(&progress.steps[index]);
             progress.steps[index].retry += time;
             progress.steps[index].energy_j += joules;
             for step in &mut progress.steps[index..] {
@@ -391,74 +392,55 @@ impl<M: Mechanism> Faulty<M> {
     }
 }
 
-impl<M: Mechanism> Mechanism for Faulty<M> {
+impl<M: Mechanism> Positions for Faulty<M> {
     fn blocks(&self) -> u64 {
         self.media.blocks()
     }
 
     fn estimate(&self, at: Nanos, request: &Request) -> Nanos {
-        self.with_physical(request, |inner, request| inner.estimate(at, request))
+        self.with_physical(request, |inner, request| inner.positions().estimate(at, request))
+    }
+
+    fn target_cylinder(&self, request: &Request) -> i64 {
+        self.with_physical(request, |inner, request| inner.positions().target_cylinder(request))
+    }
+
+    fn cylinder(&self, at: Nanos) -> i64 {
+        self.inner.positions().cylinder(at)
+    }
+
+    fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
+        self.inner.positions().seek_lower_bound(at, cylinder)
+    }
+
+    fn bounds(&self, at: Nanos) -> Option<Bounds<'_>> {
+        self.inner.positions().bounds(at)
+    }
+}
+
+impl<M: Mechanism> Mechanism for Faulty<M> {
+    fn positions(&self) -> &dyn Positions {
+        self
+    }
+
+    fn media(&self) -> &dyn Media {
+        self
+    }
+
+    fn tips(&mut self) -> Option<&mut dyn Tips> {
+        Some(self)
     }
 
     fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
         passes.add_from(|steps| self.serve_in_full(at, request, steps)).set(row);
     }
 
-    fn target_cylinder(&self, request: &Request) -> i64 {
-        self.with_physical(request, M::target_cylinder)
-    }
-
-    fn cylinder(&self, at: Nanos) -> i64 {
-        self.inner.cylinder(at)
-    }
-
-    fn seek_lower_bound(&self, at: Nanos, cylinder: i64) -> Nanos {
-        self.inner.seek_lower_bound(at, cylinder)
-    }
-
-    fn bounds(&self, at: Nanos) -> Option<Bounds<'_>> {
-        self.inner.bounds(at)
-    }
-
-    fn end_of(&self, lbn: u64, span: Span) -> u64 {
-        self.inner.end_of(lbn, span)
-    }
-
     fn batches(&self) -> Option<&dyn BatchPlanner> {
         self.inner.batches()
     }
 
-    fn blocks_of(&self, pass: usize) -> &[u64] {
-        let passes = &self.passes;
-        match passes.blocks_of_pass.get(pass).filter(|_| passes.planned) {
-            Some(blocks_of_pass) => &passes.lbns[blocks_of_pass.clone()],
-            None => &[],
-        }
-    }
-
-    fn block_order(&self) -> BlockOrder {
-        self.inner.block_order()
-    }
-
     fn background(&self) -> Option<&dyn Background> {
         self.inner.background()
-    }
-
-    fn mend(&mut self, lbns: &[u64]) {
-        self.media.mend(lbns);
-        self.inner.mend(lbns);
-    }
-
-    fn struck(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.media.struck)
-    }
-
-    fn lost_blocks(&self) -> &[u64] {
-        &self.passes.lost
-    }
-
-    fn has_failed(&self, at: Nanos) -> bool {
-        self.lost_at.is_some_and(|lost_at| lost_at <= at)
     }
 
     fn rest(&mut self, at: Nanos) -> bool {
@@ -485,6 +467,46 @@ impl<M: Mechanism> Mechanism for Faulty<M> {
             retry_j: self.repeated.seek_j + self.repeated.transfer_j + self.ecc_j[1],
             ..inner
         })
+    }
+}
+
+impl<M: Mechanism> Media for Faulty<M> {
+    fn end_of(&self, lbn: u64, span: Span) -> u64 {
+        self.inner.media().end_of(lbn, span)
+    }
+
+    fn blocks_of(&self, pass: usize) -> &[u64] {
+        let passes = &self.passes;
+        match passes.blocks_of_pass.get(pass).filter(|_| passes.planned) {
+            Some(blocks_of_pass) => &passes.lbns[blocks_of_pass.clone()],
+            None => &[],
+        }
+    }
+
+    fn block_order(&self) -> BlockOrder {
+        self.inner.media().block_order()
+    }
+
+    fn lost_blocks(&self) -> &[u64] {
+        &self.passes.lost
+    }
+
+    fn has_failed(&self, at: Nanos) -> bool {
+        self.lost_at.is_some_and(|lost_at| lost_at <= at)
+    }
+}
+
+impl<M: Mechanism> Tips for Faulty<M> {
+    fn reseek(&mut self, step: &Step) -> (Nanos, f64) {
+        self.inner.tips().map_or((Nanos::ZERO, 0.0), |tips| tips.reseek(step))
+    }
+
+    fn mend(&mut self, lbns: &[u64]) {
+        self.media.mend(lbns);
+    }
+
+    fn struck(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.media.struck)
     }
 }
 

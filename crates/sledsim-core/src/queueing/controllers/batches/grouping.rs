@@ -41,7 +41,7 @@ impl<M: Mechanism> Station<M> {
             batches.grouping.find_group(leader, at, planner);
             self.in_batches += batches.grouping.group.len() - 1;
             let next = batches.take_group();
-            self.scheduler.push(next, &self.mechanism);
+            self.scheduler.push(next, self.mechanism.positions());
             self.waiting += 1;
         }
     }

@@ -71,7 +71,7 @@ impl<M: Mechanism> Station<M> {
         }
         served.share_passes(at, &self.row, &self.passes.steps, &self.mechanism);
         served.share_energy(self.row.energy_nj);
-        for &lbn in self.mechanism.lost_blocks() {
+        for &lbn in self.mechanism.media().lost_blocks() {
             let member = served.member_of(lbn);
             served.members[member as usize].row.status = Status::Error;
         }
@@ -192,7 +192,7 @@ impl BatchInService {
             let mut parts = step.parts(before + wake_time);
             parts.other = wake_time;
             let first = self.shares.len();
-            self.share_blocks(pass, mechanism.blocks_of(pass));
+            self.share_blocks(pass, mechanism.media().blocks_of(pass));
             for share in &self.shares[first..] {
                 let member = &mut self.members[share.member as usize];
                 member.pass(at, before, pass, step, parts);

@@ -30,7 +30,7 @@ impl<M: Mechanism> Buffered<M> {
             return;
         };
         let after = last.end();
-        let end_of = |span| self.mechanism.end_of(after - 1, span);
+        let end_of = |span| self.mechanism.media().end_of(after - 1, span);
         let goal = match self.buffer.read_ahead {
             ReadAhead::None => after,
             ReadAhead::Blocks(blocks) => after + u64::from(blocks),
@@ -38,8 +38,11 @@ impl<M: Mechanism> Buffered<M> {
             ReadAhead::Cylinder => end_of(Span::Cylinder),
             ReadAhead::Full => after + self.segments.capacity(),
         };
-        self.ahead =
-            Some(ReadAheadState { after, next: after, goal: goal.min(self.mechanism.blocks()) });
+        self.ahead = Some(ReadAheadState {
+            after,
+            next: after,
+            goal: goal.min(self.mechanism.positions().blocks()),
+        });
     }
 
     /// Writes all dirty blocks to the media, then completes a flush.
@@ -69,7 +72,7 @@ impl<M: Mechanism> Buffered<M> {
         if first >= ahead.goal || self.mechanism_is_needed(first..ahead.goal) {
             return false;
         }
-        let row = self.mechanism.end_of(first, Span::Row);
+        let row = self.mechanism.media().end_of(first, Span::Row);
         let room = ahead.after + self.segments.capacity();
         let mut end = row.min(room);
         if end <= first || (end < row && first > ahead.after) {
@@ -93,7 +96,7 @@ impl<M: Mechanism> Buffered<M> {
         let dirty = self.segments.longest_dirty();
         if let Some(index) = dirty.filter(|_| !self.mechanism_is_needed(0..0)) {
             let mut run = self.segments.dirty_run(index);
-            let row = self.mechanism.end_of(run.lbn, Span::Row);
+            let row = self.mechanism.media().end_of(run.lbn, Span::Row);
             run.blocks = (run.end().min(row) - run.lbn) as u32;
             self.destage(OWN_WORK, index, run, true, at);
         }

@@ -217,7 +217,7 @@ impl<M: Mechanism> Buffered<M> {
     }
 
     fn enqueue(&mut self, waiting: Waiting) {
-        self.scheduler.push(waiting, &self.mechanism);
+        self.scheduler.push(waiting, self.mechanism.positions());
         self.waiting += 1;
     }
 
@@ -237,7 +237,7 @@ impl<M: Mechanism> Buffered<M> {
             bus,
             ..Parts::default()
         };
-        let status = match self.mechanism.has_failed(at) {
+        let status = match self.mechanism.media().has_failed(at) {
             true => Status::Error,
             false => Status::Ok,
         };
@@ -275,7 +275,7 @@ impl<M: Mechanism> Buffered<M> {
             if let Some(flush) = self.flushes.pop_front() {
                 self.flush(&flush, at, sink);
             } else if self.waiting > 0 {
-                let Some(waiting) = self.scheduler.pop(at, &self.mechanism) else {
+                let Some(waiting) = self.scheduler.pop(at, self.mechanism.positions()) else {
                     return;
                 };
                 self.waiting -= 1;
@@ -306,7 +306,7 @@ impl<M: Mechanism> Buffered<M> {
 
 impl<M: Mechanism> Model for Buffered<M> {
     fn blocks(&self) -> u64 {
-        self.mechanism.blocks()
+        self.mechanism.positions().blocks()
     }
 
     fn submit(&mut self, request: Request, sink: &mut dyn CompletionSink) {

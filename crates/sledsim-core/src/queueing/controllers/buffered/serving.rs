@@ -86,7 +86,7 @@ impl<M: Mechanism> Buffered<M> {
             let is_wanted = |lbn: &u64| {
                 request.op == Op::Write || self.requested_end.is_none_or(|end| *lbn < end)
             };
-            if self.mechanism.lost_blocks().iter().any(is_wanted) {
+            if self.mechanism.media().lost_blocks().iter().any(is_wanted) {
                 row.status = Status::Error;
             }
             self.drop_lost();
@@ -108,24 +108,24 @@ impl<M: Mechanism> Buffered<M> {
         if self.ahead.is_none_or(|ahead| ahead.goal <= extent.end()) {
             return 0;
         }
-        let row_end = self.mechanism.end_of(last, Span::Row);
+        let row_end = self.mechanism.media().end_of(last, Span::Row);
         // A pass may continue from the last row of a track to the first of the
         // next; the rest of that row may then need another pass.
         let mut track = extent.lbn;
         while track <= last {
-            let end = self.mechanism.end_of(track, Span::Track);
-            if end <= last && self.mechanism.end_of(end, Span::Row) == row_end {
+            let end = self.mechanism.media().end_of(track, Span::Track);
+            if end <= last && self.mechanism.media().end_of(end, Span::Row) == row_end {
                 return 0;
             }
             track = end;
         }
-        row_end.min(self.mechanism.blocks()).saturating_sub(extent.end()) as u32
+        row_end.min(self.mechanism.positions().blocks()).saturating_sub(extent.end()) as u32
     }
 
     /// Keeps only the blocks read before the first lost one.
     #[cold]
     pub(super) fn drop_lost(&mut self) {
-        let Some(&first) = self.mechanism.lost_blocks().iter().min() else {
+        let Some(&first) = self.mechanism.media().lost_blocks().iter().min() else {
             return;
         };
         match self.fetching.as_mut_slice() {

@@ -161,15 +161,15 @@ fn passes_match_the_slow_model() {
         let (Some(mut disk), Some(places)) = (spec.disk(), Places::of(&spec.drive)) else {
             return Ok(());
         };
-        prop_assert_eq!(disk.blocks(), places.0.len() as u64);
+        prop_assert_eq!(disk.positions().blocks(), places.0.len() as u64);
         let whole = spec.drive.zones.iter().all(|zone| zone.defects.is_empty());
         let clock = spec.clock();
         let revolution = Nanos(clock.turn(1, 1) as u64 + 1);
         let (mut at, mut arm) = (Nanos::ZERO, Arm::default());
-        for (pause, request) in requests(disk.blocks(), 10, seed) {
+        for (pause, request) in requests(disk.positions().blocks(), 10, seed) {
             at += pause;
-            let estimate = disk.estimate(at, &request);
-            let bound = disk.seek_lower_bound(at, disk.target_cylinder(&request));
+            let estimate = disk.positions().estimate(at, &request);
+            let bound = disk.positions().seek_lower_bound(at, disk.positions().target_cylinder(&request));
             let mut steps: Vec<Step> = Vec::new();
             let service = disk.serve(at, &request, &mut steps);
             let write = request.op == Op::Write;
@@ -246,16 +246,16 @@ fn starting_later_never_ends_earlier() {
         let clock = spec.clock();
         let revolution = Nanos(clock.turn(1, 1) as u64);
         let mut random = Stream::new(seed, "waiting");
-        let anywhere = [(); 3].map(|()| random.below(disk.blocks()));
+        let anywhere = [(); 3].map(|()| random.below(disk.positions().blocks()));
         for (base, lbn) in [1 << 20, 1 << 45, 1 << 55].into_iter().zip(anywhere) {
-            disk.leave(places.arm(random.below(disk.blocks())));
+            disk.leave(places.arm(random.below(disk.positions().blocks())));
             let op = [Op::Read, Op::Write][random.below(2) as usize];
             let request = Request::new(0, Nanos::ZERO, op, lbn, 1);
             let positioning = spec.positioning(disk.arm(), places.arm(lbn), op == Op::Write, true);
             let sectors = i128::from(spec.drive.zones[places.0[&lbn].zone].sectors);
             let physical = [i128::from(places.0[&lbn].physical)];
             // When the block begins if requested at `at`, and when it is due.
-            let begins = |at: Nanos| at + disk.estimate(at, &request);
+            let begins = |at: Nanos| at + disk.positions().estimate(at, &request);
             let due = |at: Nanos| pass(clock, sectors, &physical, at + positioning, false).0;
             // The last time to request it, and those around it.
             let number = due(Nanos(base + random.below(1 << 20)));

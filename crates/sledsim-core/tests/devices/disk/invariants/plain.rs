@@ -99,9 +99,9 @@ fn a_long_transfer_runs_at_the_rate_that_skews_leave() {
     proptest!(cases(2000), |(drive in plain(), write in any::<bool>(), at in 0_u64..1 << 50)| {
         let drive = Plain { zero_latency: false, ..drive };
         let mut disk = drive.disk();
-        prop_assert_eq!(disk.blocks(), u64::from(drive.surfaces * drive.cylinders * drive.sectors));
+        prop_assert_eq!(disk.positions().blocks(), u64::from(drive.surfaces * drive.cylinders * drive.sectors));
         let op = if write { Op::Write } else { Op::Read };
-        let request = Request::new(0, Nanos(at), op, 0, disk.blocks() as u32);
+        let request = Request::new(0, Nanos(at), op, 0, disk.positions().blocks() as u32);
         let mut steps = Vec::new();
         let _ = disk.serve(Nanos(at), &request, &mut steps);
         // Sectors that pass: those of every track, and between two tracks those of the
@@ -159,7 +159,7 @@ fn passes(
 
 /// Requests at odd nanoseconds, so that no sector begins just then.
 fn odd(disk: &Disk, seed: u64) -> Vec<(Nanos, Request)> {
-    let mut asked = requests(disk.blocks(), 8, seed);
+    let mut asked = requests(disk.positions().blocks(), 8, seed);
     for (pause, _) in &mut asked {
         *pause = Nanos(pause.0 % 50_000_000 + 12_347);
     }
