@@ -127,7 +127,7 @@ struct Recorder {
     records: u64,
     first: Option<Nanos>,
     last: Nanos,
-    /// Why the last request was not written.
+    /// The error of writing the last request.
     failed: Option<Error>,
 }
 

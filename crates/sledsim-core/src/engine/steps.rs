@@ -6,7 +6,7 @@ use sledsim_base::units::Nanos;
 use std::ops::DerefMut;
 
 /// The kinds of events. Of those at one instant the first kind comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// An announced completion is due: a closed load responds with an arrival.
     Completion,
@@ -39,8 +39,7 @@ pub struct Engine<M> {
     pub model: M,
     /// The time that the clock has reached.
     now: Nanos,
-    /// When the next event of the model is due.
-    /// [`Nanos::MAX`] for never.
+    /// When the next event of the model is due; [`Nanos::MAX`] for never.
     wake: Nanos,
 }
 

@@ -165,7 +165,7 @@ pub struct TraceSource {
     taken: u64,
     /// The arrival of the next request, once asked for.
     due: Option<Nanos>,
-    /// Why there is none after the last request.
+    /// The defect found while the last request was taken.
     failed: Option<Error>,
     counts: Counts,
     /// The measured times of the requests taken, in order, if kept.

@@ -21,18 +21,6 @@ pub enum DirectionRule {
     AlwaysUp,
 }
 
-/// Takes the passes of an access.
-pub trait Emit {
-    /// Takes the next pass.
-    fn emit(&mut self, step: Step);
-}
-
-impl<F: FnMut(Step)> Emit for F {
-    fn emit(&mut self, step: Step) {
-        self(step);
-    }
-}
-
 /// A run of passes, held inline up to 64.
 type Run = SmallVec<[Pass; 64]>;
 
@@ -46,7 +34,7 @@ pub fn access(
     extents: &[Extent],
     ahead: &mut MovesAhead,
     elapsed_s: f64,
-    emit: &mut impl Emit,
+    emit: &mut impl FnMut(Step),
 ) {
     match rule {
         DirectionRule::BestRun => access_runs(motion, state, extents, elapsed_s, emit),
@@ -63,7 +51,7 @@ pub fn access_rows(
     extents: &[Extent],
     ahead: &mut MovesAhead,
     mut elapsed_s: f64,
-    emit: &mut impl Emit,
+    emit: &mut impl FnMut(Step),
 ) {
     let row_s = motion.row_s();
     let passes = Passes::new(&motion.geometry, extents);
@@ -85,7 +73,7 @@ pub fn access_runs(
     state: &mut SledState,
     extents: &[Extent],
     mut elapsed_s: f64,
-    emit: &mut impl Emit,
+    emit: &mut impl FnMut(Step),
 ) {
     let row_s = motion.row_s();
     let mut passes = Passes::new(&motion.geometry, extents);
@@ -201,11 +189,11 @@ fn step(
     forced: Option<Direction>,
     row_s: f64,
     elapsed_s: &mut f64,
-    emit: &mut (impl Emit + ?Sized),
+    emit: &mut impl FnMut(Step),
 ) {
     let (seek, is_up) = motion.seek_to_row(state, x, pass.row, forced);
     *elapsed_s += seek.seek_s + row_s;
-    emit.emit(Step {
+    emit(Step {
         seek_s: seek.seek_s,
         x_seek_s: seek.x_seek_s,
         y_seek_s: seek.y_seek_s,

@@ -271,11 +271,7 @@ impl Motion {
         up: &YPoint,
         down: &YPoint,
     ) -> (Seek, bool) {
-        let x = self.x_seek(from.x_m, x_m);
-        let [up, down] = [up, down].map(|to| self.y_seek(&from.y, to, x.total_s > 0.0));
-        let [up_s, down_s] = [up, down].map(|y| x.or_longer(y.total_s + from.turning_s));
-        let is_up = up_s < down_s;
-        (Seek::of(&x, if is_up { &up } else { &down }, from.turning_s), is_up)
+        self.seek_to_either(from, &self.x_seek(from.x_m, x_m), [up, down], None)
     }
 
     /// The seek to a pass over `row` in the direction `forced`, or else in the faster one,
@@ -290,26 +286,28 @@ impl Motion {
     ) -> (Seek, bool) {
         match from.y.edge() {
             Some(edge) if from.turning_s == 0.0 => self.tabled_seek(edge, x, row, forced),
-            _ => self.any_seek(from, x, row, forced),
+            _ => {
+                let ends = [self.edge(Direction::Up, row), self.edge(Direction::Down, row + 1)];
+                self.seek_to_either(from, x, ends.each_ref(), forced)
+            }
         }
     }
 
-    fn any_seek(
+    /// The seek to the point up or down: in the direction `forced`, or else the faster one.
+    fn seek_to_either(
         &self,
         from: &SledState,
         x: &XSeek,
-        row: u32,
+        ends: [&YPoint; 2],
         forced: Option<Direction>,
     ) -> (Seek, bool) {
-        let ends = [self.edge(Direction::Up, row), self.edge(Direction::Down, row + 1)];
-        let [up, down] = ends.map(|to| self.y_seek(&from.y, &to, x.total_s > 0.0));
-        let [up_s, down_s] = [up, down].map(|y| x.or_longer(y.total_s + from.turning_s));
+        let [up, down] = ends.map(|to| self.y_seek(&from.y, to, x.total_s > 0.0));
+        let [up_s, down_s] = [&up, &down].map(|y| x.or_longer(y.total_s + from.turning_s));
         let is_up = forced.map_or(up_s < down_s, |direction| direction == Direction::Up);
-        let y = if is_up { up } else { down };
-        (Seek::of(x, &y, from.turning_s), is_up)
+        (Seek::of(x, if is_up { &up } else { &down }, from.turning_s), is_up)
     }
 
-    /// As [`Motion::any_seek`] from a row edge, with less work.
+    /// As [`Motion::seek_to_row`] from a row edge, with less work.
     #[inline(always)]
     fn tabled_seek(
         &self,

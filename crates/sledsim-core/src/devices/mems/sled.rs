@@ -1,7 +1,7 @@
 //! The sled: a mechanism that holds its position, coasts or parks when idle.
 
 use super::access::{
-    DirectionRule, Emit, access_planned, access_rows, access_runs, first_planned_seek, first_seek,
+    DirectionRule, access_planned, access_rows, access_runs, first_planned_seek, first_seek,
 };
 use super::estimates::{Estimates, on_cylinder};
 use super::idle::{Idle, Park, coast, park_state};
@@ -87,11 +87,10 @@ impl<'a> Totals<'a> {
         let parts = Parts { other: end, ..Parts::default() };
         Self { parts, count: 0, end, energy: PassEnergy::default(), tips, passes }
     }
-}
 
-impl Emit for Totals<'_> {
+    /// Adds a pass.
     #[inline(always)] // hot: once a pass
-    fn emit(&mut self, mut step: Step) {
+    fn add(&mut self, mut step: Step) {
         step.add_to(&mut self.parts, self.end);
         self.end = step.end;
         self.count += 1;
@@ -163,11 +162,12 @@ impl Sled {
                 let from = lbns.len();
                 lbns.extend_from_slice(plan.lbns(&plan.passes()[pass]));
                 of_pass.push(from..lbns.len());
-                totals.emit(step);
+                totals.add(step);
             });
         } else {
             self.forget_plan();
-            access_runs(&self.motion, &mut state, &request.extents, wait_s, &mut totals);
+            let add = &mut |step| totals.add(step);
+            access_runs(&self.motion, &mut state, &request.extents, wait_s, add);
         }
         self.state = state;
         totals
@@ -372,7 +372,8 @@ impl Mechanism for Sled {
         }
         self.forget_plan();
         let (state, ahead, wait_s) = (&mut self.state, &mut self.ahead, startup.wait_s);
-        access_rows(&self.motion, rule, state, &request.extents, ahead, wait_s, &mut totals);
+        let add = &mut |step| totals.add(step);
+        access_rows(&self.motion, rule, state, &request.extents, ahead, wait_s, add);
         self.finish(at, &startup, &totals, row);
     }
 
