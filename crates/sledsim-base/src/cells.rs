@@ -29,9 +29,10 @@ pub(crate) struct Cells {
 fn place(value: u64) -> (usize, usize) {
     // With the low bits set, no value is treated apart.
     let filled = value | (CELLS as u64 - 1);
-    let block = u64::BITS - CELL_BITS - filled.leading_zeros();
-    let cell = (value >> block.saturating_sub(1)) as usize % CELLS;
-    (block as usize, cell)
+    // The highest bit set, in one instruction.
+    let highest = filled.leading_zeros() ^ (u64::BITS - 1);
+    let cell = (value >> highest.saturating_sub(CELL_BITS)) as usize % CELLS;
+    ((highest - (CELL_BITS - 1)) as usize, cell)
 }
 
 /// The highest value of a cell.

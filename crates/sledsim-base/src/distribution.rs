@@ -68,15 +68,21 @@ impl Distribution {
             return self.record_times(any, values.len() as u64);
         }
         if any < 1 << 28 {
-            // The sums fit in 64 bits, and so few bits are multiplied fast.
-            self.sum += u128::from(values.iter().sum::<u64>());
-            let squares: u64 = values.iter().map(|v| (v & LOW) * (v & LOW)).sum();
+            // The sums fit in 64 bits, and so few bits are multiplied fast. A difference
+            // below zero sets the top bit.
+            let (mut sum, mut squares, mut zeros, mut above) = (0, 0, 0, 0);
+            for &v in values {
+                sum += v;
+                squares += (v & LOW) * (v & LOW);
+                zeros |= v.wrapping_sub(1);
+                above |= self.max.wrapping_sub(v);
+            }
+            self.sum += u128::from(sum);
             self.squares = self.squares.saturating_add(u128::from(squares));
-            let ends = (i32::MAX, 0);
-            let (min, max) = (values.iter().map(|&v| v as i32))
-                .fold(ends, |(min, max), v| (min.min(v), max.max(v)));
-            self.max = self.max.max(max as u64);
-            if min > 0 {
+            if above >> 63 == 1 {
+                self.max = values.iter().fold(self.max, |max, &v| max.max(v));
+            }
+            if zeros >> 63 == 0 {
                 return self.above_zero.record_all(values);
             }
         } else {
@@ -257,6 +263,22 @@ mod tests {
                 prop_assert!(found - exact <= exact / 1024, "{share}: {found} > {exact}");
                 prop_assert!(found <= values[values.len() - 1], "{share}: above the maximum");
             }
+        }
+
+        #[test]
+        fn values_recorded_at_once_are_recorded_one_by_one(
+            first: u32,
+            (bits, values) in (0u32..=64, prop::collection::vec(any::<u64>(), 0..=MOST_AT_ONCE)),
+            (zeros, equal) in (0u64..3, any::<bool>()),
+        ) {
+            let below = |v: u64| v.checked_shr(64 - bits).unwrap_or(0);
+            let value = |v: u64| if equal { below(u64::MAX) } else { below(v) };
+            let values: Vec<u64> = values.iter().map(|v| value(v * u64::from(v % 3 >= zeros))).collect();
+            let mut at_once = of(&[u64::from(first)]);
+            at_once.record_all(&values);
+            let mut one_by_one = of(&[u64::from(first)]);
+            values.iter().for_each(|&value| one_by_one.record(value));
+            prop_assert_eq!(at_once, one_by_one);
         }
 
         #[test]

@@ -93,7 +93,7 @@ impl<'a> Quick<'a> {
     }
 
     /// As [`integer`].
-    #[inline]
+    #[inline(always)] // hot: several a line
     pub fn integer(&mut self) -> Option<u64> {
         self.skip_blanks();
         let (value, digits) = self.digits();

@@ -176,9 +176,9 @@ impl GeneratorSpec {
             blocking,
             base,
             arrivals: self.arrivals.start(&stream),
-            drawn: Vec::with_capacity(DRAWN_AT_ONCE),
-            marks: Vec::with_capacity(DRAWN_AT_ONCE),
-            next: 0,
+            drawn: [Extent { lbn: 0, blocks: 0 }; DRAWN_AT_ONCE],
+            marks: [(Op::Read, 0, 0); DRAWN_AT_ONCE],
+            next: DRAWN_AT_ONCE,
             shortened: 0,
             sizes: self.sizes.start(slots, stream("size"), &self.keys)?,
             ops: stream("op"),
@@ -238,9 +238,9 @@ pub struct Generator {
     changed: Option<Changed>,
     places: Box<dyn Places>,
     /// The extents of the requests drawn last.
-    drawn: Vec<Extent>,
+    drawn: [Extent; DRAWN_AT_ONCE],
     /// Of each, the operation, the stream, and how often it was shortened.
-    marks: Vec<(Op, u32, u8)>,
+    marks: [(Op, u32, u8); DRAWN_AT_ONCE],
     /// The next of them.
     next: usize,
     /// How often requests taken were shortened.
@@ -275,10 +275,8 @@ impl Generator {
             *units = self.sizes.next();
         }
         let longest = self.sizes.longest;
-        self.drawn.clear();
-        self.marks.clear();
         self.next = 0;
-        for wanted in units {
+        for (index, wanted) in units.into_iter().enumerate() {
             let units = wanted.min(longest);
             // By a table, not by a branch that cannot be foreseen.
             let op = [Op::Write, Op::Read][usize::from(self.ops.chance(self.read_fraction))];
@@ -286,7 +284,7 @@ impl Generator {
             let place = again.unwrap_or_else(|| self.places.next(units));
             let cut = u8::from(units < wanted) + u8::from(place.units < units);
             let cut = if again.is_some() { 0 } else { cut };
-            self.marks.push((op, place.stream, cut));
+            self.marks[index] = (op, place.stream, cut);
             if let Some(changed) = &mut self.changed
                 && op == Op::Read
             {
@@ -294,7 +292,7 @@ impl Generator {
             }
             let lbn = self.base + place.slot * self.blocking;
             let blocks = (place.units * self.blocking) as u32;
-            self.drawn.push(Extent { lbn, blocks });
+            self.drawn[index] = Extent { lbn, blocks };
         }
     }
 

@@ -160,7 +160,7 @@ impl Feed {
         Ok(true)
     }
 
-    #[inline]
+    #[inline(always)] // hot: once a request
     fn place(&mut self, record: &Record) -> Result<MappedRequest> {
         let place = if record.bytes == 0 {
             MappedRequest::default() // a flush

@@ -174,7 +174,7 @@ impl Mapping {
     }
 
     /// Maps a request with data.
-    #[inline]
+    #[inline(always)] // hot: once a request
     pub fn place(&mut self, record: &Record) -> Result<MappedRequest, String> {
         let (first, end) = record.blocks();
         let Ok(blocks) = u32::try_from(end - first) else {

@@ -257,20 +257,6 @@ impl TraceSource {
         self.arrivals.is_open()
     }
 
-    /// Counts the next request, sent at `at`, and goes on to the one after.
-    #[inline]
-    fn send(&mut self, at: Nanos) -> Result<()> {
-        if let Some(Placed { record, place, .. }) = self.arrivals.next(&self.ahead) {
-            if self.ahead.feed.spec.keep_measured {
-                self.measured.push(Measured { response: record.response, queue: record.queue });
-            }
-            self.counts.add(place);
-        }
-        let id = self.taken;
-        self.taken += 1;
-        self.arrivals.sent(id, at, &mut self.ahead)
-    }
-
     /// Takes the measured times of the requests, by id; empty unless kept.
     pub fn take_measured(&mut self) -> Vec<Measured> {
         std::mem::take(&mut self.measured)
@@ -290,8 +276,17 @@ impl Source for TraceSource {
     fn take(&mut self) -> Request {
         let (arrival, placed) = (self.due.take().zip(self.arrivals.next(&self.ahead)))
             .expect("a host takes requests whose arrival it was told");
-        let request = Request { id: self.taken, arrival, ..placed.request() };
-        self.failed = self.send(arrival).err();
+        let id = self.taken;
+        let request = Request { id, arrival, ..placed.request() };
+        let Placed { record, place, .. } = placed;
+        if self.ahead.feed.spec.keep_measured {
+            self.measured.push(Measured { response: record.response, queue: record.queue });
+        }
+        self.counts.add(place);
+        self.taken += 1;
+        if let Err(error) = self.arrivals.sent(id, arrival, &mut self.ahead) {
+            self.failed = Some(error);
+        }
         request
     }
 

@@ -88,7 +88,7 @@ impl Estimates {
 /// The cylinder at exactly `x_m`.
 #[inline]
 pub(super) fn on_cylinder(geometry: &Geometry, x_m: f64) -> Option<u32> {
-    let nearest = x_m / geometry.bit_m + f64::from(geometry.x_offset) + 0.5;
+    let nearest = x_m / geometry.bit_m + geometry.x_offset + 0.5;
     let nearest = nearest as i32;
     let cylinder = u32::try_from(nearest).ok()?;
     (geometry.x_m(cylinder) == x_m).then_some(cylinder)

@@ -64,7 +64,7 @@ pub struct Geometry {
     /// Where the sled turns over a row.
     pub turn: Turn,
     /// Cylinder at the centre of the X travel.
-    pub x_offset: u32,
+    pub x_offset: f64,
     /// Bits from the start of row 0 (going up) to the centre of the Y travel.
     pub y_offset: u32,
     /// Width of a bit cell in m.
@@ -153,7 +153,7 @@ impl Geometry {
             row_bits,
             servo_bits: media.servo_bits,
             turn: media.turn,
-            x_offset: cylinders / 2,
+            x_offset: f64::from(cylinders / 2),
             y_offset: (rows * row_bits + media.servo_bits) / 2,
             bit_m: media.bit_cell_nm * 1e-9,
             tips_per_lbn: media.tips_per_lbn,
@@ -192,6 +192,20 @@ impl Geometry {
     /// The location of block `lbn`, which must be below [`Geometry::blocks`].
     #[inline(always)] // a call would cost as much as the body
     pub fn locate(&self, lbn: u64) -> Location {
+        // Compiled apart for small LBNs, where every quotient is known to be small.
+        match u32::try_from(lbn) {
+            Ok(lbn) => self.divide(u64::from(lbn)),
+            Err(_) => self.locate_far(lbn),
+        }
+    }
+
+    #[cold]
+    fn locate_far(&self, lbn: u64) -> Location {
+        self.divide(lbn)
+    }
+
+    #[inline(always)]
+    fn divide(&self, lbn: u64) -> Location {
         let [blocks_per_row, rows, tracks] = self.divisors;
         let (row, cell) = blocks_per_row.divide(lbn);
         let (track, row) = rows.divide(row);
@@ -217,12 +231,12 @@ impl Geometry {
 
     /// X of a cylinder in m from the centre.
     pub fn x_m(&self, cylinder: u32) -> f64 {
-        (f64::from(cylinder) - f64::from(self.x_offset)) * self.bit_m
+        (f64::from(cylinder) - self.x_offset) * self.bit_m
     }
 
     /// The cylinder nearest to `x_m`.
     pub fn nearest_cylinder(&self, x_m: f64) -> u32 {
-        let cylinder = (x_m / self.bit_m).round() + f64::from(self.x_offset);
+        let cylinder = (x_m / self.bit_m).round() + self.x_offset;
         cylinder.clamp(0.0, f64::from(self.cylinders - 1)) as u32
     }
 

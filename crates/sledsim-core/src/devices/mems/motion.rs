@@ -319,8 +319,8 @@ impl Motion {
         let edges = self.edges.len();
         let from_here = &self.table[from as usize * edges..][..edges];
         // A sled that is there with the right direction stays, unless X moves.
-        let stays = |to: u32| x.total_s == 0.0 && to == from;
-        let total_s = |to: u32| if stays(to) { 0.0 } else { from_here[to as usize].total_s };
+        let here = if x.total_s == 0.0 { from } else { NO_EDGE };
+        let total_s = |to: u32| if to == here { 0.0 } else { from_here[to as usize].total_s };
         let (up, down) = (row, self.geometry.rows + 1 + row + 1);
         let (up_y_s, down_y_s) = (total_s(up), total_s(down));
         let (up_s, down_s) = (x.or_longer(up_y_s), x.or_longer(down_y_s));
@@ -329,7 +329,7 @@ impl Motion {
             Some(direction) => direction == Direction::Up,
         };
         let to = down ^ ((up ^ down) & u32::from(is_up).wrapping_neg());
-        let y = if stays(to) { YSeek::default() } else { from_here[to as usize] };
+        let y = if to == here { YSeek::default() } else { from_here[to as usize] };
         let seek = Seek {
             seek_s: pick(is_up, up_s, down_s),
             x_seek_s: x.total_s,
