@@ -13,7 +13,8 @@
 //! - `range`: the ranges of numbers.
 //! - `refusals`: errors about wrong values and unknown keys.
 //! - `names`: similar names and synonyms for hints.
-//! - `units`: unit suffixes of key names.
+//! - `units`: unit suffixes of key names;
+//! - `text`: text of files and of messages.
 
 mod toml;
 
@@ -30,6 +31,8 @@ mod refusals;
 mod names;
 
 mod units;
+
+mod text;
 
 pub use names::{did_you_mean, nearest};
 pub use range::Range;

@@ -1,6 +1,5 @@
 //! Ranges: the numbers a key allows, and their wording in messages.
 
-use super::typed::number;
 use std::fmt;
 use toml_edit::Value;
 
@@ -70,5 +69,13 @@ impl fmt::Display for Range {
             (start, f64::INFINITY) => write!(f, "{low} {start}, or inf"),
             (start, end) => write!(f, "{low} {start} and {high} {end}"),
         }
+    }
+}
+
+/// The value as a number; integers are taken too.
+pub(super) fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(integer) => Some(*integer.value() as f64),
+        _ => value.as_float(),
     }
 }

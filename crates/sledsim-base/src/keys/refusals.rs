@@ -1,7 +1,7 @@
 //! Errors about keys: the origin, the problem, and a hint at the right name.
 
 use super::names::{SYNONYMS, did_you_mean, nearest};
-use super::toml::{line_of, starts_with_number};
+use super::text::{excerpt, line_of, setting, starts_with_number};
 use super::units::{spelled, split_unit};
 use super::{Entry, Keys};
 use crate::error::{Error, Origin, Result};
@@ -114,15 +114,6 @@ impl Keys {
     }
 }
 
-/// The start of a message: origin, name and value, with the name once.
-pub(super) fn setting(origin: &Origin, name: &str, value: &str) -> String {
-    if origin.name().ends_with(name) {
-        format!("{origin} = {value}")
-    } else {
-        format!("{origin}: {name} = {value}")
-    }
-}
-
 /// The addition to the error about a number that was given with a unit.
 pub(super) fn without_unit(key: &str, value: &Value) -> String {
     match (value.as_str(), split_unit(key).1) {
@@ -131,14 +122,5 @@ pub(super) fn without_unit(key: &str, value: &Value) -> String {
             None => ", without a unit".to_owned(),
         },
         _ => String::new(),
-    }
-}
-
-/// At most 60 characters of a value, on one line.
-pub(super) fn excerpt(text: &str) -> String {
-    let text = text.trim().escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'");
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
     }
 }

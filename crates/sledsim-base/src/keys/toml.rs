@@ -1,6 +1,6 @@
 //! Reads keys from TOML, single values and text.
 
-use super::refusals::{excerpt, setting};
+use super::text::{excerpt, is_bare, line_of, setting, starts_with_number};
 use super::{Entry, Keys};
 use crate::error::{Error, Origin, Result};
 use toml_edit::{Document, TableLike, Value};
@@ -176,19 +176,4 @@ impl Source<'_> {
 
 fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphabetic() || "_./~".contains(c)) && is_bare(text)
-}
-
-/// Whether text begins as a number does: `8KiB`, `-5%`, `500/s`.
-pub(super) fn starts_with_number(text: &str) -> bool {
-    let digits = text.trim_start_matches(['+', '-']);
-    digits.starts_with(|c: char| c.is_ascii_digit()) && is_bare(text)
-}
-
-fn is_bare(text: &str) -> bool {
-    !text.contains(|c: char| c.is_control() || "\"'#".contains(c))
-}
-
-pub(super) fn line_of(text: &str, offset: usize) -> usize {
-    let before = &text.as_bytes()[..offset.min(text.len())];
-    1 + before.iter().filter(|&&byte| byte == b'\n').count()
 }

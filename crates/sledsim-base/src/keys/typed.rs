@@ -1,5 +1,6 @@
 //! Reads values by type: each method names the key and its allowed values.
 
+use super::range::number;
 use super::refusals::without_unit;
 use super::{Keys, Range, add_once};
 use crate::error::{Error, Result};
@@ -219,14 +220,6 @@ impl Keys {
             let message = format!("{what}: missing key '{key}' ({})", wanted());
             Error::value(what.clone(), &key, message)
         })
-    }
-}
-
-/// The value as a number; integers are taken too.
-pub(super) fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Integer(integer) => Some(*integer.value() as f64),
-        _ => value.as_float(),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Devices by name or file, with overrides.
 
+use super::Override;
+use super::all_keys::AllKeys;
 use super::kinds::KINDS;
 use super::presets::{load, short_name, with_base};
-use super::values::Values;
 use crate::compose::HostQueue;
 use crate::compose::content_tracker::ContentTracker;
 use crate::compose::hybrids::controllers::{self, Controller};
@@ -47,7 +48,7 @@ pub struct Device {
     /// All resolved keys, for display.
     keys: Keys,
     /// The same with those of its children, for comparisons and TOML.
-    pub(super) values: Arc<Values>,
+    pub(super) values: Arc<AllKeys>,
     /// The layout of its blocks, unless it is the identity.
     layout: Option<ResolvedLayout>,
     /// Its background tasks, in the order of their priority.
@@ -74,10 +75,6 @@ impl Children for Parts<'_> {
         Ok(child)
     }
 }
-
-/// An override of a key: name, value, and origin (`--set device.idle`,
-/// `argument idle`).
-pub type Override = (String, toml_edit::Value, String);
 
 impl Device {
     /// Resolves a preset name or a path to a TOML file, with overrides.
@@ -116,7 +113,8 @@ impl Device {
         let mut parts = Parts { name: inner, beside, read: Vec::new() };
         let kind = (kind.read)(&mut keys, &mut parts)?;
         keys.finish()?;
-        let values = Arc::new(Values::new(&all, has_file, &parts.read));
+        let of_parts: Vec<&AllKeys> = parts.read.iter().map(|part| &*part.values).collect();
+        let values = Arc::new(AllKeys::new(&all, has_file, &of_parts));
         let device = Self {
             name: inner.to_owned(),
             kind,
@@ -140,7 +138,7 @@ impl Device {
             name: format!("{name}.controller_cache"),
             kind: Arc::new(memory),
             children: Vec::new(),
-            values: Arc::new(Values::new(&cache, false, &[])),
+            values: Arc::new(AllKeys::new(&cache, false, &[])),
             keys: cache.clone(),
             layout: None,
             background: Vec::new(),

@@ -3,6 +3,7 @@
 //! Modules in reading order:
 //! - `kinds`: the kinds of devices;
 //! - `presets`: presets and files of devices, and their bases;
+//! - `all_keys`: the keys of a device with those of its parts;
 //! - `device`: devices resolved from names or keys, with overrides;
 //! - `values`: devices as text, to compare and to keep.
 
@@ -10,10 +11,16 @@ mod kinds;
 
 mod presets;
 
+mod all_keys;
+
 mod device;
 
 mod values;
 
-pub use device::{Device, Override};
+pub use device::Device;
 pub use kinds::KINDS;
 pub use presets::{PRESETS, split_name};
+
+/// An override of a key: name, value, and origin (`--set device.idle`,
+/// `argument idle`).
+pub type Override = (String, toml_edit::Value, String);

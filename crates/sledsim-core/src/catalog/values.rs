@@ -1,49 +1,9 @@
 //! Devices as values: text to compare, TOML, and further overrides.
 
-use super::device::{Device, Override};
+use super::Override;
+use super::device::Device;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;
-
-/// The keys of a device with those of its parts.
-#[derive(Clone, Debug)]
-pub(super) struct Values {
-    /// All keys, with those of the bases of parts.
-    full: Keys,
-    /// The keys as they were given, with those of the bases of parts that are files.
-    portable: Keys,
-    /// Whether any base is a file.
-    has_file: bool,
-}
-
-impl Values {
-    /// The keys `keys` of a device, merged with its bases, one of which is a file if
-    /// `has_file`, and those of its parts.
-    pub(super) fn new(keys: &Keys, has_file: bool, parts: &[Device]) -> Self {
-        let mut full = keys.clone();
-        full.forget("base");
-        let mut values = Self {
-            portable: full.clone(),
-            full,
-            has_file: has_file || parts.iter().any(|part| part.values.has_file),
-        };
-        for (index, part) in parts.iter().enumerate() {
-            // Of copies, which may differ in what the parent sets, the first has the
-            // keys of the table.
-            let Values { full, portable, .. } = &*part.values;
-            let is_copy = |other: &Device| other.values.full.prefix() == full.prefix();
-            if parts[..index].iter().any(is_copy) {
-                continue;
-            }
-            let place = full.prefix().strip_prefix(keys.prefix());
-            let place = place.unwrap_or_default().trim_end_matches('.');
-            values.full.put_table(place, full.clone());
-            if part.values.has_file {
-                values.portable.put_table(place, portable.clone());
-            }
-        }
-        values
-    }
-}
 
 impl Device {
     /// Its keys, self-contained: parts that are based on files have the keys of

@@ -2,7 +2,8 @@
 
 use super::token_table::TokenTable;
 use crate::model::Model;
-use crate::model::media_writes::{BlockOrder, MediaWrite, MediaWrites};
+use crate::model::mechanism::BlockOrder;
+use crate::model::media_writes::{MediaWrite, MediaWrites};
 use crate::model::torn_blocks::{Tearing, TornBlocks};
 use sledsim_base::request::{Extent, Extents, lbns};
 use sledsim_base::units::Nanos;

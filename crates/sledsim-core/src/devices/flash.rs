@@ -23,7 +23,8 @@
 
 use super::kind::{DeviceKind, KindEntry};
 use crate::model::contents::Promise;
-use crate::model::media_writes::{BlockOrder, MediaWrite, MediaWrites};
+use crate::model::mechanism::BlockOrder;
+use crate::model::media_writes::{MediaWrite, MediaWrites};
 use crate::model::{Busy, CompletionSink, Energy, Model, Report};
 use crate::queueing::schedulers::Scheduler;
 use serde_json::{Value, json};

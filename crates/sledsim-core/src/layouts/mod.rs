@@ -48,9 +48,9 @@ mod reshuffle;
 
 mod remapped;
 
-pub use organ_pipe::OrganPipe;
+pub use organ_pipe::{OrganPipe, Reshuffle};
 pub use remapped::RemappedModel;
-pub use reshuffle::{Reshuffle, Reshuffling};
+pub use reshuffle::Reshuffling;
 pub use simple::Simple;
 
 use crate::devices::disk::spec::DiskSpec;

@@ -11,11 +11,10 @@
 
 use super::cylinders::Cylinders;
 use super::popularity::Popularity;
-use super::reshuffle::Reshuffle;
 use super::{BlockRun, Layout, LayoutContext, LayoutEntry, LayoutSpec};
-use serde_json::json;
+use serde_json::{Value, json};
 use sledsim_base::error::Result;
-use sledsim_base::keys::Keys;
+use sledsim_base::keys::{Keys, Range};
 use std::sync::Arc;
 
 /// Its registration.
@@ -37,6 +36,30 @@ pub struct OrganPipe {
     /// The place of each unit, and the unit in each place.
     pub(super) place: Vec<u32>,
     pub(super) held: Vec<u32>,
+}
+
+/// The period of reshuffles, and how many units each moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reshuffle {
+    pub(super) every_s: f64,
+    pub(super) most: Option<u32>,
+}
+
+impl Reshuffle {
+    /// Reads `reshuffle_s` and `reshuffle_units`; `None` without the former.
+    fn read(keys: &mut Keys) -> Result<Option<Self>> {
+        let every_s = keys.opt_f64("reshuffle_s", Range::at_least(1e-6).at_most(1e9))?;
+        let most = keys.opt_u32("reshuffle_units", 1..=u32::MAX)?;
+        if every_s.is_none() && most.is_some() {
+            return Err(keys.refuse("reshuffle_units", "must come with reshuffle_s only"));
+        }
+        Ok(every_s.map(|every_s| Self { every_s, most }))
+    }
+
+    fn add_to(&self, facts: &mut Value) {
+        facts["reshuffle_s"] = json!(self.every_s);
+        facts["reshuffle_units"] = json!(self.most);
+    }
 }
 
 fn read(keys: &mut Keys, site: &mut LayoutContext<'_>) -> Result<LayoutSpec> {

@@ -14,42 +14,15 @@
 //! the request that began it as their parent; their rows are notes with the
 //! logical LBN of the unit read or written.
 
-use super::OrganPipe;
+use super::organ_pipe::{OrganPipe, Reshuffle};
 use super::popularity::add;
 use super::remapped::place;
 use crate::model::{Background, CompletionSink, Model, Report};
-use serde_json::{Value, json};
-use sledsim_base::error::Result;
-use sledsim_base::keys::{Keys, Range};
 use sledsim_base::request::{Flags, OWN_WORK, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
-
-/// The period of reshuffles, and how many units each moves.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reshuffle {
-    every_s: f64,
-    most: Option<u32>,
-}
-
-impl Reshuffle {
-    /// Reads `reshuffle_s` and `reshuffle_units`; `None` without the former.
-    pub(super) fn read(keys: &mut Keys) -> Result<Option<Self>> {
-        let every_s = keys.opt_f64("reshuffle_s", Range::at_least(1e-6).at_most(1e9))?;
-        let most = keys.opt_u32("reshuffle_units", 1..=u32::MAX)?;
-        if every_s.is_none() && most.is_some() {
-            return Err(keys.refuse("reshuffle_units", "must come with reshuffle_s only"));
-        }
-        Ok(every_s.map(|every_s| Self { every_s, most }))
-    }
-
-    pub(super) fn add_to(&self, facts: &mut Value) {
-        facts["reshuffle_s"] = json!(self.every_s);
-        facts["reshuffle_units"] = json!(self.most);
-    }
-}
 
 /// Two units that change places.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,5 @@
 //! One positioned resource: a sled, an arm, a memory.
 
-use super::media_writes::BlockOrder;
 use super::{Background, BatchPlanner, Energy};
 use sledsim_base::request::{Extent, Request};
 use sledsim_base::row::{Parts, Row, Status};
@@ -135,6 +134,15 @@ pub trait Media {
         let _ = at;
         false
     }
+}
+
+/// The order in which the blocks of a pass are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockOrder {
+    /// All at the same time, as by the tips of a sled.
+    Together,
+    /// One after the other, evenly spaced, as under the head of a disk.
+    InTurn,
 }
 
 /// What failures of tips and tasks on unused tips ask of a sled.

@@ -1,18 +1,9 @@
 //! Writes as they reach the media: which blocks, and during which time.
 
-use super::mechanism::{Mechanism, PassKind, Step};
+use super::mechanism::{BlockOrder, Mechanism, PassKind, Step};
 use sledsim_base::request::{Extent, Request};
 use sledsim_base::units::Nanos;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The order in which the blocks of a pass are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BlockOrder {
-    /// All at the same time, as by the tips of a sled.
-    Together,
-    /// One after the other, evenly spaced, as under the head of a disk.
-    InTurn,
-}
 
 /// A run of blocks that a device writes to its media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

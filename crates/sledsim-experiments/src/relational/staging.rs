@@ -2,12 +2,13 @@
 
 use super::layouts::TableLayout;
 use super::strings::Dictionary;
-use super::table::SledTable;
+use super::table::{SledTable, sorted};
 use super::values::{decode, encode};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_schema::{Schema, SchemaRef};
 use sledsim_base::error::{Error, Result};
+use sledsim_base::request::Op;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -69,6 +70,21 @@ impl SledTable {
             )));
         }
         Ok(staged)
+    }
+
+    /// Writes staged data from record `first` on; first reads other data of the
+    /// same pages.
+    pub(super) fn write(&mut self, staged: Staged, first: u64) -> Result<()> {
+        let records = first..first + staged.records;
+        if records.is_empty() {
+            return Ok(());
+        }
+        let columns = sorted(&staged.columns);
+        self.read_kept(&columns, &records)?;
+        self.keep(staged, first);
+        self.serve(Op::Write, &columns, records.clone())?;
+        self.records = self.records.max(records.end);
+        Ok(())
     }
 
     /// Writes staged data to pages, from record `first` on.

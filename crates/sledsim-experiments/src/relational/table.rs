@@ -3,7 +3,6 @@
 use super::layouts::{PageSettings, TableLayout, layout};
 use super::medium::{Cost, Medium};
 use super::schema::{Column, columns, names};
-use super::staging::Staged;
 use super::strings::Dictionary;
 use crate::damaged_parquet::ParquetFile;
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -329,7 +328,7 @@ impl SledTable {
     }
 
     /// Submits the requests of a query and waits for their end.
-    fn serve(&mut self, op: Op, columns: &[usize], records: Range<u64>) -> Result<()> {
+    pub(super) fn serve(&mut self, op: Op, columns: &[usize], records: Range<u64>) -> Result<()> {
         if records.is_empty() {
             return Ok(());
         }
@@ -338,23 +337,8 @@ impl SledTable {
         medium.wait()
     }
 
-    /// Writes staged data from record `first` on; first reads other data of the
-    /// same pages.
-    fn write(&mut self, staged: Staged, first: u64) -> Result<()> {
-        let records = first..first + staged.records;
-        if records.is_empty() {
-            return Ok(());
-        }
-        let columns = sorted(&staged.columns);
-        self.read_kept(&columns, &records)?;
-        self.keep(staged, first);
-        self.serve(Op::Write, &columns, records.clone())?;
-        self.records = self.records.max(records.end);
-        Ok(())
-    }
-
     /// Reads the pages that also hold other values than those of `records`.
-    fn read_kept(&mut self, columns: &[usize], records: &Range<u64>) -> Result<()> {
+    pub(super) fn read_kept(&mut self, columns: &[usize], records: &Range<u64>) -> Result<()> {
         if !self.layout.fills_pages(columns) {
             return self.serve(Op::Read, columns, records.clone());
         }
@@ -379,7 +363,7 @@ impl SledTable {
     }
 }
 
-fn sorted(columns: &[usize]) -> Vec<usize> {
+pub(super) fn sorted(columns: &[usize]) -> Vec<usize> {
     let mut columns = columns.to_vec();
     columns.sort_unstable();
     columns

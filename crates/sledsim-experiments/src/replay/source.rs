@@ -1,12 +1,12 @@
 //! A trace as a workload.
 
 use super::ahead::Ahead;
-use super::arrivals::{Arrivals, Closed, Dependent, DependsOn, OneByOne, OpenReplay};
+use super::arrivals::{Arrivals, Closed, Dependent, OneByOne, OpenReplay};
 use super::dependency_inference::DependencyInference;
 use super::feed::{CHECK_EVERY, Feed, Placed};
 use super::footprint::Footprint;
 use super::mapping::{Address, MappedRequest, Mapping, Spans};
-use super::spec::{BLK_ACTIONS, NOT_BEGUN, ORIGINS, TraceSpec};
+use super::spec::{BLK_ACTIONS, DependsOn, NOT_BEGUN, ORIGINS, TraceSpec};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;

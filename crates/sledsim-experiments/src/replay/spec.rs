@@ -1,6 +1,5 @@
 //! The keys of a replayed trace.
 
-use super::arrivals::{DEPENDS_ON, DependsOn};
 use super::mapping::Address;
 use crate::formats;
 use sledsim_base::error::Result;
@@ -9,7 +8,7 @@ use sledsim_base::progress::Progress;
 use sledsim_core::workloads::ClosedSpec;
 use sledsim_traces::order::LONGEST_SORT_MS;
 use sledsim_traces::records::DeviceSelection;
-use sledsim_traces::{BlkAction, Format, GivenUnits, Options, Supply};
+use sledsim_traces::{BlkAction, Format, GivenUnits, Options, Record, Supply};
 use std::path::Path;
 
 /// The keys of a replayed trace.
@@ -30,6 +29,29 @@ pub struct TraceSpec {
     pub(super) paced: Option<DependsOn>,
     /// Whether measured times are kept.
     pub(crate) keep_measured: bool,
+}
+
+/// The requests that a request may have waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DependsOn {
+    /// The requests of its stream: its device in the trace.
+    Stream,
+    /// All.
+    All,
+}
+
+/// The values of the key `depends_on`.
+pub const DEPENDS_ON: [(&str, DependsOn); 2] =
+    [("stream", DependsOn::Stream), ("all", DependsOn::All)];
+
+impl DependsOn {
+    /// The stream of a record.
+    pub fn stream(self, record: &Record) -> u32 {
+        match self {
+            Self::Stream => record.device,
+            Self::All => 0,
+        }
+    }
 }
 
 /// The progress before the first request.

@@ -8,16 +8,13 @@
 //! shows in pieces of them: if the means of neighbouring pieces, an eighth of a
 //! batch each, are little correlated, those of batches are hardly so.
 
-use super::streaming::Stats;
+use super::streaming::{KINDS, Stats};
 use super::student::student_t;
 use serde_json::{Value, json};
 use std::array;
 
 /// The confidence of all intervals.
 pub(super) const LEVEL: f64 = 0.95;
-
-/// The kinds of time that have intervals, as the summary names them.
-pub(crate) const KINDS: [&str; 3] = ["response_time_ms", "service_time_ms", "queue_ms"];
 
 /// Pieces in a batch.
 const PIECES_PER_BATCH: usize = 8;

@@ -1,7 +1,7 @@
 //! Streams rows to a file in a separate thread.
 
 use super::batch::RowBuffer;
-use super::table_file::{TableFormat, TableWriter};
+use super::table_file::{TableFormat, TableWriter, innermost_message};
 use crate::damaged_parquet::seal;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema, SchemaRef};
@@ -239,16 +239,4 @@ fn properties_of_all(schema: &Schema) -> WriterPropertiesBuilder {
         let column = ColumnPath::from(field.name().as_str());
         properties.set_column_statistics_enabled(column, EnabledStatistics::None)
     })
-}
-
-/// The innermost error message, without the wrappers around it.
-pub fn innermost_message(error: ParquetError) -> String {
-    match &error {
-        ParquetError::External(inner) => inner.to_string(),
-        ParquetError::General(text) => match text.strip_prefix("fail to get inner writer: ") {
-            Some(said) => said.trim_matches('"').to_owned(),
-            None => error.to_string(),
-        },
-        _ => error.to_string(),
-    }
 }

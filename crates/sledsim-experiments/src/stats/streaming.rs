@@ -1,6 +1,5 @@
 //! Statistics of any number of rows, in memory that grows with the range of their times.
 
-use super::interval::KINDS;
 use super::summary::times_ms;
 use serde_json::Value;
 use sledsim_base::distribution::Distribution;
@@ -23,6 +22,9 @@ pub(super) const TIMES: [&str; 2 + Parts::COUNT] = {
     names.split_at_mut(2).1.copy_from_slice(&Parts::NAMES);
     names
 };
+
+/// The kinds of time that have intervals, as the summary names them.
+pub(crate) const KINDS: [&str; 3] = ["response_time_ms", "service_time_ms", "queue_ms"];
 
 /// How many [`TIMES`] there are besides the response time.
 pub(super) const OTHERS: usize = TIMES.len() - 1;

@@ -2,7 +2,8 @@
 
 use super::demand::Demand;
 use super::figures::{RunFigures, SeedRun, spans_of_all};
-use super::interval::{Interval, KINDS, LEVEL};
+use super::interval::{Interval, LEVEL};
+use super::streaming::KINDS;
 use super::streaming::Stats;
 use serde_json::{Map, Value, json};
 use sledsim_base::distribution::Distribution;

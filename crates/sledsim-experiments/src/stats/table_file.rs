@@ -1,7 +1,6 @@
 //! Tables written batch by batch to a file, in the format of its ending.
 
 use super::columns_writer::ColumnsWriter;
-use super::rows_file::innermost_message;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
@@ -84,6 +83,18 @@ impl TableFile {
         let mut writer = writer.map_err(problem)?;
         writer.write(table).map_err(problem)?;
         writer.into_inner().map_err(problem)?.commit()
+    }
+}
+
+/// The innermost error message, without the wrappers around it.
+pub fn innermost_message(error: ParquetError) -> String {
+    match &error {
+        ParquetError::External(inner) => inner.to_string(),
+        ParquetError::General(text) => match text.strip_prefix("fail to get inner writer: ") {
+            Some(said) => said.trim_matches('"').to_owned(),
+            None => error.to_string(),
+        },
+        _ => error.to_string(),
     }
 }
 

@@ -17,16 +17,18 @@
 //!
 //! Modules in reading order:
 //! - `spec`: the keys of an array;
+//! - `repair`: the keys of failures and rebuilds;
 //! - `kind`: the kinds `raid1` and `raid5` of devices;
 //! - `members`: the child in each slot, and the addresses valid there;
 //! - `plan`: the planned accesses of a step, merged slot by slot;
 //! - `raid1`: mirrors;
 //! - `raid5`: rotated parity;
 //! - `locks`: range locks of jobs;
-//! - `array`: requests, failures and rebuilds;
-//! - `contents`: the contents of an array, for tests of power failures.
+//! - `array`: requests, failures, rebuilds, and contents for tests of power failures.
 
 mod spec;
+
+mod repair;
 
 pub mod kind;
 
@@ -42,16 +44,20 @@ mod locks;
 
 mod array;
 
-mod contents;
-
 pub use spec::ArraySpec;
 
 use crate::compose::Children;
-use contents::TokenMap;
 use members::Members;
 use plan::Plan;
 use sledsim_base::request::{Extent, Request};
 use sledsim_base::units::Nanos;
+use std::collections::BTreeMap;
+
+/// Tokens by slot and address.
+pub(crate) type TokenMap = BTreeMap<(usize, u64), u64>;
+
+/// The token of a lost block; no write uses it.
+pub(crate) const LOST: u64 = u64::MAX;
 
 /// The error when too many slots are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

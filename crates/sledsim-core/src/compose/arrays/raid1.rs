@@ -1,6 +1,6 @@
 //! RAID 1: every slot holds a copy of all blocks.
 
-use super::contents::TokenMap;
+use super::TokenMap;
 use super::members::Members;
 use super::plan::Plan;
 use super::{Level, Lost, ParityWriteCounts, View};

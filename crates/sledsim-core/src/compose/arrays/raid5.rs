@@ -5,7 +5,7 @@
 //! of a stripe begin after its parity, so that consecutive units are on
 //! consecutive slots.
 
-use super::contents::TokenMap;
+use super::TokenMap;
 use super::members::Members;
 use super::plan::Plan;
 use super::{Level, Lost, ParityWriteCounts, View};

@@ -57,11 +57,14 @@ impl Lru {
 }
 
 /// Its registration.
-pub(super) const ENTRY: PolicyEntry = PolicyEntry { name: "lru", read: |_| Ok(spec()) };
+pub(super) const ENTRY: PolicyEntry =
+    PolicyEntry { name: "lru", read: |_| Ok(PolicySpec::default()) };
 
-/// The policy, which has no keys.
-pub(super) fn spec() -> PolicySpec {
-    PolicySpec::new(ENTRY.name, &[], |slots| Box::new(Lru::new(slots)))
+impl Default for PolicySpec {
+    /// This policy, which has no keys.
+    fn default() -> Self {
+        Self::new(ENTRY.name, &[], |slots| Box::new(Lru::new(slots)))
+    }
 }
 
 impl Policy for Lru {

@@ -30,12 +30,6 @@ impl fmt::Debug for PolicySpec {
     }
 }
 
-impl Default for PolicySpec {
-    fn default() -> Self {
-        super::lru::spec()
-    }
-}
-
 impl PolicySpec {
     /// The policy called `name`, with those of its keys (as `key=value`) that are
     /// not at their defaults.

@@ -11,10 +11,10 @@ use super::parallel::Parallel;
 use super::planning::Planning;
 use super::power::{PassEnergy, Power, Savings, TipPower};
 use crate::idle_policy::{IdleTracker, PowerOn, PowerPolicySpec};
+use crate::model::mechanism::BlockOrder;
 use crate::model::mechanism::{
     Bounds, Mechanism, Media, Passes, Positions, Span, Start, Step, Tips,
 };
-use crate::model::media_writes::BlockOrder;
 use crate::model::{Background, BatchPlanner, Energy};
 use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::{Parts, Row, Status};

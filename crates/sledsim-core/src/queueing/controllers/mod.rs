@@ -8,17 +8,11 @@
 //!
 //! Modules in reading order:
 //! - `unbuffered`: the station without a buffer;
-//! - `batches`: commands that a station serves together;
-//! - `merging`: waiting requests with adjoining extents, served as one;
 //! - `buffer`: the keys of a buffer;
 //! - `segments`: the contents of a buffer;
 //! - `buffered`: the station with a buffer.
 
 mod unbuffered;
-
-mod batches;
-
-mod merging;
 
 mod buffer;
 
@@ -26,11 +20,10 @@ mod segments;
 
 mod buffered;
 
-pub use batches::Batching;
 pub use buffer::{Buffer, ReadAhead, SpeedMatching};
 pub use buffered::Buffered;
 pub use segments::Segments;
-pub use unbuffered::Station;
+pub use unbuffered::{Batching, Station};
 
 use crate::model::Busy;
 use sledsim_base::units::Nanos;

@@ -4,34 +4,11 @@
 use super::{Ahead, Arrivals, Placed};
 use crate::replay::dependency_inference::DependencyInference;
 use crate::replay::dependency_replay::{DependencyReplay, Recorded};
+use crate::replay::spec::{DEPENDS_ON, DependsOn};
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
-use sledsim_traces::Record;
-
-/// The requests that a request may have waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DependsOn {
-    /// The requests of its stream: its device in the trace.
-    Stream,
-    /// All.
-    All,
-}
-
-/// The values of the key `depends_on`.
-pub const DEPENDS_ON: [(&str, DependsOn); 2] =
-    [("stream", DependsOn::Stream), ("all", DependsOn::All)];
-
-impl DependsOn {
-    /// The stream of a record.
-    pub fn stream(self, record: &Record) -> u32 {
-        match self {
-            Self::Stream => record.device,
-            Self::All => 0,
-        }
-    }
-}
 
 /// Requests that wait for completions, read ahead as far as
 /// [`DependencyReplay`] needs.

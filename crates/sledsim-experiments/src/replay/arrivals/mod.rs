@@ -22,7 +22,7 @@ mod dependent;
 mod batches;
 
 pub use closed::Closed;
-pub use dependent::{DEPENDS_ON, Dependent, DependsOn};
+pub use dependent::Dependent;
 pub use one_by_one::OneByOne;
 pub use open::OpenReplay;
 

@@ -12,18 +12,21 @@ mod steps;
 
 mod rebuild;
 
+mod contents;
+
 mod counts;
 
 use super::Level;
-use super::contents::{ContentState, TokenMap};
+use super::TokenMap;
 use super::locks::Locks;
 use super::members::Members;
 use super::plan::Plan;
-use super::spec::Repair;
+use super::repair::Repair;
 use crate::compose::by_id::ById;
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
 use crate::model::{CompletionSink, Model, Report};
+use contents::ContentState;
 use counts::Counts;
 use jobs::{Job, JobOwner, Sent};
 use rebuild::Rebuild;
@@ -66,7 +69,7 @@ pub(crate) struct Array<L> {
     rebuild: Option<Rebuild>,
     counts: Counts,
     plan: Plan,
-    pub(super) content_state: Option<ContentState>,
+    content_state: Option<ContentState>,
 }
 
 impl<L: Level> Array<L> {

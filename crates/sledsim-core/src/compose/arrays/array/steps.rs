@@ -2,7 +2,7 @@
 
 use super::Array;
 use super::jobs::{JobOwner, Sent, Step};
-use crate::compose::arrays::contents::LOST;
+use crate::compose::arrays::LOST;
 use crate::compose::arrays::{Level, Lost, View};
 use crate::model::CompletionSink;
 use sledsim_base::request::{Extents, Flags, Op, Request, inner_id, lbns};

@@ -5,59 +5,12 @@
 //! again, cleaning waits until that is idle, unless too many logs are in use.
 
 use super::media::Block;
-use super::model::{Mwb, Sent};
-use super::spec::MwbSpec;
-use super::table::Placed;
+use super::model::Mwb;
+use super::timing::{Next, Sent};
 use crate::compose::hybrids::{BACK, FRONT};
 use crate::model::CompletionSink;
 use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::units::Nanos;
-
-/// The next step for the logs being cleaned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
-    /// Read the log of the piece with this index.
-    Read(usize),
-    /// Write the run that begins with the piece with this index.
-    Write(usize),
-    /// Write the mark that the logs are free.
-    Mark,
-}
-
-/// The state of cleaning.
-#[derive(Debug)]
-pub(super) struct Cleaner {
-    /// Whether a request of the cleaner is under way.
-    is_busy: bool,
-    /// Whether enough logs are in use to clean while the back is idle, and in any
-    /// case.
-    when_idle: bool,
-    always: bool,
-    /// The next step, if logs are being cleaned; how many of the oldest logs these
-    /// are.
-    next: Option<Next>,
-    logs: u64,
-    /// Their live blocks: in the order of addresses while reading, then of LBNs.
-    pieces: Vec<Placed>,
-    /// The step after the one under way.
-    then: Next,
-    idle_after: Nanos,
-}
-
-impl Cleaner {
-    pub(super) fn new(spec: &MwbSpec) -> Self {
-        Self {
-            is_busy: false,
-            when_idle: false,
-            always: false,
-            next: None,
-            logs: 0,
-            pieces: Vec::new(),
-            then: Next::Mark,
-            idle_after: spec.idle_after,
-        }
-    }
-}
 
 impl Mwb {
     /// When the idle detector lets cleaning continue, if cleaning waits for it.

@@ -4,7 +4,7 @@ use super::logs::Logs;
 use super::media::{Block, ContentState, record_check};
 use super::spec::MwbSpec;
 use super::table::Placed;
-use super::timing::{HostRequest, PendingWrite, Timing};
+use super::timing::{HostRequest, PendingWrite, Sent, Timing};
 use crate::compose::hybrids::{BACK, FRONT};
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;
@@ -62,20 +62,6 @@ impl Counts {
             ("cleaned_blocks", self.cleaned),
         ]
     }
-}
-
-/// The purpose of a request to a child.
-pub(super) enum Sent {
-    /// Append a record with its header at `address`.
-    Append { address: u64, extents: Extents },
-    /// A host read from these logs.
-    FromLogs(SmallVec<[u64; 2]>),
-    /// A host read or trim on the back.
-    FromBack,
-    /// The summary of this log.
-    Summary(u64),
-    /// A step of the cleaner.
-    Cleaning,
 }
 
 impl Mwb {

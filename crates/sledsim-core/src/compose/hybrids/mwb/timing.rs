@@ -1,14 +1,13 @@
 //! The timing state of a write buffer.
 
-use super::cleaner::Cleaner;
 use super::logs::Logs;
-use super::model::Sent;
 use super::spec::MwbSpec;
-use super::table::LogTable;
+use super::table::{LogTable, Placed};
 use crate::compose::by_id::{ById, HashById, UNDER_WAY};
 use sledsim_base::request::{Extent, Extents};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 /// The timing state; lost when power fails.
@@ -101,5 +100,65 @@ impl PendingWrite {
             }
         }
         record
+    }
+}
+
+/// The purpose of a request to a child.
+pub(super) enum Sent {
+    /// Append a record with its header at `address`.
+    Append { address: u64, extents: Extents },
+    /// A host read from these logs.
+    FromLogs(SmallVec<[u64; 2]>),
+    /// A host read or trim on the back.
+    FromBack,
+    /// The summary of this log.
+    Summary(u64),
+    /// A step of the cleaner.
+    Cleaning,
+}
+
+/// The next step for the logs being cleaned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Read the log of the piece with this index.
+    Read(usize),
+    /// Write the run that begins with the piece with this index.
+    Write(usize),
+    /// Write the mark that the logs are free.
+    Mark,
+}
+
+/// The state of cleaning.
+#[derive(Debug)]
+pub(super) struct Cleaner {
+    /// Whether a request of the cleaner is under way.
+    pub(super) is_busy: bool,
+    /// Whether enough logs are in use to clean while the back is idle, and in any
+    /// case.
+    pub(super) when_idle: bool,
+    pub(super) always: bool,
+    /// The next step, if logs are being cleaned; how many of the oldest logs these
+    /// are.
+    pub(super) next: Option<Next>,
+    pub(super) logs: u64,
+    /// Their live blocks: in the order of addresses while reading, then of LBNs.
+    pub(super) pieces: Vec<Placed>,
+    /// The step after the one under way.
+    pub(super) then: Next,
+    pub(super) idle_after: Nanos,
+}
+
+impl Cleaner {
+    fn new(spec: &MwbSpec) -> Self {
+        Self {
+            is_busy: false,
+            when_idle: false,
+            always: false,
+            next: None,
+            logs: 0,
+            pieces: Vec::new(),
+            then: Next::Mark,
+            idle_after: spec.idle_after,
+        }
     }
 }

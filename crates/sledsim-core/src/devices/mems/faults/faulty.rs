@@ -22,10 +22,10 @@ use super::feed::TipFeed;
 use super::media::{Access, AccessOutcome, FaultyMedia};
 use super::spec::Faults;
 use crate::devices::mems::geometry::{Geometry, Location};
+use crate::model::mechanism::BlockOrder;
 use crate::model::mechanism::{
     Bounds, Mechanism, Media, PassKind, Passes, Positions, Service, Span, Step, Tips,
 };
-use crate::model::media_writes::BlockOrder;
 use crate::model::{Background, BatchPlanner, Energy};
 use sledsim_base::request::{Extents, Flags, Op, Request, append, lbns};
 use sledsim_base::row::{Row, Status};

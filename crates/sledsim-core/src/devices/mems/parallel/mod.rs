@@ -12,12 +12,14 @@
 //!
 //! * `micropositioning`: how far a tip reaches over neighbouring cylinders.
 //! * [`conflicts`]: squares that share a resource.
+//! * `limits`: the limits of a pass.
 //! * `plan`: groups the blocks of a batch into the fewest passes.
 //! * `positions`: chooses the sled positions for micropositioned tips.
 //! * [`free_bandwidth`]: background tasks served by unused tips.
 
 pub mod conflicts;
 pub mod free_bandwidth;
+mod limits;
 mod micropositioning;
 mod plan;
 mod positions;

@@ -8,18 +8,11 @@
 //! resources and squares attains that number. The choice of a position for each block
 //! exists only with micropositioned tips: see [`super::positions`].
 
+use super::limits::{Job, Limits};
 use super::positions::Positions;
 use super::{MediaAddress, Parallel};
 use sledsim_base::request::Extent;
 use std::ops::Range;
-
-/// A block to plan.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
-    pub spot: MediaAddress,
-    pub resource: u32,
-    pub lbn: u64,
-}
 
 /// One sweep over one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,34 +47,6 @@ pub struct Planner {
     positions: Positions,
     /// Number of blocks and of passes for each position.
     parts: Vec<(usize, u32)>,
-}
-
-/// The limits of a pass.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    /// Blocks in all.
-    pub all: u32,
-    /// Squares of one resource.
-    pub resource: u32,
-}
-
-impl Limits {
-    pub(super) fn of(parallel: &Parallel) -> Self {
-        let all = parallel.parallelism();
-        Self { all, resource: (parallel.groups.as_ref()).map_or(all, super::Groups::at_once) }
-    }
-
-    /// Number of passes for blocks at one position, sorted by resource and square.
-    pub(super) fn passes(self, jobs: &[Job]) -> u32 {
-        let mut passes = (jobs.len() as u32).div_ceil(self.all);
-        for shared in jobs.chunk_by(|a, b| a.resource == b.resource) {
-            passes = passes.max((shared.len() as u32).div_ceil(self.resource));
-            for square in shared.chunk_by(|a, b| a.spot.square == b.spot.square) {
-                passes = passes.max(square.len() as u32);
-            }
-        }
-        passes
-    }
 }
 
 impl Planner {

@@ -13,7 +13,7 @@
 //! possible, and as far down. If neither attains the lower bound, a search with
 //! increasing depth goes through all choices.
 
-use super::plan::{Job, Limits};
+use super::limits::{Job, Limits};
 use std::ops::Range;
 
 /// Bounds the search: after visiting this many blocks it returns the best found.

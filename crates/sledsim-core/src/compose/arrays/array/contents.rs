@@ -3,18 +3,12 @@
 //! Data are tokens, and parity is the exclusive or of tokens: a linear code
 //! works on tokens as it does on bytes.
 
-use super::Level;
-use super::array::Array;
+use super::Array;
+use crate::compose::arrays::{LOST, Level, TokenMap};
 use crate::model::contents::Contents;
 use sledsim_base::random::Stream;
 use sledsim_base::units::Nanos;
 use std::collections::BTreeMap;
-
-/// Tokens by slot and address.
-pub(crate) type TokenMap = BTreeMap<(usize, u64), u64>;
-
-/// The token of a lost block; no write uses it.
-pub(crate) const LOST: u64 = u64::MAX;
 
 /// The content state of an array whose children keep contents.
 #[derive(Default)]

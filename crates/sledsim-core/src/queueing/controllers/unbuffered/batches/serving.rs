@@ -39,7 +39,7 @@ struct Share {
 
 impl<M: Mechanism> Station<M> {
     /// Serves the first of `incoming`, a batch, from `at` on.
-    pub(in crate::queueing::controllers) fn serve_batch(
+    pub(in crate::queueing::controllers::unbuffered) fn serve_batch(
         &mut self,
         at: Nanos,
         sink: &mut dyn CompletionSink,
@@ -89,7 +89,7 @@ impl<M: Mechanism> Station<M> {
     }
 
     /// Ends a pass of a batch with reads: the blocks read take the bus.
-    pub(in crate::queueing::controllers) fn end_batch_pass(
+    pub(in crate::queueing::controllers::unbuffered) fn end_batch_pass(
         &mut self,
         pass: usize,
         at: Nanos,

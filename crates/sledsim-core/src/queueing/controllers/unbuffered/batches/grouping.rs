@@ -24,7 +24,7 @@ pub(super) struct Grouping {
 impl<M: Mechanism> Station<M> {
     /// If the first command has waited for the window by `at`, pushes all ready
     /// commands to the scheduler, in groups.
-    pub(in crate::queueing::controllers) fn form_groups(&mut self, at: Nanos) {
+    pub(in crate::queueing::controllers::unbuffered) fn form_groups(&mut self, at: Nanos) {
         let due = |first: &Waiting| first.ready + self.window <= at;
         let Some(planner) = self.mechanism.batches() else {
             return;

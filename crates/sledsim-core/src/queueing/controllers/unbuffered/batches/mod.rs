@@ -19,8 +19,8 @@
 mod grouping;
 mod serving;
 
+use super::Station;
 use super::merging::Merging;
-use super::unbuffered::Station;
 use crate::model::mechanism::Mechanism;
 use crate::queueing::schedulers::Waiting;
 use grouping::Grouping;

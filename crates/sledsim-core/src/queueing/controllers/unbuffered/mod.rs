@@ -9,15 +9,24 @@
 //!
 //! Flush and trim need no media: a completed write is on the media already.
 //! They complete when their command has been processed.
-//! The module `batches` describes batches.
+//!
+//! In reading order:
+//! - `batches`: commands that a station serves together;
+//! - `merging`: waiting requests with adjoining extents, served as one.
+
+mod batches;
+
+mod merging;
+
+pub use batches::Batching;
 
 use super::Interface;
-use super::batches::{Batches, Batching};
 use crate::model::links::Links;
 use crate::model::mechanism::{Mechanism, Passes};
 use crate::model::media_writes::MediaWrites;
 use crate::model::{Busy, CompletionSink, Model, Report, Rest};
 use crate::queueing::schedulers::{Scheduler, Waiting};
+use batches::Batches;
 use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::{Row, Status, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
@@ -26,38 +35,38 @@ use std::collections::VecDeque;
 /// One mechanism with queue, scheduler, command overhead and bus.
 pub struct Station<M: Mechanism> {
     name: String,
-    pub(super) device: u16,
-    pub(super) mechanism: M,
-    pub(super) scheduler: Box<dyn Scheduler>,
+    device: u16,
+    mechanism: M,
+    scheduler: Box<dyn Scheduler>,
     /// Whether requests are served in the order of `incoming`, and the scheduler holds
     /// none.
-    pub(super) in_order: bool,
-    pub(super) interface: Interface,
+    in_order: bool,
+    interface: Interface,
     /// Commands on their way through the bus, in the order of `ready`.
-    pub(super) incoming: VecDeque<Waiting>,
-    pub(super) bus_free: Nanos,
-    pub(super) mechanism_free: Nanos,
-    pub(super) busy: Busy,
-    pub(super) bus_busy: Busy,
+    incoming: VecDeque<Waiting>,
+    bus_free: Nanos,
+    mechanism_free: Nanos,
+    busy: Busy,
+    bus_busy: Busy,
     /// The request in service, and its passes.
-    pub(super) row: Row,
-    pub(super) passes: Passes,
+    row: Row,
+    passes: Passes,
     /// The pass whose end is the next event, while a read is in service.
-    pub(super) reading: Option<usize>,
+    reading: Option<usize>,
     /// Requests that the scheduler holds.
-    pub(super) waiting: usize,
+    waiting: usize,
     /// The next event: [`Station::due`], kept up to date.
-    pub(super) next: Option<Nanos>,
+    next: Option<Nanos>,
     batching: Batching,
     /// How long the first command of a batch waits for others.
-    pub(super) window: Nanos,
+    window: Nanos,
     /// Further commands held as parts of a batch, not counted above.
-    pub(super) in_batches: usize,
+    in_batches: usize,
     /// Commands of the batch in service; 0 if a single command is in service.
-    pub(super) serving: u32,
-    pub(super) batches: Batches,
+    serving: u32,
+    batches: Batches,
     /// Where the writes to its media are shown, if anywhere.
-    pub(super) media_writes: Option<MediaWrites>,
+    media_writes: Option<MediaWrites>,
 }
 
 impl<M: Mechanism> Station<M> {
@@ -113,13 +122,13 @@ impl<M: Mechanism> Station<M> {
 
     /// Whether plain requests may be served together.
     #[inline]
-    pub(super) fn forms_groups(&self) -> bool {
+    fn forms_groups(&self) -> bool {
         matches!(self.batching, Batching::Window(_) | Batching::Adjacent)
     }
 
     /// The time of the next event.
     #[inline]
-    pub(super) fn due(&self) -> Option<Nanos> {
+    fn due(&self) -> Option<Nanos> {
         if let Some(pass) = self.reading {
             return Some(self.row.start + self.passes.end_and_blocks(pass).0);
         }
@@ -247,7 +256,7 @@ impl<M: Mechanism> Station<M> {
 
     /// Ends a pass of a read: its blocks take the bus. Whether the completion is known.
     #[inline]
-    pub(super) fn end_pass(&mut self, pass: usize, at: Nanos) -> bool {
+    fn end_pass(&mut self, pass: usize, at: Nanos) -> bool {
         let bus = self.interface.bus(self.passes.end_and_blocks(pass).1);
         self.bus_free = at.max(self.bus_free) + bus;
         self.bus_busy.add(self.row.id, bus);
@@ -263,7 +272,7 @@ impl<M: Mechanism> Station<M> {
     /// Sets the completion of the request in service; the time from the end of the media
     /// transfer to `completion` is bus time.
     #[inline]
-    pub(super) fn complete(&mut self, completion: Nanos) {
+    fn complete(&mut self, completion: Nanos) {
         self.row.completion = completion;
         self.row.parts.bus = completion - self.mechanism_free;
     }
@@ -272,7 +281,7 @@ impl<M: Mechanism> Station<M> {
 /// Lets the mechanism serve a request, from `at` on, and shows the passes of a write. Those
 /// of a batch, or if they are shown, are kept in full.
 #[inline]
-pub(super) fn access<M: Mechanism>(
+fn access<M: Mechanism>(
     mechanism: &mut M,
     at: Nanos,
     request: &Request,
