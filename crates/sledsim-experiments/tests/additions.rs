@@ -1,15 +1,23 @@
-//! Extensions by another crate: a scheduler, a layout, a cache policy and a
-//! trace format, each one entry over the built-in ones.
+//! Extensions by another crate: a kind of device, a scheduler, a layout, a cache policy and
+//! a trace format, each one entry over the built-in ones.
 
 use crate::common::device;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;
 use sledsim_base::registry::Registry;
-use sledsim_base::request::Op;
+use sledsim_base::request::{Op, Request};
+use sledsim_base::row::{Parts, Row, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
+use sledsim_core::catalog::{Device, KINDS};
 use sledsim_core::compose::caches::{Cache, POLICIES, Policy, PolicyEntry, PolicySpec};
+use sledsim_core::devices::kind::{DeviceKind, KindEntry};
 use sledsim_core::layouts::{BlockRun, LAYOUTS, Layout, LayoutEntry, LayoutSpec, ResolvedLayout};
-use sledsim_core::model::mechanism::Positions;
+use sledsim_core::model::contents::Promise;
+use sledsim_core::model::mechanism::{
+    Mechanism, Media, Passes, Positions, Service, Span, Step, Tips,
+};
+use sledsim_core::model::{Background, BatchPlanner, Energy, Model};
+use sledsim_core::queueing::controllers::{Interface, Station};
 use sledsim_core::queueing::schedulers::{
     SCHEDULERS, Scheduler, SchedulerEntry, SchedulerSpec, Waiting,
 };
@@ -22,6 +30,160 @@ use sledsim_traces::{
     Clock, ConvertSpec, FORMATS, Format, Formats, InfoSpec, Options, Reader, Record,
 };
 use std::sync::Arc;
+
+/// A tape: a head at block `at`, which winds at a fixed speed and reads in no time.
+#[derive(Clone, Copy, Debug)]
+struct Tape {
+    blocks: u64,
+    ns_per_block: u64,
+    at: u64,
+}
+
+const TAPE: KindEntry = KindEntry {
+    name: "tape",
+    read: |keys, _| {
+        let blocks = keys.u64("blocks", 1..=1 << 40)?;
+        Ok(Arc::new(Tape { blocks, ns_per_block: keys.u64("ns_per_block", 1..=1000)?, at: 0 }))
+    },
+};
+
+impl DeviceKind for Tape {
+    fn kind(&self) -> &'static str {
+        TAPE.name
+    }
+
+    fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    fn has_positions(&self) -> bool {
+        true
+    }
+
+    fn promise(&self, _children: &[Promise]) -> Promise {
+        Promise::Completion
+    }
+
+    fn build(
+        &self,
+        name: &str,
+        device: u16,
+        scheduler: &dyn Fn() -> Box<dyn Scheduler>,
+        _children: Vec<Box<dyn Model>>,
+    ) -> Box<dyn Model> {
+        Box::new(Station::new(name, device, *self, scheduler(), Interface::default()))
+    }
+}
+
+impl Positions for Tape {
+    fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    fn estimate(&self, _at: Nanos, request: &Request) -> Nanos {
+        Nanos(self.ns_per_block * self.at.abs_diff(request.lbn()))
+    }
+
+    fn target_cylinder(&self, request: &Request) -> i64 {
+        request.lbn() as i64
+    }
+
+    fn cylinder(&self, _at: Nanos) -> i64 {
+        self.at as i64
+    }
+
+    fn seek_lower_bound(&self, _at: Nanos, cylinder: i64) -> Nanos {
+        Nanos(self.ns_per_block * self.at.abs_diff(cylinder as u64))
+    }
+}
+
+impl Media for Tape {
+    fn end_of(&self, _lbn: u64, _span: Span) -> u64 {
+        self.blocks
+    }
+}
+
+impl Mechanism for Tape {
+    fn positions(&self) -> &dyn Positions {
+        self
+    }
+
+    fn media(&self) -> &dyn Media {
+        self
+    }
+
+    fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
+        let seek = self.estimate(at, request);
+        self.at = request.lbn();
+        passes.push(Step {
+            seek_s: seek.s(),
+            lbn: request.lbn(),
+            blocks: request.blocks(),
+            end: seek,
+            ..Step::default()
+        });
+        let parts = Parts { seek, ..Parts::default() };
+        let energy_nj = UNKNOWN_ENERGY;
+        Service { parts, passes: 1, energy_nj, ..Service::default() }.set(row);
+    }
+
+    fn tips(&mut self) -> Option<&mut dyn Tips> {
+        None
+    }
+
+    fn batches(&self) -> Option<&dyn BatchPlanner> {
+        None
+    }
+
+    fn background(&self) -> Option<&dyn Background> {
+        None
+    }
+
+    fn rest(&mut self, _at: Nanos) -> bool {
+        false
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    fn energy(&self, _until: Nanos) -> Option<Energy> {
+        None
+    }
+}
+
+#[test]
+fn an_added_kind_of_device_works() {
+    let known = Registry::over(&KINDS, &[TAPE]);
+    let read = |keys: &str| Device::from_registry(known, Keys::parse(keys, "x.toml")?, None);
+    let tape = "title = \"A tape\"\nkind = \"tape\"\nblocks = 1000\nns_per_block = 10\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("three.ascii");
+    std::fs::write(&path, "0 0 500 1 1\n0 0 900 1 1\n0 0 480 1 1\n").unwrap();
+    let trace = Load::trace(&path, Keys::parse("queue_depth = 3", "x.toml").unwrap()).unwrap();
+    let seeks = |device: &Device, scheduler: &str| {
+        let scheduler = SchedulerSpec::named(scheduler).unwrap();
+        let mut list = run(device, &trace, scheduler, &RowsTo::List, &mut |_| Ok(())).unwrap().list;
+        list.sort_by_key(|row| row.completion);
+        list.iter().map(|row| (row.lbn, row.parts.seek.0)).collect::<Vec<_>>()
+    };
+    let device = read(tape).unwrap();
+    // 500 blocks to the first, 400 to the second, 420 back to the third.
+    assert_eq!(seeks(&device, "fcfs"), [(500, 5000), (900, 4000), (480, 4200)]);
+    assert_eq!(seeks(&device, "sptf"), [(480, 4800), (500, 200), (900, 4000)]);
+    // As a part of another, and with other keys.
+    let stripe = format!(
+        "title = \"Two\"\nkind = \"stripe\"\nchildren = 2\nunit_blocks = 8\n[child]\n{tape}"
+    );
+    assert_eq!(read(&stripe).unwrap().blocks(), 2000);
+    let faster = [("ns_per_block".to_owned(), 5.into(), "--set ns_per_block".to_owned())];
+    let faster = device.with_overrides(&faster).unwrap();
+    assert_eq!(seeks(&faster, "fcfs"), [(500, 2500), (900, 2000), (480, 2100)]);
+    let error = read("title = \"A tap\"\nkind = \"tap\"").unwrap_err().to_string();
+    assert!(error.contains("\"tape\""), "{error}");
+    let keys = Keys::parse(tape, "x.toml").unwrap();
+    assert!(Device::from_keys(keys, None).is_err());
+}
 
 /// Serves the request that came last.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use crate::compose::content_tracker::ContentTracker;
 use crate::compose::hybrids::controllers::{self, Controller};
 use crate::compose::media_record::PowerFailure;
 use crate::devices::disk::spec::DiskSpec;
-use crate::devices::kind::{Child, Children, DeviceKind};
+use crate::devices::kind::{Child, Children, DeviceKind, KindEntry};
 use crate::devices::mems::faults::TipFeed;
 use crate::devices::mems::kind::SledKind;
 use crate::devices::mems::parallel::free_bandwidth::TaskSpec;
@@ -24,6 +24,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::json::to_json;
 use sledsim_base::keys::Keys;
 use sledsim_base::progress::Progress;
+use sledsim_base::registry::Registry;
 use sledsim_base::units::Nanos;
 use std::any::Any;
 use std::path::Path;
@@ -43,6 +44,8 @@ enum Keeping<'a> {
 pub struct Device {
     name: String,
     kind: Arc<dyn DeviceKind>,
+    /// The kinds that it and its children may be of.
+    pub(super) known: Registry<KindEntry>,
     /// Its children; of an array, the spares come last.
     children: Vec<Device>,
     /// All resolved keys, for display.
@@ -57,6 +60,7 @@ pub struct Device {
 
 /// Reads the children of the device called `name`.
 struct Parts<'a> {
+    known: Registry<KindEntry>,
     name: &'a str,
     /// The folder that paths are relative to.
     beside: Option<&'a Path>,
@@ -65,7 +69,7 @@ struct Parts<'a> {
 
 impl Children for Parts<'_> {
     fn add(&mut self, part: &str, keys: Keys) -> Result<Child> {
-        let device = Device::read(&format!("{}.{part}", self.name), keys, self.beside)?;
+        let device = Device::read(self.known, &format!("{}.{part}", self.name), keys, self.beside)?;
         let child = Child {
             blocks: device.blocks(),
             has_positions: device.has_positions(),
@@ -87,30 +91,45 @@ impl Device {
         for (key, value, origin) in overrides {
             keys.set(key, value.clone(), origin)?;
         }
-        Self::read(&short_name(name), keys, folder.as_deref())
+        Self::read(KINDS, &short_name(name), keys, folder.as_deref())
     }
 
     /// Resolves the keys of a device; paths in them are relative to `beside`. The
     /// device has the name of its base.
     pub fn from_keys(keys: Keys, beside: Option<&Path>) -> Result<Self> {
+        Self::from_registry(KINDS, keys, beside)
+    }
+
+    /// As [`Device::from_keys`], of the kinds `known`: [`KINDS`], or a registry extended by
+    /// another program.
+    pub fn from_registry(
+        known: Registry<KindEntry>,
+        keys: Keys,
+        beside: Option<&Path>,
+    ) -> Result<Self> {
         let base = keys.clone().opt_text("base")?.unwrap_or_else(|| "device".into());
-        Self::read(&short_name(&base), keys, beside)
+        Self::read(known, &short_name(&base), keys, beside)
     }
 
     /// As [`Device::from_keys`], called `name`, of keys that name no files.
     pub fn from_named_keys(name: &str, keys: Keys) -> Result<Self> {
-        Self::read(name, keys, None)
+        Self::read(KINDS, name, keys, None)
     }
 
-    fn read(name: &str, keys: Keys, beside: Option<&Path>) -> Result<Self> {
+    pub(super) fn read(
+        known: Registry<KindEntry>,
+        name: &str,
+        keys: Keys,
+        beside: Option<&Path>,
+    ) -> Result<Self> {
         let (mut keys, has_file) = with_base(keys, beside)?;
         let all = keys.clone();
         let _title = keys.text("title")?;
         let cache = keys.take_table("controller_cache");
-        let kind = keys.choice("kind", &KINDS.choices())?;
+        let kind = keys.choice("kind", &known.choices())?;
         let cached = format!("{name}.device");
         let inner = if cache.is_some() { &cached } else { name };
-        let mut parts = Parts { name: inner, beside, read: Vec::new() };
+        let mut parts = Parts { known, name: inner, beside, read: Vec::new() };
         let kind = (kind.read)(&mut keys, &mut parts)?;
         keys.finish()?;
         let of_parts: Vec<&AllKeys> = parts.read.iter().map(|part| &*part.values).collect();
@@ -118,6 +137,7 @@ impl Device {
         let device = Self {
             name: inner.to_owned(),
             kind,
+            known,
             children: parts.read,
             keys: all,
             values,
@@ -137,6 +157,7 @@ impl Device {
         let front = memory.map(|memory| Self {
             name: format!("{name}.controller_cache"),
             kind: Arc::new(memory),
+            known: self.known,
             children: Vec::new(),
             values: Arc::new(AllKeys::new(&cache, false, &[])),
             keys: cache.clone(),
@@ -147,6 +168,7 @@ impl Device {
         Ok(Self {
             name: name.to_owned(),
             kind,
+            known: self.known,
             keys: self.keys.clone(),
             values: Arc::clone(&self.values),
             layout: None,
@@ -291,7 +313,7 @@ impl Device {
         keys.set("batching.kind", "window".into(), origin)?;
         keys.set("batching.window_ms", window_ms.into(), origin)?;
         // Its resolved keys name no base, so they need no folder.
-        Ok(Self { layout: self.layout, ..Self::read(&self.name, keys, None)? })
+        Ok(Self { layout: self.layout, ..Self::read(self.known, &self.name, keys, None)? })
     }
 
     /// Its background tasks, in the order of their priority.

@@ -49,7 +49,7 @@ impl Device {
             }
             keys.set(key, value.clone(), origin)?;
         }
-        Self::from_named_keys(self.name(), keys)
+        Self::read(self.known, self.name(), keys, None)
     }
 
     /// Text that is equal for equal devices: the name, all keys with those of parts,
