@@ -37,21 +37,31 @@ impl Stream for Outgoing {
     }
 }
 
-impl Pipeline {
-    pub(super) fn start(remote: &Remote, most: usize) -> Result<Self> {
+impl Remote {
+    /// Starts a pipeline of up to `under_way` batches in flight.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the server allows no more pipelines.
+    ///
+    /// # Panics
+    /// If `under_way` is 0.
+    pub fn pipeline(&self, under_way: usize) -> Result<Pipeline> {
+        assert!(under_way > 0, "under_way = 0: must be at least 1");
         let (batches, outgoing) = mpsc::unbounded_channel();
-        let client = remote.client();
+        let client = self.client();
         let answers = client.call(async |mut store| store.batches(Outgoing(outgoing)).await)?;
-        Ok(Self {
-            remote: remote.clone(),
-            most,
+        Ok(Pipeline {
+            remote: self.clone(),
+            most: under_way,
             tag: 0,
             under_way: HashMap::new(),
             batches: Some(batches),
             answers,
         })
     }
+}
 
+impl Pipeline {
     /// Number of batches in flight.
     pub fn under_way(&self) -> usize {
         self.under_way.len()

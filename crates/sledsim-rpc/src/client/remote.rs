@@ -1,6 +1,6 @@
 //! One export of a server.
 
-use super::{Client, Error, Pipeline, Result};
+use super::{Client, Error, Result};
 use crate::v1;
 use bytes::Bytes;
 use sledsim_base::request::Op;
@@ -209,18 +209,6 @@ impl Remote {
         let request = self.request(commands, must_be_parallel, 0);
         let answer = (self.client).call(async |mut store| store.batch(request).await)?;
         self.answer(answer, commands)
-    }
-
-    /// Starts a pipeline of up to `under_way` batches in flight.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if the server allows no more pipelines.
-    ///
-    /// # Panics
-    /// If `under_way` is 0.
-    pub fn pipeline(&self, under_way: usize) -> Result<Pipeline> {
-        assert!(under_way > 0, "under_way = 0: must be at least 1");
-        Pipeline::start(self, under_way)
     }
 
     /// Makes completed writes durable.
