@@ -1,37 +1,20 @@
 //! The RPC server: accepts clients and ends their connections.
 
 use super::connection::{self, Peer};
-use super::{ACCEPT, CLIENT_ERRORS, Settings, TOO_MANY, opening};
+use super::state::ServerState;
+use super::{ACCEPT, Settings, TOO_MANY, opening};
 use rustix::fd::OwnedFd;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_emulator::front_end::{Exports, FrontEnd};
-use sledsim_emulator::listen::{
-    Address, ClientErrorStats, GAVE_WAY, Listener, Listening, Places, Room, TlsSpec,
-};
+use sledsim_emulator::listen::{Address, GAVE_WAY, Listener, Listening};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use tokio::sync::{oneshot, watch};
-use tokio_rustls::TlsAcceptor;
-
-/// The state that the connections of a server share.
-pub(super) struct ServerState {
-    pub(super) exports: Arc<Exports>,
-    pub(super) tls: Option<TlsAcceptor>,
-    pub(super) settings: Settings,
-    pub(super) client_errors: ClientErrorStats,
-    /// Set when the server stops: the time by which connections must end.
-    pub(super) stop: watch::Sender<Option<Instant>>,
-    /// The clients; one gives way when its sender is dropped.
-    pub(super) places: Places<oneshot::Sender<()>>,
-    /// Memory for the data of their batches.
-    pub(super) room: Arc<Room>,
-    accepted: AtomicU32,
-}
+use tokio::sync::oneshot;
 
 /// Serves exports at one address.
 pub struct RpcServer {
@@ -47,23 +30,8 @@ impl RpcServer {
     /// An address that is unavailable or that `settings` do not protect; certificates
     /// that cannot be used.
     pub fn start(address: &Address, exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
-        let accepts = |spec: &TlsSpec| -> Result<TlsAcceptor> {
-            let mut config = spec.load()?;
-            config.alpn_protocols = vec![b"h2".to_vec()];
-            Ok(Arc::new(config).into())
-        };
-        let tls = settings.admission.tls.as_ref().map(accepts).transpose()?;
+        let shared = Arc::new(ServerState::new(exports, settings)?);
         let listening = Listening::at(address, &settings.admission)?;
-        let shared = Arc::new(ServerState {
-            exports,
-            tls,
-            settings: settings.clone(),
-            client_errors: ClientErrorStats::new(&CLIENT_ERRORS),
-            stop: watch::Sender::new(None),
-            places: Places::new(&settings.admission),
-            room: Arc::default(),
-            accepted: AtomicU32::new(0),
-        });
         let uri = uri(&listening.place);
         let mut handler = AcceptHandler {
             shared: Arc::clone(&shared),

@@ -1,10 +1,10 @@
 //! A connection: TLS, the check for HTTP/2, then calls.
 
-use super::accept::ServerState;
 use super::inbound::{Inbound, LargeMessages};
 use super::opening::{self, BadPreface, WithPreface};
 use super::permits::{PermittedBody, SharedPermits};
 use super::service::Session;
+use super::state::ServerState;
 use super::{PROTOCOL, TIMEOUT, TLS, VANISHED};
 use crate::v1::mem_store_server::MemStoreServer;
 use hyper::body::Incoming;

@@ -7,6 +7,7 @@
 //!
 //! In reading order:
 //!
+//! * `state`: the state that connections share.
 //! * `accept`: accepts clients.
 //! * `opening`: checks that a client speaks HTTP/2.
 //! * `connection`: one connection.
@@ -23,6 +24,7 @@ mod limiter;
 mod opening;
 mod permits;
 mod service;
+mod state;
 mod streamed;
 
 pub use accept::RpcServer;

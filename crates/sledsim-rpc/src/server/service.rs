@@ -1,8 +1,8 @@
 //! The calls of one connection.
 
-use super::accept::ServerState;
 use super::limiter::{InFlightLimiter, Permits};
 use super::permits::SharedPermits;
+use super::state::ServerState;
 use super::streamed::{self, Streamed};
 use crate::v1;
 use crate::v1::mem_store_server::MemStore;
