@@ -3,7 +3,7 @@
 use super::inbound::{Inbound, LargeMessages};
 use super::opening::{self, BadPreface, WithPreface};
 use super::permits::{PermittedBody, SharedPermits};
-use super::service::Session;
+use super::session::Session;
 use super::state::ServerState;
 use super::{PROTOCOL, TIMEOUT, TLS, VANISHED};
 use crate::v1::mem_store_server::MemStoreServer;
@@ -143,7 +143,7 @@ where
 {
     let settings = &shared.settings;
     let session = Session::new(shared);
-    let limiter = session.limiter();
+    let limiter = session.limiter.clone();
     let streams = u32::try_from(settings.max_outstanding).unwrap_or(u32::MAX);
     let calls = Calls {
         store: MemStoreServer::new(session).max_decoding_message_size(usize::MAX),

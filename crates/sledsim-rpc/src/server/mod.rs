@@ -14,8 +14,9 @@
 //! * `inbound`: limits the size of messages.
 //! * `limiter`: limits batches in flight.
 //! * `permits`: holds the permits of an answer until it is sent.
-//! * `service`: the calls.
+//! * `session`: what the calls of a connection share: its batches and their answers.
 //! * `streamed`: the call `Batches`.
+//! * `service`: the calls.
 
 mod accept;
 mod connection;
@@ -24,6 +25,7 @@ mod limiter;
 mod opening;
 mod permits;
 mod service;
+mod session;
 mod state;
 mod streamed;
 

@@ -1,7 +1,7 @@
 //! The call `Batches`: a stream with many batches in flight.
 
 use super::limiter::Permits;
-use super::service::{Session, answered, stopping};
+use super::session::{Session, answered, stopping};
 use crate::v1;
 use sledsim_emulator::export::{BatchReply, CommandResult};
 use std::pin::Pin;
@@ -92,7 +92,7 @@ pub(super) fn start(
     session: &Session,
     requests: Streaming<v1::BatchRequest>,
 ) -> Result<Streamed, Status> {
-    let streams = session.streams();
+    let streams = &session.streams;
     let guard = StreamGuard(Arc::clone(streams));
     if streams.fetch_add(1, Ordering::SeqCst) >= STREAMS_MAXIMUM {
         return Err(Status::resource_exhausted(format!(
@@ -124,16 +124,15 @@ struct Reader {
 impl Reader {
     /// Runs until the client sends no more batches.
     async fn run(mut self) -> Result<(), Status> {
-        let mut stop = self.session.stopping();
+        let mut stop = self.session.shared.stop.subscribe();
         let mut stopped = Box::pin(async move { drop(stop.wait_for(Option::is_some).await) });
-        let limiter = self.session.limiter();
         loop {
             let Some(batch) = next(&mut self.requests, stopped.as_mut()).await? else {
                 return Ok(());
             };
             // A refused batch also holds permits until its answer is sent.
             let bytes = self.session.bytes(&batch);
-            let Some(taken) = limiter.take(*bytes.as_ref().unwrap_or(&0)).await else {
+            let Some(taken) = self.session.limiter.take(*bytes.as_ref().unwrap_or(&0)).await else {
                 return Err(no_room());
             };
             self.begin(&batch, bytes.map(drop), taken);
