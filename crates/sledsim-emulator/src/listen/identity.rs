@@ -1,6 +1,7 @@
 //! A certificate with its private key.
 
-use super::{open_private, pem_items};
+use super::pem::{pem_items, unreadable};
+use super::private_file::open_private;
 use chrono::DateTime;
 use rustls::RootCertStore;
 use rustls::client::verify_server_cert_signed_by_trust_anchor;
@@ -37,7 +38,7 @@ impl Identity {
             is_valid(certificate, now).map_err(|why| Error::file(&file, why))?;
         }
         let secret = PrivateKeyDer::from_pem_reader(open_private(&key)?);
-        let secret = secret.map_err(|error| super::tls::unreadable(&key, error))?;
+        let secret = secret.map_err(|error| unreadable(&key, error))?;
         Ok(Self { file, chain, key: secret })
     }
 }

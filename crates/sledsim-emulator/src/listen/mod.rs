@@ -4,6 +4,7 @@
 //!
 //! * `address`: addresses to listen at.
 //! * `private_file`: files that hold secrets.
+//! * `pem`: items of PEM files.
 //! * `identity`: a certificate with its private key.
 //! * `tls`: certificates.
 //! * `admission`: which clients may connect, and how many.
@@ -17,6 +18,7 @@ mod admission;
 mod client_errors;
 mod identity;
 mod listener;
+mod pem;
 mod places;
 mod private_file;
 pub mod room;
@@ -27,10 +29,11 @@ pub use admission::Admission;
 pub use client_errors::ClientErrorStats;
 pub use identity::Identity;
 pub use listener::Listener;
+pub use pem::pem_items;
 pub use places::{GAVE_WAY, GaveWay, Places};
 pub use private_file::open_private;
 pub use room::{Room, Share};
-pub use tls::{TlsSpec, pem_items};
+pub use tls::TlsSpec;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, chmodat, stat};

@@ -1,13 +1,13 @@
 //! Certificates.
 
-use super::Identity;
+use super::identity::Identity;
+use super::pem::pem_items;
 use rustls::RootCertStore;
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateRevocationListDer;
-use rustls::pki_types::pem::{self, PemObject};
 use rustls::server::{ServerConfig, WebPkiClientVerifier};
 use sledsim_base::error::{Error, Result};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// TLS with the certificates in a folder, with the names used by other NBD servers:
@@ -78,26 +78,5 @@ impl TlsSpec {
         builder
             .with_single_cert(chain, key)
             .map_err(|error| Error::file(&file, format!("does not match its key: {error}")))
-    }
-}
-
-/// All items of one kind in a PEM file, at least one.
-///
-/// # Errors
-/// A file that cannot be read, or contains no such item.
-pub fn pem_items<T: PemObject>(path: &Path) -> Result<Vec<T>> {
-    let found: std::result::Result<Vec<T>, _> = T::pem_file_iter(path).and_then(Iterator::collect);
-    match found {
-        Ok(items) if items.is_empty() => Err(unreadable(path, pem::Error::NoItemsFound)),
-        Ok(items) => Ok(items),
-        Err(error) => Err(unreadable(path, error)),
-    }
-}
-
-pub(super) fn unreadable(path: &Path, error: pem::Error) -> Error {
-    match error {
-        pem::Error::NoItemsFound => Error::file(path, "contains no PEM item of the expected kind"),
-        pem::Error::Io(error) => Error::file(path, error),
-        other => Error::file(path, other),
     }
 }
