@@ -12,8 +12,8 @@
 //! - `initial`: what blocks held before their first write.
 //! - `image`: the blocks after a cut, read from a recording.
 //! - `digest`: digests of the files of a recording.
-//! - `switch`: the power of an export.
 //! - `recording`: recorded requests with their data, and cuts of them.
+//! - `switch`: the power of an export.
 
 mod data;
 mod digest;

@@ -8,7 +8,6 @@
 use super::data::WrittenData;
 use super::digest;
 use super::image::ImageStore;
-use super::switch::document;
 use crate::store::{Layered, Sparse, Store};
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
@@ -18,7 +17,7 @@ use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_experiments::completed_keys::device_to_toml;
 use sledsim_experiments::power_failure::{
-    Content, Epoch, Failed, History, read_requests, replay, write_requests,
+    Content, Epoch, Failed, History, Outcome, read_requests, replay, write_requests,
 };
 use std::fs;
 use std::io;
@@ -245,6 +244,19 @@ impl DataRecording {
             data: Arc::clone(&self.data),
         })
     }
+}
+
+/// The most lost writes that a ledger lists.
+const LISTED: usize = 1000;
+
+/// What became of a cut, as JSON. Times are those of the timeline.
+pub(super) fn document(outcome: &Outcome, zero: Nanos) -> Value {
+    let mut document = outcome.ledger.to_json(LISTED);
+    document["at_ns"] = json!(outcome.at.0);
+    document["powered_since_ns"] = json!(zero.0);
+    document["startup_ns"] = json!(outcome.startup.0);
+    document["recovery_ns"] = json!(outcome.recovery.0);
+    document
 }
 
 /// A device in which power has failed, and which has recovered.

@@ -1,7 +1,7 @@
 //! The power of an export: on or off.
 
 use super::data::{Base, WrittenData};
-use super::recording::RecordingFolder;
+use super::recording::{RecordingFolder, document};
 use super::spec::{CutSpec, Schedule};
 use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
@@ -13,7 +13,7 @@ use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::catalog::Device;
 use sledsim_core::model::torn_blocks::TornBlocks;
-use sledsim_experiments::power_failure::{Epoch, History, Outcome, Recorded, fail};
+use sledsim_experiments::power_failure::{Epoch, History, Recorded, fail};
 use smallvec::SmallVec;
 use std::collections::{BTreeSet, HashSet};
 use std::io;
@@ -61,9 +61,6 @@ struct SwitchState {
     ended: HashSet<u32>,
     recording: Option<RecordingFolder>,
 }
-
-/// The most lost writes that a ledger lists.
-const LISTED: usize = 1000;
 
 /// Ids and answers of commands that were begun.
 pub type Begun = (Range<u64>, SmallVec<[Answer; 1]>);
@@ -425,14 +422,4 @@ fn recorded(request: &Request, first_token: u64) -> Recorded {
         completion: None,
         first_token,
     }
-}
-
-/// What became of a cut, as JSON. Times are those of the timeline.
-pub(super) fn document(outcome: &Outcome, zero: Nanos) -> Value {
-    let mut document = outcome.ledger.to_json(LISTED);
-    document["at_ns"] = json!(outcome.at.0);
-    document["powered_since_ns"] = json!(zero.0);
-    document["startup_ns"] = json!(outcome.startup.0);
-    document["recovery_ns"] = json!(outcome.recovery.0);
-    document
 }
