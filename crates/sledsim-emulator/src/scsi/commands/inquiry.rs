@@ -1,6 +1,6 @@
 //! INQUIRY (SPC-4, section 6.6).
 
-use super::product_data;
+use super::product_data::{self, NO_UNIT, VENDOR};
 use crate::scsi::bytes::{be16, put, truncated};
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{AnyCall, Entry, Handler};
@@ -15,13 +15,8 @@ const EVPD: u8 = 1 << 0;
 pub(super) static COMMANDS: [Entry; 1] =
     [Entry::new(0x12, &[0x12, EVPD, 255, 255, 255, 0], Handler::Any(inquiry))];
 
-/// The vendor.
-pub(super) const VENDOR: &[u8; 8] = b"SLEDSIM ";
-
 /// Bytes of standard data.
 const BYTES: usize = 96;
-/// The peripheral qualifier and type of an address without a logical unit.
-pub(super) const NO_UNIT: u8 = 0x7f;
 /// Version descriptors: SAM-5, SPC-4, SBC-3, iSCSI; no version of them is claimed.
 const STANDARDS: [u16; 4] = [0x00a0, 0x0460, 0x04c0, 0x0960];
 

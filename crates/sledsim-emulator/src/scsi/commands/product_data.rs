@@ -1,6 +1,5 @@
 //! Vital product data (SPC-4, section 7.8; SBC-3, section 6.5).
 
-use super::inquiry::{NO_UNIT, VENDOR};
 use super::unmap::MAXIMUM_RANGES;
 use crate::parallel_interface::Interface;
 use crate::scsi::bytes::put;
@@ -8,6 +7,11 @@ use crate::scsi::sense::Sense;
 use crate::scsi::table::AnyCall;
 use crate::scsi::unit::{LogicalUnit, MAXIMUM_BLOCKS};
 use sledsim_core::catalog;
+
+/// The vendor.
+pub(super) const VENDOR: &[u8; 8] = b"SLEDSIM ";
+/// The peripheral qualifier and type of an address without a logical unit.
+pub(super) const NO_UNIT: u8 = 0x7f;
 
 /// Makes what follows the header of a page. It gets the name of the target device.
 type Contents = fn(&LogicalUnit, &str) -> Vec<u8>;
