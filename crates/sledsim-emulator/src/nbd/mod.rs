@@ -21,13 +21,34 @@ mod uri;
 mod wire;
 
 pub use crate::stream::Settings;
-pub use session::{Nbd, serve};
+pub use session::serve;
 
 use crate::front_end::Exports;
-use crate::listen::Address;
-use crate::stream::StreamServer;
+use crate::listen::{Address, TlsSpec};
+use crate::stream::{Shared, StreamServer};
+use rustls::ServerConfig;
 use sledsim_base::error::Result;
 use std::sync::Arc;
+
+/// The protocol of an NBD server, and the state that its connections share.
+pub struct Nbd {
+    exports: Arc<Exports>,
+    tls: Option<Arc<ServerConfig>>,
+    settings: Settings,
+    shared: Shared,
+}
+
+impl Nbd {
+    fn new(exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
+        let tls = settings.admission.tls.as_ref().map(TlsSpec::load);
+        Ok(Self {
+            exports,
+            tls: tls.transpose()?.map(Arc::new),
+            settings: settings.clone(),
+            shared: Shared::new(&settings.admission),
+        })
+    }
+}
 
 /// Serves exports at one address; clients find it at its URI, to whose path the name of an
 /// export can be appended.

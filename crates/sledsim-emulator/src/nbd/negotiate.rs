@@ -1,7 +1,7 @@
 //! The handshake: the client chooses an export and options.
 
+use super::Nbd;
 use super::options::{self, Info, MetaQuery};
-use super::session::Nbd;
 use super::wire::*;
 use crate::export::Export;
 use crate::stream::{ClientErrorKind, Connection, End, Header, Input, cut_short};

@@ -1,39 +1,18 @@
 //! The session of a connection: the handshake, then requests.
 
-use super::Settings;
 use super::negotiate::{ALLOCATION_ID, Agreed, Handshake};
 use super::reply::PendingReply;
 use super::wire::*;
+use super::{Nbd, Settings};
 use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
 use crate::front_end::Exports;
-use crate::listen::{ClientErrorStats, TlsSpec};
+use crate::listen::ClientErrorStats;
 use crate::stream::{ClientErrorKind, Connection, End, Input, Link, Protocol, Shared, cut_short};
 use rustix::fd::OwnedFd;
-use rustls::ServerConfig;
 use sledsim_base::error::Result;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
-
-/// The protocol of an NBD server, and the state that its connections share.
-pub struct Nbd {
-    pub(super) exports: Arc<Exports>,
-    pub(super) tls: Option<Arc<ServerConfig>>,
-    pub(super) settings: Settings,
-    shared: Shared,
-}
-
-impl Nbd {
-    pub(super) fn new(exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
-        let tls = settings.admission.tls.as_ref().map(TlsSpec::load);
-        Ok(Self {
-            exports,
-            tls: tls.transpose()?.map(Arc::new),
-            settings: settings.clone(),
-            shared: Shared::new(&settings.admission),
-        })
-    }
-}
 
 impl Protocol for Nbd {
     const KIND: &'static str = "nbd";
