@@ -12,11 +12,11 @@
 //! * `keys`: keys with their values, as text.
 //! * `parameters`: the negotiation of operational parameters.
 //! * `chap`: authentication.
+//! * `target`: the state that sessions share.
 //! * `login`: the login phase.
-//! * `session`: the full feature phase.
 //! * `transfer`: commands that wait for data from the initiator.
 //! * `reply`: the sending side of a session.
-//! * `target`: the state that sessions share.
+//! * `session`: the login, then the full feature phase.
 
 mod chap;
 mod keys;
@@ -31,7 +31,8 @@ mod transfer;
 
 pub use chap::Secrets;
 pub use name::{Place, TargetName};
-pub use target::{Target, serve};
+pub use session::serve;
+pub use target::Target;
 
 use crate::front_end::Exports;
 use crate::stream::{self, StreamServer};

@@ -1,10 +1,10 @@
-//! The full feature phase of a session.
+//! The session of a connection: the login, then the full feature phase.
 
 mod commands;
 mod management;
 mod text;
 
-use super::login::Agreed;
+use super::login::{Agreed, Login};
 use super::parameters::{Parameters, RECEIVED_MAXIMUM};
 use super::pdu::{
     DATA_OUT, FINAL, LOGOUT, LOGOUT_RESPONSE, NO_TAG, NOP_IN, NOP_OUT, REJECT, Received,
@@ -13,9 +13,14 @@ use super::pdu::{
 use super::reply::{Numbering, Sender};
 use super::target::Target;
 use super::transfer::Transfers;
+use super::{Settings, TargetName};
+use crate::front_end::Exports;
+use crate::listen::ClientErrorStats;
 use crate::scsi::Nexus;
-use crate::stream::{ClientErrorKind, Connection, End, Input, Link};
+use crate::stream::{ClientErrorKind, Connection, End, Input, Link, Protocol, Shared};
+use rustix::fd::OwnedFd;
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 /// Reasons of a reject (RFC 7143, section 11.17.1).
 const REJECT_SNACK: u8 = 0x03;
@@ -25,8 +30,51 @@ const REJECT_UNSUPPORTED: u8 = 0x05;
 /// The longest data for which earlier replies wait, to be sent with its own.
 const WAITED_FOR: usize = 64 << 10;
 
+impl Protocol for Target {
+    const KIND: &'static str = "iscsi";
+
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn serve(&self, connection: &Arc<Connection>) {
+        let client = connection.client;
+        let note = |end: &End| {
+            if let End::Bad(kind, why) = end {
+                self.shared.note(*kind, client, why);
+            }
+        };
+        let deadline = Instant::now() + connection.patience;
+        let mut input = Input::new(connection.socket(), Some(deadline));
+        match Login::new(&mut input, self, self.new_handle()).run() {
+            Ok(agreed) => {
+                if !agreed.is_discovery {
+                    self.establish((agreed.initiator.clone(), agreed.isid), connection);
+                }
+                self.shared.places.settle(client);
+                input.start_transmission(self.settings.busy_poll, connection.patience);
+                Session::new(self, connection, &agreed).run(&mut input, &note);
+            }
+            Err(End::Eof) => {
+                let why = "closed before it had logged in".to_owned();
+                note(&End::Bad(ClientErrorKind::Handshake, why));
+            }
+            Err(end) => note(&end),
+        }
+        let _ = connection.end();
+    }
+}
+
+/// Serves one initiator at the other end of `socket`, a connected stream socket, until it
+/// ends; returns its errors.
+pub fn serve(socket: OwnedFd, exports: Arc<Exports>, settings: &Settings) -> ClientErrorStats {
+    let target = Target::new(exports, &TargetName::default(), settings);
+    target.serve(&Arc::new(target.shared.connection(0, socket)));
+    target.shared.client_errors
+}
+
 /// A session in the full feature phase.
-pub(super) struct Session<'a> {
+struct Session<'a> {
     target: &'a Target,
     connection: &'a Arc<Connection>,
     parameters: Parameters,
@@ -40,11 +88,7 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(
-        target: &'a Target,
-        connection: &'a Arc<Connection>,
-        agreed: &Agreed,
-    ) -> Self {
+    fn new(target: &'a Target, connection: &'a Arc<Connection>, agreed: &Agreed) -> Self {
         let settings = &target.settings;
         let link = Link::new(connection);
         let window = settings.max_outstanding as u32;
@@ -63,7 +107,7 @@ impl<'a> Session<'a> {
     }
 
     /// Serves the session until it ends; passes errors of the initiator to `note`.
-    pub(super) fn run(mut self, input: &mut Input, note: &dyn Fn(&End)) {
+    fn run(mut self, input: &mut Input, note: &dyn Fn(&End)) {
         let exports = &self.target.exports;
         // A cut of the power of any logical unit ends the session.
         for power in exports.iter().filter_map(|export| export.power()) {
