@@ -16,16 +16,18 @@
 //! - `sense`: sense data, and the status of a task.
 //! - `task_set`: the order of the tasks of a logical unit.
 //! - `unit`: a logical unit.
+//! - `responder`: the result of a task, and who sends it.
 //! - `device`: the logical units of a target.
 //! - `nexus`: an initiator as a target sees it.
-//! - `task`: one command, from its arrival to its status.
 //! - `table`: the entries of the table of commands.
 //! - `commands`: the commands, one file for each family.
+//! - `task`: one command, from its arrival to its status.
 
 pub(crate) mod bytes;
 mod commands;
 mod device;
 mod nexus;
+mod responder;
 mod sense;
 mod table;
 mod task;
@@ -34,6 +36,7 @@ mod unit;
 
 pub use device::Device;
 pub use nexus::{Nexus, TaskManagement};
+pub use responder::{Outcome, TaskReply};
 pub use sense::Status;
-pub use task::{Outcome, Task, TaskId, TaskReply};
+pub use task::{Task, TaskId};
 pub use task_set::Attribute;

@@ -2,8 +2,8 @@
 
 use super::device::Device;
 use super::nexus::NexusState;
+use super::responder::Responder;
 use super::sense::Sense;
-use super::task::Responder;
 use super::unit::LogicalUnit;
 use std::sync::Arc;
 

@@ -3,6 +3,7 @@
 use super::commands;
 use super::device::Device;
 use super::nexus::NexusState;
+use super::responder::{Outcome, Place, Responder, TaskReply};
 use super::sense::{Sense, Status};
 use super::table::{AnyCall, Call, Entry, Handler};
 use super::task_set::{Attribute, Start};
@@ -10,110 +11,11 @@ use super::unit::LogicalUnit;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The result of a command.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// Its status.
-    pub status: Status,
-    /// Sense data, empty unless the status is CHECK CONDITION.
-    pub sense: Vec<u8>,
-    /// The data for the initiator.
-    pub data: Vec<u8>,
-}
-
-impl Outcome {
-    fn refused(sense: &Sense, descriptors: bool) -> Self {
-        Self { status: Status::CheckCondition, sense: sense.encode(descriptors), data: Vec::new() }
-    }
-}
-
-/// Receives the result of one command. It is dropped if the command is aborted.
-pub trait TaskReply: Send {
-    /// Sends the result. Called at most once; must not block on the initiator.
-    fn send(self: Box<Self>, outcome: Outcome);
-}
-
 /// Identifies a task of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskId {
     pub(super) unit: u16,
     pub(super) number: u64,
-}
-
-/// The place of a task in its task set; it leaves on drop.
-struct Place {
-    unit: Arc<LogicalUnit>,
-    number: u64,
-    is_left: bool,
-}
-
-impl Place {
-    /// Leaves; returns whether the status of the task is sent.
-    fn leave(&mut self) -> bool {
-        self.is_left = true;
-        self.unit.tasks.end(self.number)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if !self.is_left {
-            let _ = self.leave();
-        }
-        self.unit.tasks.advance();
-    }
-}
-
-/// Sends the result of a task of a logical unit, unless that has been aborted.
-pub(super) struct Responder {
-    /// `None` once it has been sent.
-    reply: Option<Box<dyn TaskReply>>,
-    place: Place,
-}
-
-impl Responder {
-    /// Sends data with the status GOOD, or sense data.
-    pub(super) fn end(mut self, result: Result<Vec<u8>, Sense>) {
-        self.send(Status::Good, result);
-    }
-
-    /// Lets ORDERED tasks start before this one has ended: it waits for later commands.
-    pub(super) fn hold(&self) {
-        self.place.unit.tasks.hold(self.place.number);
-    }
-
-    /// Whether the task has not been aborted.
-    pub(super) fn is_live(&self) -> bool {
-        self.place.unit.tasks.is_live(self.place.number)
-    }
-
-    /// Sends data with the status INTERMEDIATE, or sense data.
-    pub(super) fn end_linked(mut self, result: Result<Vec<u8>, Sense>) {
-        self.send(Status::Intermediate, result);
-    }
-
-    fn send(&mut self, status: Status, result: Result<Vec<u8>, Sense>) {
-        let Some(reply) = self.reply.take() else {
-            return;
-        };
-        if !self.place.leave() {
-            return;
-        }
-        reply.send(match result {
-            Ok(data) => Outcome { status, sense: Vec::new(), data },
-            Err(sense) => {
-                let descriptors = self.place.unit.settings().descriptor_sense;
-                Outcome::refused(&sense, descriptors)
-            }
-        });
-    }
-}
-
-impl Drop for Responder {
-    /// A request that is never answered: power has failed, or the server stops.
-    fn drop(&mut self) {
-        self.send(Status::Good, Err(Sense::STOPPING));
-    }
 }
 
 /// A command that has arrived and not been run.
@@ -136,11 +38,7 @@ impl Task {
         cdb: &[u8],
         attribute: Attribute,
     ) -> Self {
-        let place = unit.map(|unit| Place {
-            number: unit.tasks.enter(nexus.id, attribute),
-            unit,
-            is_left: false,
-        });
+        let place = unit.map(|unit| Place::enter(unit, nexus.id, attribute));
         let entry = resolve(place.as_ref().map(|place| &*place.unit), nexus, cdb);
         let taken = entry.as_ref().map_or(cdb.len(), |entry| entry.usage.len());
         Self {
@@ -177,8 +75,7 @@ impl Task {
 
     /// Whether the command has not been aborted.
     pub fn is_live(&self) -> bool {
-        let place = self.place.as_ref();
-        place.is_none_or(|place| place.unit.tasks.is_live(place.number))
+        self.place.as_ref().is_none_or(Place::is_live)
     }
 
     /// Its identity, for task management; `None` if it has no logical unit.
@@ -194,8 +91,7 @@ impl Task {
             return self.run_without_unit(reply);
         };
         let (unit, number) = (Arc::clone(&place.unit), place.number);
-        let reply = Some(reply);
-        let responder = Responder { reply, place };
+        let responder = Responder { reply: Some(reply), place };
         let start = (unit.tasks).start(number, (self, responder), |(task, responder)| {
             let data = data.to_vec();
             Box::new(move || task.execute(&data, responder))

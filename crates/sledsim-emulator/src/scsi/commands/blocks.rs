@@ -2,9 +2,9 @@
 
 use crate::command::{Command, CommandKind};
 use crate::scsi::bytes::{be16, be32, be64};
+use crate::scsi::responder::Responder;
 use crate::scsi::sense::Sense;
 use crate::scsi::table::Call;
-use crate::scsi::task::Responder;
 use crate::scsi::unit::{LogicalUnit, MAXIMUM_BLOCKS};
 use crate::timeline::{Answer, Reply};
 use sledsim_base::units::BLOCK_BYTES;

@@ -2,8 +2,8 @@
 
 use super::blocks::{Fields, command, submit_without_data};
 use crate::command::CommandKind;
+use crate::scsi::responder::Responder;
 use crate::scsi::table::{Call, Entry, Handler};
-use crate::scsi::task::Responder;
 use crate::scsi::unit::MAXIMUM_BLOCKS;
 use sledsim_base::units::BLOCK_BYTES;
 

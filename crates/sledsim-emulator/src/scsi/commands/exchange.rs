@@ -3,9 +3,9 @@
 use super::blocks::{DPO, FUA, Fields, command, data_out, submit_then, whole_blocks};
 use crate::command::CommandKind;
 use crate::export::{Exchange, Unchanged};
+use crate::scsi::responder::Responder;
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, Entry, Handler};
-use crate::scsi::task::Responder;
 use crate::scsi::unit::LogicalUnit;
 use crate::timeline::{Answer, Reply};
 use sledsim_base::units::BLOCK_BYTES;

@@ -6,9 +6,9 @@
 
 use super::blocks::{command, submit_without_data};
 use crate::command::{Command, CommandKind};
+use crate::scsi::responder::Responder;
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, Entry, Handler};
-use crate::scsi::task::Responder;
 use sledsim_base::units::BLOCK_BYTES;
 
 /// Bits of byte 1 of the CDB: a long header of the parameter list, a parameter list, and the

@@ -3,9 +3,9 @@
 use super::batches;
 use super::blocks::{DPO, FUA, Fields, command, data_out, read_media_then, whole_blocks};
 use crate::command::{Command, CommandKind};
+use crate::scsi::responder::Responder;
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, Entry, Handler};
-use crate::scsi::task::Responder;
 
 const FLAGS: u8 = DPO | FUA;
 

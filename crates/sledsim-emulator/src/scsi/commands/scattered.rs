@@ -6,9 +6,9 @@ use super::several::submit_all;
 use crate::command::{Command, CommandKind};
 use crate::export::{BatchReply, CommandResult, Refusal};
 use crate::scsi::bytes::{be16, be32, be64};
+use crate::scsi::responder::Responder;
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, Entry, Handler, VARIABLE_LENGTH};
-use crate::scsi::task::Responder;
 use crate::scsi::unit::MAXIMUM_BLOCKS;
 use sledsim_base::units::BLOCK_BYTES;
 

@@ -2,8 +2,8 @@
 
 use super::blocks::Accessed;
 use crate::command::Command;
+use crate::scsi::responder::Responder;
 use crate::scsi::sense::Sense;
-use crate::scsi::task::Responder;
 use crate::scsi::unit::LogicalUnit;
 use crate::timeline::{Answer, Reply};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -4,9 +4,9 @@
 use super::blocks::{command, submit_then};
 use crate::command::CommandKind;
 use crate::scsi::bytes::truncated;
+use crate::scsi::responder::Responder;
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{AnyCall, Call, Entry, Handler};
-use crate::scsi::task::Responder;
 use crate::scsi::unit::LogicalUnit;
 use sledsim_core::model::Rest;
 use std::sync::Arc;

@@ -5,9 +5,9 @@ use super::several::submit_all;
 use crate::command::{Command, CommandKind};
 use crate::errno::errno_of;
 use crate::scsi::bytes::{be16, be32, be64, put};
+use crate::scsi::responder::Responder;
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, Entry, Handler};
-use crate::scsi::task::Responder;
 use crate::scsi::unit::LogicalUnit;
 use sledsim_base::units::BLOCK_BYTES;
 

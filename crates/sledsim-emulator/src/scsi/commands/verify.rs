@@ -3,9 +3,9 @@
 use super::blocks::{DPO, Fields, command, data_out, read_media_then, submit_then, whole_blocks};
 use super::exchange::first_difference;
 use crate::command::{Command, CommandKind};
+use crate::scsi::responder::Responder;
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, Entry, Handler};
-use crate::scsi::task::Responder;
 use sledsim_base::units::BLOCK_BYTES;
 use std::sync::Arc;
 

@@ -2,9 +2,9 @@
 
 use super::blocks::{Fields, command, submit};
 use crate::command::CommandKind;
+use crate::scsi::responder::Responder;
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, Entry, Handler};
-use crate::scsi::task::Responder;
 use sledsim_base::units::BLOCK_BYTES;
 
 /// Bit 3 of byte 1: the blocks may be deallocated.
