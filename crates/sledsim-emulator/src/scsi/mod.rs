@@ -17,16 +17,18 @@
 //! - `task_set`: the order of the tasks of a logical unit.
 //! - `unit`: a logical unit.
 //! - `responder`: the result of a task, and who sends it.
-//! - `device`: the logical units of a target.
-//! - `nexus`: an initiator as a target sees it.
+//! - `open_batches`: the batches that an initiator has begun.
+//! - `device`: the logical units of a target, and the initiators that use them.
 //! - `table`: the entries of the table of commands.
 //! - `commands`: the commands, one file for each family.
 //! - `task`: one command, from its arrival to its status.
+//! - `nexus`: an initiator as a target sees it.
 
 pub(crate) mod bytes;
 mod commands;
 mod device;
 mod nexus;
+mod open_batches;
 mod responder;
 mod sense;
 mod table;

@@ -1,54 +1,11 @@
 //! An initiator as a target sees it: an I_T nexus (SAM-5, section 4.7).
 
-use super::commands::batches::{self, OpenBatches};
-use super::device::Device;
+use super::device::{Device, NexusState};
 use super::sense::Sense;
 use super::task::{Task, TaskId};
 use super::task_set::Attribute;
 use super::unit::LogicalUnit;
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// The most unit attentions that wait for an initiator, per logical unit.
-const ATTENTIONS: usize = 8;
-
-/// The state of a nexus, shared by its tasks.
-pub(super) struct NexusState {
-    /// Its number, unique in the device.
-    pub(super) id: u64,
-    /// The stream number of its requests.
-    pub(super) stream: u32,
-    /// The unit attentions of each logical unit that have not been reported.
-    attentions: Mutex<Vec<VecDeque<Sense>>>,
-    /// The batches that its commands have begun and not ended.
-    pub(super) batches: Mutex<OpenBatches>,
-}
-
-impl NexusState {
-    pub(super) fn new(id: u64, stream: u32, units: usize) -> Self {
-        let first = VecDeque::from([Sense::POWER_ON]);
-        Self { id, stream, attentions: Mutex::new(vec![first; units]), batches: Mutex::default() }
-    }
-
-    fn attentions(&self) -> MutexGuard<'_, Vec<VecDeque<Sense>>> {
-        self.attentions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Establishes a unit attention; a full queue reports a reset instead.
-    pub(super) fn attend(&self, unit: u16, sense: Sense) {
-        let waiting = &mut self.attentions()[usize::from(unit)];
-        if waiting.len() == ATTENTIONS {
-            *waiting = VecDeque::from([Sense::POWER_ON]);
-        } else if !waiting.contains(&sense) {
-            waiting.push_back(sense);
-        }
-    }
-
-    /// Takes the first unit attention that waits.
-    pub(super) fn take_attention(&self, unit: u16) -> Option<Sense> {
-        self.attentions()[usize::from(unit)].pop_front()
-    }
-}
+use std::sync::Arc;
 
 /// A task management function (SAM-5, section 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +28,14 @@ pub struct Nexus {
     state: Arc<NexusState>,
 }
 
-impl Nexus {
-    pub(super) fn new(device: Arc<Device>, state: Arc<NexusState>) -> Self {
-        Self { device, state }
+impl Device {
+    /// Opens a nexus for an initiator, which ends when it is dropped.
+    pub fn open_nexus(self: &Arc<Self>) -> Nexus {
+        Nexus { device: Arc::clone(self), state: self.enter() }
     }
+}
 
+impl Nexus {
     /// The stream number of its requests.
     pub fn stream(&self) -> u32 {
         self.state.stream
@@ -92,15 +52,14 @@ impl Nexus {
     /// Whether one of its commands waits for another: in a batch that has not ended, or in
     /// the order of its task set.
     pub fn is_stalled(&self) -> bool {
-        let batches = self.state.batches.lock();
-        let is_open = !batches.unwrap_or_else(PoisonError::into_inner).is_empty();
         let own = self.state.id;
-        is_open || (self.device.units.iter()).any(|unit| unit.tasks.has_waiting(own))
+        !self.state.batches.is_empty()
+            || (self.device.units.iter()).any(|unit| unit.tasks.has_waiting(own))
     }
 
     /// Aborts the commands of batches that have not ended, with sense data.
     pub fn abandon_batches(&self) {
-        batches::abandon_all(&self.state);
+        self.state.batches.abandon_all();
     }
 
     /// Performs a task management function; returns `false` if there is no such logical

@@ -102,7 +102,7 @@ impl Responder {
 }
 
 impl Drop for Responder {
-    /// A request that is never answered: power has failed, or the server stops.
+    /// A request that is never answered: power has failed, the server stops, or its batch ends.
     fn drop(&mut self) {
         self.send(Status::Good, Err(Sense::STOPPING));
     }

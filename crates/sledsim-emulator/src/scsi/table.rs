@@ -1,7 +1,6 @@
 //! The entries of the table of commands.
 
-use super::device::Device;
-use super::nexus::NexusState;
+use super::device::{Device, NexusState};
 use super::responder::Responder;
 use super::sense::Sense;
 use super::unit::LogicalUnit;

@@ -1,8 +1,7 @@
 //! One command, from its arrival to its status.
 
 use super::commands;
-use super::device::Device;
-use super::nexus::NexusState;
+use super::device::{Device, NexusState};
 use super::responder::{Outcome, Place, Responder, TaskReply};
 use super::sense::{Sense, Status};
 use super::table::{AnyCall, Call, Entry, Handler};

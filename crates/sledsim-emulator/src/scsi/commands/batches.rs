@@ -11,66 +11,17 @@
 //! status.
 
 use super::blocks::{Accessed, Fields};
-use crate::command::{Command, CommandKind};
+use crate::command::Command;
 use crate::export::{BatchReply, CommandResult, Refusal};
-use crate::scsi::nexus::NexusState;
+use crate::scsi::open_batches::{Access, BatchKey, Part};
 use crate::scsi::responder::Responder;
 use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, LINK};
 use crate::scsi::unit::LogicalUnit;
-use std::collections::BTreeMap;
-use std::sync::{Arc, MutexGuard, PoisonError};
-
-/// A batch of a nexus: its logical unit and its group, 0 for the Link bit.
-type BatchKey = (u16, u8);
+use std::sync::Arc;
 
 /// Added to the group number of the last command of a batch.
 const LAST: u8 = 16;
-
-/// An access of a batch, which outlives its command.
-struct Access {
-    /// Bytes of a read; 0 for a write.
-    read: u64,
-    /// Data of a write.
-    data: Vec<u8>,
-    offset: u64,
-    fua: bool,
-}
-
-impl Access {
-    fn of(command: &Command<'_>) -> Self {
-        let (read, data) = match command.what {
-            CommandKind::Write(data) => (0, data.to_vec()),
-            _ => (command.bytes(), Vec::new()),
-        };
-        Self { read, data, offset: command.offset, fua: command.fua }
-    }
-
-    fn command(&self, stream: u32) -> Command<'_> {
-        Command {
-            what: match self.read {
-                0 => CommandKind::Write(&self.data),
-                bytes => CommandKind::Read(bytes),
-            },
-            offset: self.offset,
-            fua: self.fua,
-            stream,
-        }
-    }
-}
-
-/// A command of a batch.
-type Part = (Access, Responder);
-
-/// The batches of a nexus that have been begun and not ended.
-#[derive(Default)]
-pub(in crate::scsi) struct OpenBatches(BTreeMap<BatchKey, Vec<Part>>);
-
-impl OpenBatches {
-    pub(in crate::scsi) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
 
 /// How a command takes part in a batch.
 pub(super) struct Membership {
@@ -102,10 +53,6 @@ pub(super) fn membership(unit: &LogicalUnit, fields: &Fields) -> Option<Membersh
     })
 }
 
-fn open(nexus: &NexusState) -> MutexGuard<'_, OpenBatches> {
-    nexus.batches.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Adds a command to its batch; submits the batch if it is the last. A command that is
 /// refused ends the batch: the other commands of it are aborted.
 pub(super) fn add(
@@ -118,8 +65,7 @@ pub(super) fn add(
     let command = match command {
         Ok(command) if command.bytes() > 0 => command,
         refused => {
-            let parts = open(call.nexus).0.remove(&key).unwrap_or_default();
-            abandon(parts);
+            call.nexus.batches.abandon(key);
             return responder.end(match refused {
                 Ok(_) => Err(Sense::invalid_field(membership.at)),
                 Err(sense) => Err(sense),
@@ -128,28 +74,9 @@ pub(super) fn add(
     };
     responder.hold();
     let part = (Access::of(&command), responder);
-    let mut batches = open(call.nexus);
-    let parts = batches.0.entry(key).or_default();
-    parts.push(part);
-    if !membership.is_last {
-        return;
-    }
-    let mut parts = std::mem::take(parts);
-    batches.0.remove(&key);
-    drop(batches);
-    parts.retain(|(_, responder)| responder.is_live());
-    submit(call.unit, call.nexus.stream, parts, membership);
-}
-
-/// Aborts the open batches of a nexus.
-pub(in crate::scsi) fn abandon_all(nexus: &NexusState) {
-    let batches = std::mem::take(&mut *open(nexus));
-    batches.0.into_values().for_each(abandon);
-}
-
-fn abandon(parts: Vec<Part>) {
-    for (_, responder) in parts {
-        responder.end(Err(Sense::STOPPING));
+    if let Some(mut parts) = call.nexus.batches.add(key, part, membership.is_last) {
+        parts.retain(|(_, responder)| responder.is_live());
+        submit(call.unit, call.nexus.stream, parts, membership);
     }
 }
 

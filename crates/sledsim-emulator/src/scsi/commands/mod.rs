@@ -24,7 +24,7 @@
 //! - `unit_control`: TEST UNIT READY, REQUEST SENSE, START STOP UNIT, SEND DIAGNOSTIC.
 //! - `parallel`: the vendor command with the functions of the parallel interface.
 
-pub(super) mod batches;
+mod batches;
 mod blocks;
 mod cache;
 mod capacity;
