@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sledsim.loads import LoadLike
     from sledsim.trace_parts import TraceParts
 
-_Outcome: TypeAlias = "tuple[_core.Statistics, str] | str"
+_Outcome: TypeAlias = "tuple[_core.Statistics, bytes] | str"
 """Statistics and facts of a part, or why it failed."""
 
 

@@ -6,6 +6,8 @@
 //! cells of an `HdrHistogram` of three digits, which allocates all up to the
 //! highest value.
 
+use serde::{Deserialize, Serialize};
+
 /// Cells in a block: each is at most 1/1024 of its values wide.
 const CELLS: usize = 1024;
 /// Bits of the number of a cell in its block.
@@ -16,7 +18,11 @@ const BLOCKS: usize = (u64::BITS - CELL_BITS) as usize + 1;
 type Block = Box<[u64; CELLS]>;
 
 /// The number of values in each cell, over all of `u64`.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// In bytes, the cells that hold values: how far the highest of each lies above that of the
+/// one before, and how many values. That does not depend on how cells are kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Vec<(u64, u64)>", try_from = "Vec<(u64, u64)>")]
 pub(crate) struct Cells {
     /// A block that exists holds a value: equal counts are equal blocks.
     blocks: [Option<Block>; BLOCKS],
@@ -71,15 +77,6 @@ impl Cells {
         self.values += values.len() as u64;
     }
 
-    /// Counts a value `times` times; `None` if there are too many values then.
-    pub fn record_times(&mut self, value: u64, times: u64) -> Option<()> {
-        self.values.checked_add(times)?;
-        if times > 0 {
-            self.add(value, times);
-        }
-        Some(())
-    }
-
     /// Counts a value `times` times, at least once.
     pub fn add(&mut self, value: u64, times: u64) {
         let (block, cell) = place(value);
@@ -118,6 +115,30 @@ impl Cells {
             let counts = cells.iter().enumerate().filter(|(_, count)| **count > 0);
             counts.map(move |(cell, count)| (highest(block, cell), *count))
         })
+    }
+}
+
+impl From<Cells> for Vec<(u64, u64)> {
+    fn from(cells: Cells) -> Self {
+        let mut last = 0;
+        let above = |(highest, values)| (highest - std::mem::replace(&mut last, highest), values);
+        cells.iter().map(above).collect()
+    }
+}
+
+impl TryFrom<Vec<(u64, u64)>> for Cells {
+    type Error = &'static str;
+
+    fn try_from(given: Vec<(u64, u64)>) -> Result<Self, Self::Error> {
+        let (mut cells, mut last) = (Self::new(), 0_u64);
+        for (above, values) in given {
+            last = last.checked_add(above).ok_or("a value is too large")?;
+            cells.values.checked_add(values).ok_or("there are too many values")?;
+            if values > 0 {
+                cells.add(last, values);
+            }
+        }
+        Ok(cells)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The distribution of one kind of time: sums, moments, histogram, percentiles.
 
 use crate::cells::Cells;
-use crate::varint;
+use serde::{Deserialize, Serialize};
 
 /// The most values that [`Distribution::record_all`] takes.
 pub const MOST_AT_ONCE: usize = 256;
@@ -15,7 +15,7 @@ const LOW: u64 = u32::MAX as u64;
 /// The caller counts the values (once for many distributions) and passes that
 /// `count` in. Zeros are not recorded: their number is `count` minus the number
 /// of values in the histogram.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     sum: u128,
     /// Stays at `u128::MAX` once there (34,000 values of three years).
@@ -156,37 +156,6 @@ impl Distribution {
     /// The number of values above zero.
     pub fn above_zero(&self) -> u64 {
         self.above_zero.values()
-    }
-
-    /// Appends it to `bytes`: sums, maximum, and value and count of each cell.
-    pub fn write(&self, bytes: &mut Vec<u8>) {
-        varint::put(bytes, self.sum);
-        varint::put(bytes, self.squares);
-        varint::put(bytes, self.max);
-        varint::put(bytes, self.above_zero.iter().count() as u64);
-        let mut last = 0;
-        for (highest, values) in self.above_zero.iter() {
-            varint::put(bytes, highest - last);
-            varint::put(bytes, values);
-            last = highest;
-        }
-    }
-
-    /// Takes one that [`Distribution::write`] has written off the front; `None` if
-    /// the bytes end too early.
-    pub fn read(bytes: &mut &[u8]) -> Option<Self> {
-        let mut read = Self {
-            sum: varint::take(bytes)?,
-            squares: varint::take(bytes)?,
-            max: varint::take(bytes)?,
-            above_zero: Cells::new(),
-        };
-        let mut last = 0_u64;
-        for _ in 0..varint::take::<u64>(bytes)? {
-            last = last.checked_add(varint::take(bytes)?)?;
-            read.above_zero.record_times(last, varint::take(bytes)?)?;
-        }
-        Some(read)
     }
 
     /// The cumulative distribution: values in milliseconds (upper edges of the

@@ -12,7 +12,6 @@
 //! - [`random`]: independent, reproducible random streams.
 //! - [`divisor`]: division by a number that does not change.
 //! - [`elementary`]: elementary functions without branches.
-//! - [`varint`]: numbers as bytes.
 //! - `cells`: counts of values in cells whose width grows with the value.
 //! - [`distribution`]: sums, moments and histogram of one kind of time.
 //! - [`progress`]: the progress of a run.
@@ -39,8 +38,6 @@ pub mod random;
 pub mod divisor;
 
 pub mod elementary;
-
-pub mod varint;
 
 mod cells;
 

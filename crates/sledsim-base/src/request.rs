@@ -1,10 +1,11 @@
 //! Requests: reads, writes, flushes and trims of logical blocks.
 
 use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// The operation of a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Op {
     /// Media to host.
     #[default]

@@ -1,12 +1,15 @@
 //! Units: integer nanoseconds for events and results.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
 /// An instant or a span of simulated time in integer nanoseconds.
 ///
 /// Instants count from the start of the simulation. The range is 584 years.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Nanos(pub u64);
 
 /// In the sum with 2^52 the unit in the last place is one nanosecond, so that the addition

@@ -12,6 +12,7 @@ use sledsim_base::units::Nanos;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_experiments::replay::By;
 use sledsim_experiments::run;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// The file of a trace and its keys as JSON; `None` for a generated workload.
@@ -48,7 +49,7 @@ pub(crate) fn partition(
     }
 }
 
-/// Runs a part of a trace; returns its statistics, and its facts as JSON. The bounds, in
+/// Runs a part of a trace; returns its statistics, and its facts as bytes. The bounds, in
 /// nanoseconds, are those of a window.
 #[pyfunction]
 #[pyo3(signature = (device, load, scheduler, bounds_ns, progress))]
@@ -59,7 +60,7 @@ pub(crate) fn run_part(
     scheduler: &str,
     bounds_ns: Option<(u64, u64)>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Statistics, String)> {
+) -> PyResult<(Statistics, Cow<'static, [u8]>)> {
     let scheduler = SchedulerSpec::named(scheduler).map_err(to_python)?;
     let bounds = bounds_ns.map(|(start, end)| (Nanos(start), Nanos(end)));
     let (device, load) = (&device.device, &load.load);
@@ -68,7 +69,7 @@ pub(crate) fn run_part(
         run::run_part(device, load, &scheduler, bounds, &mut |at| check.check(at))
     });
     match result {
-        Ok((stats, facts)) => Ok((Statistics { stats }, facts.to_string())),
+        Ok((stats, facts)) => Ok((Statistics { stats }, facts.into())),
         Err(error) => Err(check.exception(error)),
     }
 }
@@ -111,12 +112,10 @@ impl Parts {
         py: Python<'_>,
         index: usize,
         statistics: &Statistics,
-        facts: &str,
+        facts: &[u8],
     ) -> PyResult<()> {
         let (parts, stats) = (self.parts()?, &statistics.stats);
-        let added =
-            detached(py, None, || parsed(facts).and_then(|facts| parts.add(index, stats, facts)));
-        added.map_err(to_python)
+        detached(py, None, || parts.add(index, stats, facts)).map_err(to_python)
     }
 
     /// Notes why a part failed.

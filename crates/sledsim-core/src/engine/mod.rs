@@ -18,6 +18,7 @@ pub use steps::{Engine, Event};
 
 use crate::model::links::{Chains, Links};
 use crate::model::{Model, Source};
+use serde::{Deserialize, Serialize};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::{Extent, Flags, Request};
@@ -78,7 +79,7 @@ impl Default for Limits {
 }
 
 /// An open load exceeded the rate of the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saturated {
     /// When the limit was passed.
     pub at: Nanos,

@@ -1,11 +1,12 @@
 //! How long a mechanism was busy.
 
+use serde::{Deserialize, Serialize};
 use sledsim_base::request::OWN_WORK;
 use sledsim_base::units::Nanos;
 use std::ops::{Add, Div, Sub};
 
 /// How long a mechanism (an arm, a sled, a bus) was busy, by what it worked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Busy {
     /// For requests of the host.
     pub host: Nanos,

@@ -1,9 +1,10 @@
 //! Energy by cause.
 
+use serde::{Deserialize, Serialize};
 use std::ops::{Add, Sub};
 
 /// Energy spent so far by cause, in joules.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
     /// Moving to where a transfer starts.
     pub seek_j: f64,
@@ -41,32 +42,6 @@ impl Energy {
             ("background_j", self.background_j),
             ("retry_j", self.retry_j),
         ]
-    }
-
-    /// The energy with these values, in the order of [`Energy::by_cause`].
-    pub fn of_causes(joules: [f64; 9]) -> Self {
-        let [
-            seek_j,
-            transfer_j,
-            idle_j,
-            inactive_j,
-            startup_j,
-            read_ahead_j,
-            destage_j,
-            background_j,
-            retry_j,
-        ] = joules;
-        Self {
-            seek_j,
-            transfer_j,
-            idle_j,
-            inactive_j,
-            startup_j,
-            read_ahead_j,
-            destage_j,
-            background_j,
-            retry_j,
-        }
     }
 
     /// The sum over all causes.

@@ -53,12 +53,12 @@ pub fn run_part(
     scheduler: &SchedulerSpec,
     bounds: Option<(Nanos, Nanos)>,
     check: &mut dyn FnMut(Progress) -> Result<()>,
-) -> Result<(Stats, Value)> {
+) -> Result<(Stats, Vec<u8>)> {
     let plan = Plan { bounds, ..Plan::default() };
     plan.check(device, load)?;
     let single = run_one(device, load, scheduler, &plan, check)?;
-    let facts = PartFacts::new(&single.stats, single.facts, single.workload);
-    Ok((single.stats, facts.to_json()))
+    let facts = PartFacts::new(&single.stats, &single.facts, &single.workload);
+    Ok((single.stats, facts.to_bytes()))
 }
 
 /// The results of the parts that are complete.
@@ -123,18 +123,19 @@ impl Parts {
     }
 
     /// Adds the results of part number `index` from [`run_part`].
-    pub fn add(&mut self, index: usize, stats: &Stats, facts: Value) -> Result<()> {
-        let found = PartFacts::from_json(facts, &self.template)?;
+    pub fn add(&mut self, index: usize, stats: &Stats, facts: &[u8]) -> Result<()> {
+        let found = PartFacts::from_bytes(facts, &self.template)?;
+        let report = found.report(&self.template);
         let row = self.row(index)?;
-        let left_out = found.facts.warm_up.map_or(0, |cut| cut.requests);
+        let left_out = report.warm_up.map_or(0, |cut| cut.requests);
         let (completed, all) = (stats.requests() + left_out, row.requests + row.warm_up());
-        if completed != all && found.facts.saturated.is_none() {
+        if completed != all && report.saturated.is_none() {
             return Err(Error::Key(format!(
                 "part {}: {completed} requests completed of {all}: please report this",
                 row.name
             )));
         }
-        row.take(stats, &found);
+        row.take(stats, &found.figures, &report);
         self.stats.merge(stats);
         self.facts[index] = Some(found);
         Ok(())
@@ -174,13 +175,14 @@ impl Parts {
         let mut facts = RunReport::default();
         let mut workload = Value::Null;
         for one in self.facts.iter().flatten() {
-            add_facts(&mut facts, &one.facts);
+            add_facts(&mut facts, &one.report(&self.template));
+            let of_one = one.workload();
             if workload.is_null() {
-                workload = one.workload.clone();
+                workload = of_one;
             } else {
-                add_counts(&mut workload, &one.workload, &COUNTS);
+                add_counts(&mut workload, &of_one, &COUNTS);
                 let most = |facts: &Value| facts["sorted_most_ms"].as_f64().unwrap_or_default();
-                let most_ms = most(&workload).max(most(&one.workload));
+                let most_ms = most(&workload).max(most(&of_one));
                 workload["sorted_most_ms"] = json!(most_ms);
             }
             facts.parts.push(one.figures.clone());

@@ -1,7 +1,6 @@
 //! A row for each part of a trace, as an Arrow table.
 
-use super::part_facts::PartFacts;
-use crate::stats::{Stats, described, seconds, utilisation};
+use crate::stats::{RunFigures, RunReport, Stats, described, seconds, utilisation};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use serde_json::Value;
@@ -69,8 +68,7 @@ impl PartRow {
     }
 
     /// Takes over the results of its run.
-    pub fn take(&mut self, stats: &Stats, found: &PartFacts) {
-        let (figures, facts) = (&found.figures, &found.facts);
+    pub fn take(&mut self, stats: &Stats, figures: &RunFigures, facts: &RunReport) {
         let times = stats.response_ms();
         let finite = |value: f64| value.is_finite().then_some(value);
         self.counted = Some(figures.requests);

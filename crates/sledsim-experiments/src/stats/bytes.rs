@@ -1,52 +1,48 @@
-//! Statistics as bytes, for other processes and versions.
+//! Results as bytes, for other processes and versions: a version, and then what postcard
+//! makes of the type.
 
 use super::Stats;
-use super::streaming::Wait;
-use sledsim_base::distribution::Distribution;
+use super::streaming::OTHERS;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sledsim_base::error::{Error, Result};
-use sledsim_base::request::Op;
-use sledsim_base::units::Nanos;
-use sledsim_base::varint::{put, take};
 
-/// The version of the form, its first byte.
+/// The version of [`Stats`].
 const VERSION: u8 = 2;
+
+/// A value as bytes of a version.
+pub(crate) fn to_bytes<T: Serialize>(version: u8, value: &T) -> Vec<u8> {
+    postcard::to_extend(value, vec![version]).expect("memory takes all bytes")
+}
+
+/// Reads a sound value that [`to_bytes`] has written; `what` it is begins errors.
+///
+/// # Errors
+/// Bytes of another version, or that are damaged.
+pub(crate) fn from_bytes<T: DeserializeOwned>(
+    what: &str,
+    version: u8,
+    bytes: &[u8],
+    is_sound: impl FnOnce(&T) -> bool,
+) -> Result<T> {
+    let problem = match bytes.split_first() {
+        None => "there are no bytes".to_owned(),
+        Some((found, _)) if *found != version => {
+            format!("the bytes have version {found}; must be {version}")
+        }
+        Some((_, rest)) => match postcard::take_from_bytes(rest) {
+            Ok((value, [])) if is_sound(&value) => return Ok(value),
+            _ => "the bytes are damaged".to_owned(),
+        },
+    };
+    Err(Error::Key(format!("{what}: {problem}")))
+}
 
 impl Stats {
     /// All statistics, in a compact form that does not depend on how histograms are
     /// kept in memory.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![VERSION];
-        for op in Op::ALL.map(|op| op as usize) {
-            put(&mut bytes, self.requests[op]);
-            put(&mut bytes, self.blocks[op]);
-            self.response[op].write(&mut bytes);
-        }
-        put(&mut bytes, self.times.len() as u64);
-        for times in &self.times {
-            times.write(&mut bytes);
-        }
-        put(&mut bytes, self.served);
-        put(&mut bytes, self.errors);
-        put(&mut bytes, self.passes);
-        put(&mut bytes, self.retries);
-        put(&mut bytes, self.energy_nj);
-        put(&mut bytes, self.unknown_energies);
-        put(&mut bytes, self.outstanding_ns);
-        put(&mut bytes, self.arrivals);
-        put(&mut bytes, self.found);
-        put(&mut bytes, self.most_found);
-        put(&mut bytes, self.longest_wait.is_some());
-        if let Some(wait) = &self.longest_wait {
-            put(&mut bytes, wait.queue.0);
-            put(&mut bytes, wait.arrival.0);
-            put(&mut bytes, wait.id);
-            put(&mut bytes, wait.op as u8);
-            put(&mut bytes, wait.lbn);
-            put(&mut bytes, wait.blocks);
-        }
-        put(&mut bytes, self.first_arrival.0);
-        put(&mut bytes, self.last_completion.0);
-        bytes
+        to_bytes(VERSION, self)
     }
 
     /// Reads statistics that [`Stats::to_bytes`] has written.
@@ -54,64 +50,18 @@ impl Stats {
     /// # Errors
     /// Bytes of another version, or that are damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        match bytes.split_first() {
-            Some((&VERSION, mut rest)) => read(&mut rest)
-                .filter(|stats| rest.is_empty() && is_sound(stats))
-                .ok_or_else(|| Error::Key("statistics: the bytes are damaged".to_owned())),
-            Some((version, _)) => Err(Error::Key(format!(
-                "statistics: the bytes have version {version}; must be {VERSION}"
-            ))),
-            None => Err(Error::Key("statistics: there are no bytes".to_owned())),
-        }
+        from_bytes("statistics", VERSION, bytes, is_sound)
     }
-}
-
-fn read(bytes: &mut &[u8]) -> Option<Stats> {
-    let mut stats = Stats::new();
-    for op in Op::ALL.map(|op| op as usize) {
-        stats.requests[op] = take(bytes)?;
-        stats.blocks[op] = take(bytes)?;
-        stats.response[op] = Distribution::read(bytes)?;
-    }
-    if take::<usize>(bytes)? != stats.times.len() {
-        return None;
-    }
-    for times in &mut stats.times {
-        *times = Distribution::read(bytes)?;
-    }
-    stats.served = take(bytes)?;
-    stats.errors = take(bytes)?;
-    stats.passes = take(bytes)?;
-    stats.retries = take(bytes)?;
-    stats.energy_nj = take(bytes)?;
-    stats.unknown_energies = take(bytes)?;
-    stats.outstanding_ns = take(bytes)?;
-    stats.arrivals = take(bytes)?;
-    stats.found = take(bytes)?;
-    stats.most_found = take(bytes)?;
-    if take::<u8>(bytes)? == 1 {
-        stats.longest_wait = Some(Wait {
-            queue: Nanos(take(bytes)?),
-            arrival: Nanos(take(bytes)?),
-            id: take(bytes)?,
-            op: *Op::ALL.get(take::<usize>(bytes)?)?,
-            lbn: take(bytes)?,
-            blocks: take(bytes)?,
-        });
-    }
-    stats.first_arrival = Nanos(take(bytes)?);
-    stats.last_completion = Nanos(take(bytes)?);
-    Some(stats)
 }
 
 /// Whether no distribution has more values than there were requests.
 fn is_sound(stats: &Stats) -> bool {
-    let sum = |sum: u64, requests: &u64| sum.checked_add(*requests);
-    let Some(all) = stats.requests.iter().try_fold(0, sum) else {
+    let mut requests = stats.by_op.iter().map(|of_op| of_op.requests);
+    let Some(all) = requests.try_fold(0, u64::checked_add) else {
         return false;
     };
-    let mut by_op = stats.response.iter().zip(stats.requests);
-    by_op.all(|(times, requests)| times.above_zero() <= requests)
+    stats.by_op.iter().all(|of_op| of_op.response.above_zero() <= of_op.requests)
+        && stats.times.len() == OTHERS
         && stats.times.iter().all(|times| times.above_zero() <= all)
 }
 
@@ -119,7 +69,9 @@ fn is_sound(stats: &Stats) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use sledsim_base::request::Op;
     use sledsim_base::row::{Parts, Row, Status};
+    use sledsim_base::units::Nanos;
 
     fn row() -> impl Strategy<Value = Row> {
         let times = (any::<u32>(), 0_u64..1 << 40, 0_u64..1 << 20);
@@ -180,7 +132,7 @@ mod tests {
         assert_eq!(message(&[]), "statistics: there are no bytes");
         // More values than requests.
         let mut stats = Stats::new();
-        stats.response[0].record(5);
+        stats.by_op[0].response.record(5);
         assert_eq!(message(&stats.to_bytes()), "statistics: the bytes are damaged");
     }
 }

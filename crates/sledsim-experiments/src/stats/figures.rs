@@ -4,11 +4,12 @@ use super::interval::Interval;
 use super::streaming::KINDS;
 use super::streaming::Stats;
 use super::summary::{RunReport, confidence_json, seconds};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sledsim_base::units::Nanos;
 
 /// The figures of one of several runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFigures {
     /// Requests counted.
     pub requests: u64,

@@ -48,8 +48,8 @@ impl Gathered {
 
     /// Moves all times to `stats`.
     pub fn drain(&mut self, stats: &mut Stats) {
-        for (all, times) in stats.response.iter_mut().zip(&mut self.response) {
-            all.record_all(times);
+        for (of_op, times) in stats.by_op.iter_mut().zip(&mut self.response) {
+            of_op.response.record_all(times);
             times.clear();
         }
         for (all, times) in stats.times.iter_mut().zip(&*self.times) {

@@ -10,6 +10,7 @@
 
 use super::streaming::{KINDS, Stats};
 use super::student::student_t;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::array;
 
@@ -27,7 +28,7 @@ pub(super) const FEWEST_REQUESTS: u64 = 512;
 const MOST_CORRELATED: f64 = 0.3;
 
 /// The reason why an interval is not reliable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Caution {
     /// Too few requests or batches for means to be normal.
     TooFew,
@@ -53,7 +54,7 @@ impl Caution {
 }
 
 /// A 95 % confidence interval of a mean, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Its middle: the mean over all batches, or over the means of all runs.
     pub mean: f64,

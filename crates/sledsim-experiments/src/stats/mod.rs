@@ -34,6 +34,7 @@ mod warm_up;
 
 pub(crate) use batch::described;
 pub use batch::{RowBuffer, recording_schema, row_schema};
+pub(crate) use bytes::{from_bytes, to_bytes};
 pub use demand::Demand;
 pub use figures::{RunFigures, SeedRun};
 pub use gathered::Gathered;

@@ -1,6 +1,7 @@
 //! Statistics of any number of rows, in memory that grows with the range of their times.
 
 use super::summary::times_ms;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sledsim_base::distribution::Distribution;
 use sledsim_base::error::{Error, Result};
@@ -9,7 +10,6 @@ use sledsim_base::request::Op;
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::Occupancy;
-use std::array;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::iter;
@@ -38,8 +38,17 @@ pub(super) fn times(row: &Row) -> [u64; OTHERS] {
     times
 }
 
+/// What is kept by operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct OperationStats {
+    pub requests: u64,
+    /// Blocks of requests that were served.
+    pub blocks: u64,
+    pub response: Distribution,
+}
+
 /// The request that waited longest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Wait {
     /// Its time in the queue.
     pub queue: Nanos,
@@ -64,16 +73,14 @@ impl Wait {
 /// order of the rows nor on how they were split before a [`Stats::merge`].
 /// Percentiles come from histograms, 8 KiB for each kind of time and each power
 /// of two that its values reach: at most 8 MB.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// The order of the fields is that of their bytes: see [`Stats::to_bytes`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
-    /// Response times by operation, in the order of [`Op::ALL`].
-    pub(super) response: [Distribution; Op::ALL.len()],
+    /// In the order of [`Op::ALL`].
+    pub(super) by_op: [OperationStats; Op::ALL.len()],
     /// The other [`TIMES`].
-    pub(super) times: [Distribution; OTHERS],
-    /// By operation, in the order of [`Op::ALL`].
-    pub(super) requests: [u64; Op::ALL.len()],
-    /// Blocks of requests that were served, by operation.
-    pub(super) blocks: [u64; Op::ALL.len()],
+    pub(super) times: Vec<Distribution>,
     /// Requests that met a mechanism: those with a service time.
     pub(super) served: u64,
     pub(super) errors: u64,
@@ -106,10 +113,8 @@ impl Stats {
     /// No rows yet.
     pub fn new() -> Self {
         Self {
-            response: array::from_fn(|_| Distribution::new()),
-            times: array::from_fn(|_| Distribution::new()),
-            requests: [0; Op::ALL.len()],
-            blocks: [0; Op::ALL.len()],
+            by_op: Default::default(),
+            times: vec![Distribution::new(); OTHERS],
             served: 0,
             errors: 0,
             passes: 0,
@@ -130,7 +135,7 @@ impl Stats {
     /// [`Distribution::record`] does.
     pub fn record(&mut self, row: &Row) {
         self.outstanding_ns += u128::from(row.response().0);
-        self.response[row.op as usize].record(row.response().0);
+        self.by_op[row.op as usize].response.record(row.response().0);
         for (distribution, time) in self.times.iter_mut().zip(times(row)) {
             distribution.record(time);
         }
@@ -148,9 +153,10 @@ impl Stats {
     /// Counts what [`Stats::record`] does of a row, but its times.
     #[inline]
     pub(super) fn count(&mut self, row: &Row) {
-        self.requests[row.op as usize] += 1;
+        let of_op = &mut self.by_op[row.op as usize];
+        of_op.requests += 1;
         match row.status {
-            Status::Ok => self.blocks[row.op as usize] += u64::from(row.blocks),
+            Status::Ok => of_op.blocks += u64::from(row.blocks),
             Status::Error => self.errors += 1,
         }
         self.passes += u64::from(row.passes);
@@ -183,18 +189,16 @@ impl Stats {
 
     /// Adds all rows of `other`.
     pub fn merge(&mut self, other: &Self) {
-        for (mine, theirs) in self.response.iter_mut().zip(&other.response) {
-            mine.merge(theirs);
+        for (mine, theirs) in self.by_op.iter_mut().zip(&other.by_op) {
+            mine.requests += theirs.requests;
+            mine.blocks += theirs.blocks;
+            mine.response.merge(&theirs.response);
         }
         if let Some(wait) = other.longest_wait {
             self.waited(wait);
         }
         for (mine, theirs) in self.times.iter_mut().zip(&other.times) {
             mine.merge(theirs);
-        }
-        for op in Op::ALL {
-            self.requests[op as usize] += other.requests[op as usize];
-            self.blocks[op as usize] += other.blocks[op as usize];
         }
         self.errors += other.errors;
         self.passes += other.passes;
@@ -220,11 +224,11 @@ impl Stats {
     /// Response times of one operation, or of all.
     fn response_of(&self, op: Option<Op>) -> Distribution {
         if let Some(op) = op {
-            return self.response[op as usize].clone();
+            return self.by_op[op as usize].response.clone();
         }
         let mut all = Distribution::new();
-        for one in &self.response {
-            all.merge(one);
+        for of_op in &self.by_op {
+            all.merge(&of_op.response);
         }
         all
     }
@@ -243,9 +247,9 @@ impl Stats {
     /// The sums of the times that have intervals (response, service, queue), and over how
     /// many requests each is.
     pub(super) fn sums(&self) -> [(u128, u64); KINDS.len()] {
-        let response = self.response.iter().map(Distribution::sum_ns).sum();
+        let response = self.by_op.iter().map(|of_op| of_op.response.sum_ns()).sum();
         let all = self.requests();
-        let [service, queue, ..] = &self.times;
+        let [service, queue] = [&self.times[0], &self.times[1]];
         [(response, all), (service.sum_ns(), self.served), (queue.sum_ns(), all)]
     }
 
@@ -274,7 +278,8 @@ impl Stats {
         };
         match kind.checked_sub(1) {
             None => {
-                let count = op.map_or_else(|| self.requests(), |op| self.requests[op as usize]);
+                let count =
+                    op.map_or_else(|| self.requests(), |op| self.by_op[op as usize].requests);
                 Ok(self.response_of(op).cdf_ms(count))
             }
             Some(other) if op.is_none() => Ok(self.times[other].cdf_ms(self.count_of(time))),
@@ -286,6 +291,6 @@ impl Stats {
 
     /// The number of rows recorded.
     pub fn requests(&self) -> u64 {
-        self.requests.iter().sum()
+        self.by_op.iter().map(|of_op| of_op.requests).sum()
     }
 }

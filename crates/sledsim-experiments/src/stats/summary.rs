@@ -5,6 +5,7 @@ use super::figures::{RunFigures, SeedRun, spans_of_all};
 use super::interval::{Interval, LEVEL};
 use super::streaming::KINDS;
 use super::streaming::Stats;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sledsim_base::distribution::Distribution;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
@@ -49,7 +50,7 @@ impl RunReport {
 }
 
 /// The warm-up of a run, which is not counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarmUpCut {
     /// Requests that completed and are not counted.
     pub requests: u64,
@@ -82,8 +83,8 @@ pub(super) fn confidence_json(interval: Option<Interval>) -> Value {
 pub fn summary(stats: &Stats, run: &RunReport) -> Value {
     // Divisions by zero become null: JSON has no infinity.
     let count = stats.requests();
-    let [reads, writes, flushes, trims] = stats.requests;
-    let [blocks_read, blocks_written, ..] = stats.blocks;
+    let [reads, writes, flushes, trims] = stats.by_op.each_ref().map(|of_op| of_op.requests);
+    let [blocks_read, blocks_written, ..] = stats.by_op.each_ref().map(|of_op| of_op.blocks);
     let data_requests = reads + writes;
     let (duration, active, simulated) = spans_of_all(stats, run);
     let duration_s = match count {
