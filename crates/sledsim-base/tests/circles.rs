@@ -1,4 +1,5 @@
-//! No files of a crate use each other in a circle.
+//! No files of a crate use each other in a circle, nor do its rooms: the folders and files
+//! in its root.
 //!
 //! A file uses another if a path in its code, resolved through imports and re-exports, ends
 //! at an item that the other defines. A module may use items of the modules around it; so
@@ -33,6 +34,9 @@ struct Module {
     /// The paths in its code, as written.
     paths: BTreeSet<Name>,
 }
+
+/// Imports of imports are followed so far.
+const MOST_STEPS: u32 = 50;
 
 /// The modules of a crate, by their paths.
 type Modules = BTreeMap<Name, Module>;
@@ -226,33 +230,46 @@ fn definer(modules: &Modules, from: &[String], path: &[String], steps: u32) -> O
     definer(modules, &at, rest, steps - 1)
 }
 
-/// The files that each file of a crate uses, each with one of the paths to it.
-type Uses<'a> = BTreeMap<&'a Path, BTreeMap<&'a Path, &'a Name>>;
+/// What each file or room uses, and for each the file and one of its paths to it.
+type Uses = BTreeMap<String, BTreeMap<String, String>>;
 
-fn uses(modules: &Modules) -> Uses<'_> {
-    let mut files = Uses::new();
-    for (name, module) in modules {
-        let used = files.entry(&module.file).or_default();
+/// The files of the crate in `root` and what they use; of `rooms`, the files and folders
+/// directly in `root`.
+fn uses(root: &Path, rooms: bool) -> Uses {
+    let mut modules = Modules::new();
+    read_file(Name::new(), root, &mut modules);
+    let inside = |module: &Module| module.file.strip_prefix(root).unwrap().display().to_string();
+    let place = |name: &Name, file: &str| match name.first() {
+        Some(room) if rooms => room.clone(),
+        _ => file.to_owned(),
+    };
+    let mut uses = Uses::new();
+    for (name, module) in &modules {
+        let file = inside(module);
+        let from = place(name, &file);
+        let used = uses.entry(from.clone()).or_default();
         for path in &module.paths {
-            if let Some(definer) = definer(modules, name, path, 50)
+            if let Some(definer) = definer(&modules, name, path, MOST_STEPS)
                 && !name.starts_with(&definer)
             {
-                used.insert(&modules[&definer].file, path);
+                let to = place(&definer, &inside(&modules[&definer]));
+                if to != from {
+                    used.insert(to, format!("{file} uses {}", path.join("::")));
+                }
             }
         }
-        used.remove(&*module.file);
     }
-    files
+    uses
 }
 
 /// The shortest way from `from` back to it.
-fn circle<'a>(files: &Uses<'a>, from: &'a Path) -> Vec<&'a Path> {
+fn circle<'a>(uses: &'a Uses, from: &'a str) -> Vec<&'a str> {
     let mut ways = vec![vec![from]];
     let mut seen = BTreeSet::new();
     while !ways.is_empty() {
         let mut longer = Vec::new();
         for way in ways {
-            for &next in files[way[way.len() - 1]].keys() {
+            for next in uses[way[way.len() - 1]].keys() {
                 if next == from {
                     return way;
                 }
@@ -266,29 +283,69 @@ fn circle<'a>(files: &Uses<'a>, from: &'a Path) -> Vec<&'a Path> {
     Vec::new()
 }
 
-#[test]
-fn files_form_no_circle() {
+/// The circles, each found from its least member, in words.
+fn circles(uses: &Uses) -> Vec<String> {
+    let ways = uses.keys().map(|from| circle(uses, from));
+    let least = ways.filter(|way| !way.is_empty() && way.iter().min() == way.first());
+    let in_words = |way: Vec<&str>| {
+        let next = way.iter().cycle().skip(1);
+        let steps = way.iter().zip(next).map(|(from, to)| uses[*from][*to].clone());
+        steps.collect::<Vec<_>>().join(", ")
+    };
+    least.map(in_words).collect()
+}
+
+fn crates() -> impl Iterator<Item = PathBuf> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut found = Vec::new();
-    for entry in fs::read_dir(&crates).unwrap() {
-        let root = entry.unwrap().path().join("src");
-        let mut modules = Modules::new();
-        read_file(Name::new(), &root, &mut modules);
-        let files = uses(&modules);
-        let edges: usize = files.values().map(BTreeMap::len).sum();
-        println!("{}: {} files, {} uses", root.display(), files.len(), edges);
-        for &file in files.keys() {
-            let way = circle(&files, file);
-            if !way.is_empty() && way.iter().min() == Some(&file) {
-                let next = way.iter().cycle().skip(1);
-                let uses = way.iter().zip(next).map(|(file, next)| {
-                    let path = files[file][next].join("::");
-                    format!("{} uses {path}", file.strip_prefix(&root).unwrap().display())
-                });
-                found.push(uses.collect::<Vec<_>>().join(", "));
-            }
+    fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path().join("src"))
+}
+
+#[test]
+fn neither_files_nor_rooms_form_a_circle() {
+    let uses = crates().flat_map(|root| [uses(&root, false), uses(&root, true)]);
+    let found: Vec<String> = uses.flat_map(|uses| circles(&uses)).collect();
+    assert!(found.is_empty(), "{} circles:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn folders_of_the_core_use_those_above_them_in_the_table_of_contributing() {
+    let root = crates().find(|root| root.parent().unwrap().ends_with("sledsim-core")).unwrap();
+    let text = fs::read_to_string(root.join("../../../CONTRIBUTING.md")).unwrap();
+    let table = text.split("The folders of `sledsim-core/src`").nth(1).unwrap();
+    let rows = table.lines().skip(2).take_while(|line| !line.is_empty());
+    let order: Vec<&str> =
+        rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next()).collect();
+    let mut uses = uses(&root, true);
+    uses.remove("lib.rs");
+    let rooms: BTreeSet<&str> = uses.keys().map(String::as_str).collect();
+    assert_eq!(rooms, order.iter().copied().collect());
+    for (place, room) in order.iter().enumerate() {
+        for (used, how) in &uses[*room] {
+            assert!(order[..place].contains(&used.as_str()), "{how}");
         }
     }
-    found.sort();
-    assert!(found.is_empty(), "{} circles:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn uses_are_found_through_imports_re_exports_and_macros() {
+    let root = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| fs::write(root.path().join(file), text).unwrap();
+    fs::create_dir(root.path().join("d")).unwrap();
+    write("lib.rs", "mod a; mod b; mod c; mod d; pub use b::X; pub const ROOT: u8 = 0;");
+    write(
+        "a.rs",
+        "use crate::X as Y; use crate::ROOT; fn f(y: Y) {} #[cfg(test)] mod t { use crate::c::Z; }",
+    );
+    write("b.rs", "pub struct X; fn g() { say!(\"\", super::c::Z); }");
+    write("c.rs", "pub struct Z; // crate::a::f");
+    write("d/mod.rs", "mod e; pub struct D; fn h() { e::i() }");
+    write("d/e.rs", "use super::*; pub fn i() { let d: D; }");
+    let found = uses(root.path(), false);
+    let of = |file: &str| found[file].keys().cloned().collect::<Vec<_>>().join(" ");
+    assert_eq!([of("a.rs"), of("b.rs"), of("c.rs"), of("lib.rs")], ["b.rs", "c.rs", "", ""]);
+    assert_eq!([of("d/mod.rs"), of("d/e.rs")], ["d/e.rs", ""], "modules around are free");
+    assert!(circles(&found).is_empty());
+    write("c.rs", "pub struct Z; fn h() { crate::a::f(); }");
+    let found = circles(&uses(root.path(), false));
+    assert_eq!(found, ["a.rs uses crate::X, b.rs uses super::c::Z, c.rs uses crate::a::f"]);
 }

@@ -1,3 +1,4 @@
 //! The integration tests of what all crates share, linked once.
 
+mod circles;
 mod keys;

@@ -127,3 +127,35 @@ fn as_many_ranges_as_there_may_be_are_one_batch() {
     assert!(is_good(&outcome));
     assert_eq!(bench.rows().len(), lbns.len());
 }
+
+/// A command that is refused ends its batch: the others are aborted, each once, and the next
+/// begins another.
+#[test]
+fn a_refused_command_ends_its_batch() {
+    let bench = sled();
+    let client = bench.client();
+    let _ = bench.device.units[0].change(|settings| settings.batch_by_group = true);
+    let lbns = parallel(4);
+    let grouped = |_: usize, cdb: &mut [u8]| cdb[14] = 3;
+    for refused in [cdb(0x88, 0, 0), cdb(0x88, u64::MAX, 1)] {
+        let mut refused = refused;
+        refused[14] = 3;
+        let outcomes = start_all(&client, &lbns, grouped);
+        let refused = client.ask(&refused, &[]);
+        for outcome in &outcomes {
+            let outcome = wait(outcome);
+            assert_eq!(outcome.status, Status::CheckCondition);
+            assert_eq!(
+                (outcome.sense[2], outcome.sense[12], outcome.sense[13]),
+                (0x0b, 0x2f, 0x02)
+            );
+        }
+        assert!([0x24, 0x21].contains(&refused.sense[12]));
+        assert!(outcomes.iter().all(|one| one.recv().is_err()));
+        assert!(!client.0.is_stalled() && bench.rows().is_empty());
+    }
+    let outcomes = start_all(&client, &lbns, grouped);
+    client.0.abandon_batches();
+    assert!(outcomes.iter().all(|one| wait(one).sense[12..14] == [0x2f, 0x02]));
+    assert!(!client.0.is_stalled());
+}
