@@ -1,17 +1,31 @@
 //! Contents of a leaf: a token per block in addition to the times of a device.
+//!
+//! In reading order:
+//! - `survival`: what of the writes survives a power failure;
+//! - `promised`: as a host may assume it;
+//! - `on_media`: as the leaf has written it, pass by pass.
 
-use super::media_record::{MediaRecord, PowerFailure, Waiting};
+mod on_media;
+
+mod promised;
+
+mod survival;
+
+use super::media_record::PowerFailure;
 use super::token_table::TokenTable;
 use crate::model::Background;
 use crate::model::contents::Contents;
 use crate::model::links::Links;
 use crate::model::mechanism::Mechanism;
 use crate::model::{CompletionQueue, CompletionSink, Model, Report, Rest};
+use on_media::OnMedia;
+use promised::Promised;
 use sledsim_base::random::Stream;
-use sledsim_base::request::{Extent, Extents, Flags, Op, Request, lbns};
+use sledsim_base::request::{Extents, Flags, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use std::collections::BTreeMap;
+use survival::{Entry, Survival, WriteLog};
 
 /// Builds the timing model of a leaf, again after each power failure.
 pub type Build = Box<dyn Fn() -> Box<dyn Model> + Send>;
@@ -38,70 +52,33 @@ pub type Build = Box<dyn Fn() -> Box<dyn Model> + Send>;
 pub struct ContentTracker {
     build: Build,
     leaf: Box<dyn Model>,
-    /// Whether it reports writes before they are on the media.
-    volatile: bool,
     /// The tokens of the blocks at power-on, and now.
     media: TokenTable,
     now: TokenTable,
     /// The tokens of the next write.
     staged: Vec<u64>,
-    /// Writes and flushes since power-on, in the order of arrival.
-    log: Vec<Entry>,
-    /// Reads under way, with the tokens of their blocks at arrival; log indices of
-    /// writes and flushes under way.
+    log: WriteLog,
+    /// Reads under way, with the tokens of their blocks at arrival.
     reading: BTreeMap<u64, (Extents, Vec<u64>)>,
-    writing: BTreeMap<u64, usize>,
     /// The tokens that completed reads returned, until they are taken.
     returned: BTreeMap<u64, Vec<u64>>,
     /// Announced completions: id, and number of the announcement.
     announced: CompletionQueue<(u64, u64)>,
     coin: Stream,
-    /// The media by the passes of the leaf; without it, as a host may assume them.
-    record: Option<MediaRecord>,
-}
-
-/// A write, or a flush, which has no extents.
-struct Entry {
-    arrival: Nanos,
-    /// Time and number of the announcement.
-    completion: Option<(Nanos, u64)>,
-    fua: bool,
-    extents: Extents,
-    tokens: Vec<u64>,
-    /// Blocks that the leaf has shown to be written.
-    shown: u32,
-}
-
-impl Entry {
-    fn waiting(&self) -> Waiting<'_> {
-        Waiting { extents: &self.extents, tokens: &self.tokens }
-    }
+    survival: Box<dyn Survival>,
 }
 
 /// Records the completions that the leaf announces, and forwards them.
 struct ForwardingSink<'a> {
     announced: &'a mut CompletionQueue<(u64, u64)>,
-    log: &'a mut [Entry],
-    writing: &'a BTreeMap<u64, usize>,
-    record: Option<&'a mut MediaRecord>,
-    volatile: bool,
+    log: &'a mut WriteLog,
+    survival: &'a mut dyn Survival,
     above: &'a mut dyn CompletionSink,
 }
 
 impl CompletionSink for ForwardingSink<'_> {
     fn done(&mut self, row: &Row) {
-        if let Some(record) = &mut self.record {
-            take_shown(record, self.log, self.writing);
-            if let Some(index) = self.writing.get(&row.id).filter(|_| row.status == Status::Ok) {
-                let entry = &self.log[*index];
-                let held = self.volatile && entry.shown == 0;
-                match entry.shown < entry.tokens.len() as u32 {
-                    true if held => record.hold(&entry.waiting()),
-                    true => record.land(&entry.waiting(), row.completion),
-                    false => {}
-                }
-            }
-        }
+        self.survival.announced(row, self.log);
         // A failed request does not complete here; its blocks may be old or new.
         if row.status == Status::Ok {
             let number = self.announced.announced();
@@ -119,30 +96,30 @@ impl ContentTracker {
     /// Tracks the leaf that `build` makes; `volatile` if it may report writes
     /// before they are on the media.
     pub fn new(volatile: bool, build: Build) -> Self {
-        Self {
-            leaf: build(),
-            build,
-            volatile,
-            media: TokenTable::default(),
-            now: TokenTable::default(),
-            staged: Vec::new(),
-            log: Vec::new(),
-            reading: BTreeMap::new(),
-            writing: BTreeMap::new(),
-            returned: BTreeMap::new(),
-            announced: CompletionQueue::default(),
-            coin: Stream::new(0, "keeper"),
-            record: None,
-        }
+        Self::with(Box::new(Promised { volatile }), build)
     }
 
     /// Tracks the media of the leaf that `build` makes, pass by pass.
     pub fn on_media(volatile: bool, build: Build, failure: PowerFailure) -> Self {
-        let mut tracker = Self::new(volatile, build);
-        let record = MediaRecord::new(failure);
-        record.watch(&mut *tracker.leaf);
-        tracker.record = Some(record);
-        tracker
+        Self::with(Box::new(OnMedia::new(volatile, failure)), build)
+    }
+
+    fn with(survival: Box<dyn Survival>, build: Build) -> Self {
+        let mut leaf = build();
+        survival.watch(&mut *leaf);
+        Self {
+            leaf,
+            build,
+            media: TokenTable::default(),
+            now: TokenTable::default(),
+            staged: Vec::new(),
+            log: WriteLog::default(),
+            reading: BTreeMap::new(),
+            returned: BTreeMap::new(),
+            announced: CompletionQueue::default(),
+            coin: Stream::new(0, "keeper"),
+            survival,
+        }
     }
 
     /// The leaf, and the sink through which it announces completions to `above`.
@@ -153,9 +130,7 @@ impl ContentTracker {
         let sink = ForwardingSink {
             announced: &mut self.announced,
             log: &mut self.log,
-            writing: &self.writing,
-            record: self.record.as_mut(),
-            volatile: self.volatile,
+            survival: &mut *self.survival,
             above,
         };
         (&mut *self.leaf, sink)
@@ -176,8 +151,8 @@ impl ContentTracker {
         let Some((at, (id, number))) = self.announced.pop_through(until) else {
             return false;
         };
-        if let Some(index) = self.writing.remove(&id) {
-            let entry = &mut self.log[index];
+        if let Some(index) = self.log.under_way.remove(&id) {
+            let entry = &mut self.log.entries[index];
             entry.completion = Some((at, number));
             for (lbn, token) in lbns(&entry.extents).zip(&entry.tokens) {
                 self.now.set(lbn, *token);
@@ -192,63 +167,6 @@ impl ContentTracker {
             self.returned.insert(id, tokens);
         }
         true
-    }
-
-    /// The token on the media of every block written since power-on, if power fails
-    /// at `at`.
-    fn survivors(&self, at: Nanos, chance: &mut Stream) -> BTreeMap<u64, u64> {
-        let arrived = self.log.iter().filter(|entry| entry.arrival <= at);
-        let (mut complete, mut under_way): (Vec<&Entry>, Vec<&Entry>) =
-            arrived.partition(|entry| entry.completion.is_some_and(|(end, _)| end <= at));
-        complete.sort_by_key(|entry| entry.completion);
-        // The versions that may be on the media, with their completions.
-        let mut versions: BTreeMap<u64, Vec<(Nanos, u64)>> = BTreeMap::new();
-        for entry in complete {
-            let end = entry.completion.map_or(Nanos::ZERO, |(end, _)| end);
-            for (lbn, token) in lbns(&entry.extents).zip(&entry.tokens) {
-                let media = self.media.get(lbn);
-                let block_versions =
-                    (versions.entry(lbn)).or_insert_with(|| vec![(Nanos::ZERO, media)]);
-                if entry.fua || !self.volatile {
-                    block_versions.clear();
-                }
-                block_versions.push((end, *token));
-            }
-            if entry.extents.is_empty() {
-                for block_versions in versions.values_mut() {
-                    let durable = block_versions.iter().rposition(|(end, _)| *end <= entry.arrival);
-                    block_versions.drain(..durable.unwrap_or(0));
-                }
-            }
-        }
-        let mut media: BTreeMap<u64, u64> = versions
-            .into_iter()
-            .map(|(lbn, block_versions)| {
-                (lbn, block_versions[chance.below(block_versions.len() as u64) as usize].1)
-            })
-            .collect();
-        // The device may have served the requests under way in any order.
-        for last in (1..under_way.len()).rev() {
-            under_way.swap(last, chance.below(last as u64 + 1) as usize);
-        }
-        for entry in under_way {
-            let blocks = entry.tokens.len() as u64;
-            let (first, end) = match chance.below(4) {
-                0 => (0, 0),
-                1 => (0, blocks),
-                // A prefix.
-                2 => (0, chance.below(blocks + 1)),
-                _ => (blocks, blocks),
-            };
-            for (index, (lbn, token)) in lbns(&entry.extents).zip(&entry.tokens).enumerate() {
-                let index = index as u64;
-                let at_random = first == blocks && chance.chance(0.5);
-                if (first..end).contains(&index) || at_random {
-                    media.insert(lbn, *token);
-                }
-            }
-        }
-        media
     }
 }
 
@@ -270,8 +188,8 @@ impl Model for ContentTracker {
                 self.reading.insert(request.id, reading);
             }
             Op::Write | Op::Flush => {
-                self.writing.insert(request.id, self.log.len());
-                self.log.push(Entry {
+                self.log.under_way.insert(request.id, self.log.entries.len());
+                self.log.entries.push(Entry {
                     arrival: request.arrival,
                     completion: None,
                     fua: request.flags.contains(Flags::FUA),
@@ -337,64 +255,30 @@ impl Contents for ContentTracker {
 
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
         self.settle(Nanos::MAX);
-        let survivors = match &mut self.record {
-            None => self.survivors(at, chance),
-            Some(record) => {
-                take_shown(record, &mut self.log, &self.writing);
-                record.lose_power(at, &mut self.media);
-                if record.failure.forgets {
-                    self.now = TokenTable::default();
-                }
-                BTreeMap::new()
-            }
-        };
+        self.survival.lose_power(at, &mut self.log, &mut self.media, chance);
+        if self.survival.forgets() {
+            self.now = TokenTable::default();
+        }
         // Includes writes that are undone.
-        let touched: Vec<u64> = (self.log.iter()).flat_map(|entry| lbns(&entry.extents)).collect();
-        for lbn in touched {
-            if let Some(token) = survivors.get(&lbn) {
-                self.media.set(lbn, *token);
-            }
+        for lbn in self.log.entries.iter().flat_map(|entry| lbns(&entry.extents)) {
             self.now.set(lbn, self.media.get(lbn));
         }
         self.staged.clear();
-        self.log.clear();
+        self.log = WriteLog::default();
         self.reading.clear();
-        self.writing.clear();
         self.returned.clear();
         self.announced = CompletionQueue::default();
         self.coin = Stream::new(chance.u64(), "keeper");
         self.leaf = (self.build)();
-        if let Some(record) = &self.record {
-            record.watch(&mut *self.leaf);
-        }
+        self.survival.watch(&mut *self.leaf);
     }
 
     fn recover_until(&mut self, at: Nanos, until: Nanos) -> Option<Nanos> {
-        let startup = self.record.as_ref().map_or(Nanos::ZERO, |record| record.failure.startup);
-        Some(at + startup).filter(|ready| self.record.is_none() || *ready <= until)
+        self.survival.recovered(at, until)
     }
 
     fn token(&mut self, lbn: u64) -> u64 {
         self.settle(Nanos::MAX);
         self.current_token(lbn)
-    }
-}
-
-/// Takes the writes to the media that the leaf has shown.
-fn take_shown(record: &mut MediaRecord, log: &mut [Entry], writing: &BTreeMap<u64, usize>) {
-    let mut covered: Vec<usize> = Vec::new();
-    let covers = |index: &usize, lbn: u64, by: Nanos| {
-        let entry = &log[*index];
-        let has = |extent: &Extent| (extent.lbn..extent.end()).contains(&lbn);
-        entry.arrival <= by && entry.extents.iter().any(has)
-    };
-    record.take_shown(
-        |id| writing.get(&id).copied(),
-        |lbn, by| writing.values().copied().find(|index| covers(index, lbn, by)),
-        |index| log[index].waiting(),
-        |index| covered.push(index),
-    );
-    for index in covered {
-        log[index].shown += 1;
     }
 }
