@@ -7,7 +7,6 @@
 //! - [`error`]: the error type of all crates.
 //! - [`keys`]: strict reading of TOML keys, with file and line in every error.
 //! - [`labels`]: a name with settings in one word, `fcfs(host=c_look)`.
-//! - [`json`]: TOML values as JSON.
 //! - [`registry`]: entries of one kind, found by name.
 //! - [`random`]: independent, reproducible random streams.
 //! - [`divisor`]: division by a number that does not change.
@@ -28,8 +27,6 @@ pub mod error;
 pub mod keys;
 
 pub mod labels;
-
-pub mod json;
 
 pub mod registry;
 

@@ -4,8 +4,7 @@ use crate::replay::{By, Measured, TraceSource, TraceSpec, trace_path};
 use crate::stats::WarmUp;
 use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
-use sledsim_base::json::to_json;
-use sledsim_base::keys::Keys;
+use sledsim_base::keys::{Keys, Serialized};
 use sledsim_base::progress::Progress;
 use sledsim_core::catalog::Override;
 use sledsim_core::engine::Limits;
@@ -183,7 +182,7 @@ impl Load {
     /// The keys of a trace as they were given.
     pub fn trace_keys(&self) -> Map<String, Value> {
         let given = self.given.entries();
-        (given.map(|(key, value, ..)| (key.to_owned(), to_json(value)))).collect()
+        (given.map(|(key, value, ..)| (key.to_owned(), json!(Serialized(value))))).collect()
     }
 
     /// Whether it needs the number of blocks of the device.
@@ -389,7 +388,7 @@ pub fn show(name: &str) -> Result<Value> {
     Load::workload(name, Keys::empty(name))?;
     let mut parameters = Map::new();
     for (key, value, source, origin) in keys.entries() {
-        let entry = json!({ "value": to_json(value), "source": source, "origin": origin });
+        let entry = json!({ "value": Serialized(value), "source": source, "origin": origin });
         parameters.insert(key.to_owned(), entry);
     }
     Ok(json!({

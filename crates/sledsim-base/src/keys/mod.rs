@@ -14,7 +14,8 @@
 //! - `refusals`: errors about wrong values and unknown keys.
 //! - `names`: similar names and synonyms for hints.
 //! - `units`: unit suffixes of key names;
-//! - `text`: text of files and of messages.
+//! - `text`: text of files and of messages;
+//! - `serialized`: values of keys for serde.
 
 mod toml;
 
@@ -34,8 +35,11 @@ mod units;
 
 mod text;
 
+mod serialized;
+
 pub use names::{did_you_mean, nearest};
 pub use range::Range;
+pub use serialized::Serialized;
 
 use crate::error::{Origin, Result};
 use toml_edit::Value;

@@ -21,8 +21,7 @@ use crate::model::torn_blocks::TornBlocks;
 use crate::queueing::schedulers::{Scheduler, SchedulerSpec};
 use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
-use sledsim_base::json::to_json;
-use sledsim_base::keys::Keys;
+use sledsim_base::keys::{Keys, Serialized};
 use sledsim_base::progress::Progress;
 use sledsim_base::registry::Registry;
 use sledsim_base::units::Nanos;
@@ -476,7 +475,7 @@ impl Device {
     pub fn show(&self) -> Value {
         let mut parameters = Map::new();
         for (key, value, source, origin) in self.keys.entries() {
-            let entry = json!({ "value": to_json(value), "source": source, "origin": origin });
+            let entry = json!({ "value": Serialized(value), "source": source, "origin": origin });
             parameters.insert(key.to_owned(), entry);
         }
         json!({
