@@ -208,12 +208,37 @@ def test_the_order_of_completion_does_not_matter(
             for task in order:
                 made = outcomes[task.index]
                 assert not isinstance(made, str)
-                # Through text, as for another process.
-                merge.add(task.index, made[0], json.dumps(json.loads(made[1])))
+                merge.add(task.index, *pickle.loads(pickle.dumps(made)))
             merged = merge.finish(None)
             found.append((merged["document"], merged["statistics"].cdf("response_time", None)))
     assert len(tasks) >= 6
     assert found[0] == found[1] == found[2]
+
+
+def test_facts_of_another_version_or_device_are_refused(tmp_path: Path) -> None:
+    """The message says which version is read."""
+    load = ss.read_trace(msr(tmp_path / "many.csv"), trace_device="all")
+    with split(load, (600.0, 0.0)) as parts:
+        task, *_ = _tasks(ss.device("g2"), "fcfs", parts)
+        made = _run_part(task)
+        assert not isinstance(made, str)
+        statistics, facts = made
+        merge = _core.Parts(ss.device("g2")._core, "fcfs")
+        merge.expect(parts.text)
+        problems = {
+            b"": "there are no bytes",
+            b"\x09" + facts[1:]: "the bytes have version 9; must be 1",
+            facts[:-1]: "the bytes are damaged",
+            facts + b"\x00": "the bytes are damaged",
+        }
+        for given, problem in problems.items():
+            with pytest.raises(ss.SledsimError, match=f"the facts of a part: {problem}"):
+                merge.add(task.index, statistics, given)
+        other = _core.Parts(ss.device("mcd")._core, "fcfs")
+        other.expect(parts.text)
+        with pytest.raises(ss.SledsimError, match="the bytes are damaged"):
+            other.add(task.index, statistics, facts)
+        merge.add(task.index, statistics, facts)
 
 
 def test_a_trace_without_devices_is_one_part() -> None:
