@@ -15,7 +15,7 @@ pub fn parquet(data: &[u8], path: &Path) {
         max_units: InfoSpec::MIN_UNITS,
         ..InfoSpec::new(path)
     };
-    let read = || spec.read(&mut |_| Ok(())).map(|info| info.to_string());
+    let read = || spec.read(&mut |_| Ok(())).map(|info| format!("{info:?}"));
     match (read(), read()) {
         (Ok(first), Ok(second)) => assert_eq!(first, second),
         (Err(first), Err(second)) => {

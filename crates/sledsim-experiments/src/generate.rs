@@ -101,7 +101,7 @@ pub fn generate(
             _ => None,
         },
         "workload": facts,
-        "lost_fields": output::lost_fields(&lost),
+        "lost_fields": lost,
     }))
 }
 

@@ -1,15 +1,26 @@
 //! Statistics of the requests of a load.
 
 use crate::load::Load;
+use serde::Serialize;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::model::Source;
+use sledsim_traces::info::StreamInfo;
 use sledsim_traces::{InfoSpec, Record};
 
 /// The number of requests between two calls of `check`.
 const CHECK_EVERY: u64 = 4096;
+
+/// Statistics of the requests of a load.
+#[derive(Serialize)]
+struct LoadInfo {
+    workload: Value,
+    blocks: u64,
+    #[serde(flatten)]
+    requests: StreamInfo,
+}
 
 /// Statistics of the requests of `load` on `blocks` blocks, as
 /// [`InfoSpec::read`] returns for a trace; the key `streams` replaces `devices`.
@@ -26,15 +37,13 @@ pub fn load_info(
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Value> {
     let mut source = load.source(blocks, check)?;
-    let mut facts = json!({ "workload": load.to_json(&*source), "blocks": blocks });
     let mut spec = spec.clone();
     if spec.interleave_blocks.is_none() {
-        let kib = interleave_kib(&facts["workload"]);
+        let kib = interleave_kib(&load.to_json(&*source));
         spec.interleave_blocks = (kib > 0.0).then_some((kib * 1024.0) as u64 / BLOCK_BYTES);
     }
-    spec.describe(&mut facts, |record| take_all(&mut *source, record, check))?;
-    facts["workload"] = load.to_json(&*source);
-    Ok(facts)
+    let requests = spec.describe(|record| take_all(&mut *source, record, check))?;
+    Ok(json!(LoadInfo { workload: load.to_json(&*source), blocks, requests }))
 }
 
 /// The interleave factor of a load; the largest of its parts.

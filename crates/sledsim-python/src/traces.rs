@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::error::to_python;
 use crate::simulation::Load;
 use pyo3::prelude::*;
+use serde_json::json;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;
 use sledsim_base::units::Nanos;
@@ -126,7 +127,7 @@ pub(crate) fn trace_info(
     let info =
         detached(py, Some(&path), || spec.read(&mut |at: Reading| check.report(at.bytes, at.of)));
     match info {
-        Ok(info) => Ok(info.to_string()),
+        Ok(info) => Ok(json!(info).to_string()),
         Err(error) => Err(check.exception(error)),
     }
 }
@@ -193,7 +194,7 @@ pub(crate) fn trace_convert(
     let report =
         detached(py, file, || spec.convert(&mut |at: Reading| check.report(at.bytes, at.of)));
     match report {
-        Ok(report) => Ok(report.to_string()),
+        Ok(report) => Ok(json!(report).to_string()),
         Err(error) => Err(check.exception(error)),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::containers;
 use super::formats::{csv, oracle_general};
-use super::input::Input;
+use super::input::{Compression, Input};
 use super::unit_doubts::{self, Trust, UnitDoubt};
 use crate::columns::{Columns, Role};
 use crate::completions::Arrivals;
@@ -12,7 +12,7 @@ use crate::plausible;
 use crate::reader::Reader;
 use crate::record::Record;
 use crate::supply::Supply;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::{Error, Result};
 use std::io::Read;
 use std::path::Path;
@@ -20,9 +20,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How the format of a trace was determined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ChosenBy {
     /// The key `trace_format` names it.
+    #[serde(rename = "trace_format")]
     Key,
     /// The content fits no other format.
     Content,
@@ -31,18 +33,6 @@ pub enum ChosenBy {
     /// The content fits several formats equally well; the file name ends as
     /// this one's.
     Ending,
-}
-
-impl ChosenBy {
-    /// The name used in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Key => "trace_format",
-            Self::Content => "content",
-            Self::Plausibility => "plausibility",
-            Self::Ending => "ending",
-        }
-    }
 }
 
 impl Format {
@@ -101,6 +91,21 @@ fn without_effect(format: &Format, options: &Options) -> Option<String> {
     Some(format!("{key}: has no effect with trace_format = \"{name}\", only with {formats}"))
 }
 
+/// The file of a trace and its format, for results.
+#[derive(Clone, Debug, Serialize)]
+pub struct TraceFile {
+    /// The path as given.
+    pub path: String,
+    /// The name of the format.
+    pub format: &'static str,
+    /// How it was determined.
+    pub format_from: ChosenBy,
+    /// The names of other formats that fit.
+    pub format_others: Vec<&'static str>,
+    /// The name of its compression.
+    pub compression: &'static str,
+}
+
 /// The format of a trace, and how it was determined.
 pub struct ResolvedFormat {
     pub format: Format,
@@ -140,12 +145,15 @@ impl ResolvedFormat {
         Ok((found, input))
     }
 
-    /// Adds the doubts about units to the facts of a trace.
-    pub fn add_doubts(&self, facts: &mut Value) {
-        let doubts = self.doubts.iter().map(|doubt| {
-            json!({ "key": doubt.key, "unit": doubt.unit, "likelier": doubt.likelier, "text": doubt.text() })
-        });
-        facts["unit_doubts"] = doubts.collect();
+    /// The format of the file at `path`, for results.
+    pub fn file(&self, path: &Path, compression: Compression) -> TraceFile {
+        TraceFile {
+            path: path.display().to_string(),
+            format: self.format.name,
+            format_from: self.chosen_by,
+            format_others: self.others.clone(),
+            compression: compression.name(),
+        }
     }
 
     /// Adds to an error of the reader the format used and the other formats

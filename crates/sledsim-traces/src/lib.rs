@@ -34,7 +34,7 @@
 //! - `sorted`: records sorted within a window.
 //! - [`records`]: the records of the selected devices.
 //! - `progress`: the progress of a reading.
-//! - `info`: statistics of a trace.
+//! - [`info`]: statistics of a trace.
 //! - [`writers`]: the writers, one file per format.
 //! - [`convert`]: converts, merges, cuts and samples traces.
 
@@ -97,22 +97,22 @@ pub mod records;
 
 mod progress;
 
-mod info;
+pub mod info;
 
 pub mod writers;
 
 pub mod convert;
 
-pub use convert::{ConvertSpec, Sample};
-pub use detect::ChosenBy;
+pub use convert::{Conversion, ConvertSpec, Sample};
+pub use detect::{ChosenBy, TraceFile};
 pub use format::{BlkAction, Clock, Format, Formats, Options};
 pub use formats::FORMATS;
-pub use info::{InfoSpec, trace_info};
+pub use info::{InfoSpec, TraceInfo, trace_info};
 pub use input::{Compression, Input, ReadCounter};
 pub use progress::Reading;
 pub use reader::Reader;
 pub use record::{END_BYTES, LATEST_NS, Record};
 pub use shared_file::SharedFile;
 pub use supply::{MOST_KEPT_BYTES, STANDARD_INPUT, Supply};
-pub use unit_doubts::Trust;
+pub use unit_doubts::{Trust, UnitDoubt};
 pub use units::GivenUnits;

@@ -8,7 +8,7 @@ use crate::input::Compression;
 use crate::reader::Reader;
 use crate::record::Record;
 use crate::supply::Supply;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::units::Nanos;
@@ -226,13 +226,13 @@ impl Records {
         label(&*self.reader, device)
     }
 
-    /// The devices seen so far: number, label (a number if the file has
-    /// numbers), requests read, and whether they are selected.
-    pub fn devices(&self) -> impl Iterator<Item = (u32, Value, u64, bool)> {
+    /// The devices seen so far: number, label, requests read, and whether they
+    /// are selected.
+    pub fn devices(&self) -> impl Iterator<Item = (u32, DeviceLabel, u64, bool)> {
         self.seen.iter().map(|(device, seen)| {
             let label = match self.reader.device_name(*device) {
-                Some(name) => json!(name),
-                None => json!(device),
+                Some(name) => DeviceLabel::Name(name.to_owned()),
+                None => DeviceLabel::Number(*device),
             };
             let more = match self.last {
                 Some((last, _)) if last == *device => self.of_last,
@@ -282,17 +282,27 @@ impl Records {
     }
 }
 
+/// The name of a device, or its number if the file has numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum DeviceLabel {
+    /// Its name.
+    Name(String),
+    /// Its number.
+    Number(u32),
+}
+
 /// The counts of records that are not replayed, for results.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Skipped {
     /// [`Reader::not_requests`].
     pub not_requests: u64,
     /// [`Reader::empty`].
-    pub empty: u64,
+    pub empty_requests: u64,
     /// [`Reader::rounded`].
-    pub rounded: u64,
+    pub times_rounded: u64,
     /// [`Reader::glitches`].
-    pub glitches: u64,
+    pub glitches_dropped: u64,
     /// The position of the first glitch.
     pub first_glitch: Option<String>,
 }
@@ -300,23 +310,14 @@ pub struct Skipped {
 impl Skipped {
     /// The counts of a reader so far.
     pub fn of(reader: &dyn Reader) -> Self {
-        let (glitches, first) = reader.glitches();
+        let (glitches_dropped, first) = reader.glitches();
         Self {
             not_requests: reader.not_requests(),
-            empty: reader.empty(),
-            rounded: reader.rounded(),
-            glitches,
+            empty_requests: reader.empty(),
+            times_rounded: reader.rounded(),
+            glitches_dropped,
             first_glitch: first.map(str::to_owned),
         }
-    }
-
-    /// Adds its keys to a document.
-    pub fn add_to(&self, facts: &mut Value) {
-        facts["not_requests"] = json!(self.not_requests);
-        facts["empty_requests"] = json!(self.empty);
-        facts["times_rounded"] = json!(self.rounded);
-        facts["glitches_dropped"] = json!(self.glitches);
-        facts["first_glitch"] = json!(self.first_glitch);
     }
 }
 

@@ -6,10 +6,11 @@
 
 use crate::record::Record;
 use crate::units::{B, BLOCKS, GivenUnits, MS, NS, S, US, Unit};
+use serde::Serialize;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
 /// A unit that makes more sense than the one read in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnitDoubt {
     /// The key that names the unit, of [`GivenUnits::KEYS`].
     pub key: &'static str,
@@ -17,17 +18,8 @@ pub struct UnitDoubt {
     pub unit: String,
     /// The unit that makes more sense.
     pub likelier: &'static str,
-    /// What is odd about the unit read in.
-    pub why: String,
-}
-
-impl UnitDoubt {
     /// The doubt in a sentence.
-    pub fn text(&self) -> String {
-        let what = self.key.trim_end_matches("_unit");
-        let (unit, likelier, why) = (&self.unit, self.likelier, &self.why);
-        format!("each {what} was read in {unit}, but may be in {likelier}: {why}")
-    }
+    pub text: String,
 }
 
 /// How the units are known.
@@ -69,11 +61,11 @@ pub fn doubts(records: &[Record], units: &[Unit; 3], trust: Trust, rounded: u64)
     let times = of_times(records, &units[0], trust, rounded);
     let mut found: Vec<_> = times.map(|found| (0, found)).into_iter().collect();
     found.extend(of_bytes(records, &units[1], &units[2]));
-    let doubt = |(index, (likelier, why)): (usize, (&'static str, String))| UnitDoubt {
-        key: GivenUnits::KEYS[index],
-        unit: units[index].name.clone().into_owned(),
-        likelier,
-        why,
+    let doubt = |(index, (likelier, why)): (usize, (&'static str, String))| {
+        let (key, unit) = (GivenUnits::KEYS[index], units[index].name.clone().into_owned());
+        let what = key.trim_end_matches("_unit");
+        let text = format!("each {what} was read in {unit}, but may be in {likelier}: {why}");
+        UnitDoubt { key, unit, likelier, text }
     };
     found.into_iter().map(doubt).collect()
 }

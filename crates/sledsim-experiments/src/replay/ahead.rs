@@ -1,11 +1,10 @@
 //! Requests of a trace, read ahead in blocks.
 
 use super::feed::{Feed, Placed};
-use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
-use sledsim_traces::records::{DeviceSelection, Skipped};
+use sledsim_traces::records::{DeviceLabel, DeviceSelection, Skipped};
 
 /// The most requests read ahead.
 const MOST: usize = 64;
@@ -117,7 +116,7 @@ impl Ahead {
 
     /// The devices up to the current request: number, label, requests, and whether they
     /// are selected.
-    pub fn devices(&self) -> impl Iterator<Item = (u32, Value, u64, bool)> {
+    pub fn devices(&self) -> impl Iterator<Item = (u32, DeviceLabel, u64, bool)> {
         let devices = self.feed.records.devices();
         devices.filter_map(|(device, label, requests, wanted)| {
             let rest = self.rest().iter();
@@ -131,8 +130,8 @@ impl Ahead {
     pub fn skipped(&self) -> Skipped {
         let skipped = self.feed.records.skipped();
         match self.passed_over[..self.end].get(self.at) {
-            Some(&[not_requests, empty, rounded]) => {
-                Skipped { not_requests, empty, rounded, ..skipped }
+            Some(&[not_requests, empty_requests, times_rounded]) => {
+                Skipped { not_requests, empty_requests, times_rounded, ..skipped }
             }
             None => skipped,
         }

@@ -7,14 +7,15 @@ use super::feed::{CHECK_EVERY, Feed, Placed};
 use super::footprint::Footprint;
 use super::mapping::{Address, MappedRequest, Mapping, Spans};
 use super::spec::{BLK_ACTIONS, DependsOn, NOT_BEGUN, ORIGINS, TraceSpec};
+use serde::Serialize;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::{Extent, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::source::Source;
-use sledsim_traces::records::{DeviceSelection, Records, Step};
-use sledsim_traces::{Clock, Record};
+use sledsim_traces::records::{DeviceSelection, Records, Skipped, Step};
+use sledsim_traces::{Clock, Record, TraceFile, UnitDoubt};
 use std::collections::BTreeMap;
 
 impl TraceSpec {
@@ -172,6 +173,19 @@ pub struct TraceSource {
     measured: Vec<Measured>,
 }
 
+/// The keys in effect and the counts of a replay.
+#[derive(Serialize)]
+struct Facts<'a> {
+    workload: &'static str,
+    #[serde(flatten)]
+    file: TraceFile,
+    #[serde(flatten)]
+    replay: Value,
+    #[serde(flatten)]
+    skipped: Skipped,
+    unit_doubts: &'a [UnitDoubt],
+}
+
 /// The measured times of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
@@ -202,7 +216,7 @@ impl TraceSource {
             (DeviceSelection::All, _) => json!("all"),
             (DeviceSelection::Separate, _) => json!("separate"),
             _ => (devices.iter().find(|(.., wanted)| *wanted))
-                .map_or(Value::Null, |(_, label, ..)| label.clone()),
+                .map_or(Value::Null, |(_, label, ..)| json!(label)),
         };
         let devices: Vec<Value> = (devices.into_iter())
             .map(|(device, label, requests, wanted)| {
@@ -210,13 +224,7 @@ impl TraceSource {
                 json!({ "device": label, "requests": requests, "first_block": first_block })
             })
             .collect();
-        let mut facts = json!({
-            "workload": "trace",
-            "path": spec.supply.path().display().to_string(),
-            "format": records.found.format.name,
-            "format_from": records.found.chosen_by.name(),
-            "format_others": records.found.others,
-            "compression": records.compression.name(),
+        let replay = json!({
             "requests": self.taken,
             "trace_device": chosen,
             "devices": devices,
@@ -237,8 +245,13 @@ impl TraceSource {
             "sorted": sorted,
             "sorted_most_ms": most_late.ms(),
         });
-        ahead.skipped().add_to(&mut facts);
-        records.found.add_doubts(&mut facts);
+        let mut facts = json!(Facts {
+            workload: "trace",
+            file: records.found.file(spec.supply.path(), records.compression),
+            replay,
+            skipped: ahead.skipped(),
+            unit_doubts: &records.found.doubts,
+        });
         if let Some(compact) = feed.mapping.compact() {
             facts["touched_blocks"] = json!(compact.blocks);
             facts["touched_extents"] = json!(compact.extents());

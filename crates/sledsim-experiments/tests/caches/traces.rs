@@ -1,5 +1,6 @@
 //! Hits of caches with traces.
 
+use serde_json::json;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::{Stream, Zipf};
 use sledsim_core::compose::caches::PolicySpec;
@@ -66,7 +67,7 @@ fn hits_of_lru_match_the_reuse_analysis() {
         .collect();
     let (_folder, path) = trace(&lines);
     let info = InfoSpec { format: ascii(), picture: true, ..InfoSpec::new(&path) };
-    let info = info.read(&mut |_| Ok(())).unwrap();
+    let info = json!(info.read(&mut |_| Ok(())).unwrap());
     assert_eq!(info["reuse"]["exact"], true);
     let curve = info["lru_curve"].as_array().unwrap();
     let sizes: Vec<u64> = (curve.iter()).map(|point| point[0].as_u64().unwrap() / 4096).collect();

@@ -38,7 +38,7 @@ fn spec_info(lines: &[Line], change: impl FnOnce(&mut InfoSpec)) -> Value {
     let mut spec = InfoSpec::new(&path);
     spec.format = disksim();
     change(&mut spec);
-    spec.read(&mut |_| Ok(())).unwrap()
+    json!(spec.read(&mut |_| Ok(())).unwrap())
 }
 
 fn disksim() -> Option<sledsim_traces::Format> {
@@ -515,7 +515,7 @@ fn the_footprint_of_a_real_trace() {
     let Some(path) = reference("traces/disksim-ascii-100k.trace") else {
         return;
     };
-    let info = trace_info(&path, disksim()).unwrap();
+    let info = json!(trace_info(&path, disksim()).unwrap());
     let text = std::fs::read_to_string(&path).unwrap();
     let mut units = BTreeSet::new();
     for line in text.lines() {

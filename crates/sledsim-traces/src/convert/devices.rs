@@ -1,9 +1,8 @@
 //! Device numbers of several traces in one.
 
 use super::merge::MergeInput;
-use crate::reader::Reader;
 use crate::writers::Writer;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use std::collections::HashMap;
 
@@ -15,16 +14,24 @@ pub(super) struct DeviceMap {
     renumber: bool,
     /// Indices in `known`, by index and device number of the input.
     places: HashMap<(usize, u32), usize>,
-    known: Vec<Known>,
+    /// With the indices of their inputs.
+    known: Vec<(usize, DeviceSummary)>,
     latest: usize,
 }
 
-struct Known {
-    input: usize,
-    device: u32,
-    name: Option<String>,
-    output: u32,
-    requests: u64,
+/// A device of an input, and its device in the output.
+#[derive(Clone, Debug, Serialize)]
+pub struct DeviceSummary {
+    /// The path of the input.
+    pub input: String,
+    /// The number of the device in it.
+    pub device: u32,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Its number in the output.
+    pub output_device: u32,
+    /// The requests written.
+    pub requests: u64,
 }
 
 impl DeviceMap {
@@ -38,63 +45,56 @@ impl DeviceMap {
     #[inline]
     pub fn renumber(
         &mut self,
-        input: usize,
+        index: usize,
         device: u32,
-        reader: &dyn Reader,
+        input: &MergeInput,
         writer: &mut dyn Writer,
     ) -> Result<u32> {
-        let same = |known: &Known| (known.input, known.device) == (input, device);
+        let same = |known: &(usize, DeviceSummary)| (known.0, known.1.device) == (index, device);
         if !self.known.get(self.latest).is_some_and(same) {
-            self.latest = self.find(input, device, reader, writer)?;
+            self.latest = self.find(index, device, input, writer)?;
         }
-        Ok(self.known[self.latest].output)
+        Ok(self.known[self.latest].1.output_device)
     }
 
     /// Counts a request of the device looked up last.
     pub fn count(&mut self) {
-        self.known[self.latest].requests += 1;
+        self.known[self.latest].1.requests += 1;
     }
 
     fn find(
         &mut self,
-        input: usize,
+        index: usize,
         device: u32,
-        reader: &dyn Reader,
+        input: &MergeInput,
         writer: &mut dyn Writer,
     ) -> Result<usize> {
-        if let Some(&place) = self.places.get(&(input, device)) {
+        if let Some(&place) = self.places.get(&(index, device)) {
             return Ok(place);
         }
+        let reader = &input.records.reader;
         let place = self.known.len();
         if place == MOST {
             return Err(reader.refuse(format!("device {device}: more than {MOST} devices")));
         }
         let name = reader.device_name(device).map(str::to_owned);
-        let output = if self.renumber { place as u32 } else { device };
+        let output_device = if self.renumber { place as u32 } else { device };
         if let Some(name) = &name {
             // Readers of the output would take two devices of one name for one.
-            let taken = self.known.iter().any(|known| known.name.as_ref() == Some(name));
+            let taken = self.known.iter().any(|(_, known)| known.name.as_ref() == Some(name));
             match taken && self.renumber {
-                true => writer.name_device(output, &format!("{name}#{output}"))?,
-                false => writer.name_device(output, name)?,
+                true => writer.name_device(output_device, &format!("{name}#{output_device}"))?,
+                false => writer.name_device(output_device, name)?,
             }
         }
-        self.places.insert((input, device), place);
-        self.known.push(Known { input, device, name, output, requests: 0 });
+        self.places.insert((index, device), place);
+        let input = input.path.display().to_string();
+        self.known.push((index, DeviceSummary { input, device, name, output_device, requests: 0 }));
         Ok(place)
     }
 
     /// The mapping, in the order of the first requests.
-    pub fn to_json(&self, inputs: &[MergeInput]) -> Vec<Value> {
-        let facts = |known: &Known| {
-            json!({
-                "input": inputs[known.input].path,
-                "device": known.device,
-                "name": known.name,
-                "output_device": known.output,
-                "requests": known.requests,
-            })
-        };
-        self.known.iter().map(facts).collect()
+    pub fn into_summaries(self) -> Vec<DeviceSummary> {
+        self.known.into_iter().map(|(_, device)| device).collect()
     }
 }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// One of the traces to merge.
 pub(super) struct MergeInput {
-    pub path: String,
+    pub path: PathBuf,
     pub found: ResolvedFormat,
     pub compression: Compression,
     /// The total number of bytes, if known.
@@ -116,7 +116,7 @@ impl MergeInput {
         records: SortedRecords,
     ) -> Self {
         Self {
-            path: supply.path().display().to_string(),
+            path: supply.path().to_owned(),
             found,
             compression,
             bytes,

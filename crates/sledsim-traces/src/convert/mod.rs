@@ -17,13 +17,16 @@ mod work;
 
 pub mod output;
 
+pub use devices::DeviceSummary;
+pub use select::LeftOut;
+pub use work::{Conversion, InputSummary, OutputSummary};
+
 use super::detect::ResolvedFormat;
 use super::sorted::SortedRecords;
 use crate::format::{Format, Options};
 use crate::progress::Reading;
 use crate::supply::Supply;
 use merge::{Merge, MergeInput};
-use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::files::refuse_overwriting;
 use sledsim_base::units::Nanos;
@@ -105,9 +108,8 @@ impl ConvertSpec {
         }
     }
 
-    /// Writes the file, which appears when it is complete, and returns a report
-    /// (keys: the page on traces). `check` is called now and then; its error
-    /// ends the work and leaves no file.
+    /// Writes the file, which appears when it is complete, and returns a report.
+    /// `check` is called now and then; its error ends the work and leaves no file.
     ///
     /// Times are on one clock: traces that count from the start of their
     /// recording start together and keep their times; traces with calendar
@@ -118,7 +120,7 @@ impl ConvertSpec {
     /// A file cannot be read or written, a record is bad or does not fit the
     /// format, nothing is left to write, a value is out of its range, or
     /// `check` fails.
-    pub fn convert(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<Value> {
+    pub fn convert(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<Conversion> {
         self.validate()?;
         refuse_overwriting(&self.output, self.inputs.iter().map(PathBuf::as_path))?;
         let merge = Merge::new(self.open(check)?, &self.inputs)?;

@@ -1,7 +1,6 @@
 //! The output file of converted and generated records.
 
-use crate::writers::{Lost, WriteFormat, Writer};
-use serde_json::{Map, Value};
+use crate::writers::{WriteFormat, Writer};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::registry::Registry;
 use std::path::Path;
@@ -24,13 +23,4 @@ pub fn create(
         })?,
     };
     Ok((format.name, format.create(path)?))
-}
-
-/// The fields that the format could not hold, with the number of records.
-pub fn lost_fields(lost: &Lost) -> Map<String, Value> {
-    let Value::Object(mut fields) = lost.json() else {
-        return Map::new();
-    };
-    fields.retain(|name, count| name != "written" && *count != 0);
-    fields
 }

@@ -4,7 +4,18 @@ use super::{ConvertSpec, Sample};
 use crate::info::{UNIT_BYTES, mix};
 use crate::reader::Reader;
 use crate::record::Record;
-use serde_json::{Value, json};
+use serde::Serialize;
+
+/// The number of records left out, by reason.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct LeftOut {
+    /// Their device is not selected.
+    pub other_devices: u64,
+    /// They are before or after the times selected.
+    pub outside_times: u64,
+    /// They are not in the sample.
+    pub not_sampled: u64,
+}
 
 /// Selects records, and counts the others by the reason.
 pub(super) struct Select {
@@ -16,9 +27,7 @@ pub(super) struct Select {
     offered: u64,
     /// The input and device looked up last, and whether it is selected.
     latest: Option<(usize, u32, bool)>,
-    other_devices: u64,
-    pub outside_times: u64,
-    not_sampled: u64,
+    pub left_out: LeftOut,
 }
 
 impl Select {
@@ -34,9 +43,7 @@ impl Select {
             seed: mix(seed.wrapping_add(1)),
             offered: 0,
             latest: None,
-            other_devices: 0,
-            outside_times: 0,
-            not_sampled: 0,
+            left_out: LeftOut::default(),
         }
     }
 
@@ -55,7 +62,7 @@ impl Select {
             }
         };
         self.latest = Some((input, device, wanted));
-        self.other_devices += u64::from(!wanted);
+        self.left_out.other_devices += u64::from(!wanted);
         wanted
     }
 
@@ -75,16 +82,7 @@ impl Select {
                 ((mix(place ^ device) >> 11) as f64) < self.share * (1_u64 << 53) as f64
             }
         };
-        self.not_sampled += u64::from(!taken);
+        self.left_out.not_sampled += u64::from(!taken);
         taken
-    }
-
-    /// The number of records left out, by reason.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "other_devices": self.other_devices,
-            "outside_times": self.outside_times,
-            "not_sampled": self.not_sampled,
-        })
     }
 }

@@ -7,7 +7,6 @@ use crate::input::Compression;
 use crate::reader::Reader;
 use crate::record::Record;
 use crate::writers::{Lost, Writer};
-use serde_json::json;
 use sledsim_base::request::Op;
 use std::sync::{Arc, Mutex};
 
@@ -61,7 +60,7 @@ fn at(time: u64, offset: u64) -> Record {
 fn convert(
     traces: Vec<(Clock, Vec<Record>)>,
     change: impl FnOnce(&mut ConvertSpec),
-) -> Result<(Vec<Record>, Value)> {
+) -> Result<(Vec<Record>, Conversion)> {
     let paths: Vec<PathBuf> = (0..traces.len()).map(|at| at.to_string().into()).collect();
     let mut spec = ConvertSpec::new(&paths, Path::new("out"));
     change(&mut spec);
@@ -104,11 +103,10 @@ fn calendars_keep_their_distance_and_recordings_start_together() {
     // Two inputs have a request at 60: the input named first precedes.
     let expected = [(0, 5, 0), (7, 3, 1), (50, 1, 2), (60, 4, 1), (60, 6, 0), (90, 2, 2)];
     assert_eq!(times(&records), expected);
-    assert_eq!(report["inputs"][0]["origin_s"], 0.001);
-    assert_eq!(report["inputs"][1]["origin_s"], 0.0);
-    assert_eq!(report["lost_fields"], json!({ "think_times": 2 }));
-    assert_eq!(report["devices"][0]["name"], "usr");
-    assert_eq!(report["devices"][1]["input"], "1");
+    assert_eq!([0, 1].map(|at: usize| report.inputs[at].origin_s), [0.001, 0.0]);
+    assert_eq!(report.lost_fields.to_string(), "{\"think_times\":2}");
+    assert_eq!(report.devices[0].name.as_deref(), Some("usr"));
+    assert_eq!(report.devices[1].input, "1");
 
     let (records, _) = convert(traces(), |spec| spec.keep_devices = true).unwrap();
     assert!(records.iter().all(|record| record.device == 0));
@@ -144,18 +142,18 @@ fn widening_extends_to_whole_blocks_and_is_counted() {
     let (records, report) = convert(vec![(Clock::Start, odd)], |spec| spec.widen = true).unwrap();
     let places: Vec<_> = records.iter().map(|r| (r.offset, r.bytes)).collect();
     assert_eq!(places, [(0, 512), (0, 1024), (512, 512), (1024, 1024), (1024, 1536)]);
-    assert_eq!(report["widened"], 4);
+    assert_eq!(report.widened, 4);
 }
 
 #[test]
 fn devices_are_chosen_by_number_or_name() {
     let on = |device| Record { device, ..at(0, 0) };
     let trace = || vec![(Clock::Start, vec![on(0), on(1), on(2), on(1)])];
-    for (chosen, left) in [("web", 2), ("1", 2), ("usr", 1), ("2", 1)] {
+    for (chosen, left) in [("web", 2), ("1", 2), ("usr", 1), ("2", 1_u64)] {
         let (records, report) =
             convert(trace(), |spec| spec.devices = vec![chosen.into()]).unwrap();
-        assert_eq!(records.len(), left, "{chosen}");
-        assert_eq!(report["left_out"]["other_devices"], 4 - left);
+        assert_eq!(records.len() as u64, left, "{chosen}");
+        assert_eq!(report.left_out.other_devices, 4 - left);
     }
     let error = convert(trace(), |spec| spec.devices = vec!["srv".into()]).unwrap_err();
     assert!(error.to_string().contains("none of 4 requests"), "{error}");

@@ -1,18 +1,83 @@
 //! The work of a conversion: selects, changes and writes record by record.
 
-use super::devices::DeviceMap;
+use super::ConvertSpec;
+use super::devices::{DeviceMap, DeviceSummary};
 use super::merge::{Merge, MergeInput};
-use super::select::Select;
-use super::{ConvertSpec, output};
+use super::select::{LeftOut, Select};
+use crate::detect::TraceFile;
 use crate::format::Clock;
 use crate::progress::Reading;
 use crate::record::Record;
 use crate::records::Skipped;
+use crate::unit_doubts::UnitDoubt;
 use crate::writers::{Lost, Writer};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
+
+/// The report of a conversion.
+#[derive(Clone, Debug, Serialize)]
+pub struct Conversion {
+    /// The traces read.
+    pub inputs: Vec<InputSummary>,
+    /// The file written.
+    pub output: OutputSummary,
+    /// What ended it: the `inputs`, or the limit `until` or `requests`.
+    pub ended_by: &'static str,
+    /// The records left out.
+    pub left_out: LeftOut,
+    /// Requests widened to whole blocks.
+    pub widened: u64,
+    /// [`ConvertSpec::time_scale`].
+    pub time_scale: f64,
+    /// The time subtracted from all times, in s.
+    pub subtracted_s: f64,
+    /// The fields that the format could not hold.
+    pub lost_fields: Lost,
+    /// The devices, in the order of their first requests.
+    pub devices: Vec<DeviceSummary>,
+}
+
+/// A trace read by a conversion.
+#[derive(Clone, Debug, Serialize)]
+pub struct InputSummary {
+    /// The file and its format.
+    #[serde(flatten)]
+    pub file: TraceFile,
+    /// The number of requests read.
+    pub requests: u64,
+    /// The time of the first on the clock of the file, in s.
+    pub first_time_s: f64,
+    /// The clock, in words.
+    pub clock: &'static str,
+    /// The time subtracted from its times, in s.
+    pub origin_s: f64,
+    /// The records that are no requests, or were changed.
+    #[serde(flatten)]
+    pub skipped: Skipped,
+    /// Units that make more sense of its first bytes.
+    pub unit_doubts: Vec<UnitDoubt>,
+}
+
+/// The file written by a conversion.
+#[derive(Clone, Debug, Serialize)]
+pub struct OutputSummary {
+    /// Its path.
+    pub path: String,
+    /// The name of its format.
+    pub format: &'static str,
+    /// The number of requests.
+    pub requests: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Bytes of all requests.
+    pub total_bytes: u64,
+    /// The first time, in s.
+    pub first_time_s: Option<f64>,
+    /// The last time, in s.
+    pub last_time_s: f64,
+}
 
 /// The state of a conversion.
 struct Work<'a> {
@@ -44,10 +109,10 @@ struct Written {
 pub(super) fn write(
     spec: &ConvertSpec,
     mut merge: Merge,
-    to: &str,
+    to: &'static str,
     mut writer: Box<dyn Writer>,
     check: &mut dyn FnMut(Reading) -> Result<()>,
-) -> Result<Value> {
+) -> Result<Conversion> {
     let mut work = Work {
         spec,
         select: Select::new(spec),
@@ -68,8 +133,26 @@ pub(super) fn write(
         }
     }
     work.refuse_empty_output(to, &merge, &*writer)?;
-    let lost = writer.finish()?;
-    Ok(work.to_json(to, &merge, &lost))
+    let written = work.written;
+    Ok(Conversion {
+        output: OutputSummary {
+            path: spec.output.display().to_string(),
+            format: to,
+            requests: written.requests,
+            reads: written.reads,
+            total_bytes: written.bytes,
+            first_time_s: written.first.map(Nanos::s),
+            last_time_s: written.last.s(),
+        },
+        ended_by: work.ended,
+        left_out: work.select.left_out,
+        widened: written.widened,
+        time_scale: spec.time_scale,
+        subtracted_s: work.base.s(),
+        lost_fields: writer.finish()?,
+        devices: work.devices.into_summaries(),
+        inputs: merge.inputs.into_iter().map(input).collect(),
+    })
 }
 
 impl Work<'_> {
@@ -84,7 +167,7 @@ impl Work<'_> {
     ) -> Result<bool> {
         let (spec, written) = (self.spec, &mut self.written);
         if spec.until.is_some_and(|until| record.time >= until) {
-            self.select.outside_times += 1;
+            self.select.left_out.outside_times += 1;
             self.ended = "until";
             return Ok(false);
         }
@@ -93,7 +176,7 @@ impl Work<'_> {
             return Ok(true);
         }
         if record.time < spec.from {
-            self.select.outside_times += 1;
+            self.select.left_out.outside_times += 1;
             return Ok(true);
         }
         if !self.select.samples(index, &record) {
@@ -110,7 +193,7 @@ impl Work<'_> {
             record.bytes = (end - start) * BLOCK_BYTES;
             written.widened += 1;
         }
-        record.device = (self.devices).renumber(index, record.device, reader, writer)?;
+        record.device = (self.devices).renumber(index, record.device, input, writer)?;
         written.taken += 1;
         if let Some(bytes) = writer.write(&record)? {
             written.take(record.time, record.op, bytes);
@@ -131,38 +214,19 @@ impl Work<'_> {
         let problem = match self.written.taken {
             0 => {
                 let read: u64 = merge.inputs.iter().map(|input| input.read).sum();
-                let why = self.select.to_json();
-                format!("not written: none of {read} requests are left; {why}")
+                let LeftOut { other_devices, outside_times, not_sampled } = self.select.left_out;
+                format!(
+                    "not written: none of {read} requests are left; \
+                     {{\"other_devices\":{other_devices},\"outside_times\":{outside_times},\
+                     \"not_sampled\":{not_sampled}}}"
+                )
             }
             taken => {
-                let lost = Value::Object(output::lost_fields(&writer.lost()));
+                let lost = writer.lost();
                 format!("not written: {to} cannot hold any of {taken} requests; {lost}")
             }
         };
         Err(Error::output(&self.spec.output, problem))
-    }
-
-    /// The report.
-    fn to_json(&self, to: &str, merge: &Merge, lost: &Lost) -> Value {
-        json!({
-            "inputs": merge.inputs.iter().map(input).collect::<Vec<_>>(),
-            "output": {
-                "path": self.spec.output.display().to_string(),
-                "format": to,
-                "requests": self.written.requests,
-                "reads": self.written.reads,
-                "total_bytes": self.written.bytes,
-                "first_time_s": self.written.first.map(Nanos::s),
-                "last_time_s": self.written.last.s(),
-            },
-            "ended_by": self.ended,
-            "left_out": self.select.to_json(),
-            "widened": self.written.widened,
-            "time_scale": self.spec.time_scale,
-            "subtracted_s": self.base.s(),
-            "lost_fields": output::lost_fields(lost),
-            "devices": self.devices.to_json(&merge.inputs),
-        })
     }
 }
 
@@ -185,24 +249,19 @@ fn scaled(time: Nanos, scale: f64) -> Option<Nanos> {
     (scaled < (u64::MAX / 2) as f64).then_some(Nanos(scaled as u64))
 }
 
-fn input(input: &MergeInput) -> Value {
+fn input(input: MergeInput) -> InputSummary {
     let clock = match input.found.format.clock {
         Clock::Start => "start of the recording, kept",
         Clock::Calendar => "calendar, from the earliest request of all such traces",
         Clock::Closed => "rebuilt from response and think times",
     };
-    let mut facts = json!({
-        "path": input.path,
-        "format": input.found.format.name,
-        "format_from": input.found.chosen_by.name(),
-        "format_others": input.found.others,
-        "compression": input.compression.name(),
-        "requests": input.read,
-        "first_time_s": input.first.s(),
-        "clock": clock,
-        "origin_s": input.origin.s(),
-    });
-    Skipped::of(&*input.records.reader).add_to(&mut facts);
-    input.found.add_doubts(&mut facts);
-    facts
+    InputSummary {
+        file: input.found.file(&input.path, input.compression),
+        requests: input.read,
+        first_time_s: input.first.s(),
+        clock,
+        origin_s: input.origin.s(),
+        skipped: Skipped::of(&*input.records.reader),
+        unit_doubts: input.found.doubts,
+    }
 }

@@ -1,7 +1,8 @@
 //! Arrivals: gaps, and counts in windows of several lengths.
 
-use super::scales::Scales;
-use serde_json::{Value, json};
+use super::scales::{ScaleSummary, Scales};
+use super::times::TimesMs;
+use serde::Serialize;
 use sledsim_base::distribution::Distribution;
 use sledsim_base::units::Nanos;
 
@@ -13,6 +14,42 @@ const LENGTHS: [Nanos; 5] = [
     Nanos(1_000_000_000),
     Nanos(10_000_000_000),
 ];
+
+/// Rates and gaps of arrivals.
+#[derive(Clone, Debug, Serialize)]
+pub struct ArrivalSummary {
+    /// Arrivals per s after the first; none if all are at one time.
+    pub mean_rate_per_s: Option<f64>,
+    /// The times from each arrival to the next; none for a single arrival.
+    pub gap_ms: Option<TimesMs>,
+    /// The variance of the gaps over the square of their mean.
+    pub gap_scv: Option<f64>,
+    /// Counts in windows of each length.
+    pub windows: Vec<WindowSummary>,
+    /// Burstiness by time scale.
+    pub scales: Vec<ScaleSummary>,
+    /// Arrivals before the latest time so far.
+    pub late_requests: u64,
+    /// The window in ms that sorts all arrivals.
+    pub late_by_up_to_ms: f64,
+}
+
+/// Arrivals in consecutive windows of one length.
+#[derive(Clone, Debug, Serialize)]
+pub struct WindowSummary {
+    /// The length of a window, in s.
+    pub window_s: f64,
+    /// The number of windows that end before the last arrival.
+    pub complete_windows: u64,
+    /// The most arrivals in a window.
+    pub peak_requests: u64,
+    /// The same per s.
+    pub peak_rate_per_s: f64,
+    /// The peak rate over the mean rate; undefined for a trace shorter than the window.
+    pub peak_over_mean: Option<f64>,
+    /// The variance of the arrivals in a complete window over their mean.
+    pub index_of_dispersion: Option<f64>,
+}
 
 /// Arrivals, counted in consecutive windows from the first arrival on.
 pub(super) struct Arrivals {
@@ -92,33 +129,23 @@ impl Arrivals {
     }
 
     /// The `arrivals` of the document.
-    pub fn to_json(&self) -> Value {
+    pub fn summary(&self) -> ArrivalSummary {
         let gaps = self.count.saturating_sub(1);
         let mean = self.gaps.mean_ns(gaps);
         let variation = self.gaps.variance_ns2(gaps) / (mean * mean);
-        let percentiles = self.gaps.percentiles_ns(gaps, [5_000, 9_000, 9_900]);
-        let [p50, p90, p99] = percentiles.map(|ns| Nanos(ns).ms());
-        let windows = (self.windows.iter().zip(LENGTHS))
-            .map(|(window, length)| self.window(window, length))
-            .collect::<Vec<_>>();
-        json!({
-            "mean_rate_per_s": self.mean_rate(),
-            "gap_ms": (gaps > 0).then(|| json!({
-                "mean": mean * 1e-6,
-                "p50": p50,
-                "p90": p90,
-                "p99": p99,
-                "max": Nanos(self.gaps.max_ns()).ms(),
-            })),
-            "gap_scv": variation.is_finite().then_some(variation),
-            "windows": windows,
-            "scales": self.scales.to_json(self.duration().0),
-            "late_requests": self.late,
-            "late_by_up_to_ms": self.most_late.ms(),
-        })
+        let windows = self.windows.iter().zip(LENGTHS);
+        ArrivalSummary {
+            mean_rate_per_s: self.mean_rate(),
+            gap_ms: (gaps > 0).then(|| TimesMs::new(&self.gaps, gaps)),
+            gap_scv: variation.is_finite().then_some(variation),
+            windows: windows.map(|(window, length)| self.window(window, length)).collect(),
+            scales: self.scales.summary(self.duration().0),
+            late_requests: self.late,
+            late_by_up_to_ms: self.most_late.ms(),
+        }
     }
 
-    fn window(&self, window: &Window, length: Nanos) -> Value {
+    fn window(&self, window: &Window, length: Nanos) -> WindowSummary {
         let complete = self.duration().0 / length.0;
         let peak = window.peak.max(window.count);
         let peak_rate = peak as f64 / length.s();
@@ -130,16 +157,15 @@ impl Arrivals {
             let variance = spread as f64 / (complete as f64 * (complete - 1) as f64);
             variance / (window.sum as f64 / complete as f64)
         });
-        json!({
-            "window_s": length.s(),
-            "complete_windows": complete,
-            "peak_requests": peak,
-            "peak_rate_per_s": peak_rate,
-            // Undefined for a trace shorter than the window.
-            "peak_over_mean": (complete > 0).then_some(()).and(self.mean_rate())
-                .map(|mean| peak_rate / mean),
-            "index_of_dispersion": dispersion,
-        })
+        let mean = self.mean_rate().filter(|_| complete > 0);
+        WindowSummary {
+            window_s: length.s(),
+            complete_windows: complete,
+            peak_requests: peak,
+            peak_rate_per_s: peak_rate,
+            peak_over_mean: mean.map(|mean| peak_rate / mean),
+            index_of_dispersion: dispersion,
+        }
     }
 }
 

@@ -1,11 +1,36 @@
 //! Statistics of the requests to each device.
 
 use crate::record::Record;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::request::Op;
 
 /// The most devices counted separately.
 const MOST: usize = 1 << 16;
+
+/// The requests to one device, or of one stream. Shares of nothing are none.
+#[derive(Clone, Debug, Serialize)]
+pub struct DeviceSummary {
+    /// Its number.
+    pub id: u32,
+    /// Its name, if the trace has names.
+    pub name: Option<String>,
+    /// The number of requests.
+    pub requests: u64,
+    /// The share of reads.
+    pub read_fraction: Option<f64>,
+    /// The share of sequential requests.
+    pub sequential_fraction: Option<f64>,
+    /// The share of sequential reads in all reads.
+    pub sequential_read_fraction: Option<f64>,
+    /// The share of sequential writes in all writes.
+    pub sequential_write_fraction: Option<f64>,
+    /// Blocks of all requests.
+    pub total_blocks: u64,
+    /// The lowest block accessed.
+    pub lowest_block: Option<u64>,
+    /// The highest block accessed.
+    pub highest_block: Option<u64>,
+}
 
 /// One device.
 #[derive(Clone, Copy)]
@@ -129,26 +154,26 @@ impl DeviceStats {
     }
 
     /// The `devices` of the document, ascending, with their names.
-    pub fn to_json(&self, name: &dyn Fn(u32) -> Option<String>) -> Vec<Value> {
+    pub fn summaries(&self, name: &dyn Fn(u32) -> Option<String>) -> Vec<DeviceSummary> {
         let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64);
-        let facts = |device: &Device| {
+        let summary = |device: &Device| {
             let of = |op: Op| share(device.sequential[op as usize], device.requests[op as usize]);
             let requests = device.requests.iter().sum();
             let touched = device.end > 0;
-            json!({
-                "id": device.id,
-                "name": name(device.id),
-                "requests": requests,
-                "read_fraction": share(device.requests[Op::Read as usize], requests),
-                "sequential_fraction": share(device.sequential.iter().sum(), requests),
-                "sequential_read_fraction": of(Op::Read),
-                "sequential_write_fraction": of(Op::Write),
-                "total_blocks": device.blocks,
-                "lowest_block": touched.then_some(device.lowest),
-                "highest_block": touched.then(|| device.end - 1),
-            })
+            DeviceSummary {
+                id: device.id,
+                name: name(device.id),
+                requests,
+                read_fraction: share(device.requests[Op::Read as usize], requests),
+                sequential_fraction: share(device.sequential.iter().sum(), requests),
+                sequential_read_fraction: of(Op::Read),
+                sequential_write_fraction: of(Op::Write),
+                total_blocks: device.blocks,
+                lowest_block: touched.then_some(device.lowest),
+                highest_block: touched.then(|| device.end - 1),
+            }
         };
-        self.devices.iter().map(facts).collect()
+        self.devices.iter().map(summary).collect()
     }
 
     /// The device of `ids` with the most requests.

@@ -1,48 +1,186 @@
 //! Statistics of a trace, in one pass and bounded memory.
 //!
 //! In reading order:
-//! - `sizes`: request sizes.
-//! - `arrivals`: gaps and rates.
-//! - `scales`: burstiness by time scale.
-//! - `devices`: requests by device.
-//! - `reuse`: footprint and LRU stack distances.
+//! - [`by_op`]: facts by operation.
+//! - [`times`]: the distribution of times.
+//! - [`sizes`]: request sizes.
+//! - [`arrivals`]: gaps and rates.
+//! - [`scales`]: burstiness by time scale.
+//! - [`devices`]: requests by device.
+//! - [`reuse`]: footprint and LRU stack distances.
 //! - `ranks`: order statistics for stack distances.
-//! - `picture`: data for plots.
+//! - [`picture`]: data for plots.
 
-mod sizes;
+pub mod by_op;
 
-mod arrivals;
+pub mod times;
 
-mod scales;
+pub mod sizes;
 
-mod devices;
+pub mod arrivals;
 
-mod reuse;
+pub mod scales;
+
+pub mod devices;
+
+pub mod reuse;
 
 mod ranks;
 
-mod picture;
+pub mod picture;
 
 pub(crate) use reuse::{UNIT_BYTES, mix};
 
-use super::detect::ResolvedFormat;
+use super::detect::{ResolvedFormat, TraceFile};
 use super::records::Skipped;
 use super::sorted::SortedRecords;
 use crate::format::{Format, Options};
 use crate::progress::Reading;
 use crate::record::Record;
 use crate::supply::Supply;
-use arrivals::Arrivals;
-use devices::DeviceStats;
-use picture::{Map, Timeline};
-use reuse::Reuse;
-use serde_json::{Value, json};
-use sizes::Sizes;
+use crate::unit_doubts::UnitDoubt;
+use arrivals::{ArrivalSummary, Arrivals};
+use by_op::ByOp;
+use devices::{DeviceStats, DeviceSummary};
+use picture::{Map, MapPicture, Timeline, TimelinePicture};
+use reuse::{Footprint, Reuse, ReuseSummary};
+use serde::Serialize;
+use sizes::{SizeBin, SizeSummary, Sizes};
 use sledsim_base::distribution::Distribution;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use std::path::{Path, PathBuf};
+use times::TimesMs;
+
+/// Statistics of a trace.
+#[derive(Clone, Debug, Serialize)]
+pub struct TraceInfo {
+    /// The file and its format.
+    #[serde(flatten)]
+    pub file: TraceFile,
+    /// Units that make more sense of its first bytes.
+    pub unit_doubts: Vec<UnitDoubt>,
+    /// Statistics of its requests.
+    #[serde(flatten)]
+    pub statistics: Statistics,
+    /// The records that are no requests, or were changed.
+    #[serde(flatten)]
+    pub skipped: Skipped,
+    /// The position of the first record that looks like a glitch.
+    pub glitch_suspected: Option<String>,
+    /// Its devices, ascending.
+    pub devices: Vec<DeviceSummary>,
+    /// Requests to devices that are not listed.
+    pub other_devices_requests: u64,
+    /// The data of plots, if asked for.
+    #[serde(flatten)]
+    pub picture: Option<Picture>,
+}
+
+/// Statistics of requests without a file.
+#[derive(Clone, Debug, Serialize)]
+pub struct StreamInfo {
+    /// Statistics of the requests.
+    #[serde(flatten)]
+    pub statistics: Statistics,
+    /// Their streams, ascending.
+    pub streams: Vec<DeviceSummary>,
+    /// The data of plots, if asked for.
+    #[serde(flatten)]
+    pub picture: Option<Picture>,
+}
+
+/// Statistics of requests. Shares of nothing are none.
+#[derive(Clone, Debug, Serialize)]
+pub struct Statistics {
+    /// The number of requests.
+    pub requests: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Trims.
+    pub trims: u64,
+    /// The share of reads.
+    pub read_fraction: Option<f64>,
+    /// The share of sequential requests.
+    pub sequential_fraction: Option<f64>,
+    /// Sequential requests.
+    pub sequential: Sequential,
+    /// The mean size over all requests, in blocks.
+    pub mean_size_blocks: f64,
+    /// The greatest size, in blocks.
+    pub max_size_blocks: u64,
+    /// Blocks of all requests.
+    pub total_blocks: u64,
+    /// Requests that do not begin and end on blocks.
+    pub unaligned_requests: u64,
+    /// Sizes by operation; flushes have none.
+    pub sizes: ByOp<SizeSummary>,
+    /// Requests by size.
+    pub size_histogram: Vec<SizeBin>,
+    /// One past the highest block.
+    pub end_block: u64,
+    /// The first arrival on the clock of the file, in s.
+    pub first_time_s: f64,
+    /// The latest arrival, in s.
+    pub last_time_s: f64,
+    /// From the first to the latest arrival, in s.
+    pub duration_s: f64,
+    /// Arrivals per s after the first; none if all are at one time.
+    pub mean_rate_per_s: Option<f64>,
+    /// Rates and gaps.
+    pub arrivals: ArrivalSummary,
+    /// Measured response times, if the trace has them.
+    pub response_time_ms: Option<ByOp<ResponseTimes>>,
+    /// The data accessed; none if quick.
+    pub footprint: Option<Footprint>,
+    /// Reuse of the data; none if quick.
+    pub reuse: Option<ReuseSummary>,
+}
+
+/// Sequential requests. Shares of nothing are none.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sequential {
+    /// What counts as sequential.
+    pub definition: &'static str,
+    /// Whose definition it is.
+    pub source: &'static str,
+    /// [`InfoSpec::interleave_blocks`].
+    pub interleave_blocks: Option<u64>,
+    /// Their share of all reads.
+    pub read_fraction: Option<f64>,
+    /// Their share of all writes.
+    pub write_fraction: Option<f64>,
+    /// The number of requests to a device that are recent.
+    pub recent_requests: usize,
+    /// The share of requests that start where a recent one of their device ended.
+    pub recent_fraction: Option<f64>,
+}
+
+/// Measured response times, in ms.
+#[derive(Clone, Debug, Serialize)]
+pub struct ResponseTimes {
+    /// The number of requests with a response time.
+    pub requests: u64,
+    /// Their distribution.
+    #[serde(flatten)]
+    pub times: TimesMs,
+}
+
+/// The data of plots.
+#[derive(Clone, Debug, Serialize)]
+pub struct Picture {
+    /// Arrivals per time.
+    pub timeline: TimelinePicture,
+    /// Requests by time and place, of the busiest device that has a map.
+    pub map: Option<MapPicture>,
+    /// Sizes of LRU caches in bytes, and their hit ratios; none if quick.
+    pub lru_curve: Option<Vec<(u64, f64)>>,
+}
 
 /// The trace to describe, and the extent of the description.
 #[derive(Clone, Debug)]
@@ -88,9 +226,9 @@ impl InfoSpec {
         }
     }
 
-    /// Reads the whole trace and returns its statistics (keys: the page on
-    /// traces). `check` is called now and then; its error ends the reading.
-    pub fn read(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<Value> {
+    /// Reads the whole trace and returns its statistics. `check` is called now
+    /// and then; its error ends the reading.
+    pub fn read(&self, check: &mut dyn FnMut(Reading) -> Result<()>) -> Result<TraceInfo> {
         self.checked()?;
         let supply = Supply::new(&self.path);
         let beginning = &mut || check(Reading { bytes: 0, of: None });
@@ -109,59 +247,48 @@ impl InfoSpec {
                 check(Reading { bytes, of })?;
             }
         }
-        let requests = contents.requests();
-        if requests == 0 {
+        if contents.requests() == 0 {
             let why = records.reader.no_requests_reason();
             let why = why.unwrap_or_else(|| "no requests".to_owned());
             return Err(Error::trace(supply.name(), why));
         }
-        let mut facts = json!({
-            "path": self.path.display().to_string(),
-            "format": found.format.name,
-            "format_from": found.chosen_by.name(),
-            "format_others": found.others,
-            "compression": compression.name(),
-        });
-        found.add_doubts(&mut facts);
-        contents.add_to(&mut facts);
-        Skipped::of(&*records.reader).add_to(&mut facts);
+        let mut statistics = contents.statistics();
         // The window that sorts all records, also if a smaller one was given.
-        if facts["arrivals"]["late_requests"] != json!(0) {
-            facts["arrivals"]["late_by_up_to_ms"] = json!(records.order.most_late.ms());
+        if statistics.arrivals.late_requests != 0 {
+            statistics.arrivals.late_by_up_to_ms = records.order.most_late.ms();
         }
-        facts["glitch_suspected"] = json!(records.order.suspect);
-        facts["devices"] = contents
-            .devices
-            .to_json(&|id| records.reader.device_name(id).map(str::to_owned))
-            .into();
-        facts["other_devices_requests"] = contents.devices.others().into();
-        if self.picture {
-            contents.picture(&mut facts);
-        }
-        Ok(facts)
+        let reader = &*records.reader;
+        Ok(TraceInfo {
+            file: found.file(&self.path, compression),
+            unit_doubts: found.doubts,
+            statistics,
+            skipped: Skipped::of(reader),
+            glitch_suspected: records.order.suspect,
+            devices: contents.devices.summaries(&|id| reader.device_name(id).map(str::to_owned)),
+            other_devices_requests: contents.devices.others(),
+            picture: contents.picture(),
+        })
     }
 }
 
 impl InfoSpec {
     /// As [`InfoSpec::read`], for requests without a file: `feed` passes on each
-    /// request with its stream. The key `streams` replaces `devices`.
+    /// request with its stream.
     ///
     /// # Errors
     /// `max_units` is out of its range, or `feed` fails.
     pub fn describe(
         &self,
-        facts: &mut Value,
         feed: impl FnOnce(&mut dyn FnMut(&Record, u32)) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<StreamInfo> {
         self.checked()?;
         let mut contents = Contents::new(self);
         feed(&mut |record, stream| contents.record(record, stream))?;
-        contents.add_to(facts);
-        facts["streams"] = contents.devices.to_json(&|_| None).into();
-        if self.picture {
-            contents.picture(facts);
-        }
-        Ok(())
+        Ok(StreamInfo {
+            statistics: contents.statistics(),
+            streams: contents.devices.summaries(&|_| None),
+            picture: contents.picture(),
+        })
     }
 
     fn checked(&self) -> Result<()> {
@@ -178,7 +305,7 @@ impl InfoSpec {
 }
 
 /// Statistics of the trace at `path`, as [`InfoSpec::read`].
-pub fn trace_info(path: &Path, format: Option<Format>) -> Result<Value> {
+pub fn trace_info(path: &Path, format: Option<Format>) -> Result<TraceInfo> {
     let spec = InfoSpec { format, ..InfoSpec::new(path) };
     spec.read(&mut |_| Ok(()))
 }
@@ -258,99 +385,77 @@ impl Contents {
         self.sizes.requests.iter().sum()
     }
 
-    fn add_to(&self, facts: &mut Value) {
+    fn statistics(&self) -> Statistics {
         let requests = self.requests();
         let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64);
         let sequential = self.devices.sequential();
         let of = |op: Op| share(sequential[op as usize], self.sizes.requests[op as usize]);
         let arrivals = &self.arrivals;
-        let rest = json!({
-            "requests": requests,
-            "reads": self.sizes.requests[Op::Read as usize],
-            "writes": self.sizes.requests[Op::Write as usize],
-            "flushes": self.sizes.requests[Op::Flush as usize],
-            "trims": self.sizes.requests[Op::Trim as usize],
-            "read_fraction": share(self.sizes.requests[Op::Read as usize], requests),
-            "sequential_fraction": share(sequential.iter().sum(), requests),
-            "sequential": {
-                "definition": "starts where the request before on its device ended",
-                "source": "logical sequentiality of msst2005 table 2 and of Ruemmler and \
-                           Wilkes 1993; shares of all reads, and of all writes",
-                "interleave_blocks": self.interleave,
-                "read_fraction": of(Op::Read),
-                "write_fraction": of(Op::Write),
-                "recent_requests": devices::RECENT,
-                "recent_fraction": share(self.devices.recent(), requests),
+        let [reads, writes, flushes, trims] = self.sizes.requests;
+        Statistics {
+            requests,
+            reads,
+            writes,
+            flushes,
+            trims,
+            read_fraction: share(reads, requests),
+            sequential_fraction: share(sequential.iter().sum(), requests),
+            sequential: Sequential {
+                definition: "starts where the request before on its device ended",
+                source: "logical sequentiality of msst2005 table 2 and of Ruemmler and \
+                         Wilkes 1993; shares of all reads, and of all writes",
+                interleave_blocks: self.interleave,
+                read_fraction: of(Op::Read),
+                write_fraction: of(Op::Write),
+                recent_requests: devices::RECENT,
+                recent_fraction: share(self.devices.recent(), requests),
             },
-            "mean_size_blocks": self.sizes.mean_blocks(),
-            "max_size_blocks": self.sizes.most_blocks,
-            "total_blocks": self.sizes.blocks,
-            "unaligned_requests": self.sizes.unaligned,
-            "sizes": self.sizes.to_json(),
-            "size_histogram": self.sizes.histogram(),
-            "end_block": self.devices.end(),
-            "first_time_s": arrivals.first.s(),
-            "last_time_s": arrivals.last.s(),
-            "duration_s": arrivals.duration().s(),
-            "mean_rate_per_s": arrivals.mean_rate(),
-            "arrivals": arrivals.to_json(),
-            "response_time_ms": self.responses(),
-            "footprint": self.reuse.as_ref().map(Reuse::footprint),
-            "reuse": self.reuse.as_ref().map(Reuse::to_json),
-        });
-        if let (Value::Object(facts), Value::Object(rest)) = (facts, rest) {
-            facts.extend(rest);
+            mean_size_blocks: self.sizes.mean_blocks(),
+            max_size_blocks: self.sizes.most_blocks,
+            total_blocks: self.sizes.blocks,
+            unaligned_requests: self.sizes.unaligned,
+            sizes: self.sizes.summary(),
+            size_histogram: self.sizes.histogram(),
+            end_block: self.devices.end(),
+            first_time_s: arrivals.first.s(),
+            last_time_s: arrivals.last.s(),
+            duration_s: arrivals.duration().s(),
+            mean_rate_per_s: arrivals.mean_rate(),
+            arrivals: arrivals.summary(),
+            response_time_ms: self.responses(),
+            footprint: self.reuse.as_ref().map(Reuse::footprint),
+            reuse: self.reuse.as_ref().map(Reuse::summary),
         }
     }
 
     /// Measured response times, if the trace has them.
-    fn responses(&self) -> Value {
-        let mut facts = serde_json::Map::new();
+    fn responses(&self) -> Option<ByOp<ResponseTimes>> {
+        let summary = |times: &Distribution, requests| ResponseTimes {
+            requests,
+            times: TimesMs::new(times, requests),
+        };
         let mut all = Distribution::new();
-        for op in Op::ALL {
-            if let Some(times) = &self.responses[op as usize] {
-                all.merge(times);
-                let count = self.responded[op as usize];
-                facts.insert(op.name().to_owned(), times_ms(times, count));
-            }
-        }
+        let by_op = Op::ALL.map(|op| {
+            let times = self.responses[op as usize].as_ref()?;
+            all.merge(times);
+            Some(summary(times, self.responded[op as usize]))
+        });
         let count = self.responded.iter().sum();
-        if count == 0 {
-            return Value::Null;
-        }
-        facts.insert("all".to_owned(), times_ms(&all, count));
-        Value::Object(facts)
+        (count > 0).then(|| ByOp::new(by_op, Some(summary(&all, count))))
     }
 
-    fn picture(&self, facts: &mut Value) {
-        facts["timeline"] = self.timeline.as_ref().map(Timeline::to_json).into();
+    fn picture(&self) -> Option<Picture> {
         let ids: Vec<u32> = self.maps.iter().map(|(id, _)| *id).collect();
         let busiest = self.devices.busiest(&ids);
         let map = self.maps.iter().find(|(id, _)| Some(*id) == busiest);
-        facts["map"] = map.map_or(Value::Null, |(id, map)| {
-            let mut facts = map.to_json();
-            facts["device"] = (*id).into();
-            facts
-        });
-        facts["lru_curve"] = self.reuse.as_ref().map_or(Value::Null, |reuse| {
-            let points = reuse.curve().into_iter();
-            let points = points.map(|(units, ratio)| json!([units * UNIT_BYTES, ratio]));
-            points.collect::<Vec<_>>().into()
-        });
+        let bytes = |(units, ratio)| (units * UNIT_BYTES, ratio);
+        let curve = |reuse: &Reuse| reuse.curve().into_iter().map(bytes).collect();
+        Some(Picture {
+            timeline: self.timeline.as_ref()?.picture(),
+            map: map.map(|(id, map)| map.picture(*id)),
+            lru_curve: self.reuse.as_ref().map(curve),
+        })
     }
-}
-
-fn times_ms(times: &Distribution, count: u64) -> Value {
-    let percentiles = times.percentiles_ns(count, [5_000, 9_000, 9_900]);
-    let [p50, p90, p99] = percentiles.map(|ns| Nanos(ns).ms());
-    json!({
-        "requests": count,
-        "mean": times.mean_ns(count) * 1e-6,
-        "p50": p50,
-        "p90": p90,
-        "p99": p99,
-        "max": Nanos(times.max_ns()).ms(),
-    })
 }
 
 #[cfg(test)]
@@ -360,14 +465,12 @@ mod tests {
     use super::*;
     use crate::record::END_BYTES;
 
-    fn facts(records: &[Record]) -> Value {
+    fn statistics(records: &[Record]) -> Statistics {
         let mut contents = Contents::new(&InfoSpec::new(Path::new("")));
         for record in records {
             contents.record(record, record.device);
         }
-        let mut facts = json!({});
-        contents.add_to(&mut facts);
-        facts
+        contents.statistics()
     }
 
     fn one(op: Op, offset: u64, bytes: u64) -> Record {
@@ -376,39 +479,39 @@ mod tests {
 
     #[test]
     fn flushes_have_no_address_and_trims_use_no_data() {
-        let facts = facts(&[
+        let found = statistics(&[
             one(Op::Write, 4096, 4096),
             one(Op::Flush, 0, 0),
             one(Op::Write, 8192, 4096),
             one(Op::Trim, 12_288, 1 << 40),
             one(Op::Read, 0, 4096),
         ]);
-        let counts = ["reads", "writes", "flushes", "trims"].map(|key| facts[key].clone());
-        assert_eq!(counts, [1, 2, 1, 1]);
+        assert_eq!([found.reads, found.writes, found.flushes, found.trims], [1, 2, 1, 1]);
         // The second write follows the first, and the trim the second write.
-        assert_eq!(facts["sequential_fraction"], 0.4);
-        assert_eq!(facts["sequential"]["write_fraction"], 0.5);
-        assert_eq!(facts["reuse"]["references"], 3);
-        assert_eq!(facts["footprint"]["units"], 3);
-        assert_eq!(facts["sizes"]["all"]["requests"], 4);
-        assert_eq!(facts["sizes"]["trim"]["max_bytes"], 1_u64 << 40);
-        assert!(facts["sizes"]["flush"].is_null());
+        assert_eq!(found.sequential_fraction, Some(0.4));
+        assert_eq!(found.sequential.write_fraction, Some(0.5));
+        assert_eq!(found.reuse.unwrap().references, 3);
+        assert_eq!(found.footprint.unwrap().units, 3);
+        assert_eq!(found.sizes.all.unwrap().requests, 4);
+        assert_eq!(found.sizes.trim.unwrap().max_bytes, 1 << 40);
+        assert!(found.sizes.flush.is_none());
     }
 
     #[test]
     fn response_times_are_reported_if_measured() {
         let measured =
             |op, ms: u64| Record { response: Some(Nanos(ms * 1_000_000)), ..one(op, 0, 512) };
-        assert!(facts(&[one(Op::Read, 0, 512)])["response_time_ms"].is_null());
-        let facts = facts(&[
+        assert!(statistics(&[one(Op::Read, 0, 512)]).response_time_ms.is_none());
+        let found = statistics(&[
             measured(Op::Read, 1),
             measured(Op::Read, 3),
             measured(Op::Write, 8),
             one(Op::Write, 0, 512),
         ]);
-        let times = &facts["response_time_ms"];
-        assert_eq!((&times["read"]["mean"], &times["read"]["max"]), (&json!(2.0), &json!(3.0)));
-        assert_eq!((&times["write"]["requests"], &times["all"]["mean"]), (&json!(1), &json!(4.0)));
+        let by_op = found.response_time_ms.unwrap();
+        let (read, write, all) = (by_op.read.unwrap(), by_op.write.unwrap(), by_op.all.unwrap());
+        assert_eq!((read.times.mean, read.times.max), (2.0, 3.0));
+        assert_eq!((write.requests, all.times.mean), (1, 4.0));
     }
 
     #[test]
@@ -417,11 +520,11 @@ mod tests {
         let mut records = vec![one(Op::Read, 1, 512), one(Op::Read, END_BYTES - 1, 1)];
         records.extend([whole; 5]);
         records.push(Record { time: Nanos::MAX, ..one(Op::Write, 511, 1) });
-        let facts = facts(&records);
-        assert_eq!(facts["unaligned_requests"], 3);
-        assert_eq!(facts["sizes"]["all"]["total_bytes"], u64::MAX);
-        assert_eq!(facts["end_block"], END_BYTES / 512);
-        assert_eq!(facts["reuse"]["requests_left_out"], 5);
-        assert_eq!(facts["arrivals"]["windows"][0]["peak_requests"], 7);
+        let found = statistics(&records);
+        assert_eq!(found.unaligned_requests, 3);
+        assert_eq!(found.sizes.all.unwrap().total_bytes, u64::MAX);
+        assert_eq!(found.end_block, END_BYTES / 512);
+        assert_eq!(found.reuse.unwrap().requests_left_out, 5);
+        assert_eq!(found.arrivals.windows[0].peak_requests, 7);
     }
 }

@@ -1,13 +1,37 @@
 //! Data for plots of a trace, in constant memory: bins double their width when
 //! their range is exceeded.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 const TIMES: usize = 512;
 const PLACES: usize = 256;
 /// The initial widths: 1.024 us, 8 blocks.
 const TIME_SHIFT: u32 = 10;
 const PLACE_SHIFT: u32 = 3;
+
+/// The data of a plot of arrivals per time.
+#[derive(Clone, Debug, Serialize)]
+pub struct TimelinePicture {
+    /// The width of a bin, in s.
+    pub bin_s: f64,
+    /// Reads in each bin.
+    pub reads: Vec<u64>,
+    /// Other requests in each bin.
+    pub others: Vec<u64>,
+}
+
+/// The data of a plot of requests by time and first block.
+#[derive(Clone, Debug, Serialize)]
+pub struct MapPicture {
+    /// The width of a bin, in s.
+    pub time_bin_s: f64,
+    /// The height of a bin, in blocks.
+    pub place_bin_blocks: u64,
+    /// Requests in each bin, a row for each time.
+    pub counts: Vec<Vec<u32>>,
+    /// The number of the device.
+    pub device: u32,
+}
 
 /// Arrivals per time: reads, and everything else.
 pub(super) struct Timeline {
@@ -34,16 +58,13 @@ impl Timeline {
         self.counts[(at >> self.shift) as usize][usize::from(!is_read)] += 1;
     }
 
-    pub fn to_json(&self) -> Value {
+    pub fn picture(&self) -> TimelinePicture {
         let used = used(self.counts.iter().map(|counts| counts[0] + counts[1]));
         let counts = |kind: usize| -> Vec<u64> {
             (self.counts[..used].iter()).map(|counts| counts[kind]).collect()
         };
-        json!({
-            "bin_s": (1_u64 << self.shift) as f64 * 1e-9,
-            "reads": counts(0),
-            "others": counts(1),
-        })
+        let bin_s = (1_u64 << self.shift) as f64 * 1e-9;
+        TimelinePicture { bin_s, reads: counts(0), others: counts(1) }
     }
 }
 
@@ -89,16 +110,17 @@ impl Map {
         }
     }
 
-    pub fn to_json(&self) -> Value {
+    pub fn picture(&self, device: u32) -> MapPicture {
         let rows = || self.counts.chunks_exact(PLACES);
         let times = used(rows().map(|row| row.iter().map(|&count| u64::from(count)).sum()));
         let column = |column: usize| rows().map(|row| u64::from(row[column])).sum();
         let places = used((0..PLACES).map(column));
-        json!({
-            "time_bin_s": (1_u64 << self.time_shift) as f64 * 1e-9,
-            "place_bin_blocks": 1_u64 << self.place_shift,
-            "counts": rows().take(times).map(|row| &row[..places]).collect::<Vec<_>>(),
-        })
+        MapPicture {
+            time_bin_s: (1_u64 << self.time_shift) as f64 * 1e-9,
+            place_bin_blocks: 1 << self.place_shift,
+            counts: rows().take(times).map(|row| row[..places].to_vec()).collect(),
+            device,
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 //! Ahmad, FAST 2015).
 
 use super::ranks::RankedSlots;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::units::BLOCK_BYTES;
 use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -24,6 +24,77 @@ const UNIT_BLOCKS: u64 = UNIT_BYTES / BLOCK_BYTES;
 
 /// The longest request counted (256 MiB), so that no record takes long.
 const LONGEST_UNITS: u64 = 1 << 16;
+
+/// The data that was read or written.
+#[derive(Clone, Debug, Serialize)]
+pub struct Footprint {
+    /// The unit, in bytes.
+    pub unit_bytes: u64,
+    /// Distinct units.
+    pub units: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The bytes of the blocks accessed in them.
+    pub accessed_bytes: u64,
+    /// The bytes of the units that were read.
+    pub read_bytes: u64,
+    /// The bytes of the units that were written.
+    pub written_bytes: u64,
+    /// The share of the units that is tracked.
+    pub sampling_rate: f64,
+}
+
+/// LRU stack distances of references to units.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReuseSummary {
+    /// Whether all units are tracked.
+    pub exact: bool,
+    /// The share of the units that is tracked.
+    pub sampling_rate: f64,
+    /// References to units.
+    pub references: u64,
+    /// References to units not used before.
+    pub first_references: u64,
+    /// Percentiles of the distances; none if no unit is used again.
+    pub distance_units: Option<DistancePercentiles>,
+    /// References by distance.
+    pub histogram: Vec<DistanceBin>,
+    /// Hit ratios of LRU caches.
+    pub lru_hit_ratio: Vec<CacheHits>,
+    /// Requests too long to be counted.
+    pub requests_left_out: u64,
+}
+
+/// Percentiles of distances, in units.
+#[derive(Clone, Debug, Serialize)]
+pub struct DistancePercentiles {
+    /// The median.
+    pub p50: u64,
+    /// The 90th percentile.
+    pub p90: u64,
+    /// The 99th percentile.
+    pub p99: u64,
+}
+
+/// The number of references with distances from one power of two to the next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DistanceBin {
+    /// The least distance.
+    pub from_units: u64,
+    /// The greatest distance.
+    pub to_units: u64,
+    /// References.
+    pub references: u64,
+}
+
+/// The hits of an LRU cache.
+#[derive(Clone, Debug, Serialize)]
+pub struct CacheHits {
+    /// Its size, in MiB.
+    pub cache_mib: u64,
+    /// The share of references that hit; none without references.
+    pub hit_ratio: Option<f64>,
+}
 
 /// A unit of a device.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -210,50 +281,47 @@ impl Reuse {
     }
 
     /// The `footprint` of the document.
-    pub fn footprint(&self) -> Value {
+    pub fn footprint(&self) -> Footprint {
         let [units, read, written] = self.distinct();
-        json!({
-            "unit_bytes": UNIT_BYTES,
-            "units": units,
-            "bytes": units.saturating_mul(UNIT_BYTES),
-            "accessed_bytes": ((self.blocks * BLOCK_BYTES) as f64 * self.weight + 0.5) as u64,
-            "read_bytes": read.saturating_mul(UNIT_BYTES),
-            "written_bytes": written.saturating_mul(UNIT_BYTES),
-            "sampling_rate": 1.0 / self.weight,
-        })
+        Footprint {
+            unit_bytes: UNIT_BYTES,
+            units,
+            bytes: units.saturating_mul(UNIT_BYTES),
+            accessed_bytes: ((self.blocks * BLOCK_BYTES) as f64 * self.weight + 0.5) as u64,
+            read_bytes: read.saturating_mul(UNIT_BYTES),
+            written_bytes: written.saturating_mul(UNIT_BYTES),
+            sampling_rate: 1.0 / self.weight,
+        }
     }
 
     /// The `reuse` of the document.
-    pub fn to_json(&self) -> Value {
-        let percentiles = self.distances.percentiles([0.5, 0.9, 0.99]);
-        let [p50, p90, p99] = percentiles;
+    pub fn summary(&self) -> ReuseSummary {
+        let percentiles = match self.distances.percentiles([0.5, 0.9, 0.99]) {
+            [Some(p50), Some(p90), Some(p99)] => Some(DistancePercentiles { p50, p90, p99 }),
+            _ => None,
+        };
         let footprint = self.distinct()[0];
         let sizes = (0..).map(|power| (1_u64 << 20) << (2 * power));
         let mut enough = false;
-        let hit_ratios: Vec<Value> = sizes
-            .take(18)
-            .take_while(|bytes| {
-                let more = *bytes <= 256 << 20 || !enough;
-                enough |= bytes / UNIT_BYTES >= footprint;
-                more
-            })
-            .map(|bytes| {
-                let ratio = self.hit_ratio(bytes / UNIT_BYTES);
-                json!({ "cache_mib": bytes >> 20, "hit_ratio": ratio })
-            })
-            .collect();
-        json!({
-            "exact": self.weight == 1.0,
-            "sampling_rate": 1.0 / self.weight,
-            "references": self.references,
-            "first_references": (self.first + 0.5) as u64,
-            "distance_units": (p50.is_some()).then(|| json!({
-                "p50": p50, "p90": p90, "p99": p99
-            })),
-            "histogram": self.distances.octaves(),
-            "lru_hit_ratio": hit_ratios,
-            "requests_left_out": self.left_out,
-        })
+        let sizes = sizes.take(18).take_while(|bytes| {
+            let more = *bytes <= 256 << 20 || !enough;
+            enough |= bytes / UNIT_BYTES >= footprint;
+            more
+        });
+        let hits = |bytes: u64| CacheHits {
+            cache_mib: bytes >> 20,
+            hit_ratio: self.hit_ratio(bytes / UNIT_BYTES),
+        };
+        ReuseSummary {
+            exact: self.weight == 1.0,
+            sampling_rate: 1.0 / self.weight,
+            references: self.references,
+            first_references: (self.first + 0.5) as u64,
+            distance_units: percentiles,
+            histogram: self.distances.octaves(),
+            lru_hit_ratio: sizes.map(hits).collect(),
+            requests_left_out: self.left_out,
+        }
     }
 
     /// The hit ratio of an LRU cache of this many units. Exact for powers of
@@ -343,7 +411,7 @@ impl Distances {
     }
 
     /// The weighted number of references from each power of two to the next.
-    fn octaves(&self) -> Vec<Value> {
+    fn octaves(&self) -> Vec<DistanceBin> {
         let edge = |power: u32| Self::cell(1 << power);
         let mut octaves = vec![(0_u64, 0_u64, self.0[0])];
         for power in 0..u64::BITS - 1 {
@@ -354,9 +422,10 @@ impl Distances {
         octaves.truncate(last.map_or(0, |last| last + 1));
         octaves
             .into_iter()
-            .map(|(from, to, count)| {
-                let count = (count + 0.5) as u64;
-                json!({ "from_units": from, "to_units": to, "references": count })
+            .map(|(from_units, to_units, count)| DistanceBin {
+                from_units,
+                to_units,
+                references: (count + 0.5) as u64,
             })
             .collect()
     }
@@ -386,13 +455,11 @@ mod tests {
         for value in [0, 1, 1 << 40, (1 << 41) - 1, 1 << 62] {
             distances.record(value, 1.0);
         }
-        let octaves = distances.octaves();
-        let counted = octaves.iter().filter(|line| line["references"] != 0);
-        let counted = counted.map(|line| line.clone().to_string()).collect::<Vec<_>>();
+        let mut counted = distances.octaves();
+        counted.retain(|bin| bin.references != 0);
         let (far, farthest) = (1_u64 << 40, 1_u64 << 62);
-        let line = |from: u64, to: u64, count: u64| {
-            json!({ "from_units": from, "to_units": to, "references": count }).to_string()
-        };
+        let line =
+            |from_units, to_units, references| DistanceBin { from_units, to_units, references };
         let expected = [
             line(0, 0, 1),
             line(1, 1, 1),

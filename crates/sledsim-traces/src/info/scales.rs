@@ -1,12 +1,24 @@
 //! Burstiness by time scale: counts in windows of doubling length.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// The shortest window, 1/64 s, in ns.
 const SHORTEST_NS: u64 = 15_625_000;
 
 /// Each twice as long as the one before: up to 1024 s.
 const LENGTHS: usize = 17;
+
+/// Burstiness in windows of one length.
+#[derive(Clone, Debug, Serialize)]
+pub struct ScaleSummary {
+    /// The length of a window, in s.
+    pub window_s: f64,
+    /// The variance of the arrivals in a window over their mean.
+    pub index_of_dispersion: f64,
+    /// The greater share of the arrivals of a window that falls into one of its halves, if each
+    /// window has the same share and chance alone the half; none for the shortest windows.
+    pub bias: Option<f64>,
+}
 
 /// Arrivals in consecutive windows from the first arrival on.
 #[derive(Clone, Default)]
@@ -59,7 +71,7 @@ impl Scales {
     /// scatter adds nothing to their mean. If one half of each window, chosen
     /// by a coin, gets the share b of a random rate, the share of the pairs
     /// that fall into one half together is b^2 + (1 - b)^2, which gives b.
-    pub fn to_json(&self, last: u64) -> Vec<Value> {
+    pub fn summary(&self, last: u64) -> Vec<ScaleSummary> {
         let mut rolled = self.clone();
         rolled.roll(last / SHORTEST_NS);
         // Including the current windows, which may be incomplete.
@@ -82,12 +94,8 @@ impl Scales {
                 let together = (length > 0 && all[length] > 0)
                     .then(|| all[length - 1] as f64 / all[length] as f64);
                 let bias = together.map(|q| 0.5 + 0.5 * libm::sqrt((2.0 * q - 1.0).max(0.0)));
-                let length_ns = SHORTEST_NS << length;
-                Some(json!({
-                    "window_s": length_ns as f64 * 1e-9,
-                    "index_of_dispersion": variance / mean,
-                    "bias": bias,
-                }))
+                let window_s = (SHORTEST_NS << length) as f64 * 1e-9;
+                Some(ScaleSummary { window_s, index_of_dispersion: variance / mean, bias })
             })
             .collect()
     }

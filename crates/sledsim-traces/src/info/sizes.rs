@@ -1,8 +1,45 @@
 //! Request sizes by operation.
 
-use serde_json::{Map, Value, json};
+use super::by_op::ByOp;
+use serde::Serialize;
 use sledsim_base::distribution::Distribution;
 use sledsim_base::request::Op;
+
+/// The distribution of sizes in bytes.
+#[derive(Clone, Debug, Serialize)]
+pub struct SizeSummary {
+    /// The number of requests.
+    pub requests: u64,
+    /// The sum; the greatest number if it is above.
+    pub total_bytes: u64,
+    /// The mean.
+    pub mean_bytes: f64,
+    /// The 10th percentile.
+    pub p10_bytes: u64,
+    /// The median.
+    pub p50_bytes: u64,
+    /// The 90th percentile.
+    pub p90_bytes: u64,
+    /// The 99th percentile.
+    pub p99_bytes: u64,
+    /// The greatest.
+    pub max_bytes: u64,
+}
+
+/// The number of requests with sizes from one power of two to the next.
+#[derive(Clone, Debug, Serialize)]
+pub struct SizeBin {
+    /// The least size.
+    pub from_bytes: u64,
+    /// The greatest size.
+    pub to_bytes: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Trims.
+    pub trims: u64,
+}
 
 /// Sizes in bytes; flushes have none.
 pub(super) struct Sizes {
@@ -44,43 +81,36 @@ impl Sizes {
     }
 
     /// The `sizes` of the document: by operation, and of all.
-    pub fn to_json(&self) -> Value {
-        let mut facts = Map::new();
+    pub fn summary(&self) -> ByOp<SizeSummary> {
         let mut all = Distribution::new();
         let (mut requests, mut bytes) = (0, 0);
-        for op in Op::ALL {
+        let by_op = Op::ALL.map(|op| {
             let at = op as usize;
-            if op == Op::Flush || self.requests[at] == 0 {
-                continue;
+            if op == Op::Flush {
+                return None;
             }
             all.merge(&self.by_op[at]);
             requests += self.requests[at];
             bytes += self.bytes[at];
-            let one = distribution(&self.by_op[at], self.requests[at], self.bytes[at]);
-            facts.insert(op.name().to_owned(), one);
-        }
-        facts.insert("all".to_owned(), distribution(&all, requests, bytes));
-        Value::Object(facts)
+            distribution(&self.by_op[at], self.requests[at], self.bytes[at])
+        });
+        ByOp::new(by_op, distribution(&all, requests, bytes))
     }
 
     /// The `size_histogram` of the document: powers of two.
-    pub fn histogram(&self) -> Vec<Value> {
+    pub fn histogram(&self) -> Vec<SizeBin> {
         let of = |op: Op, power: usize| self.octaves[op as usize][power];
         let any = |power: &usize| Op::ALL.iter().any(|op| of(*op, *power) > 0);
         let Some(first) = (0..64).find(any) else {
             return Vec::new();
         };
         let last = (0..64).rfind(any).unwrap_or(first);
-        let line = |power: usize| {
-            json!({
-                "from_bytes": 1_u64 << power,
-                "to_bytes": (2_u64 << power).wrapping_sub(1),
-                "reads": of(Op::Read, power),
-                "writes": of(Op::Write, power),
-                "trims": of(Op::Trim, power),
-            })
+        let bin = |power: usize| {
+            let [reads, writes, _, trims] = Op::ALL.map(|op| of(op, power));
+            let (from_bytes, to_bytes) = (1 << power, (2_u64 << power).wrapping_sub(1));
+            SizeBin { from_bytes, to_bytes, reads, writes, trims }
         };
-        (first..=last).map(line).collect()
+        (first..=last).map(bin).collect()
     }
 
     /// The `mean_size_blocks` of the document, over all requests.
@@ -89,9 +119,9 @@ impl Sizes {
     }
 }
 
-fn distribution(sizes: &Distribution, requests: u64, bytes: u128) -> Value {
+fn distribution(sizes: &Distribution, requests: u64, bytes: u128) -> Option<SizeSummary> {
     if requests == 0 {
-        return Value::Null;
+        return None;
     }
     // The lower edges of cells, as sizes are whole blocks.
     let low = |bytes: u64| {
@@ -99,15 +129,15 @@ fn distribution(sizes: &Distribution, requests: u64, bytes: u128) -> Value {
         bytes >> width << width
     };
     let percentiles = sizes.percentiles_ns(requests, [1_000, 5_000, 9_000, 9_900]);
-    let [p10, p50, p90, p99] = percentiles.map(low);
-    json!({
-        "requests": requests,
-        "total_bytes": u64::try_from(bytes).unwrap_or(u64::MAX),
-        "mean_bytes": bytes as f64 / requests as f64,
-        "p10_bytes": p10,
-        "p50_bytes": p50,
-        "p90_bytes": p90,
-        "p99_bytes": p99,
-        "max_bytes": sizes.max_ns(),
+    let [p10_bytes, p50_bytes, p90_bytes, p99_bytes] = percentiles.map(low);
+    Some(SizeSummary {
+        requests,
+        total_bytes: u64::try_from(bytes).unwrap_or(u64::MAX),
+        mean_bytes: bytes as f64 / requests as f64,
+        p10_bytes,
+        p50_bytes,
+        p90_bytes,
+        p99_bytes,
+        max_bytes: sizes.max_ns(),
     })
 }

@@ -20,9 +20,10 @@ mod fio_iolog;
 pub use csv::{COLUMNS, HEADER, UNLINKED_COLUMNS, UNLINKED_HEADER};
 
 use crate::record::Record;
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::registry::{Named, Registry};
+use std::fmt;
 use std::path::Path;
 
 /// Writes one format, record by record: memory does not grow with the file.
@@ -45,7 +46,8 @@ pub trait Writer: Send {
     fn finish(self: Box<Self>) -> Result<Lost>;
 }
 
-/// The number of records with each field that a format could not hold.
+/// The number of records with each field that a format could not hold, for
+/// results without the fields that it held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
     /// Records written.
@@ -73,40 +75,39 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// As JSON: the records written, and the counts of lost fields.
-    pub fn json(&self) -> Value {
-        let Self {
-            written,
-            flushes,
-            trims,
-            widened,
-            rounded_times,
-            responses,
-            think_times,
-            queue_times,
-            latenesses,
-            device_names,
-            links,
-        } = self;
-        json!({
-            "written": written,
-            "flushes": flushes,
-            "trims": trims,
-            "widened": widened,
-            "rounded_times": rounded_times,
-            "responses": responses,
-            "think_times": think_times,
-            "queue_times": queue_times,
-            "latenesses": latenesses,
-            "device_names": device_names,
-            "links": links,
-        })
+    /// The fields that the format could not hold, by name.
+    fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let fields = [
+            ("flushes", self.flushes),
+            ("trims", self.trims),
+            ("widened", self.widened),
+            ("rounded_times", self.rounded_times),
+            ("responses", self.responses),
+            ("think_times", self.think_times),
+            ("queue_times", self.queue_times),
+            ("latenesses", self.latenesses),
+            ("device_names", self.device_names),
+            ("links", self.links),
+        ];
+        fields.into_iter().filter(|(_, count)| *count > 0)
     }
 
     /// Whether the format held everything.
     pub fn nothing(&self) -> bool {
-        let written = self.written;
-        *self == Self { written, ..Self::default() }
+        self.fields().next().is_none()
+    }
+}
+
+impl Serialize for Lost {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.fields())
+    }
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = self.fields().map(|(name, count)| format!("\"{name}\":{count}"));
+        write!(f, "{{{}}}", fields.collect::<Vec<_>>().join(","))
     }
 }
 

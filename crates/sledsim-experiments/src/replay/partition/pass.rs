@@ -6,13 +6,14 @@ use crate::replay::TraceSpec;
 use crate::replay::feed::{CHECK_EVERY, Feed};
 use crate::replay::mapping::{Address, Mapping};
 use crate::replay::spec::{NOT_BEGUN, ORIGINS, Origin};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::units::Nanos;
-use sledsim_traces::Clock;
 use sledsim_traces::order::Order;
-use sledsim_traces::records::{DeviceSelection, Records, Step};
+use sledsim_traces::records::{DeviceLabel, DeviceSelection, Records, Skipped, Step};
+use sledsim_traces::{Clock, TraceFile, UnitDoubt};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -30,6 +31,16 @@ pub(super) struct Split {
     pub subtracted: Nanos,
     /// Whether several devices share one address space.
     pub shares_addresses: bool,
+}
+
+/// What is known of a trace after the pass.
+#[derive(Serialize)]
+struct Facts<'a> {
+    #[serde(flatten)]
+    file: TraceFile,
+    #[serde(flatten)]
+    skipped: Skipped,
+    unit_doubts: &'a [UnitDoubt],
 }
 
 /// A part of a trace.
@@ -109,14 +120,17 @@ fn volumes(
     if devices.is_empty() {
         return Err(records.empty(spec.supply.name()));
     }
-    let labels: HashMap<u32, (Value, u64)> = (records.devices())
+    let labels: HashMap<u32, (DeviceLabel, u64)> = (records.devices())
         .map(|(device, label, requests, _)| (device, (label, requests)))
         .collect();
     let part = |(index, device): (usize, u32)| {
         let (label, requests) = labels[&device].clone();
         Part {
-            device: label.as_str().map(|name| (device, name.to_owned())),
-            name: label,
+            name: json!(label),
+            device: match label {
+                DeviceLabel::Name(name) => Some((device, name)),
+                DeviceLabel::Number(_) => None,
+            },
             requests,
             warm_up: 0,
             index,
@@ -221,22 +235,18 @@ fn device(records: &Records) -> Value {
     match records.wanted {
         DeviceSelection::All => json!("all"),
         _ => (records.devices().find(|(.., wanted)| *wanted))
-            .map_or(Value::Null, |(_, label, ..)| label),
+            .map_or(Value::Null, |(_, label, ..)| json!(label)),
     }
 }
 
 /// What is known of the trace after the pass.
 fn facts(spec: &TraceSpec, records: &Records) -> Map<String, Value> {
-    let mut facts = json!({
-        "path": spec.supply.path().display().to_string(),
-        "format": records.found.format.name,
-        "format_from": records.found.chosen_by.name(),
-        "format_others": records.found.others,
-        "compression": records.compression.name(),
-    });
-    records.skipped().add_to(&mut facts);
-    records.found.add_doubts(&mut facts);
-    match facts {
+    let facts = Facts {
+        file: records.found.file(spec.supply.path(), records.compression),
+        skipped: records.skipped(),
+        unit_doubts: &records.found.doubts,
+    };
+    match json!(facts) {
         Value::Object(facts) => facts,
         _ => Map::new(),
     }

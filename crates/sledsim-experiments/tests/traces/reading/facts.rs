@@ -27,7 +27,7 @@ fn assert_holds(whole: &Value, part: &Value) {
 #[test]
 fn info_says_what_is_in_a_trace() {
     let (_folder, path) = file(format!("{TWO}5 3 40 1 1\n"));
-    let info = trace_info(&path, None).unwrap();
+    let info = json!(trace_info(&path, None).unwrap());
     let expected = json!({
         "path": path.display().to_string(),
         "format": "disksim_ascii",
@@ -50,7 +50,7 @@ fn info_says_what_is_in_a_trace() {
     });
     assert_holds(&info, &expected);
     let (_folder, one) = file("5 0 0 1 1");
-    let info = trace_info(&one, None).unwrap();
+    let info = json!(trace_info(&one, None).unwrap());
     assert!(info["mean_rate_per_s"].is_null());
     let (_folder, none) = file("");
     assert!(trace_info(&none, None).unwrap_err().to_string().ends_with("no requests"));
@@ -60,7 +60,7 @@ fn info_says_what_is_in_a_trace() {
 #[test]
 fn the_real_traces_are_read_whole() {
     if let Some(path) = reference("traces/disksim-ascii-100k.trace") {
-        let info = trace_info(&path, None).unwrap();
+        let info = json!(trace_info(&path, None).unwrap());
         for (key, value) in [
             ("requests", json!(100_000)),
             ("total_blocks", json!(1_016_678)),
@@ -89,7 +89,7 @@ fn the_real_traces_are_read_whole() {
         assert_eq!((requests.len(), &facts["moved"]), (100_000, &json!(0)));
     }
     if let Some(path) = reference("traces/postmark-ssd.disksim") {
-        let info = trace_info(&path, None).unwrap();
+        let info = json!(trace_info(&path, None).unwrap());
         for (key, value) in [
             ("requests", json!(62_257)),
             ("total_blocks", json!(27_682_080)),

@@ -2,6 +2,7 @@
 
 use super::{DEVICE, info, load};
 use proptest::prelude::*;
+use serde_json::json;
 use sledsim_experiments::generate::{Target, generate};
 use sledsim_traces::trace_info;
 use std::collections::BTreeSet;
@@ -12,7 +13,7 @@ fn a_load_has_the_statistics_of_its_trace() {
     let path = folder.path().join("load.csv");
     let load = load("cello", "requests = 30_000").unwrap();
     generate(&load, Target::Blocks(DEVICE), &path, None, &mut |_| Ok(())).unwrap();
-    let (direct, written) = (info(&load).unwrap(), trace_info(&path, None).unwrap());
+    let (direct, written) = (info(&load).unwrap(), json!(trace_info(&path, None).unwrap()));
     for key in ["requests", "read_fraction", "sizes", "arrivals", "footprint", "reuse"] {
         assert_eq!(direct[key], written[key], "{key}");
     }
@@ -38,7 +39,7 @@ proptest! {
             text += &format!("{time},0,,read,{},{},,,,\n", lbn * 512, blocks * 512);
         }
         std::fs::write(&path, text).unwrap();
-        let facts = trace_info(&path, None).unwrap();
+        let facts = json!(trace_info(&path, None).unwrap());
         let blocks: BTreeSet<u64> =
             lines.iter().flat_map(|(_, lbn, blocks)| *lbn..lbn + u64::from(*blocks)).collect();
         prop_assert_eq!(&facts["footprint"]["accessed_bytes"], blocks.len() * 512);
