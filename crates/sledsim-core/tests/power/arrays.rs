@@ -113,8 +113,8 @@ fn every_request_is_served_once_under_every_scheduler() {
 }
 
 /// Eight Atlas 10K that are up 25 s after power comes on.
-fn disks(start: &str) -> Box<dyn Model> {
-    let keys = [
+fn disks(start: &str) -> [(&str, &str); 9] {
+    [
         ("children", "8"),
         ("child.power.seek_w", "12.5"),
         ("child.power.transfer_w", "12"),
@@ -124,17 +124,25 @@ fn disks(start: &str) -> Box<dyn Model> {
         ("child.power.spin_up_ms", "25_000"),
         ("child.power.starts", "'off'"),
         ("start", start),
-    ];
-    model(STRIPE, &keys, "fcfs")
+    ]
 }
 
 const STRIPE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/power/disks.toml");
+
+/// What a stripe sets in its children is not among the keys that its children were given.
+#[test]
+fn the_text_of_a_stripe_has_the_keys_of_its_first_child() {
+    let text = |start: &str| device(STRIPE, &disks(start)).canonical();
+    let (together, in_turn) = (text("'together'"), text("'in_turn'"));
+    assert!(together.contains("child.power.starts") && !together.contains("on_at_ms"));
+    assert_eq!(together.replace("together", "in_turn"), in_turn);
+}
 
 #[test]
 fn spindles_that_start_in_turn_draw_less_at_once_and_take_longer() {
     // Mean power of second `s`, over all disks.
     let power_w = |start: &str| -> Vec<f64> {
-        let model = disks(start);
+        let model = model(STRIPE, &disks(start), "fcfs");
         let until = |s: u64| energy(&*model, Nanos::from_s(s as f64)).total_j();
         (0..205).map(|s| until(s + 1) - until(s)).collect()
     };
@@ -158,7 +166,7 @@ fn spindles_that_start_in_turn_draw_less_at_once_and_take_longer() {
 fn a_request_over_all_disks_waits_for_the_last() {
     for (start, ready_s) in [("'together'", 25.0), ("'in_turn'", 200.0)] {
         let request = Request::new(0, Nanos::ZERO, Op::Read, 0, 64);
-        let rows = run_open(&mut *disks(start), &[request]).done;
+        let rows = run_open(&mut *model(STRIPE, &disks(start), "fcfs"), &[request]).done;
         let response_s = rows[0].response().s();
         assert!((ready_s..ready_s + 0.03).contains(&response_s), "{response_s}");
     }

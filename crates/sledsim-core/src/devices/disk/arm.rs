@@ -93,7 +93,7 @@ impl Disk {
         &mut self,
         at: Nanos,
         extents: &[Extent],
-        mut how: PassMode,
+        how: PassMode,
         mut each: impl FnMut(&mut Option<Box<Spindle>>, Nanos, &Pass),
     ) -> (Parts, u32, Nanos) {
         let (mut parts, mut passes, mut now) = (Parts::default(), 0, at);
@@ -109,7 +109,6 @@ impl Disk {
                 each(spindle, now, &pass);
                 (now, *arm) = (pass.end, pass.arm);
             }
-            how.not_before = Nanos::ZERO;
         }
         (parts, passes, now)
     }

@@ -317,7 +317,7 @@ impl Iterator for Passes<'_> {
         }
         let left = (self.end - self.lbn).min(u64::from(u32::MAX)) as u32;
         let pass = (self.drive).pass(self.at, self.arm, self.how, self.lbn, left);
-        (self.how.continues, self.how.not_before) = (true, Nanos::ZERO);
+        self.how.continues = true;
         self.lbn += u64::from(pass.blocks);
         (self.at, self.arm) = (pass.end, pass.arm);
         Some(pass)

@@ -141,3 +141,24 @@ fn disksims_sled_cannot_turn_in_place() {
     let start = format!("my.toml:2: turn = \"in_place\": {must}");
     assert!(with.starts_with(&start), "{with}");
 }
+
+/// Off the row edges, too, where seeks are not tabled.
+#[test]
+fn a_sled_that_reads_upwards_only_does_so_from_any_place() {
+    let up_only = sled(&[READY, ("reads_both_ways", "false")]);
+    let both = sled(&[READY]);
+    let mut downwards = 0;
+    for y_m in [-47e-6, -3.21e-6, 0.0, 13.37e-6, 46e-6] {
+        for direction in [Direction::Up, Direction::Down] {
+            for row in [0, 13, ROWS - 1] {
+                let from = Point { x_m: 0.0, y_m, direction };
+                let (steps, _) = access(&up_only, row_lbn(row), 8, from);
+                assert_eq!(steps[0].direction, 1, "row {row} from {from:?}");
+                let (free, _) = access(&both, row_lbn(row), 8, from);
+                assert!(free[0].seek_s <= steps[0].seek_s, "row {row} from {from:?}");
+                downwards += u32::from(free[0].direction < 0);
+            }
+        }
+    }
+    assert!(downwards >= 10, "{downwards} of 30 were faster downwards");
+}

@@ -10,6 +10,8 @@ use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::faults::RemapTable;
 use sledsim_core::devices::mems::geometry::{Geometry, Location};
 use sledsim_core::model::Report;
+use sledsim_core::model::mechanism::Span;
+use sledsim_core::queueing::schedulers::SchedulerSpec;
 use std::collections::BTreeSet;
 
 const SCHEDULERS: [&str; 5] = ["fcfs", "sstf_lbn", "c_look", "sptf", "aged_sptf(age_weight=0.5)"];
@@ -29,6 +31,19 @@ fn a_table_without_failures_changes_nothing() {
             assert_eq!(rows, twins);
             assert_eq!(report.energy, twin.energy);
         }
+    }
+}
+
+#[test]
+fn blocks_of_a_sled_that_fails_lie_and_are_written_as_on_one_that_does_not() {
+    let (with, without) = with_and_without(&[("faults.seed", "3")]);
+    let built = |device: &Device| device.build_with(&SchedulerSpec::default()).unwrap().0;
+    let (with, without) = (built(&with), built(&without));
+    let [media, twin] = [&with, &without].map(|model| model.mechanism().unwrap().media());
+    assert_eq!(media.block_order(), twin.block_order());
+    for span in [Span::Row, Span::Track, Span::Cylinder] {
+        let ends = [0, 1, 20, 539, 540, 26_999, 27_000].map(|lbn| media.end_of(lbn, span));
+        assert_eq!(ends, [0, 1, 20, 539, 540, 26_999, 27_000].map(|lbn| twin.end_of(lbn, span)));
     }
 }
 
