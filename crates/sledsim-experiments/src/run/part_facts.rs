@@ -18,7 +18,7 @@ pub(super) struct PartFacts {
     simulated_end: Nanos,
     saturated: Option<Saturated>,
     warm_up: Option<WarmUpCut>,
-    pub outstanding: Option<[u64; 2]>,
+    outstanding: Option<[u64; 2]>,
     /// One for each device of the tree.
     reports: Vec<ReportNumbers>,
     /// The facts of the load, as JSON.

@@ -1,8 +1,7 @@
 //! The figures of one of several runs whose results are merged.
 
 use super::interval::Interval;
-use super::streaming::KINDS;
-use super::streaming::Stats;
+use super::streaming::{KINDS, Stats};
 use super::summary::{RunReport, confidence_json, seconds};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

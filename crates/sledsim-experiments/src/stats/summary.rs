@@ -3,8 +3,7 @@
 use super::demand::Demand;
 use super::figures::{RunFigures, SeedRun, spans_of_all};
 use super::interval::{Interval, LEVEL};
-use super::streaming::KINDS;
-use super::streaming::Stats;
+use super::streaming::{KINDS, Stats};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sledsim_base::distribution::Distribution;

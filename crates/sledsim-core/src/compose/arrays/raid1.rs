@@ -1,9 +1,8 @@
 //! RAID 1: every slot holds a copy of all blocks.
 
-use super::TokenMap;
 use super::members::Members;
 use super::plan::Plan;
-use super::{Level, Lost, ParityWriteCounts, View};
+use super::{Level, Lost, ParityWriteCounts, TokenMap, View};
 use sledsim_base::request::Extent;
 
 /// How to choose the copy to read from, among those that hold all blocks of the

@@ -5,10 +5,9 @@
 //! of a stripe begin after its parity, so that consecutive units are on
 //! consecutive slots.
 
-use super::TokenMap;
 use super::members::Members;
 use super::plan::Plan;
-use super::{Level, Lost, ParityWriteCounts, View};
+use super::{Level, Lost, ParityWriteCounts, TokenMap, View};
 use sledsim_base::request::Extent;
 use smallvec::SmallVec;
 

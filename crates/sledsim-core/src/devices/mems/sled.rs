@@ -11,9 +11,8 @@ use super::parallel::Parallel;
 use super::planning::Planning;
 use super::power::{PassEnergy, Power, Savings, TipPower};
 use crate::idle_policy::{IdleTracker, PowerOn, PowerPolicySpec};
-use crate::model::mechanism::BlockOrder;
 use crate::model::mechanism::{
-    Bounds, Mechanism, Media, Passes, Positions, Span, Start, Step, Tips,
+    BlockOrder, Bounds, Mechanism, Media, Passes, Positions, Span, Start, Step, Tips,
 };
 use crate::model::{Background, BatchPlanner, Energy};
 use sledsim_base::request::{Extent, Flags, Op, Request};

@@ -2,9 +2,8 @@
 //! end.
 
 use super::Array;
-use crate::compose::arrays::Level;
 use crate::compose::arrays::locks::HeldLocks;
-use crate::compose::arrays::{LOST, TokenMap};
+use crate::compose::arrays::{LOST, Level, TokenMap};
 use crate::model::CompletionSink;
 use sledsim_base::request::{Extent, Extents, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};

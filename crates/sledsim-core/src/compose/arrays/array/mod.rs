@@ -16,12 +16,11 @@ mod contents;
 
 mod counts;
 
-use super::Level;
-use super::TokenMap;
 use super::locks::Locks;
 use super::members::Members;
 use super::plan::Plan;
 use super::repair::Repair;
+use super::{Level, TokenMap};
 use crate::compose::by_id::ById;
 use crate::compose::{Children, Composite};
 use crate::model::contents::Contents;

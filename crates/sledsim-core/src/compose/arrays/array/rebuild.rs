@@ -2,8 +2,7 @@
 
 use super::Array;
 use super::jobs::JobOwner;
-use crate::compose::arrays::Level;
-use crate::compose::arrays::TokenMap;
+use crate::compose::arrays::{Level, TokenMap};
 use sledsim_base::request::{Flags, Op, Request};
 use sledsim_base::row::Status;
 use sledsim_base::units::Nanos;

@@ -2,8 +2,7 @@
 
 use super::Array;
 use super::jobs::{JobOwner, Sent, Step};
-use crate::compose::arrays::LOST;
-use crate::compose::arrays::{Level, Lost, View};
+use crate::compose::arrays::{LOST, Level, Lost, View};
 use crate::model::CompletionSink;
 use sledsim_base::request::{Extents, Flags, Op, Request, inner_id, lbns};
 use sledsim_base::row::{Row, Status};

@@ -22,9 +22,8 @@ use super::feed::TipFeed;
 use super::media::{Access, AccessOutcome, FaultyMedia};
 use super::spec::Faults;
 use crate::devices::mems::geometry::{Geometry, Location};
-use crate::model::mechanism::BlockOrder;
 use crate::model::mechanism::{
-    Bounds, Mechanism, Media, PassKind, Passes, Positions, Service, Span, Step, Tips,
+    BlockOrder, Bounds, Mechanism, Media, PassKind, Passes, Positions, Service, Span, Step, Tips,
 };
 use crate::model::{Background, BatchPlanner, Energy};
 use sledsim_base::request::{Extents, Flags, Op, Request, append, lbns};
