@@ -1,9 +1,10 @@
-"""Write the types of ``Run.summary`` from docs/summary.schema.json to summary_types.py.
+"""Write docs/summary.schema.json and the types of ``Run.summary``, in summary_types.py.
 
-Every object of the schema becomes a TypedDict: its ``title`` is the name.
+The schema is that of the built package. Every object of it becomes a TypedDict: its ``title`` is
+the name.
 
-    python scripts/summary_types.py           # write the file
-    python scripts/summary_types.py --check   # say whether it differs, and exit with 1 if so
+    python scripts/summary_types.py           # write the files
+    python scripts/summary_types.py --check   # say whether they differ, and exit with 1 if so
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from sledsim import _core
+
 ROOT = Path(__file__).parents[1]
 SCHEMA = ROOT / "docs" / "summary.schema.json"
 TYPES = ROOT / "python" / "sledsim" / "summary_types.py"
@@ -23,7 +26,7 @@ WIDTH = 100
 
 HEAD = '''"""Types of the summary of a run, for type checkers and editors.
 
-``scripts/summary_types.py`` writes this file from ``docs/summary.schema.json``. A number that is
+``scripts/summary_types.py`` writes this file from the schema of the summary. A number that is
 undefined, such as the mean of no requests, is ``None``, and so is an unknown energy. Type checkers
 take them as known all the same, since they are in nearly every run; check for ``None`` where there
 may be no requests, or a device without values of power.
@@ -40,12 +43,15 @@ MaybeNone: TypeAlias = Any
 PLAIN = {"boolean": "bool", "integer": "int", "number": "float", "string": "str"}
 
 
-def text() -> str:
-    """Return the content that the file is to have."""
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+def texts() -> dict[Path, str]:
+    """Return the content that the files are to have."""
+    schema = json.loads(_core.summary_schema())
     classes: dict[str, str] = {}
     _type_of(schema, schema["$defs"], classes)
-    return "\n\n".join([HEAD, *classes.values()])
+    return {
+        SCHEMA: json.dumps(schema, indent=2) + "\n",
+        TYPES: "\n\n".join([HEAD, *classes.values()]),
+    }
 
 
 def _type_of(schema: dict[str, Any], defs: dict[str, Any], classes: dict[str, str]) -> str:
@@ -95,17 +101,18 @@ def _documented(about: str) -> str:
 
 
 def main() -> int:
-    """Write or check the file; return the exit code."""
+    """Write or check the files; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="change nothing; say what differs")
     check = parser.parse_args().check
-    if TYPES.is_file() and TYPES.read_text(encoding="utf-8") == text():
-        return 0
-    if check:
-        print("summary types: run python scripts/summary_types.py", file=sys.stderr)
-        return 1
-    TYPES.write_text(text(), encoding="utf-8")
-    print(f"Written: {TYPES.relative_to(ROOT)}")
+    for file, text in texts().items():
+        if file.is_file() and file.read_text(encoding="utf-8") == text:
+            continue
+        if check:
+            print(f"{file.name} differs: run python scripts/summary_types.py", file=sys.stderr)
+            return 1
+        file.write_text(text, encoding="utf-8")
+        print(f"Written: {file.relative_to(ROOT)}")
     return 0
 
 

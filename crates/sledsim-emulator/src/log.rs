@@ -7,7 +7,7 @@ use sledsim_base::error::{Error, Result};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::Report;
-use sledsim_experiments::stats::{RowsFile, RunReport, Stats, summary};
+use sledsim_experiments::stats::{RowsFile, RunReport, Stats, Summary};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -122,7 +122,7 @@ impl Log {
             ..RunReport::default()
         };
         let mut facts = json!({
-            "summary": summary(&kept.stats, &run),
+            "summary": Summary::new(&kept.stats, &run),
             "lateness_us": kept.lateness_us(),
         });
         if let Some(failed) = &kept.failed {

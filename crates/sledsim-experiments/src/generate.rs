@@ -2,7 +2,8 @@
 
 use crate::formats;
 use crate::load::{Load, LoadSource};
-use serde_json::{Value, json};
+use crate::load_facts::LoadFacts;
+use serde::Serialize;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::{Flags, Request};
@@ -14,7 +15,7 @@ use sledsim_core::model::source::Source;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_traces::Record;
 use sledsim_traces::convert::output;
-use sledsim_traces::writers::Writer;
+use sledsim_traces::writers::{Lost, Writer};
 use std::path::Path;
 
 /// The address space of a load.
@@ -25,6 +26,40 @@ pub enum Target<'a> {
     /// A device: an open load needs only its number of blocks; a closed load is
     /// simulated on it.
     Device(&'a Device, SchedulerSpec),
+}
+
+/// A trace that was written.
+#[derive(Clone, Debug, Serialize)]
+pub struct GeneratedTrace {
+    /// The file.
+    pub output: GeneratedFile,
+    /// The size of the address space.
+    pub blocks: u64,
+    /// `open`, or `closed, as simulated`.
+    pub arrivals: &'static str,
+    /// The device it is for.
+    pub device: Option<String>,
+    /// The scheduler of that device, of a closed load.
+    pub scheduler: Option<String>,
+    /// The load and its counts.
+    pub workload: LoadFacts,
+    /// What the format does not hold.
+    pub lost_fields: Lost,
+}
+
+/// The file of a trace that was written.
+#[derive(Clone, Debug, Serialize)]
+pub struct GeneratedFile {
+    /// Its path as given.
+    pub path: String,
+    /// The name of its format.
+    pub format: &'static str,
+    /// Its requests.
+    pub requests: u64,
+    /// The arrival of the first.
+    pub first_time_s: Option<f64>,
+    /// The arrival of the last.
+    pub last_time_s: f64,
 }
 
 /// The number of requests between two calls of `check`.
@@ -41,7 +76,7 @@ pub fn generate(
     path: &Path,
     to: Option<&str>,
     check: &mut dyn FnMut(Progress) -> Result<()>,
-) -> Result<Value> {
+) -> Result<GeneratedTrace> {
     let blocks = match place {
         Target::Blocks(blocks) => blocks,
         Target::Device(device, _) => device.blocks(),
@@ -55,8 +90,7 @@ pub fn generate(
     let open = draw(&mut recorder, check)?;
     if !open {
         let Target::Device(device, scheduler) = &place else {
-            let name = load.to_json(&*recorder.source)["workload"].clone();
-            let name = name.as_str().unwrap_or("load").to_owned();
+            let name = load.kind();
             return Err(Error::Key(format!(
                 "workload {name}: is closed, its requests wait for completions: give a device \
                  to simulate it on (--device), or make it open (rate)"
@@ -80,29 +114,25 @@ pub fn generate(
         let problem = format!("not written: the workload has no requests that {format} holds");
         return Err(Error::output(path, problem));
     }
-    let facts = load.to_json(&*recorder.source);
-    let lost = recorder.writer.finish()?;
-    Ok(json!({
-        "output": {
-            "path": path.display().to_string(),
-            "format": format,
-            "requests": recorder.records,
-            "first_time_s": recorder.first.map(Nanos::s),
-            "last_time_s": recorder.last.s(),
+    let (device, scheduler) = match &place {
+        Target::Device(device, scheduler) => (Some(device.name()), Some(scheduler.label())),
+        Target::Blocks(_) => (None, None),
+    };
+    Ok(GeneratedTrace {
+        output: GeneratedFile {
+            path: path.display().to_string(),
+            format,
+            requests: recorder.records,
+            first_time_s: recorder.first.map(Nanos::s),
+            last_time_s: recorder.last.s(),
         },
-        "blocks": blocks,
-        "arrivals": if open { "open" } else { "closed, as simulated" },
-        "device": match &place {
-            Target::Device(device, _) => Some(device.name()),
-            Target::Blocks(_) => None,
-        },
-        "scheduler": match &place {
-            Target::Device(_, scheduler) if !open => Some(scheduler.label()),
-            _ => None,
-        },
-        "workload": facts,
-        "lost_fields": lost,
-    }))
+        blocks,
+        arrivals: if open { "open" } else { "closed, as simulated" },
+        device: device.map(str::to_owned),
+        scheduler: scheduler.filter(|_| !open).map(str::to_owned),
+        workload: load.facts(&*recorder.source),
+        lost_fields: recorder.writer.finish()?,
+    })
 }
 
 /// Draws the requests that wait for no completion; returns whether that is all.

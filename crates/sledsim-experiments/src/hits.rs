@@ -2,7 +2,7 @@
 //! device.
 
 use crate::load::Load;
-use serde_json::Value;
+use crate::load_facts::LoadFacts;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::{Op, Request};
@@ -97,7 +97,7 @@ impl HitsSpec {
         &self,
         load: &Load,
         check: &mut dyn FnMut(Progress) -> Result<()>,
-    ) -> Result<(Vec<Hits>, Value)> {
+    ) -> Result<(Vec<Hits>, LoadFacts)> {
         let blocks = match self.device_blocks {
             Some(0) => return Err(refuse("device_blocks = 0: must be at least 1")),
             Some(blocks) => blocks,
@@ -160,7 +160,7 @@ impl HitsSpec {
             read_hits: hits.read_hits,
             ..all
         });
-        Ok((counted.collect(), load.to_json(&*source)))
+        Ok((counted.collect(), load.facts(&*source)))
     }
 
     /// The segments a request touches.

@@ -1,6 +1,7 @@
 //! Statistics of the requests of a load.
 
 use crate::load::Load;
+use crate::load_facts::LoadFacts;
 use serde::Serialize;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
@@ -14,12 +15,15 @@ use sledsim_traces::{InfoSpec, Record};
 const CHECK_EVERY: u64 = 4096;
 
 /// Statistics of the requests of a load.
-#[derive(Serialize)]
-struct LoadInfo {
-    workload: Value,
-    blocks: u64,
+#[derive(Clone, Debug, Serialize)]
+pub struct LoadInfo {
+    /// The load and its counts.
+    pub workload: LoadFacts,
+    /// The blocks that it can use.
+    pub blocks: u64,
+    /// The statistics.
     #[serde(flatten)]
-    requests: StreamInfo,
+    pub requests: StreamInfo,
 }
 
 /// Statistics of the requests of `load` on `blocks` blocks, as
@@ -35,15 +39,15 @@ pub fn load_info(
     load: &Load,
     blocks: u64,
     check: &mut dyn FnMut(Progress) -> Result<()>,
-) -> Result<Value> {
+) -> Result<LoadInfo> {
     let mut source = load.source(blocks, check)?;
     let mut spec = spec.clone();
     if spec.interleave_blocks.is_none() {
-        let kib = interleave_kib(&load.to_json(&*source));
+        let kib = interleave_kib(&json!(load.facts(&*source)));
         spec.interleave_blocks = (kib > 0.0).then_some((kib * 1024.0) as u64 / BLOCK_BYTES);
     }
     let requests = spec.describe(|record| take_all(&mut *source, record, check))?;
-    Ok(json!(LoadInfo { workload: load.to_json(&*source), blocks, requests }))
+    Ok(LoadInfo { workload: load.facts(&*source), blocks, requests })
 }
 
 /// The interleave factor of a load; the largest of its parts.

@@ -22,6 +22,7 @@
 //! - [`panics`]: panics as errors.
 
 pub mod load;
+mod load_facts;
 
 pub mod replay;
 

@@ -1,6 +1,7 @@
 //! Loads: a workload or a trace, with the limits of its run.
 
-use crate::replay::{By, Measured, TraceSource, TraceSpec, trace_path};
+use crate::load_facts::{GeneratedFacts, LoadFacts};
+use crate::replay::{By, Measured, PartList, TraceSource, TraceSpec, trace_path};
 use crate::stats::WarmUp;
 use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
@@ -242,10 +243,7 @@ impl Load {
     }
 
     /// Splits a trace into files in `folder`, one for each volume or window, and
-    /// returns their list: `by`, `window_s`, `warm_up_s`, `requests` (of the
-    /// trace), `trace` (what is known of it), `keys` (with which each part is
-    /// replayed), and `parts`, each with `file`, `name`, `requests` and, of a
-    /// window, `start_ns`, `end_ns`, `warm_up_requests` and further `keys`.
+    /// returns their list.
     ///
     /// # Errors
     /// A generated load, a trace that cannot be read, a key that does not go with
@@ -255,7 +253,7 @@ impl Load {
         by: By,
         folder: &Path,
         check: &mut dyn FnMut(Progress) -> Result<()>,
-    ) -> Result<Value> {
+    ) -> Result<PartList> {
         match &self.kind {
             LoadKind::Trace(spec) => spec.partition(&self.trace_keys(), by, folder, check),
             LoadKind::Workload(_) => Err(Error::Key(
@@ -274,10 +272,10 @@ impl Load {
     }
 
     /// Every key of the running load with its effective value.
-    pub(crate) fn to_json(&self, running: &dyn LoadSource) -> Value {
-        let mut facts = running.to_json();
-        if let Some(preset) = &self.preset {
-            facts["preset"] = json!(preset);
+    pub(crate) fn facts(&self, running: &dyn LoadSource) -> LoadFacts {
+        let mut facts = running.facts();
+        if let LoadFacts::Generated(generated) = &mut facts {
+            generated.preset.clone_from(&self.preset);
         }
         facts
     }
@@ -313,7 +311,7 @@ fn limits(keys: &mut Keys) -> Result<Limits> {
 /// The source of a running load.
 pub(crate) trait LoadSource: Source {
     /// Every key with its effective value, and the counts so far.
-    fn to_json(&self) -> Value;
+    fn facts(&self) -> LoadFacts;
 
     /// Whether some requests arrive at times independent of completions.
     fn is_open(&self) -> bool;
@@ -330,8 +328,8 @@ pub(crate) trait LoadSource: Source {
 }
 
 impl LoadSource for Generator {
-    fn to_json(&self) -> Value {
-        self.to_json()
+    fn facts(&self) -> LoadFacts {
+        LoadFacts::Generated(GeneratedFacts { keys: self.to_json(), preset: None })
     }
 
     fn is_open(&self) -> bool {
@@ -340,8 +338,8 @@ impl LoadSource for Generator {
 }
 
 impl LoadSource for Mix {
-    fn to_json(&self) -> Value {
-        self.to_json()
+    fn facts(&self) -> LoadFacts {
+        LoadFacts::Generated(GeneratedFacts { keys: self.to_json(), preset: None })
     }
 
     fn is_open(&self) -> bool {
@@ -354,8 +352,8 @@ impl LoadSource for Mix {
 }
 
 impl LoadSource for PostMark {
-    fn to_json(&self) -> Value {
-        self.to_json()
+    fn facts(&self) -> LoadFacts {
+        LoadFacts::Generated(GeneratedFacts { keys: self.to_json(), preset: None })
     }
 
     fn is_open(&self) -> bool {
@@ -364,8 +362,8 @@ impl LoadSource for PostMark {
 }
 
 impl LoadSource for TraceSource {
-    fn to_json(&self) -> Value {
-        self.to_json()
+    fn facts(&self) -> LoadFacts {
+        LoadFacts::Trace(Box::new(self.facts()))
     }
 
     fn is_open(&self) -> bool {

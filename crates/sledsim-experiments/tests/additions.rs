@@ -382,7 +382,7 @@ fn an_added_trace_format_works() {
     assert!(info.read(&mut |_| Ok(())).is_err());
     info.options = options.clone();
     let found = info.read(&mut |_| Ok(())).unwrap();
-    assert_eq!((found.file.format, found.statistics.requests), ("blocks", 3));
+    assert_eq!((&*found.file.format, found.statistics.requests), ("blocks", 3));
     let mut convert = ConvertSpec::new(&[path], &out);
     convert.options = options;
     convert.convert(&mut |_| Ok(())).unwrap();

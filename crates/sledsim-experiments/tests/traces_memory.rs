@@ -1,7 +1,7 @@
 //! A trace of 200 MB is replayed in constant memory. One test, as the peak is
 //! that of the process.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
@@ -45,7 +45,7 @@ fn replay(path: &Path, keys: &str) -> Value {
     let device = Device::resolve("g2", &[]).unwrap();
     let rows = RowsTo::Nowhere;
     let run = run(&device, &load, SchedulerSpec::default(), &rows, &mut |_| Ok(())).unwrap();
-    run.document
+    json!(run.document)
 }
 
 #[test]

@@ -44,10 +44,9 @@ fn a_trace_is_split_in_memory_that_does_not_depend_on_its_length() {
         let parts = tempfile::TempDir::new_in(folder.path()).unwrap();
         let list = load.partition(By::Volume, parts.path(), &mut |_| Ok(()));
         let list = list.unwrap();
-        assert_eq!(list["requests"], requests);
-        assert_eq!(list["parts"].as_array().unwrap().len() as u64, VOLUMES);
-        let of_parts = list["parts"].as_array().unwrap().iter();
-        let sum: u64 = of_parts.map(|part| part["requests"].as_u64().unwrap()).sum();
+        assert_eq!(list.requests, requests);
+        assert_eq!(list.parts.len() as u64, VOLUMES);
+        let sum: u64 = list.parts.iter().map(|part| part.requests).sum();
         assert_eq!(sum, requests);
         peaks.extend(peak_mib());
     }

@@ -1,6 +1,7 @@
 //! The boundary to Python: releases the interpreter and catches panics.
 
 use pyo3::prelude::*;
+use serde::Serialize;
 use sledsim_base::error::{Error, Result};
 use sledsim_experiments::panics::{catch_panic, internal_error};
 use std::path::Path;
@@ -16,6 +17,11 @@ macro_rules! dict {
     }};
 }
 pub(crate) use dict;
+
+/// A document as JSON.
+pub(crate) fn json_text(document: &impl Serialize) -> String {
+    serde_json::to_string(document).expect("documents have keys of text")
+}
 
 /// Runs `work` without the interpreter. A panic in it becomes an error of `file`, if
 /// given.

@@ -1,7 +1,7 @@
 //! Replacement policies and hit ratios. The interpreter is released while a load is
 //! counted.
 
-use crate::boundary::{detached, dict};
+use crate::boundary::{detached, dict, json_text};
 use crate::check::Check;
 use crate::error::to_python;
 use crate::simulation::Load;
@@ -41,7 +41,7 @@ pub(crate) fn hit_ratios<'py>(
         .iter()
         .map(|line| Ok(dict!(py, line.{requests, accesses, hits, read_accesses, read_hits})))
         .collect();
-    Ok((hits?, facts.to_string()))
+    Ok((hits?, json_text(&facts)))
 }
 
 /// A cache of keys.

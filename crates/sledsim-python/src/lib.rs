@@ -90,7 +90,7 @@ mod _core {
     #[pymodule_export]
     use crate::simulation::{
         Load, Statistics, check_table_file, refuse_overwriting, run, scenario, scheduler_label,
-        workload_show, write_atomically,
+        summary_schema, workload_show, write_atomically,
     };
     #[pymodule_export]
     use crate::sled::Sled;

@@ -1,6 +1,6 @@
 //! Traces split into parts, and the parts as one run.
 
-use crate::boundary::detached;
+use crate::boundary::{detached, json_text};
 use crate::check::Check;
 use crate::device::Device;
 use crate::error::to_python;
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_experiments::replay::By;
+use sledsim_experiments::replay::{By, PartList};
 use sledsim_experiments::run;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use std::path::PathBuf;
 #[pyfunction]
 pub(crate) fn trace_of(load: &Load) -> Option<(PathBuf, String)> {
     let (file, keys) = (load.load.file()?, load.load.trace_keys());
-    Some((file.to_owned(), serde_json::json!(keys).to_string()))
+    Some((file.to_owned(), json_text(&keys)))
 }
 
 /// Splits a trace into files in a folder: by volume, or by windows with a warm-up, both
@@ -44,7 +44,7 @@ pub(crate) fn partition(
         (load.load).partition(by, &folder, &mut |at| check.report(at.completed, at.expected()))
     });
     match list {
-        Ok(list) => Ok(list.to_string()),
+        Ok(list) => Ok(json_text(&list)),
         Err(error) => Err(check.exception(error)),
     }
 }
@@ -101,9 +101,9 @@ impl Parts {
 
     /// Expects the parts of a list from [`partition`].
     fn expect(&mut self, listed: &str) -> PyResult<()> {
-        let parts = self.parts()?;
-        let expected = parsed(listed).and_then(|list| parts.expect(list));
-        expected.map_err(to_python)
+        let list = parsed(listed).map_err(to_python)?;
+        self.parts()?.expect(list);
+        Ok(())
     }
 
     /// Adds the results of a part from [`run_part`].
@@ -128,7 +128,7 @@ impl Parts {
         let parts = self.parts.take().ok_or_else(|| to_python(finished()))?;
         let merged = parts.finish(table.as_deref()).map_err(to_python)?;
         Ok(MergedOutput {
-            document: merged.document.to_string(),
+            document: json_text(&merged.document),
             table: Rows::new(vec![merged.table]),
             statistics: Statistics { stats: merged.stats },
         })
@@ -145,6 +145,11 @@ fn finished() -> Error {
     Error::Key("the parts were finished before".to_owned())
 }
 
-fn parsed(text: &str) -> Result<serde_json::Value> {
-    serde_json::from_str(text).map_err(|error| Error::Key(format!("is no JSON: {error}")))
+fn parsed(text: &str) -> Result<PartList> {
+    serde_json::from_str(text).map_err(|error| {
+        Error::Key(match error.is_data() {
+            true => "the list of parts is damaged".to_owned(),
+            false => format!("is no JSON: {error}"),
+        })
+    })
 }

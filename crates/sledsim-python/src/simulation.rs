@@ -1,7 +1,7 @@
 //! Loads and runs. The interpreter is released while a simulation runs.
 
 use crate::arguments::{keys, overrides, task};
-use crate::boundary::{attempted, detached};
+use crate::boundary::{attempted, detached, json_text};
 use crate::check::Check;
 use crate::device::Device;
 use crate::error::to_python;
@@ -18,6 +18,12 @@ use sledsim_experiments::scenario::{Additions, Scenario};
 use sledsim_experiments::stats::{Stats, TableFormat, series_batch};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+
+/// The JSON Schema of a summary, as JSON.
+#[pyfunction]
+pub(crate) fn summary_schema() -> String {
+    json_text(&sledsim_experiments::stats::summary_schema())
+}
 
 /// The keys of a workload preset or file, as JSON.
 #[pyfunction]
@@ -219,7 +225,7 @@ pub(crate) fn run(
     });
     match result {
         Ok(run) => Ok(RunOutput {
-            document: run.document.to_string(),
+            document: json_text(&run.document),
             rows: Rows::new(run.batches),
             series: (run.series).and_then(|windows| Rows::new(vec![series_batch(&windows)])),
             statistics: Statistics { stats: run.stats },

@@ -1,13 +1,12 @@
 //! Traces: information, conversion and generation. The interpreter is released
 //! meanwhile, with checks for signals and progress.
 
-use crate::boundary::detached;
+use crate::boundary::{detached, json_text};
 use crate::check::Check;
 use crate::device::Device;
 use crate::error::to_python;
 use crate::simulation::Load;
 use pyo3::prelude::*;
-use serde_json::json;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;
 use sledsim_base::units::Nanos;
@@ -127,7 +126,7 @@ pub(crate) fn trace_info(
     let info =
         detached(py, Some(&path), || spec.read(&mut |at: Reading| check.report(at.bytes, at.of)));
     match info {
-        Ok(info) => Ok(json!(info).to_string()),
+        Ok(info) => Ok(json_text(&info)),
         Err(error) => Err(check.exception(error)),
     }
 }
@@ -150,7 +149,7 @@ pub(crate) fn load_info(
         })
     });
     match info {
-        Ok(info) => Ok(info.to_string()),
+        Ok(info) => Ok(json_text(&info)),
         Err(error) => Err(check.exception(error)),
     }
 }
@@ -194,7 +193,7 @@ pub(crate) fn trace_convert(
     let report =
         detached(py, file, || spec.convert(&mut |at: Reading| check.report(at.bytes, at.of)));
     match report {
-        Ok(report) => Ok(json!(report).to_string()),
+        Ok(report) => Ok(json_text(&report)),
         Err(error) => Err(check.exception(error)),
     }
 }
@@ -260,7 +259,7 @@ pub(crate) fn trace_generate(
         generate(load, place, &output, to, &mut |at| check.report(at.completed, at.requests))
     });
     match report {
-        Ok(report) => Ok(report.to_string()),
+        Ok(report) => Ok(json_text(&report)),
         Err(error) => Err(check.exception(error)),
     }
 }

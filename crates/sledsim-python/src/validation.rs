@@ -1,6 +1,6 @@
 //! Validations. The interpreter is released while one runs.
 
-use crate::boundary::detached;
+use crate::boundary::{detached, json_text};
 use crate::check::Check;
 use crate::device::Device;
 use crate::error::to_python;
@@ -24,7 +24,7 @@ pub(crate) struct Validation {
 impl Validation {
     /// The results, as JSON.
     fn document(&self) -> String {
-        self.validation.document.to_string()
+        json_text(&self.validation.document)
     }
 
     /// A row per request compared.

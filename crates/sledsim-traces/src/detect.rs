@@ -12,15 +12,16 @@ use crate::plausible;
 use crate::reader::Reader;
 use crate::record::Record;
 use crate::supply::Supply;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sledsim_base::error::{Error, Result};
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How the format of a trace was determined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChosenBy {
     /// The key `trace_format` names it.
@@ -92,18 +93,18 @@ fn without_effect(format: &Format, options: &Options) -> Option<String> {
 }
 
 /// The file of a trace and its format, for results.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceFile {
     /// The path as given.
     pub path: String,
     /// The name of the format.
-    pub format: &'static str,
+    pub format: Cow<'static, str>,
     /// How it was determined.
     pub format_from: ChosenBy,
     /// The names of other formats that fit.
-    pub format_others: Vec<&'static str>,
+    pub format_others: Vec<Cow<'static, str>>,
     /// The name of its compression.
-    pub compression: &'static str,
+    pub compression: Cow<'static, str>,
 }
 
 /// The format of a trace, and how it was determined.
@@ -149,10 +150,10 @@ impl ResolvedFormat {
     pub fn file(&self, path: &Path, compression: Compression) -> TraceFile {
         TraceFile {
             path: path.display().to_string(),
-            format: self.format.name,
+            format: self.format.name.into(),
             format_from: self.chosen_by,
-            format_others: self.others.clone(),
-            compression: compression.name(),
+            format_others: self.others.iter().map(|&name| name.into()).collect(),
+            compression: compression.name().into(),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::input::Compression;
 use crate::reader::Reader;
 use crate::record::Record;
 use crate::supply::Supply;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::units::Nanos;
@@ -283,7 +283,7 @@ impl Records {
 }
 
 /// The name of a device, or its number if the file has numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum DeviceLabel {
     /// Its name.
@@ -293,7 +293,7 @@ pub enum DeviceLabel {
 }
 
 /// The counts of records that are not replayed, for results.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     /// [`Reader::not_requests`].
     pub not_requests: u64,

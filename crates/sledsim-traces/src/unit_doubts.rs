@@ -6,18 +6,19 @@
 
 use crate::record::Record;
 use crate::units::{B, BLOCKS, GivenUnits, MS, NS, S, US, Unit};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use std::borrow::Cow;
 
 /// A unit that makes more sense than the one read in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitDoubt {
     /// The key that names the unit, of [`GivenUnits::KEYS`].
-    pub key: &'static str,
+    pub key: Cow<'static, str>,
     /// The unit read in.
     pub unit: String,
     /// The unit that makes more sense.
-    pub likelier: &'static str,
+    pub likelier: Cow<'static, str>,
     /// The doubt in a sentence.
     pub text: String,
 }
@@ -65,7 +66,7 @@ pub fn doubts(records: &[Record], units: &[Unit; 3], trust: Trust, rounded: u64)
         let (key, unit) = (GivenUnits::KEYS[index], units[index].name.clone().into_owned());
         let what = key.trim_end_matches("_unit");
         let text = format!("each {what} was read in {unit}, but may be in {likelier}: {why}");
-        UnitDoubt { key, unit, likelier, text }
+        UnitDoubt { key: key.into(), unit, likelier: likelier.into(), text }
     };
     found.into_iter().map(doubt).collect()
 }

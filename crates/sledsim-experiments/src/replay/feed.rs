@@ -1,7 +1,8 @@
 //! The requests of a replayed trace: read, sorted, and mapped to the device.
 
+use super::facts::{ClockFacts, StartFacts};
 use super::mapping::{MappedRequest, Mapping};
-use super::spec::{Origin, TraceSpec};
+use super::spec::{ORIGINS, Origin, TraceSpec, name_of};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::{Extent, Flags, Request};
@@ -191,6 +192,20 @@ impl Feed {
         match self.origin {
             Origin::File => Nanos::ZERO,
             Origin::First => self.first.unwrap_or_default(),
+        }
+    }
+
+    /// The times, of whose records `sorted` were late.
+    pub fn clock(&self, sorted: u64, most_late: Nanos) -> ClockFacts {
+        ClockFacts {
+            time_origin: name_of(&ORIGINS, self.origin),
+            start: Some(StartFacts {
+                first_time_s: self.first.map(Nanos::s),
+                subtracted_s: self.subtracted().s(),
+            }),
+            sort_ms: self.spec.sort_ms,
+            sorted,
+            sorted_most_ms: most_late.ms(),
         }
     }
 

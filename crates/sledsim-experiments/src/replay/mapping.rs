@@ -1,11 +1,14 @@
 //! Maps the addresses of a trace to the device.
 
 use super::footprint::{Compact, Footprint};
+use serde::{Deserialize, Serialize};
 use sledsim_traces::Record;
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 /// The handling of addresses beyond the device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Address {
     /// An error.
     #[default]
@@ -106,6 +109,38 @@ pub struct MappedRequest {
     pub compacted: bool,
     /// Whether it crossed the end of the region and was moved to end there.
     pub moved: bool,
+}
+
+/// The number of requests changed by the mapping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    pub widened: u64,
+    pub wrapped: u64,
+    pub scaled: u64,
+    pub compacted: u64,
+    pub moved: u64,
+}
+
+impl Changes {
+    /// Counts a request.
+    #[inline]
+    pub fn count(&mut self, place: &MappedRequest) {
+        self.widened += u64::from(place.widened);
+        self.wrapped += u64::from(place.wrapped);
+        self.scaled += u64::from(place.scaled);
+        self.compacted += u64::from(place.compacted);
+        self.moved += u64::from(place.moved);
+    }
+}
+
+impl AddAssign for Changes {
+    fn add_assign(&mut self, other: Self) {
+        self.widened += other.widened;
+        self.wrapped += other.wrapped;
+        self.scaled += other.scaled;
+        self.compacted += other.compacted;
+        self.moved += other.moved;
+    }
 }
 
 impl Mapping {

@@ -9,6 +9,7 @@
 //! - `mapping`: maps addresses to the device.
 //! - `footprint`: the touched blocks of a trace, without the gaps.
 //! - `arrivals`: the modes of arrival, one file each.
+//! - `facts`: what is known of a trace and its replay, for results.
 //! - `partition`: splits a trace into parts.
 //! - `dependency_inference`: which completion each request waited for.
 //! - `dependency_replay`: closed replay along these dependencies.
@@ -19,6 +20,7 @@ mod ahead;
 mod arrivals;
 mod dependency_inference;
 mod dependency_replay;
+mod facts;
 mod feed;
 mod footprint;
 mod mapping;
@@ -28,7 +30,8 @@ mod source;
 mod spec;
 
 pub use accesses::TraceFiles;
-pub use partition::By;
+pub use facts::{ArrivalFacts, ReplayFacts, TraceAbout, TraceFacts};
+pub use partition::{By, ListedPart, ListedWindow, PartBy, PartList, PartName, TraceOfParts};
 pub(crate) use path::trace_path;
 pub use source::{Measured, TraceSource};
 pub use spec::{BLK_ACTIONS, TraceSpec};

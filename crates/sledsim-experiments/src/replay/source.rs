@@ -3,19 +3,20 @@
 use super::ahead::Ahead;
 use super::arrivals::{Arrivals, Closed, Dependent, OneByOne, OpenReplay};
 use super::dependency_inference::DependencyInference;
+use super::facts::{
+    CompactFacts, DeviceFacts, Places, ReplayFacts, TraceAbout, TraceFacts, chosen,
+};
 use super::feed::{CHECK_EVERY, Feed, Placed};
 use super::footprint::Footprint;
-use super::mapping::{Address, MappedRequest, Mapping, Spans};
-use super::spec::{BLK_ACTIONS, DependsOn, NOT_BEGUN, ORIGINS, TraceSpec};
-use serde::Serialize;
-use serde_json::{Value, json};
+use super::mapping::{Address, Changes, Mapping, Spans};
+use super::spec::{BLK_ACTIONS, DependsOn, NOT_BEGUN, TraceSpec, name_of};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::{Extent, Request};
-use sledsim_base::units::Nanos;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::model::source::Source;
-use sledsim_traces::records::{DeviceSelection, Records, Skipped, Step};
-use sledsim_traces::{Clock, Record, TraceFile, UnitDoubt};
+use sledsim_traces::records::{DeviceSelection, Records, Step};
+use sledsim_traces::{Clock, Record};
 use std::collections::BTreeMap;
 
 impl TraceSpec {
@@ -88,7 +89,7 @@ impl TraceSpec {
             taken: 0,
             due: None,
             failed: None,
-            counts: Counts::default(),
+            changes: Changes::default(),
             measured: Vec::new(),
         })
     }
@@ -168,22 +169,9 @@ pub struct TraceSource {
     due: Option<Nanos>,
     /// The defect found while the last request was taken.
     failed: Option<Error>,
-    counts: Counts,
+    changes: Changes,
     /// The measured times of the requests taken, in order, if kept.
     measured: Vec<Measured>,
-}
-
-/// The keys in effect and the counts of a replay.
-#[derive(Serialize)]
-struct Facts<'a> {
-    workload: &'static str,
-    #[serde(flatten)]
-    file: TraceFile,
-    #[serde(flatten)]
-    replay: Value,
-    #[serde(flatten)]
-    skipped: Skipped,
-    unit_doubts: &'a [UnitDoubt],
 }
 
 /// The measured times of a request.
@@ -195,74 +183,41 @@ pub struct Measured {
     pub queue: Option<Nanos>,
 }
 
-/// The number of requests changed by the mapping.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    widened: u64,
-    wrapped: u64,
-    scaled: u64,
-    compacted: u64,
-    moved: u64,
-}
-
 impl TraceSource {
     /// The keys in effect and the counts so far.
-    pub fn to_json(&self) -> Value {
+    pub fn facts(&self) -> TraceFacts {
         let (ahead, feed) = (&self.ahead, &self.ahead.feed);
         let (spec, records) = (&feed.spec, &feed.records);
         let devices: Vec<_> = ahead.devices().collect();
         let (sorted, most_late) = ahead.sorted();
-        let chosen = match (&records.wanted, devices.as_slice()) {
-            (DeviceSelection::All, _) => json!("all"),
-            (DeviceSelection::Separate, _) => json!("separate"),
-            _ => (devices.iter().find(|(.., wanted)| *wanted))
-                .map_or(Value::Null, |(_, label, ..)| json!(label)),
-        };
-        let devices: Vec<Value> = (devices.into_iter())
-            .map(|(device, label, requests, wanted)| {
-                let first_block = wanted.then(|| feed.mapping.base(device)).flatten();
-                json!({ "device": label, "requests": requests, "first_block": first_block })
+        let wanted = devices.iter().filter(|(.., wanted)| *wanted);
+        let trace_device = chosen(&records.wanted, wanted.map(|(_, label, ..)| label.clone()));
+        let devices = (devices.into_iter())
+            .map(|(number, device, requests, wanted)| {
+                let first_block = wanted.then(|| feed.mapping.base(number)).flatten();
+                DeviceFacts { device, requests, first_block }
             })
             .collect();
-        let replay = json!({
-            "requests": self.taken,
-            "trace_device": chosen,
-            "devices": devices,
-            "other_devices_requests": records.others(),
-            "address": spec.address.name(),
-            "address_offset": spec.address_offset,
-            "span_blocks": feed.mapping.span(),
-            "widened": self.counts.widened,
-            "wrapped": self.counts.wrapped,
-            "scaled": self.counts.scaled,
-            "compacted": self.counts.compacted,
-            "moved": self.counts.moved,
-            "time_scale": spec.time_scale,
-            "time_origin": ORIGINS.iter().find(|(_, origin)| *origin == feed.origin).map(|o| o.0),
-            "first_time_s": feed.first.map(Nanos::s),
-            "subtracted_s": feed.subtracted().s(),
-            "sort_ms": spec.sort_ms,
-            "sorted": sorted,
-            "sorted_most_ms": most_late.ms(),
-        });
-        let mut facts = json!(Facts {
-            workload: "trace",
-            file: records.found.file(spec.supply.path(), records.compression),
-            replay,
-            skipped: ahead.skipped(),
-            unit_doubts: &records.found.doubts,
-        });
-        if let Some(compact) = feed.mapping.compact() {
-            facts["touched_blocks"] = json!(compact.blocks);
-            facts["touched_extents"] = json!(compact.extents());
-            facts["gap_bytes"] = json!(compact.gap_blocks.saturating_mul(512));
-        }
-        if let Some(action) = spec.options.blk_action {
-            let name = BLK_ACTIONS.iter().find(|(_, known)| *known == action);
-            facts["blk_action"] = json!(name.map(|(name, _)| *name));
-        }
-        self.arrivals.state(&mut facts);
-        facts
+        let replay = ReplayFacts {
+            requests: self.taken,
+            trace_device,
+            places: Some(Places { devices, span_blocks: feed.mapping.span() }),
+            other_devices_requests: records.others(),
+            address: spec.address,
+            address_offset: spec.address_offset,
+            changes: self.changes,
+            time_scale: spec.time_scale,
+            clock: feed.clock(sorted, most_late),
+            compact: feed.mapping.compact().map(|compact| CompactFacts {
+                touched_blocks: compact.blocks,
+                touched_extents: compact.extents(),
+                gap_bytes: compact.gap_blocks.saturating_mul(BLOCK_BYTES),
+            }),
+            blk_action: spec.options.blk_action.and_then(|action| name_of(&BLK_ACTIONS, action)),
+            arrivals: self.arrivals.facts(),
+        };
+        let about = TraceAbout::new(records, spec.supply.path(), ahead.skipped());
+        TraceFacts { workload: "trace", about, replay }
     }
 
     /// Whether requests arrive at the times of the trace.
@@ -295,7 +250,7 @@ impl Source for TraceSource {
         if self.ahead.feed.spec.keep_measured {
             self.measured.push(Measured { response: record.response, queue: record.queue });
         }
-        self.counts.add(place);
+        self.changes.count(place);
         self.taken += 1;
         if let Err(error) = self.arrivals.sent(id, arrival, &mut self.ahead) {
             self.failed = Some(error);
@@ -318,16 +273,5 @@ impl Source for TraceSource {
 
     fn share(&self) -> Option<f64> {
         self.ahead.feed.records.read_counter.share()
-    }
-}
-
-impl Counts {
-    #[inline]
-    fn add(&mut self, place: &MappedRequest) {
-        self.widened += u64::from(place.widened);
-        self.wrapped += u64::from(place.wrapped);
-        self.scaled += u64::from(place.scaled);
-        self.compacted += u64::from(place.compacted);
-        self.moved += u64::from(place.moved);
     }
 }

@@ -68,6 +68,11 @@ pub(super) enum Origin {
 
 pub(super) const ORIGINS: [(&str, Origin); 2] = [("file", Origin::File), ("first", Origin::First)];
 
+/// The name of a value of a key.
+pub fn name_of<T: PartialEq>(names: &[(&str, T)], value: T) -> Option<String> {
+    names.iter().find(|(_, known)| *known == value).map(|(name, _)| (*name).to_owned())
+}
+
 /// The only value of `think` that a trace has.
 const RECORDED: [(&str, ()); 1] = [("recorded", ())];
 

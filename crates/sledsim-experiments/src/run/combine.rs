@@ -1,7 +1,6 @@
 //! Sums of the facts of several runs.
 
 use crate::stats::{RunReport, WarmUpCut};
-use serde_json::{Value, json};
 use sledsim_core::model::Report;
 
 /// Adds busy times, energies, counts and warm-ups of `one` run to those of the runs
@@ -21,15 +20,6 @@ pub(super) fn add_facts(facts: &mut RunReport, one: &RunReport) {
         let sum = facts.warm_up.get_or_insert(WarmUpCut { requests: 0, until: cut.until });
         sum.requests += cut.requests;
         sum.until = sum.until.max(cut.until);
-    }
-}
-
-/// Adds counts of the load of one run to those of `sum`, where both have them.
-pub(super) fn add_counts(sum: &mut Value, one: &Value, keys: &[&str]) {
-    for key in keys {
-        if let (Some(before), Some(more)) = (sum[key].as_u64(), one[key].as_u64()) {
-            sum[key] = json!(before + more);
-        }
     }
 }
 

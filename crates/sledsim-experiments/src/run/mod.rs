@@ -7,34 +7,39 @@
 //! - `parts`: the parts of a trace, each on its own device, as one run.
 //! - `part_facts`: what one of them is known by, for transport.
 //! - `parts_table`: a row for each.
+//! - `split`: what became of them.
+//! - `document`: the results as one document.
 //! - `combine`: sums of the facts of several runs.
 
 mod combine;
+mod document;
 mod part_facts;
 mod parts;
 mod parts_table;
 mod plan;
 mod recorder;
 mod seeds;
+mod split;
 
+pub use document::RunDocument;
 pub use parts::{MergedParts, Parts, run_part};
 pub use plan::{Plan, RowsTo, SeriesTo};
+pub use split::Split;
 
 use crate::load::Load;
+use crate::load_facts::LoadFacts;
 use crate::replay::Measured;
 use crate::stats::{
-    Caution, Demand, Precision, RunReport, Stats, TableFile, WarmUp, Window, series_batch, summary,
+    Caution, Demand, Precision, RunReport, Stats, TableFile, WarmUp, Window, series_batch,
 };
 use arrow_array::RecordBatch;
 use recorder::{Recorder, Target};
 use seeds::run_seeds;
-use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::row::Row;
 use sledsim_core::catalog::Device;
 use sledsim_core::engine::{Outcome, simulate};
-use sledsim_core::layouts::ResolvedLayout;
 use sledsim_core::model::Background;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 
@@ -45,9 +50,8 @@ pub const MOST_REQUESTS: u64 = 100_000_000;
 /// The results of a run.
 #[derive(Debug)]
 pub struct Run {
-    /// `{sledsim, device, scheduler, layout, workload, summary}`; see the results
-    /// page of the guide.
-    pub document: Value,
+    /// All results but rows.
+    pub document: RunDocument,
     /// The rows, if kept in memory: then at least one batch.
     pub batches: Vec<RecordBatch>,
     /// The rows of the load's counted requests, if listed, in the order in which
@@ -65,7 +69,7 @@ pub struct Run {
 struct Single {
     stats: Stats,
     facts: RunReport,
-    workload: Value,
+    workload: LoadFacts,
     batches: Vec<RecordBatch>,
     list: Vec<Row>,
     measured: Vec<Measured>,
@@ -89,26 +93,14 @@ pub fn run(
     } else {
         run_one(device, load, &scheduler, &plan, check)?
     };
-    let mut document = document(device, &scheduler);
-    document["workload"] = single.workload;
-    document["summary"] = summary(&single.stats, &single.facts);
+    let Single { workload, stats, facts, .. } = single;
     Ok(Run {
-        document,
+        document: RunDocument::new(device, &scheduler, workload, &stats, &facts),
         batches: single.batches,
         list: single.list,
         measured: single.measured,
         series: single.series,
-        stats: single.stats,
-    })
-}
-
-/// The document of a run without its load and its summary.
-fn document(device: &Device, scheduler: &SchedulerSpec) -> Value {
-    json!({
-        "sledsim": env!("CARGO_PKG_VERSION"),
-        "device": device.name(),
-        "scheduler": scheduler.label(),
-        "layout": device.layout().map_or_else(|| json!({ "name": "simple" }), ResolvedLayout::to_json),
+        stats,
     })
 }
 
@@ -161,9 +153,9 @@ fn run_one(
     if let (Some(file), Some(windows)) = (series_file, &windows) {
         file.write(&series_batch(windows), None)?;
     }
-    let mut workload = load.to_json(&*source);
+    let mut workload = load.facts(&*source);
     if recorder.target.is_reached() {
-        workload["requests"] = json!(outcome.submitted); // reproduces this run
+        workload.set_requests(outcome.submitted);
     }
     Ok(Single {
         stats: recorder.stats,
@@ -236,7 +228,7 @@ fn missed_reason(outcome: &Outcome, is_unlimited: bool) -> String {
 }
 
 /// The results of runs that differ only in their seeds, as one.
-fn merged(stats: Stats, facts: RunReport, workload: Value) -> Single {
+fn merged(stats: Stats, facts: RunReport, workload: LoadFacts) -> Single {
     Single {
         stats,
         facts,

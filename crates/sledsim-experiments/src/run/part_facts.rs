@@ -1,15 +1,16 @@
 //! The facts of one part of a trace after its run, for another process.
 
+use crate::replay::ReplayFacts;
 use crate::stats::{RunFigures, RunReport, Stats, WarmUpCut, from_bytes, to_bytes};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::json;
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::Saturated;
 use sledsim_core::model::{Busy, Energy, Report};
 
 /// The version of [`PartFacts`].
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// The facts of a part: its figures, and what [`add_facts`](super::combine::add_facts) adds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,8 +22,8 @@ pub(super) struct PartFacts {
     outstanding: Option<[u64; 2]>,
     /// One for each device of the tree.
     reports: Vec<ReportNumbers>,
-    /// The facts of the load, as JSON.
-    workload: String,
+    /// The facts of the replay, as JSON, since some of their keys may be absent.
+    replay: String,
 }
 
 /// A [`Report`] without names.
@@ -62,7 +63,7 @@ impl ReportNumbers {
 
 impl PartFacts {
     /// Those of a run.
-    pub fn new(stats: &Stats, facts: &RunReport, workload: &Value) -> Self {
+    pub fn new(stats: &Stats, facts: &RunReport, replay: &ReplayFacts) -> Self {
         Self {
             figures: RunFigures::new(stats, facts),
             simulated_end: facts.simulated_end,
@@ -70,7 +71,7 @@ impl PartFacts {
             warm_up: facts.warm_up,
             outstanding: facts.outstanding,
             reports: facts.reports.iter().map(ReportNumbers::of).collect(),
-            workload: workload.to_string(),
+            replay: json!(replay).to_string(),
         }
     }
 
@@ -86,14 +87,14 @@ impl PartFacts {
         let is_sound = |facts: &Self| {
             facts.reports.len() == template.len()
                 && facts.reports.iter().zip(template).all(|(numbers, report)| numbers.fits(report))
-                && serde_json::from_str::<Value>(&facts.workload).is_ok()
+                && serde_json::from_str::<ReplayFacts>(&facts.replay).is_ok()
         };
         from_bytes("the facts of a part", VERSION, bytes, is_sound)
     }
 
-    /// The facts of the load.
-    pub fn workload(&self) -> Value {
-        serde_json::from_str(&self.workload).expect("it was read before")
+    /// The facts of the replay.
+    pub fn replay(&self) -> ReplayFacts {
+        serde_json::from_str(&self.replay).expect("it was read before")
     }
 
     /// The facts of the run that are known, with the names of `template`.

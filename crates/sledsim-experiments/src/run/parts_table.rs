@@ -1,9 +1,9 @@
 //! A row for each part of a trace, as an Arrow table.
 
-use crate::stats::{RunFigures, RunReport, Stats, described, seconds, utilisation};
+use crate::replay::{ListedPart, ListedWindow};
+use crate::stats::{RunFigures, RunReport, Stats, described, finite, seconds, utilisation};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
-use serde_json::Value;
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(super) struct PartRow {
     pub name: String,
     /// Its requests in the trace, without those of a warm-up before its window.
     pub requests: u64,
-    window: Option<Window>,
+    window: Option<ListedWindow>,
     counted: Option<u64>,
     mean_ms: Option<f64>,
     p99_ms: Option<f64>,
@@ -25,55 +25,30 @@ pub(super) struct PartRow {
     pub error: Option<String>,
 }
 
-/// The bounds of a window, and the requests of its warm-up.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    start: Nanos,
-    end: Nanos,
-    warm_up: u64,
-}
-
 impl PartRow {
-    /// From the entry of the list of parts; `None` if it is damaged.
-    pub fn new(entry: &Value) -> Option<Self> {
-        let nanos = |key: &str| entry[key].as_u64().map(Nanos);
-        let window = match nanos("start_ns") {
-            None => None,
-            Some(start) => Some(Window {
-                start,
-                end: nanos("end_ns")?,
-                warm_up: entry["warm_up_requests"].as_u64()?,
-            }),
-        };
-        Some(Self {
-            name: match &entry["name"] {
-                Value::String(name) => name.clone(),
-                number => number.as_u64()?.to_string(),
-            },
-            requests: entry["requests"].as_u64()?,
-            window,
-            ..Self::default()
-        })
+    /// A part that is expected.
+    pub fn new(part: ListedPart) -> Self {
+        let window = part.window;
+        Self { name: part.name.to_string(), requests: part.requests, window, ..Self::default() }
     }
 
     /// The requests of the warm-up before its window.
     pub fn warm_up(&self) -> u64 {
-        self.window.map_or(0, |window| window.warm_up)
+        self.window.as_ref().map_or(0, |window| window.warm_up_requests)
     }
 
     /// Whether its window ends where the other begins.
     pub fn is_before(&self, other: &Self) -> bool {
-        let (one, other) = (self.window, other.window);
-        one.zip(other).is_some_and(|(one, other)| one.end == other.start)
+        let windows = self.window.as_ref().zip(other.window.as_ref());
+        windows.is_some_and(|(one, other)| one.end_ns == other.start_ns)
     }
 
     /// Takes over the results of its run.
     pub fn take(&mut self, stats: &Stats, figures: &RunFigures, facts: &RunReport) {
         let times = stats.response_ms();
-        let finite = |value: f64| value.is_finite().then_some(value);
         self.counted = Some(figures.requests);
-        self.mean_ms = times["mean"].as_f64();
-        self.p99_ms = times["p99"].as_f64();
+        self.mean_ms = times.mean;
+        self.p99_ms = times.p99;
         self.throughput_iops = finite(figures.throughput_iops());
         self.utilisation = utilisation(facts, figures.active);
         self.outstanding = facts.outstanding;
@@ -143,19 +118,19 @@ const WINDOW_COLUMNS: [Column; 5] = [
         "start_s",
         "s",
         "Where the window begins, on the clock of the replay",
-        Cell::Number(|row| row.window.map(|window| seconds(window.start))),
+        Cell::Number(|row| row.window.as_ref().map(|window| seconds(window.start_ns))),
     ),
     (
         "end_s",
         "s",
         "Where it ends",
-        Cell::Number(|row| row.window.map(|window| seconds(window.end))),
+        Cell::Number(|row| row.window.as_ref().map(|window| seconds(window.end_ns))),
     ),
     (
         "warm_up_requests",
         "",
         "Requests before it that are simulated and not counted",
-        Cell::Count(|row| row.window.map(|window| window.warm_up)),
+        Cell::Count(|row| row.window.as_ref().map(|window| window.warm_up_requests)),
     ),
     (
         "outstanding_at_start",

@@ -3,13 +3,13 @@
 //! The runs are independent, and their results are combined in the order of the
 //! seeds: no result depends on the number of threads.
 
-use super::combine::{add_counts, add_facts};
+use super::combine::add_facts;
 use super::{Plan, Single, merged, run_one};
 use crate::load::Load;
+use crate::load_facts::LoadFacts;
 use crate::panics::{catch_panic, internal_error};
 use crate::stats::Demand;
 use crate::stats::{Caution, Interval, Precision, RunReport, SeedRun, Stats};
-use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_core::catalog::Device;
@@ -45,7 +45,7 @@ struct SeedPool<'a> {
 /// The results of the completed runs.
 struct SeedResults {
     stats: Stats,
-    runs: Vec<Option<Result<(SeedRun, RunReport, Value)>>>,
+    runs: Vec<Option<Result<(SeedRun, RunReport, LoadFacts)>>>,
 }
 
 /// Runs `load` with `plan.seeds` consecutive seeds, beginning with its own.
@@ -156,17 +156,16 @@ impl SeedPool<'_> {
 }
 
 /// The facts of all runs as those of one, and the workload of all.
-fn combine(results: Vec<(SeedRun, RunReport, Value)>, plan: &Plan) -> (RunReport, Value) {
+fn combine(results: Vec<(SeedRun, RunReport, LoadFacts)>, plan: &Plan) -> (RunReport, LoadFacts) {
     let mut facts = RunReport::default();
-    let mut workload = Value::Null;
+    let mut workload: Option<LoadFacts> = None;
     let mut worst: Option<Precision> = None;
     let mut demands = Vec::with_capacity(results.len());
     for (run, one, one_workload) in results {
         add_facts(&mut facts, &one);
-        if facts.runs.is_empty() {
-            workload = one_workload;
-        } else {
-            add_counts(&mut workload, &one_workload, &["shortened"]);
+        match &mut workload {
+            Some(workload) => workload.add_seed(&one_workload),
+            none => *none = Some(one_workload),
         }
         demands.push(one.demand);
         if let Some(mut precision) = one.precision {
@@ -195,5 +194,5 @@ fn combine(results: Vec<(SeedRun, RunReport, Value)>, plan: &Plan) -> (RunReport
         Some(interval)
     });
     facts.precision = worst.filter(|_| plan.precision.is_some());
-    (facts, workload)
+    (facts, workload.expect("there is a run"))
 }

@@ -1,10 +1,10 @@
 //! The figures of one of several runs whose results are merged.
 
 use super::interval::Interval;
+use super::report::RunReport;
 use super::streaming::{KINDS, Stats};
-use super::summary::{RunReport, confidence_json, seconds};
+use super::summary::seconds;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use sledsim_base::units::Nanos;
 
 /// The figures of one of several runs.
@@ -79,24 +79,6 @@ impl SeedRun {
     pub fn new(seed: u64, stats: &Stats, facts: &RunReport) -> Self {
         let figures = RunFigures::new(stats, facts);
         Self { seed, figures }
-    }
-
-    pub(super) fn json(&self) -> Value {
-        let figures = &self.figures;
-        let Value::Object(mut run) = json!({
-            "seed": self.seed,
-            "requests": figures.requests,
-            "throughput_iops": figures.throughput_iops(),
-            "saturated": figures.saturated,
-            "overloaded": figures.overloaded,
-        }) else {
-            unreachable!("an object was written")
-        };
-        for (kind, mean_ns) in KINDS.iter().zip(figures.means_ns) {
-            run.insert(format!("mean_{kind}"), json!(mean_ns / 1e6));
-        }
-        run.insert("confidence".into(), confidence_json(figures.intervals[0]));
-        Value::Object(run)
     }
 }
 

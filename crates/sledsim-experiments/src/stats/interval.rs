@@ -11,7 +11,6 @@
 use super::streaming::{KINDS, Stats};
 use super::student::student_t;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use std::array;
 
 /// The confidence of all intervals.
@@ -106,29 +105,6 @@ impl Interval {
     /// Half the width as a share of the mean; not a number if both are zero.
     pub fn share(&self) -> f64 {
         self.half_width / self.mean
-    }
-
-    /// The JSON of the summary, in milliseconds.
-    pub(super) fn json(self) -> Value {
-        let Self { mean, half_width, .. } = self;
-        json!({
-            "mean": mean / 1e6,
-            "low": (mean - half_width) / 1e6,
-            "high": (mean + half_width) / 1e6,
-            "half_width_share": self.share(),
-            "batches": self.batches,
-            "batch_requests": self.batch_requests,
-            "lag1": self.lag1,
-            "caution": self.caution.map(Caution::text),
-        })
-    }
-
-    /// The JSON of the summary for a missing interval.
-    pub(super) fn none() -> Value {
-        json!({
-            "mean": null, "low": null, "high": null, "half_width_share": null, "batches": 0,
-            "batch_requests": 0, "lag1": null, "caution": Caution::TooFew.text(),
-        })
     }
 }
 

@@ -11,7 +11,8 @@
 //! - `figures`: the figures of one of several runs.
 //! - `strata`: intervals of means over independent parts.
 //! - `demand`: detects overload.
-//! - `summary`: the summary as JSON.
+//! - `report`: the facts of a run beside its rows.
+//! - `summary`: the summary, and its schema.
 //! - `batch`: rows as Arrow record batches.
 //! - `series`: time series.
 //! - `rows_file`, `table_file`, `columns_writer`: rows and tables in files.
@@ -23,6 +24,7 @@ mod demand;
 mod figures;
 mod gathered;
 mod interval;
+mod report;
 mod rows_file;
 mod series;
 mod strata;
@@ -39,14 +41,15 @@ pub use demand::Demand;
 pub use figures::{RunFigures, SeedRun};
 pub use gathered::Gathered;
 pub use interval::{Caution, Interval, Pieces};
+pub use report::{Precision, RunReport, WarmUpCut};
 pub use rows_file::RowsFile;
 pub(crate) use rows_file::file_properties;
 pub use series::{Series, Window, series_batch};
 pub use strata::interval_of_parts;
 pub use streaming::Stats;
 pub(crate) use student::student_t;
-pub use summary::{Precision, RunReport, WarmUpCut, summary};
-pub(crate) use summary::{seconds, utilisation};
+pub use summary::{Summary, TimesMs, summary_schema};
+pub(crate) use summary::{finite, seconds, utilisation};
 pub(crate) use table_file::innermost_message;
 pub use table_file::{TableFile, TableFormat};
 pub use warm_up::WarmUp;

@@ -115,8 +115,8 @@ fn caution(parts: &[&RunFigures], kind: usize, requests: u64, freedom: f64) -> O
 #[cfg(test)]
 mod tests {
     use super::super::interval::Pieces;
+    use super::super::report::RunReport;
     use super::super::streaming::Stats;
-    use super::super::summary::RunReport;
     use super::*;
     use sledsim_base::random::Stream;
     use sledsim_base::row::{Parts, Row};

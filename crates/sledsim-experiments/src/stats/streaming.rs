@@ -1,8 +1,7 @@
 //! Statistics of any number of rows, in memory that grows with the range of their times.
 
-use super::summary::times_ms;
+use super::summary::TimesMs;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use sledsim_base::distribution::Distribution;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::did_you_mean;
@@ -235,8 +234,8 @@ impl Stats {
 
     /// Mean, spread, percentiles and maximum of the response times, as in the
     /// summary.
-    pub(crate) fn response_ms(&self) -> Value {
-        times_ms(&self.response_of(None), self.requests())
+    pub(crate) fn response_ms(&self) -> TimesMs {
+        TimesMs::new(&self.response_of(None), self.requests())
     }
 
     /// The longest time in the queue, with arrival and id of the request.

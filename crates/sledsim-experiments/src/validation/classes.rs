@@ -1,7 +1,8 @@
 //! Classes of requests: by operation, the operation before, and distance.
 
+use super::Compared;
 use super::demerit::{Comparison, Pair};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::request::Op;
 use sledsim_base::row::Row;
 use std::collections::BTreeMap;
@@ -59,25 +60,41 @@ impl Placement {
 /// The class of a request: its operation, that of the one before, its place.
 pub type Class = (u8, Option<u8>, Placement);
 
-/// All classes that occur, as JSON: reads first, and after reads first.
-pub fn to_json(requests: &[(Class, Pair)]) -> Value {
-    let mut classes = BTreeMap::<Class, Vec<Pair>>::new();
-    for (class, pair) in requests {
-        classes.entry(*class).or_default().push(*pair);
+/// The figures of the requests of one class.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassFigures {
+    pub op: &'static str,
+    /// The operation before.
+    pub after: Option<&'static str>,
+    pub place: &'static str,
+    pub requests: usize,
+    pub measured_mean_ms: Option<f64>,
+    pub simulated_mean_ms: Option<f64>,
+    pub demerit_ms: Option<f64>,
+    pub paired_rms_ms: Option<f64>,
+}
+
+impl ClassFigures {
+    /// All classes that occur: reads first, and after reads first.
+    pub(super) fn of(compared: &[Compared]) -> Vec<Self> {
+        let mut classes = BTreeMap::<Class, Vec<Pair>>::new();
+        for request in compared {
+            classes.entry(request.class).or_default().push(request.response);
+        }
+        let name = |op: u8| Op::ALL[usize::from(op)].name();
+        let figures = classes.into_iter().map(|((op, before, place), pairs)| {
+            let comparison = Comparison::new(pairs);
+            Self {
+                op: name(op),
+                after: before.map(name),
+                place: place.name(),
+                requests: comparison.requests(),
+                measured_mean_ms: comparison.measured().mean,
+                simulated_mean_ms: comparison.simulated().mean,
+                demerit_ms: comparison.demerit_ms(),
+                paired_rms_ms: comparison.paired_rms_ms(),
+            }
+        });
+        figures.collect()
     }
-    let name = |op: u8| Op::ALL[usize::from(op)].name();
-    let to_json = classes.into_iter().map(|((op, before, place), pairs)| {
-        let comparison = Comparison::new(pairs);
-        json!({
-            "op": name(op),
-            "after": before.map(name),
-            "place": place.name(),
-            "requests": comparison.requests(),
-            "measured_mean_ms": comparison.measured()["mean"],
-            "simulated_mean_ms": comparison.simulated()["mean"],
-            "demerit_ms": comparison.demerit_ms(),
-            "paired_rms_ms": comparison.paired_rms_ms(),
-        })
-    });
-    to_json.collect()
 }

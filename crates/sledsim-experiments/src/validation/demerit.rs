@@ -1,6 +1,6 @@
 //! The demerit figure, and other measures of the distance of two distributions.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::units::Nanos;
 
 /// The times of one request on the real device and in the simulation.
@@ -29,8 +29,29 @@ pub struct Comparison {
     paired_squares: u128,
 }
 
-/// The shares of the percentiles, in ten-thousandths, and their names.
-const SHARES: [(usize, &str); 4] = [(5_000, "p50"), (9_000, "p90"), (9_500, "p95"), (9_900, "p99")];
+/// The largest contributions to the demerit figure: the rank with the largest distance,
+/// and the share of the slowest hundredth in the sum of squares.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Largest {
+    pub share_of_requests: f64,
+    pub measured_ms: f64,
+    pub simulated_ms: f64,
+    pub share_of_squares: Option<f64>,
+    pub slowest_hundredth_share_of_squares: Option<f64>,
+}
+
+/// Statistics of times in ms; percentiles are of the nearest rank.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimeStatistics {
+    pub mean: Option<f64>,
+    /// Of the population.
+    pub sd: Option<f64>,
+    pub p50: Option<f64>,
+    pub p90: Option<f64>,
+    pub p95: Option<f64>,
+    pub p99: Option<f64>,
+    pub max: Option<f64>,
+}
 
 impl Comparison {
     /// Compares the times of requests, in whatever order.
@@ -84,39 +105,35 @@ impl Comparison {
         (ms(&self.measured), ms(&self.simulated))
     }
 
-    /// Mean, deviation, percentiles and maximum of the measured times, as JSON.
-    pub fn measured(&self) -> Value {
-        statistics(&self.measured)
+    /// Mean, deviation, percentiles and maximum of the measured times.
+    pub fn measured(&self) -> TimeStatistics {
+        TimeStatistics::new(&self.measured)
     }
 
     /// The same of the simulated times.
-    pub fn simulated(&self) -> Value {
-        statistics(&self.simulated)
+    pub fn simulated(&self) -> TimeStatistics {
+        TimeStatistics::new(&self.simulated)
     }
 
-    /// The largest contributions to the figure, as JSON: the rank with the
-    /// largest distance, and the share of the slowest hundredth in the sum of
-    /// squares.
-    pub fn largest(&self) -> Value {
+    /// The largest contributions to the figure; `None` without requests.
+    pub fn largest(&self) -> Option<Largest> {
         let count = self.requests();
         let ranks = || self.measured.iter().zip(&self.simulated);
         let distances = ranks().map(|(&a, &b)| a.abs_diff(b)).enumerate();
         // Of several, the first.
         let most = distances.max_by_key(|&(rank, distance)| (distance, count - rank));
-        let Some((rank, distance)) = most else {
-            return Value::Null;
-        };
+        let (rank, distance) = most?;
         let slowest = count.div_ceil(100);
         let of_slowest = ranks().skip(count - slowest).map(|(&a, &b)| square(a, b));
         let of_slowest = of_slowest.fold(0, u128::saturating_add);
         let share = |part: u128| (self.squares > 0).then(|| part as f64 / self.squares as f64);
         let distance = u128::from(distance);
-        json!({
-            "share_of_requests": (rank + 1) as f64 / count as f64,
-            "measured_ms": Nanos(self.measured[rank]).ms(),
-            "simulated_ms": Nanos(self.simulated[rank]).ms(),
-            "share_of_squares": share(distance * distance),
-            "slowest_hundredth_share_of_squares": share(of_slowest),
+        Some(Largest {
+            share_of_requests: (rank + 1) as f64 / count as f64,
+            measured_ms: Nanos(self.measured[rank]).ms(),
+            simulated_ms: Nanos(self.simulated[rank]).ms(),
+            share_of_squares: share(distance * distance),
+            slowest_hundredth_share_of_squares: share(of_slowest),
         })
     }
 
@@ -170,22 +187,30 @@ fn mean_ms(times: &[u64]) -> Option<f64> {
     (!times.is_empty()).then(|| sum as f64 / times.len() as f64 / 1e6)
 }
 
-/// Exact statistics of rising times; percentiles are of the nearest rank.
-fn statistics(times: &[u64]) -> Value {
-    let mean = mean_ms(times);
-    let variance = mean.map(|mean| {
-        let squares = times.iter().map(|&time| {
-            let from_mean = Nanos(time).ms() - mean;
-            from_mean * from_mean
+impl TimeStatistics {
+    /// Of rising times.
+    fn new(times: &[u64]) -> Self {
+        let mean = mean_ms(times);
+        let variance = mean.map(|mean| {
+            let squares = times.iter().map(|&time| {
+                let from_mean = Nanos(time).ms() - mean;
+                from_mean * from_mean
+            });
+            squares.sum::<f64>() / times.len() as f64
         });
-        squares.sum::<f64>() / times.len() as f64
-    });
-    let mut statistics = json!({ "mean": mean, "sd": variance.map(f64::sqrt) });
-    for (share, name) in SHARES {
-        let rank = (times.len() * share).div_ceil(10_000);
-        let value = rank.checked_sub(1).and_then(|rank| times.get(rank));
-        statistics[name] = json!(value.map(|&time| Nanos(time).ms()));
+        // Shares in hundredths.
+        let percentile = |share: usize| {
+            let rank = (times.len() * share).div_ceil(100).checked_sub(1)?;
+            Some(Nanos(*times.get(rank)?).ms())
+        };
+        Self {
+            mean,
+            sd: variance.map(f64::sqrt),
+            p50: percentile(50),
+            p90: percentile(90),
+            p95: percentile(95),
+            p99: percentile(99),
+            max: percentile(100),
+        }
     }
-    statistics["max"] = json!(times.last().map(|&time| Nanos(time).ms()));
-    statistics
 }

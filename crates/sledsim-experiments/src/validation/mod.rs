@@ -12,17 +12,19 @@
 
 mod classes;
 mod demerit;
+mod document;
 mod table;
 
 pub use classes::{NEAR_BLOCKS, Placement};
 pub use demerit::{ClassWeighted, Comparison, Pair};
+pub use document::ValidationDocument;
 
 use crate::load::Load;
-use crate::replay::Measured;
+use crate::replay::{ArrivalFacts, Measured};
 use crate::run::{Plan, RowsTo, run};
 use arrow_array::RecordBatch;
 use classes::Class;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::Op;
@@ -30,6 +32,7 @@ use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
+use sledsim_traces::TraceFile;
 
 pub use table::write as write_table;
 
@@ -115,8 +118,8 @@ impl Compared {
 /// The results of a validation.
 #[derive(Debug)]
 pub struct Validation {
-    /// The results; see the validation page of the guide.
-    pub document: Value,
+    /// The results but the rows.
+    pub document: ValidationDocument,
     /// The comparison of each part and kind, in the order of [`Part::ALL`] and
     /// [`Direction::ALL`]; parts that the trace lacks have no requests.
     pub comparisons: [[Comparison; 3]; 3],
@@ -143,26 +146,22 @@ pub fn validate(
     let plan = Plan::from(&RowsTo::List);
     let mut run = run(device, &load.clone().with_measured_times(), scheduler, plan, check)?;
     run.list.sort_unstable_by_key(|row| row.id);
-    let (workload, summary) = (&run.document["workload"], &run.document["summary"]);
-    if summary["saturated"].is_object() {
-        let (at, queue) = (&summary["saturated"]["at_s"], &summary["saturated"]["queue"]);
+    let trace = run.document.workload.trace().expect("a load without a seed is a trace");
+    let TraceFile { path, format, .. } = &trace.about.file;
+    if let Some(saturated) = &run.document.summary.saturated {
+        let (at, queue) = (saturated.at_s, saturated.queue);
         return Err(Error::Request(format!(
-            "{}: its requests outran the device, at {at} s with {queue} waiting: nothing to \
+            "{path}: its requests outran the device, at {at:?} s with {queue} waiting: nothing to \
              compare; time_scale below 1 slows the trace down, queue_depth = 1 waits for the device",
-            workload["path"].as_str().unwrap_or_default()
         )));
     }
-    // Only a closed replay has a depth.
-    let closed = !workload["queue_depth"].is_null();
+    let closed = matches!(trace.replay.arrivals, Some(ArrivalFacts::Depth { .. }));
     let (compared, left_out) = join(&run.list, &run.measured, closed);
     if compared.is_empty() {
-        let (path, format) = (&workload["path"], &workload["format"]);
         return Err(Error::Request(format!(
-            "{}: has no measured times to compare with (read as {}): disksim_validate, hp_srt, \
-             msr, systor and vscsi traces have them, csv and parquet with response=COLUMN:UNIT in \
-             columns",
-            path.as_str().unwrap_or_default(),
-            format.as_str().unwrap_or_default()
+            "{path}: has no measured times to compare with (read as {format}): disksim_validate, \
+             hp_srt, msr, systor and vscsi traces have them, csv and parquet with \
+             response=COLUMN:UNIT in columns"
         )));
     }
     let comparisons = Part::ALL.map(|part| {
@@ -171,16 +170,21 @@ pub fn validate(
             Comparison::new(requests.filter_map(|request| request.part(part)))
         })
     });
-    let document = document(&run.document, closed, &compared, &left_out, &comparisons);
+    let document = ValidationDocument::new(run.document, closed, &compared, left_out, &comparisons);
     Ok(Validation { rows: table::batch(device.name(), &compared), document, comparisons })
 }
 
 /// The number of requests not compared, by reason.
-#[derive(Debug, Default)]
-struct LeftOut {
-    not_measured: u64,
-    errors: u64,
-    others: u64,
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// Of the warm-up.
+    pub warm_up: u64,
+    /// Without a measured time.
+    pub not_measured: u64,
+    /// That the device could not serve.
+    pub errors: u64,
+    /// That move no data.
+    pub flushes_and_trims: u64,
 }
 
 /// Measured and simulated times of the rows, which are in the order of ids.
@@ -191,7 +195,7 @@ fn join(rows: &[Row], measured: &[Measured], closed: bool) -> (Vec<Compared>, Le
         let before = index.checked_sub(1).map(|before| &rows[before]);
         let times = measured.get(row.id as usize).copied().unwrap_or_default();
         match times.response {
-            _ if !row.op.moves_data() => left_out.others += 1,
+            _ if !row.op.moves_data() => left_out.flushes_and_trims += 1,
             _ if row.status != Status::Ok => left_out.errors += 1,
             None => left_out.not_measured += 1,
             Some(response) => compared.push(pairs(row, before, response, times.queue, closed)),
@@ -225,87 +229,4 @@ fn pairs(
         service: (service.filter(|_| !closed))
             .map(|service| pair(service, row.response() - waited)),
     }
-}
-
-fn document(
-    run: &Value,
-    closed: bool,
-    compared: &[Compared],
-    left_out: &LeftOut,
-    comparisons: &[[Comparison; 3]; 3],
-) -> Value {
-    let [response, queue, service] = comparisons;
-    let has_queue = compared.iter().any(|request| request.queue.is_some());
-    let mut document = json!({
-        "sledsim": run["sledsim"],
-        "device": run["device"],
-        "scheduler": run["scheduler"],
-        "workload": run["workload"],
-        "replay": if closed { "closed" } else { "open" },
-        "left_out": {
-            "warm_up": run["summary"]["warm_up"]["requests"].as_u64().unwrap_or(0),
-            "not_measured": left_out.not_measured,
-            "errors": left_out.errors,
-            "flushes_and_trims": left_out.others,
-        },
-    });
-    if let (Value::Object(document), Value::Object(figures)) = (&mut document, figures(response)) {
-        document.extend(figures);
-    }
-    document["parts"] = match has_queue {
-        true => json!({ "queue": figures(queue), "service": figures(service) }),
-        false => Value::Null,
-    };
-    document["worst_request"] = worst(compared);
-    document["near_blocks"] = json!(NEAR_BLOCKS);
-    let pairs: Vec<_> =
-        (compared.iter()).map(|request| (request.class, request.response)).collect();
-    document["classes"] = classes::to_json(&pairs);
-    document["summary"] = run["summary"].clone();
-    document
-}
-
-/// The figures of all, reads and writes.
-fn figures(comparisons: &[Comparison; 3]) -> Value {
-    let each = |figure: &dyn Fn(&Comparison) -> Value| {
-        let kinds = Direction::ALL.iter().zip(comparisons);
-        let kinds = kinds.map(|(kind, comparison)| (kind.name().to_owned(), figure(comparison)));
-        Value::Object(kinds.collect())
-    };
-    let [all, kinds @ ..] = comparisons;
-    let weighted = ClassWeighted::of(kinds);
-    json!({
-        "requests": each(&|comparison| json!(comparison.requests())),
-        "demerit_ms": each(&|comparison| json!(comparison.demerit_ms())),
-        "demerit_percent": each(&|comparison| json!(comparison.demerit_percent())),
-        "class_weighted_ms": weighted.ms(),
-        "class_weighted_percent": weighted.ms().and_then(|ms| all.percent(ms)),
-        "demerits_disagree": weighted.disagrees(all),
-        "paired_rms_ms": each(&|comparison| json!(comparison.paired_rms_ms())),
-        "measured_ms": each(&Comparison::measured),
-        "simulated_ms": each(&Comparison::simulated),
-        "largest": each(&Comparison::largest),
-    })
-}
-
-/// The request with the largest difference, the first of several.
-fn worst(compared: &[Compared]) -> Value {
-    let distance =
-        |request: &Compared| (request.response.measured.0).abs_diff(request.response.simulated.0);
-    let mut worst: Option<&Compared> = None;
-    for request in compared {
-        if worst.is_none_or(|worst| distance(request) > distance(worst)) {
-            worst = Some(request);
-        }
-    }
-    worst.map_or(Value::Null, |request| {
-        json!({
-            "id": request.row.id,
-            "op": request.row.op.name(),
-            "lbn": request.row.lbn,
-            "blocks": request.row.blocks,
-            "measured_ms": request.response.measured.ms(),
-            "simulated_ms": request.response.simulated.ms(),
-        })
-    })
 }

@@ -2,6 +2,7 @@
 //! addresses, and reshuffles have a cost.
 
 use crate::common::{Rows, device, run_open, run_through};
+use serde_json::json;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Flags, OWN_WORK, Op, Request};
@@ -219,7 +220,7 @@ fn simple_is_no_layout_bit_for_bit() {
         let (one, other) = (of(&bare), of(&same));
         assert_eq!(one.batches, other.batches);
         assert_eq!(one.document, other.document);
-        assert_eq!(one.document["layout"]["name"], "simple");
+        assert_eq!(json!(one.document)["layout"]["name"], "simple");
 
         // The wrapper itself changes nothing either.
         let requests = requests(bare.blocks(), 500, 3_000_000);
@@ -245,7 +246,7 @@ fn the_document_names_the_layout_and_every_key_in_effect() {
         "name": "subregioned", "regions": 3, "order": "distance",
         "span_cylinders": 2500, "span_rows": 27,
     });
-    assert_eq!(run.document["layout"], expected);
+    assert_eq!(json!(run.document)["layout"], expected);
 }
 
 mod reshuffles {

@@ -4,7 +4,7 @@
 //! to lie in the stated share of the intervals, within a binomial band.
 
 use super::planned::planned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sledsim_base::keys::Keys;
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -62,7 +62,7 @@ fn mg1(rho: f64) -> Queue {
 fn coverage(queue: &Queue, more: &str, of: u64, precision: Option<f64>) -> (f64, f64, Value) {
     let plan = Plan { seeds: of, precision, ..Plan::default() };
     let done = planned(&queue.device, &load(&(queue.keys.clone() + more)), &plan);
-    let summary = &done.document["summary"];
+    let summary = &json!(done.document)["summary"];
     let runs = summary["seeds"].as_array().unwrap();
     assert_eq!(runs.len() as u64, of);
     let sound: Vec<_> = runs.iter().map(|run| &run["confidence"]).collect();
@@ -200,7 +200,7 @@ fn constant_times_have_intervals_of_zero_width() {
     // 0.1 ms has no exact binary form; one at a time, each takes just that.
     let load = load("size = \"fixed\"\nqueue_depth = 1\n");
     let plan = Plan { precision: Some(1e-9), ..Plan::default() };
-    let summary = &planned(&server(0.1, 0.0), &load, &plan).document["summary"];
+    let summary = &json!(planned(&server(0.1, 0.0), &load, &plan).document)["summary"];
     let interval = &summary["confidence"]["response_time_ms"];
     assert_eq!(interval["mean"], 0.1);
     assert_eq!(interval["low"], interval["high"]);

@@ -296,7 +296,7 @@ fn generated(keys: &str, place: Target<'_>) -> Result<(Vec<Line>, Value)> {
     if report.is_err() {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
-    Ok((lines(&std::fs::read_to_string(&path).unwrap_or_default()), report?))
+    Ok((lines(&std::fs::read_to_string(&path).unwrap_or_default()), json!(report?)))
 }
 
 #[test]

@@ -5,7 +5,7 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::request::Op;
@@ -32,7 +32,7 @@ fn scheduler(name: &str) -> SchedulerSpec {
 fn rows_of(load: &Load, device: &Device, policy: &str, rows: &Path) -> Result<Value> {
     let plan = Plan { rows: RowsTo::File(rows.to_owned()), parts: true, ..Plan::default() };
     let run = run(device, load, scheduler(policy), plan, &mut |_| Ok(()))?;
-    Ok(run.document)
+    Ok(json!(run.document))
 }
 
 /// A trace of every operation, many requests to an instant, in any order of

@@ -2,7 +2,7 @@
 
 use crate::common;
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::request::Op;
@@ -121,7 +121,7 @@ fn check(entries: &[Entry], device: &Device, of_all: bool) {
         };
         assert_eq!(replayed[i].unwrap().arrival.0, arrival, "request {i} after {cause:?}");
     }
-    let facts = &run.document["workload"];
+    let facts = &json!(run.document)["workload"];
     assert_eq!(facts["waited"], waited);
     assert_eq!(facts["think"], "recorded");
     assert_eq!(facts["depends_on"], if of_all { "all" } else { "stream" });
@@ -175,7 +175,7 @@ fn lateness_belongs_to_the_program_not_to_the_device() {
     };
     assert_eq!(first.arrival.0, 2);
     assert_eq!(second.arrival.0, first.completion.0 + 5);
-    let facts = &run.document["workload"];
+    let facts = &json!(run.document)["workload"];
     let ns = |key: &str| facts[key].as_f64().unwrap() * 1e6;
     assert!((ns("mean_think_ms") - 5.0).abs() < 1e-9);
     assert!((ns("mean_lateness_ms") - 1.5).abs() < 1e-9);
@@ -199,7 +199,8 @@ fn elsewhere(load: &Load, from: &Device, to: &Device) -> [f64; 2] {
     go(load, from, &RowsTo::File(path.clone())).unwrap();
     let replay = Load::trace(&path, keys("think = \"recorded\"")).unwrap();
     let [itself, replay] = [load, &replay].map(|load| go(load, to, &RowsTo::Nowhere).unwrap());
-    let ratio = |of: &dyn Fn(&Value) -> f64| of(&replay.document) / of(&itself.document);
+    let ratio =
+        |of: &dyn Fn(&Value) -> f64| of(&json!(replay.document)) / of(&json!(itself.document));
     let ratios = [
         ratio(&|d| d["summary"]["simulated_s"].as_f64().unwrap()),
         ratio(&|d| d["summary"]["response_time_ms"]["mean"].as_f64().unwrap()),

@@ -1,5 +1,6 @@
 //! The `mix` workload against its parts run alone, and from scenarios.
 
+use serde_json::json;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
@@ -261,8 +262,8 @@ fn mixes_take_overrides_and_are_reported_in_full() {
         &mut |_| Ok(()),
     )
     .unwrap();
-    assert_eq!(done.document["summary"]["requests"], 500);
-    let workload = &done.document["workload"];
+    assert_eq!(json!(done.document)["summary"]["requests"], 500);
+    let workload = &json!(done.document)["workload"];
     assert_eq!((&workload["workload"], &workload["requests"]), (&"mix".into(), &500.into()));
     let hot = &workload["part"]["hot"];
     assert_eq!(

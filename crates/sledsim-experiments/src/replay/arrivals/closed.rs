@@ -2,8 +2,7 @@
 //! time.
 
 use super::batches::Batches;
-use super::{Ahead, Arrivals};
-use serde_json::{Value, json};
+use super::{Ahead, ArrivalFacts, Arrivals};
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 use sledsim_core::workloads::{Closed as Calls, ClosedSpec};
@@ -46,8 +45,8 @@ impl Arrivals for Closed {
         }
     }
 
-    fn state(&self, facts: &mut Value) {
-        facts["queue_depth"] = json!(self.spec.queue_depth);
-        facts["think_ms"] = json!(self.spec.think_ms);
+    fn facts(&self) -> Option<ArrivalFacts> {
+        let ClosedSpec { queue_depth, think_ms } = self.spec;
+        Some(ArrivalFacts::Depth { queue_depth, think_ms: Some(think_ms) })
     }
 }

@@ -1,11 +1,11 @@
 //! Closed replay of a recording: each request arrives as long after the
 //! completion it waited for as in the recording.
 
-use super::{Ahead, Arrivals, Placed};
+use super::{Ahead, ArrivalFacts, Arrivals, Placed};
 use crate::replay::dependency_inference::DependencyInference;
 use crate::replay::dependency_replay::{DependencyReplay, Recorded};
-use crate::replay::spec::{DEPENDS_ON, DependsOn};
-use serde_json::{Value, json};
+use crate::replay::facts::RecordedFacts;
+use crate::replay::spec::{DEPENDS_ON, DependsOn, name_of};
 use sledsim_base::error::Result;
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
@@ -70,17 +70,20 @@ impl Arrivals for Dependent {
         self.paced.completed(id, at);
     }
 
-    fn state(&self, facts: &mut Value) {
+    fn facts(&self) -> Option<ArrivalFacts> {
         let paced = &self.paced;
-        let name = DEPENDS_ON.iter().find(|(_, on)| *on == self.depends_on);
         let waited = paced.read() - paced.free_requests;
         let mean_ms = |sum: u128, of: u64| (of > 0).then(|| sum as f64 / of as f64 * 1e-6);
-        let duration = paced.recorded.map(|(start, end)| end.since(start).s());
-        facts["think"] = json!("recorded");
-        facts["depends_on"] = json!(name.map(|(name, _)| *name));
-        facts["waited"] = json!(waited);
-        facts["mean_think_ms"] = json!(mean_ms(paced.think_ns, waited));
-        facts["mean_lateness_ms"] = json!(mean_ms(paced.lateness_ns, paced.read()));
-        facts["recorded_duration_s"] = json!(duration);
+        let recorded = RecordedFacts {
+            mean_think_ms: mean_ms(paced.think_ns, waited),
+            mean_lateness_ms: mean_ms(paced.lateness_ns, paced.read()),
+            recorded_duration_s: paced.recorded.map(|(start, end)| end.since(start).s()),
+        };
+        Some(ArrivalFacts::Recorded {
+            think: "recorded".to_owned(),
+            depends_on: name_of(&DEPENDS_ON, self.depends_on),
+            waited,
+            recorded: Some(recorded),
+        })
     }
 }

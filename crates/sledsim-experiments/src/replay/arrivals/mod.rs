@@ -27,8 +27,8 @@ pub use one_by_one::OneByOne;
 pub use open::OpenReplay;
 
 use super::ahead::Ahead;
+use super::facts::ArrivalFacts;
 use super::feed::Placed;
-use serde_json::Value;
 use sledsim_base::error::Result;
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
@@ -61,6 +61,6 @@ pub trait Arrivals: Send {
         false
     }
 
-    /// Adds its keys to the facts of the replay.
-    fn state(&self, facts: &mut Value);
+    /// Its keys and counts; `None` at the times of the trace.
+    fn facts(&self) -> Option<ArrivalFacts>;
 }

@@ -2,8 +2,7 @@
 //! times of the trace.
 
 use super::batches::Batches;
-use super::{Ahead, Arrivals};
-use serde_json::{Value, json};
+use super::{Ahead, ArrivalFacts, Arrivals};
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 
@@ -49,8 +48,7 @@ impl Arrivals for OneByOne {
         }
     }
 
-    fn state(&self, facts: &mut Value) {
-        facts["queue_depth"] = json!(1);
-        facts["think_ms"] = Value::Null; // each request has its own
+    fn facts(&self) -> Option<ArrivalFacts> {
+        Some(ArrivalFacts::Depth { queue_depth: 1, think_ms: None })
     }
 }

@@ -1,7 +1,6 @@
 //! Arrivals at the times of the trace.
 
-use super::{Ahead, Arrivals};
-use serde_json::Value;
+use super::{Ahead, ArrivalFacts, Arrivals};
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 
@@ -33,5 +32,7 @@ impl Arrivals for OpenReplay {
         true
     }
 
-    fn state(&self, _facts: &mut Value) {}
+    fn facts(&self) -> Option<ArrivalFacts> {
+        None
+    }
 }

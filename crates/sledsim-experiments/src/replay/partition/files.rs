@@ -1,11 +1,12 @@
 //! The files of the parts, and their list.
 
 use super::By;
+use super::list::{ListedPart, ListedWindow, PartBy, PartList, PartName, WarmUpKeys};
 use super::pass::{Part, Split};
 use crate::formats;
 use crate::replay::feed::CHECK_EVERY;
 use crate::stats::seconds;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::units::Nanos;
@@ -19,45 +20,48 @@ pub(super) fn write(
     keys: Map<String, Value>,
     folder: &Path,
     check: &mut dyn FnMut(Progress) -> Result<()>,
-) -> Result<Value> {
+) -> Result<PartList> {
     let mut parts = Vec::with_capacity(split.parts.len());
     for (number, part) in std::mem::take(&mut split.parts).into_iter().enumerate() {
         let file = format!("{number:07}.parquet");
         write_part(&mut split, &part, &folder.join(&file), check)?;
-        let mut entry = json!({ "file": file, "name": part.name, "requests": part.requests });
-        if let By::Window { length, .. } = by {
-            add_window(&mut entry, &part, length);
-        }
-        parts.push(entry);
+        let window = window_of(&part, by);
+        parts.push(ListedPart { file, name: part.name, requests: part.requests, window });
     }
     let (by, window, warm_up) = match by {
-        By::Volume => ("volume", None, None),
-        By::Window { length, warm_up } => ("window", Some(seconds(length)), Some(seconds(warm_up))),
+        By::Volume => (PartBy::Volume, None, None),
+        By::Window { length, warm_up } => (PartBy::Window, Some(length), Some(warm_up)),
     };
-    Ok(json!({
-        "sledsim": env!("CARGO_PKG_VERSION"),
-        "by": by,
-        "window_s": window,
-        "warm_up_s": warm_up,
-        "requests": split.requests,
-        "trace": split.trace,
-        "keys": keys,
-        "parts": parts,
-    }))
+    Ok(PartList {
+        sledsim: env!("CARGO_PKG_VERSION").to_owned(),
+        by,
+        window_s: window.map(seconds),
+        warm_up_s: warm_up.map(seconds),
+        requests: split.requests,
+        trace: split.trace,
+        keys,
+        parts,
+    })
 }
 
-/// Adds the bounds of a window and the keys of its warm-up.
-fn add_window(entry: &mut Value, part: &Part, length: Nanos) {
-    let start = Nanos(part.name.as_u64().unwrap_or_default() * length.0);
-    entry["start_ns"] = json!(start.0);
-    entry["end_ns"] = json!(start.0.saturating_add(length.0));
-    entry["warm_up_requests"] = json!(part.warm_up);
+/// The bounds of a window and the keys of its warm-up.
+fn window_of(part: &Part, by: By) -> Option<ListedWindow> {
+    let (By::Window { length, .. }, PartName::Number(number)) = (by, &part.name) else {
+        return None;
+    };
+    let start = Nanos(number * length.0);
     // Counting begins with the first request of the window. Any time above zero says
     // that it does not begin with the simulation, also where no request comes before.
-    entry["keys"] = match start {
-        Nanos::ZERO => json!({}),
-        _ => json!({ "warm_up_requests": part.warm_up, "warm_up_s": 1e-9 }),
+    let keys = match start {
+        Nanos::ZERO => WarmUpKeys::default(),
+        _ => WarmUpKeys { warm_up_requests: Some(part.warm_up), warm_up_s: Some(1e-9) },
     };
+    Some(ListedWindow {
+        start_ns: start,
+        end_ns: Nanos(start.0.saturating_add(length.0)),
+        warm_up_requests: part.warm_up,
+        keys,
+    })
 }
 
 /// Writes the file of a part, with times from the subtracted one on.

@@ -8,12 +8,16 @@
 //! - `keys`: which keys of the replay the parts keep.
 //! - `pass`: the pass over the trace.
 //! - `spill`: the records of many parts in one temporary file.
-//! - `files`: the files of the parts, and their list.
+//! - `files`: the files of the parts.
+//! - `list`: the list of the parts.
 
 mod files;
 mod keys;
+mod list;
 mod pass;
 mod spill;
+
+pub use list::{ListedPart, ListedWindow, PartBy, PartList, PartName, TraceOfParts};
 
 use super::TraceSpec;
 use serde_json::{Map, Value};
@@ -53,7 +57,7 @@ impl TraceSpec {
         by: By,
         folder: &Path,
         check: &mut dyn FnMut(Progress) -> Result<()>,
-    ) -> Result<Value> {
+    ) -> Result<PartList> {
         self.check_parts(given, by)?;
         let split = pass::split(self, by, folder, check)?;
         let keys = self.keys_of_parts(given, by, &split);

@@ -1,19 +1,19 @@
 //! The pass over a trace that gives each request to its part.
 
+use super::list::{PartName, TraceOfParts, WindowFacts};
 use super::spill::Spill;
 use super::{By, MOST_PARTS};
 use crate::replay::TraceSpec;
+use crate::replay::facts::{TraceAbout, chosen};
 use crate::replay::feed::{CHECK_EVERY, Feed};
 use crate::replay::mapping::{Address, Mapping};
-use crate::replay::spec::{NOT_BEGUN, ORIGINS, Origin};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use crate::replay::spec::{NOT_BEGUN, Origin};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::units::Nanos;
+use sledsim_traces::Clock;
 use sledsim_traces::order::Order;
-use sledsim_traces::records::{DeviceLabel, DeviceSelection, Records, Skipped, Step};
-use sledsim_traces::{Clock, TraceFile, UnitDoubt};
+use sledsim_traces::records::{DeviceLabel, DeviceSelection, Records, Step};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(super) struct Split {
     /// The requests of the trace that are in parts, each once.
     pub requests: u64,
     /// What is known of the trace, for results.
-    pub trace: Map<String, Value>,
+    pub trace: TraceOfParts,
     /// The origin of the times of the replay.
     pub origin: Origin,
     /// The time to subtract from those of all records.
@@ -33,20 +33,9 @@ pub(super) struct Split {
     pub shares_addresses: bool,
 }
 
-/// What is known of a trace after the pass.
-#[derive(Serialize)]
-struct Facts<'a> {
-    #[serde(flatten)]
-    file: TraceFile,
-    #[serde(flatten)]
-    skipped: Skipped,
-    unit_doubts: &'a [UnitDoubt],
-}
-
 /// A part of a trace.
 pub(super) struct Part {
-    /// The name or number of the volume, or the number of the window.
-    pub name: Value,
+    pub name: PartName,
     /// The name of the device, if its file has names.
     pub device: Option<(u32, String)>,
     /// Its requests, without those of the warm-up.
@@ -126,11 +115,11 @@ fn volumes(
     let part = |(index, device): (usize, u32)| {
         let (label, requests) = labels[&device].clone();
         Part {
-            name: json!(label),
-            device: match label {
-                DeviceLabel::Name(name) => Some((device, name)),
+            device: match &label {
+                DeviceLabel::Name(name) => Some((device, name.clone())),
                 DeviceLabel::Number(_) => None,
             },
+            name: label.into(),
             requests,
             warm_up: 0,
             index,
@@ -141,7 +130,7 @@ fn volumes(
         spill,
         requests: parts.iter().map(|part| part.requests).sum(),
         parts,
-        trace: facts(spec, &records),
+        trace: TraceOfParts { about: about(spec, &records), window: None },
         origin: origin(spec, &records),
         subtracted: Nanos::ZERO,
         shares_addresses: false,
@@ -172,7 +161,7 @@ fn windows(
                 return Err(Error::file(spec.supply.name(), problem));
             }
             let part = parts.entry(window).or_insert_with(|| Part {
-                name: json!(window),
+                name: PartName::Number(window),
                 device: None,
                 requests: 0,
                 warm_up: 0,
@@ -193,19 +182,13 @@ fn windows(
         return Err(feed.records.empty(spec.supply.name()));
     }
     let (records, subtracted) = (&feed.records, feed.subtracted());
-    let mut trace = facts(spec, records);
-    for (key, value) in [
-        ("trace_device", device(records)),
-        ("other_devices_requests", json!(records.others())),
-        ("time_origin", json!(name_of(feed.origin))),
-        ("first_time_s", json!(feed.first.map(Nanos::s))),
-        ("subtracted_s", json!(subtracted.s())),
-        ("sort_ms", json!(spec.sort_ms)),
-        ("sorted", json!(records.order.late)),
-        ("sorted_most_ms", json!(records.order.most_late.ms())),
-    ] {
-        trace.insert(key.to_owned(), value);
-    }
+    let wanted = records.devices().filter(|(.., wanted)| *wanted);
+    let window = WindowFacts {
+        trace_device: chosen(&records.wanted, wanted.map(|(_, label, ..)| label)),
+        other_devices_requests: records.others(),
+        clock: feed.clock(records.order.late, records.order.most_late),
+    };
+    let trace = TraceOfParts { about: about(spec, records), window: Some(window) };
     // A warm-up before nothing leads to no part.
     let parts = parts.into_values().filter(|part| part.requests > 0);
     Ok(Split {
@@ -226,28 +209,7 @@ fn origin(spec: &TraceSpec, records: &Records) -> Origin {
     spec.origin.unwrap_or(default)
 }
 
-fn name_of(origin: Origin) -> Option<&'static str> {
-    (ORIGINS.iter().find(|(_, known)| *known == origin)).map(|(name, _)| *name)
-}
-
-/// The device replayed, as results name it.
-fn device(records: &Records) -> Value {
-    match records.wanted {
-        DeviceSelection::All => json!("all"),
-        _ => (records.devices().find(|(.., wanted)| *wanted))
-            .map_or(Value::Null, |(_, label, ..)| json!(label)),
-    }
-}
-
 /// What is known of the trace after the pass.
-fn facts(spec: &TraceSpec, records: &Records) -> Map<String, Value> {
-    let facts = Facts {
-        file: records.found.file(spec.supply.path(), records.compression),
-        skipped: records.skipped(),
-        unit_doubts: &records.found.doubts,
-    };
-    match json!(facts) {
-        Value::Object(facts) => facts,
-        _ => Map::new(),
-    }
+fn about(spec: &TraceSpec, records: &Records) -> TraceAbout {
+    TraceAbout::new(records, spec.supply.path(), records.skipped())
 }

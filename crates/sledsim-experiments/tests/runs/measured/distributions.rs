@@ -1,6 +1,7 @@
 //! Longest waits and distribution functions, against the rows.
 
 use super::{Seen, g2, in_memory, load, planned, rows};
+use serde_json::json;
 use sledsim_base::request::Op;
 
 #[test]
@@ -9,9 +10,9 @@ fn the_longest_wait_is_that_of_the_rows() {
     let rows = rows(&run.batches);
     let queue = rows.iter().map(|row| row.queue).max().unwrap();
     let worst = rows.iter().find(|row| row.queue == queue).unwrap();
-    let found = &run.document["summary"]["longest_wait"];
+    let found = &json!(run.document)["summary"]["longest_wait"];
     assert_eq!(found["queue_ms"], queue as f64 / 1e6);
-    assert_eq!(found["queue_ms"], run.document["summary"]["queue_ms"]["max"]);
+    assert_eq!(found["queue_ms"], json!(run.document)["summary"]["queue_ms"]["max"]);
     assert_eq!(found["id"], worst.id);
     assert_eq!(found["lbn"], worst.lbn);
     assert_eq!(found["blocks"], worst.blocks);

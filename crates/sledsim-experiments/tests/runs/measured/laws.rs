@@ -4,6 +4,7 @@
 use super::{Seen, close, in_memory, load, number, planned, rows};
 use crate::common::device;
 use arrow_array::RecordBatch;
+use serde_json::json;
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Device;
 
@@ -55,7 +56,7 @@ fn figures_obey_the_laws_on_every_kind_of_device() {
             let text = format!("{keys}\nrequests = 1500\nlast_lbn = 9000\n");
             let run = planned(&device, &load(&text), &in_memory());
             let case = format!("{name}, {keys}");
-            let summary = &run.document["summary"];
+            let summary = &json!(run.document)["summary"];
             let rows = of_the_host(&run.batches);
             // A run that is given up has not completed all of the warm-up.
             let cut = match summary["saturated"].is_null() {

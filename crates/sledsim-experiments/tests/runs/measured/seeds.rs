@@ -1,7 +1,7 @@
 //! Runs of several seeds, on one thread and on several.
 
 use super::{close, g2, load, number, planned, tried};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sledsim_base::error::Error;
 use sledsim_base::progress::Progress;
 use sledsim_base::units::Nanos;
@@ -22,7 +22,7 @@ fn results_do_not_depend_on_threads() {
             let plan = Plan { precision, ..seeds(7, threads) };
             let load = if precision.is_some() { "rate = 900.0" } else { LOAD };
             let run = planned(&g2(), &load_of(load), &plan);
-            (run.document.to_string(), run.stats)
+            (run.document, run.stats)
         };
         let one = run(1);
         for threads in [2, 4, 0, 100] {
@@ -38,7 +38,7 @@ fn load_of(text: &str) -> Load {
 #[test]
 fn several_seeds_give_the_sum_of_single_runs() {
     let all = planned(&g2(), &load(LOAD), &seeds(4, 2));
-    let summary = &all.document["summary"];
+    let summary = &json!(all.document)["summary"];
     let singles: Vec<Run> = (3..7)
         .map(|seed| {
             let text = LOAD.replace("seed = 3", &format!("seed = {seed}"));
@@ -46,7 +46,7 @@ fn several_seeds_give_the_sum_of_single_runs() {
         })
         .collect();
     let of = |pointer: &str| -> Vec<f64> {
-        let one = |run: &Run| number(run.document["summary"].pointer(pointer).unwrap());
+        let one = |run: &Run| number(json!(run.document)["summary"].pointer(pointer).unwrap());
         singles.iter().map(one).collect()
     };
     for pointer in [
@@ -73,7 +73,7 @@ fn several_seeds_give_the_sum_of_single_runs() {
     // What each gave is what it gives alone.
     for (seed, (one, alone)) in (3..).zip(summary["seeds"].as_array().unwrap().iter().zip(&singles))
     {
-        let alone = &alone.document["summary"];
+        let alone = &json!(alone.document)["summary"];
         assert_eq!(one["seed"], seed);
         assert_eq!(one["requests"], alone["requests"]);
         assert_eq!(one["mean_response_time_ms"], alone["response_time_ms"]["mean"]);
@@ -94,7 +94,7 @@ fn several_seeds_give_the_sum_of_single_runs() {
     // The longest wait, and whose it was.
     let longest = &summary["longest_wait"];
     let seed = longest["seed"].as_u64().unwrap();
-    let alone = &singles[(seed - 3) as usize].document["summary"]["longest_wait"];
+    let alone = &json!(singles[(seed - 3) as usize].document)["summary"]["longest_wait"];
     assert_eq!(longest["id"], alone["id"]);
     assert_eq!(longest["queue_ms"], alone["queue_ms"]);
     assert_eq!(alone["seed"], Value::Null);

@@ -3,6 +3,7 @@
 use super::{Seen, close, g2, in_memory, load, number, planned, rows, tried};
 use arrow_array::{Float64Array, Int64Array, RecordBatch, UInt64Array};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::json;
 use sledsim_base::keys::Keys;
 use sledsim_base::units::Nanos;
 use sledsim_experiments::load::Load;
@@ -50,7 +51,7 @@ fn windows_agree_with_brute_force_and_add_up_to_the_summary() {
         let run = planned(&g2(), &load(keys), &plan);
         let windows = run.series.as_ref().unwrap();
         let rows = rows(&run.batches);
-        let summary = &run.document["summary"];
+        let summary = &json!(run.document)["summary"];
         assert!(windows.len() <= 1024 || window.is_some(), "{keys}: {}", windows.len());
         let expected = expected(&rows, windows);
         for (window, (requests, blocks, outstanding)) in windows.iter().zip(&expected) {
@@ -179,5 +180,5 @@ fn a_long_gap_makes_long_windows() {
     let requests: Vec<u64> = windows.iter().map(|w| w.requests).filter(|&n| n > 0).collect();
     assert_eq!(requests, [2, 1, 1]);
     let energy: f64 = windows.iter().map(|w| w.energy_j.unwrap()).sum();
-    assert!(close(energy, number(&run.document["summary"]["energy_j"]["total"])));
+    assert!(close(energy, number(&json!(run.document)["summary"]["energy_j"]["total"])));
 }

@@ -1,7 +1,7 @@
 //! The warm-up of runs.
 
 use super::{Seen, close, g2, in_memory, load, number, planned, rows, tried, try_load};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sledsim_base::keys::Keys;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
@@ -27,8 +27,8 @@ fn warm_up_and_counted_requests_add_up_to_the_whole() {
         assert_eq!(whole.batches, some.batches, "{cut}");
         assert_eq!(whole.series, some.series, "{cut}");
         let all = rows(&some.batches);
-        let summary = &some.document["summary"];
-        assert_eq!(whole.document["summary"]["warm_up"], Value::Null);
+        let summary = &json!(some.document)["summary"];
+        assert_eq!(json!(whole.document)["summary"]["warm_up"], Value::Null);
         let until = (1e9 * number(&summary["warm_up"]["until_s"])).round() as u64;
         let (cut_off, counted): (Vec<Seen>, Vec<Seen>) =
             all.iter().partition(|r| r.arrival < until);
@@ -55,7 +55,7 @@ fn warm_up_and_counted_requests_add_up_to_the_whole() {
         let plan = Plan { window, ..in_memory() };
         let windows = planned(&g2(), &load(&text), &plan).series.unwrap();
         assert_eq!(windows[0].end.0, until);
-        let whole = energy(&whole.document["summary"]);
+        let whole = energy(&json!(whole.document)["summary"]);
         let warm_up_j = windows[0].energy_j.unwrap();
         assert!(close(energy(summary), whole - warm_up_j), "{cut}");
         assert!(energy(summary) < 0.9 * whole, "{cut}");
@@ -82,7 +82,7 @@ fn half_the_requests_of_a_constant_server_are_warm_up() {
     let device = Device::from_keys(Keys::parse(text, "x.toml").unwrap(), None).unwrap();
     // From a completion to the next arrival 3 ms: one in 4 ms, busy 1/4.
     let keys = "think_ms = 3.0\nrequests = 1000\nwarm_up_requests = 500\n";
-    let summary = &planned(&device, &load(keys), &Plan::default()).document["summary"];
+    let summary = &json!(planned(&device, &load(keys), &Plan::default()).document)["summary"];
     assert_eq!(summary["requests"], 500);
     assert_eq!(summary["warm_up"]["until_s"], 2.0);
     assert_eq!(summary["duration_s"], 1.997);
@@ -90,7 +90,7 @@ fn half_the_requests_of_a_constant_server_are_warm_up() {
     assert!(close(number(&summary["utilisation"]), 0.5 / 1.997));
     assert_eq!(summary["simulated_s"], 3.997);
     let keys = keys.replace("warm_up_requests = 500", "warm_up_s = 1.9965");
-    let late = &planned(&device, &load(&keys), &Plan::default()).document["summary"];
+    let late = &json!(planned(&device, &load(&keys), &Plan::default()).document)["summary"];
     assert_eq!(late["warm_up"]["until_s"], 2.0, "the next to arrive");
 }
 
@@ -100,7 +100,7 @@ fn half_the_requests_of_a_constant_server_are_warm_up() {
 fn requests_that_arrive_together_are_cut_by_number() {
     let keys = "queue_depth = 7\nrequests = 100\nwarm_up_requests = 3\n";
     let run = planned(&g2(), &load(keys), &in_memory());
-    let summary = &run.document["summary"];
+    let summary = &json!(run.document)["summary"];
     assert_eq!(summary["warm_up"]["until_s"], 0.0);
     assert_eq!(summary["warm_up"]["requests"], 3);
     assert_eq!(summary["requests"], 97);
@@ -127,7 +127,7 @@ fn a_warm_up_longer_than_the_load_is_refused() {
     }
     // A device that is outrun while it warms up is reported as that.
     let text = "rate = 1e6\nrequests = 5000\nmax_queue = 100\nwarm_up_requests = 4000\n";
-    let summary = &planned(&g2(), &load(text), &Plan::default()).document["summary"];
+    let summary = &json!(planned(&g2(), &load(text), &Plan::default()).document)["summary"];
     assert!(summary["saturated"]["queue"].as_u64() > Some(0));
     assert_eq!(summary["requests"], 0);
 }

@@ -5,11 +5,16 @@ mod rows;
 mod schema;
 mod statistics;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sledsim_base::request::Op;
 use sledsim_base::row::{Parts, Row, Status};
 use sledsim_base::units::Nanos;
-use sledsim_experiments::stats::Stats;
+use sledsim_experiments::stats::{RunReport, Stats, Summary};
+
+/// The summary as a document.
+fn summary(stats: &Stats, run: &RunReport) -> Value {
+    json!(Summary::new(stats, run))
+}
 
 /// Rows of every kind: all columns vary, zeros are common, parts add up.
 fn random_rows(seed: u64, count: u64) -> Vec<Row> {

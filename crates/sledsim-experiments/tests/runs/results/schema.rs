@@ -1,14 +1,12 @@
 //! Summaries follow their schema, and other documents do not.
 
-use super::{close, random_rows, stats_of};
+use super::{close, random_rows, stats_of, summary};
 use serde_json::{Value, json};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::Saturated;
 use sledsim_core::model::{Busy, Energy, Report};
-use sledsim_experiments::stats::{
-    Interval, Precision, RunReport, SeedRun, Stats, WarmUpCut, summary,
-};
+use sledsim_experiments::stats::{Interval, Precision, RunReport, SeedRun, Stats, WarmUpCut};
 use std::fs;
 use std::path::Path;
 

@@ -1,13 +1,13 @@
 //! Statistics, worked out by hand and by brute force.
 
-use super::{close, random_rows, stats_of};
+use super::{close, random_rows, stats_of, summary};
 use serde_json::{Value, json};
 use sledsim_base::request::Op;
 use sledsim_base::row::{Parts, Row, Status, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::Saturated;
 use sledsim_core::model::{Busy, Energy, Report};
-use sledsim_experiments::stats::{RunReport, summary};
+use sledsim_experiments::stats::RunReport;
 
 #[test]
 fn a_run_worked_out_by_hand() {

@@ -7,7 +7,7 @@ use crate::runs::planned::planned;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, StringArray};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;
 use sledsim_base::row::Row;
@@ -51,7 +51,7 @@ fn listed(device: &Device, load: &Load) -> Run {
 }
 
 fn figure(validation: &Validation, key: &str, kind: &str) -> Option<f64> {
-    validation.document[key][kind].as_f64()
+    json!(validation.document)[key][kind].as_f64()
 }
 
 /// A drive that has a different time for nearly every request.
@@ -86,14 +86,15 @@ fn a_device_agrees_with_itself() {
     let own = own_times(&device, &blank.path);
     let fed_back = trace("m.validate", &requests(|i| own[i]));
     let same = validated(&device, &fed_back.path, "");
-    assert_eq!(same.document["replay"], "closed");
-    assert_eq!(same.document["parts"], Value::Null);
+    assert_eq!(json!(same.document)["replay"], "closed");
+    assert_eq!(json!(same.document)["parts"], Value::Null);
     for (kind, count) in [("all", 300), ("read", 200), ("write", 100)] {
-        assert_eq!(same.document["requests"][kind], count);
+        assert_eq!(json!(same.document)["requests"][kind], count);
         for key in ["demerit_ms", "demerit_percent", "paired_rms_ms"] {
             assert_eq!(figure(&same, key, kind), Some(0.0), "{key} of {kind}");
         }
-        let (measured, simulated) = (&same.document["measured_ms"], &same.document["simulated_ms"]);
+        let (measured, simulated) =
+            (&json!(same.document)["measured_ms"], &json!(same.document)["simulated_ms"]);
         assert_eq!(measured[kind], simulated[kind]);
         assert!(measured[kind]["sd"].as_f64().unwrap() > 0.5, "times differ");
     }
@@ -104,12 +105,12 @@ fn a_device_agrees_with_itself() {
     let slower = validated(&device, &slower.path, "");
     assert_eq!(figure(&slower, "demerit_ms", "read"), Some(0.0));
     assert!(close(figure(&slower, "demerit_ms", "write").unwrap(), 2.0));
-    let weighted = slower.document["class_weighted_ms"].as_f64().unwrap();
+    let weighted = json!(slower.document)["class_weighted_ms"].as_f64().unwrap();
     assert!(close(weighted, 2.0 * (1.0 / 3.0_f64).sqrt()));
     let paired = figure(&slower, "paired_rms_ms", "all").unwrap();
     assert!(close(paired, 2.0 * (1.0 / 3.0_f64).sqrt()));
     assert!(figure(&slower, "demerit_ms", "all").unwrap() <= paired);
-    let worst = &slower.document["worst_request"];
+    let worst = &json!(slower.document)["worst_request"];
     assert_eq!((&worst["id"], &worst["op"]), (&Value::from(1), &Value::from("write")));
 
     // The same distribution, but another request each: only the pairs differ.
@@ -126,11 +127,11 @@ fn a_device_agrees_with_itself() {
         .collect();
     let reads = validated(&device, &trace("m.validate", &text).path, "");
     assert_eq!(figure(&reads, "demerit_ms", "write"), None);
-    assert_eq!(reads.document["demerit_ms"]["write"], Value::Null);
+    assert_eq!(json!(reads.document)["demerit_ms"]["write"], Value::Null);
     assert_eq!(figure(&reads, "demerit_ms", "all"), figure(&reads, "demerit_ms", "read"));
     let all = figure(&reads, "demerit_ms", "all");
-    assert_eq!(reads.document["class_weighted_ms"].as_f64(), all);
-    assert_eq!(reads.document["demerits_disagree"], false);
+    assert_eq!(json!(reads.document)["class_weighted_ms"].as_f64(), all);
+    assert_eq!(json!(reads.document)["demerits_disagree"], false);
 }
 
 /// Flash completes requests in another order than that of their arrival.
@@ -154,14 +155,14 @@ fn requests_meet_their_own_measurements_whatever_the_order_of_completion() {
     }
     let own = trace("own.csv", &text);
     let same = validated(&flash, &own.path, columns);
-    assert_eq!(same.document["replay"], "open");
+    assert_eq!(json!(same.document)["replay"], "open");
     assert_eq!(figure(&same, "paired_rms_ms", "all"), Some(0.0));
     let ids = same.rows.column_by_name("id").unwrap();
     let ids = ids.as_primitive::<UInt64Type>().values();
     assert!(ids.iter().copied().eq(0..2000), "in the order of the trace");
     for part in ["queue", "service"] {
-        assert_eq!(same.document["parts"][part]["paired_rms_ms"]["all"], 0.0, "{part}");
-        let mean = &same.document["parts"][part]["measured_ms"]["all"]["mean"];
+        assert_eq!(json!(same.document)["parts"][part]["paired_rms_ms"]["all"], 0.0, "{part}");
+        let mean = &json!(same.document)["parts"][part]["measured_ms"]["all"]["mean"];
         assert!(mean.as_f64().unwrap() > 0.01, "{part} has something to compare");
     }
 }
@@ -175,10 +176,10 @@ fn queue_and_service_are_separated() {
                    queue=q:ms, origin=zero\"\n";
     let file = trace("own.csv", text);
     let open = validated(&memory, &file.path, columns);
-    let parts = &open.document["parts"];
-    assert_eq!(open.document["left_out"]["not_measured"], 1);
-    assert_eq!(open.document["requests"]["all"], 3);
-    assert_eq!(open.document["measured_ms"]["all"]["mean"], 6.0);
+    let parts = &json!(open.document)["parts"];
+    assert_eq!(json!(open.document)["left_out"]["not_measured"], 1);
+    assert_eq!(json!(open.document)["requests"]["all"], 3);
+    assert_eq!(json!(open.document)["measured_ms"]["all"]["mean"], 6.0);
     assert_eq!(parts["queue"]["measured_ms"]["read"]["mean"], 2.5);
     assert_eq!(parts["service"]["measured_ms"]["read"]["max"], 4.0);
     assert_eq!(parts["service"]["measured_ms"]["write"]["p50"], 7.0);
@@ -189,17 +190,17 @@ fn queue_and_service_are_separated() {
 
     // One at a time: the queue measured is not the device's doing.
     let closed = validated(&memory, &file.path, &format!("{columns}queue_depth = 1"));
-    assert_eq!(closed.document["replay"], "closed");
-    assert_eq!(closed.document["parts"], Value::Null);
-    assert_eq!(closed.document["measured_ms"]["all"]["mean"], 11.0 / 3.0);
-    assert_eq!(closed.document["measured_ms"]["read"]["max"], 4.0);
+    assert_eq!(json!(closed.document)["replay"], "closed");
+    assert_eq!(json!(closed.document)["parts"], Value::Null);
+    assert_eq!(json!(closed.document)["measured_ms"]["all"]["mean"], 11.0 / 3.0);
+    assert_eq!(json!(closed.document)["measured_ms"]["read"]["max"], 4.0);
 
     // The first request warms up, and is still the one before the second.
     let warm = validated(&memory, &file.path, &format!("{columns}warm_up_requests = 1"));
-    assert_eq!(warm.document["left_out"]["warm_up"], 1);
-    assert_eq!(warm.document["requests"]["all"], 2);
-    assert_eq!(warm.document["measured_ms"]["write"]["mean"], 9.0);
-    assert_eq!(warm.document["measured_ms"]["read"]["mean"], 4.0);
+    assert_eq!(json!(warm.document)["left_out"]["warm_up"], 1);
+    assert_eq!(json!(warm.document)["requests"]["all"], 2);
+    assert_eq!(json!(warm.document)["measured_ms"]["write"]["mean"], 9.0);
+    assert_eq!(json!(warm.document)["measured_ms"]["read"]["mean"], 4.0);
 }
 
 #[test]
@@ -212,7 +213,7 @@ fn requests_are_classified_by_the_request_before() {
     for (place, expected) in second {
         let text = format!("R Hit 100 8 1 1\nW Hit {place} 1 1\n");
         let found = validated(&memory, &trace("m.validate", &text).path, "");
-        let class = &found.document["classes"][1];
+        let class = &json!(found.document)["classes"][1];
         assert_eq!(class["place"], expected, "{place}");
         assert_eq!((&class["op"], &class["after"]), (&"write".into(), &"read".into()));
         let column = found.rows.column_by_name("place").unwrap();
@@ -223,7 +224,7 @@ fn requests_are_classified_by_the_request_before() {
     for (first, expected) in [(1000 - 255 - 4, "near"), (1000 - 256 - 4, "far"), (996, "near")] {
         let text = format!("W Hit 1000 8 1 1\nW Hit {first} 4 1 1\n");
         let found = validated(&memory, &trace("m.validate", &text).path, "");
-        assert_eq!(found.document["classes"][1]["place"], expected, "{first}");
+        assert_eq!(json!(found.document)["classes"][1]["place"], expected, "{first}");
     }
 }
 
@@ -333,12 +334,12 @@ fn the_week_of_hplajw_is_compared_part_by_part() {
         (1, 2_153, 114, 1.014),
     ] {
         let found = validated(&device, &week, &format!("trace_device = {disk}"));
-        assert_eq!(found.document["requests"]["read"], reads);
-        assert_eq!(found.document["requests"]["write"], writes);
-        let parts = &found.document["parts"];
+        assert_eq!(json!(found.document)["requests"]["read"], reads);
+        assert_eq!(json!(found.document)["requests"]["write"], writes);
+        let parts = &json!(found.document)["parts"];
         let mean = |part: &str| parts[part]["measured_ms"]["all"]["mean"].as_f64().unwrap();
         assert!((mean("queue") - queue_ms).abs() < 0.01, "{}", mean("queue"));
-        let response = found.document["measured_ms"]["all"]["mean"].as_f64().unwrap();
+        let response = json!(found.document)["measured_ms"]["all"]["mean"].as_f64().unwrap();
         assert!((mean("queue") + mean("service") - response).abs() < 1e-9);
         // The model of its header alone is within a third of the mean service.
         let share = parts["service"]["demerit_percent"]["all"].as_f64().unwrap();

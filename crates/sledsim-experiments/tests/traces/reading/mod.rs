@@ -11,7 +11,7 @@ mod times;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::request::Request;
@@ -60,7 +60,7 @@ fn replay(path: &Path, keys: &str, blocks: u64) -> Result<(Vec<Request>, Value)>
         assert_eq!((request.arrival, request.id), (at, requests.len() as u64));
         requests.push(request);
     }
-    Ok((requests, source.to_json()))
+    Ok((requests, json!(source.facts())))
 }
 
 /// The message of a failing replay, without the folder.

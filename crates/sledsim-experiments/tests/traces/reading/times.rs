@@ -42,8 +42,8 @@ fn a_closed_replay_keeps_the_order_and_not_the_times() {
     for expected in [Some(0), Some(0), Some(1_000_007), Some(1_000_009), None] {
         take(expected);
     }
-    assert_eq!(source.to_json()["queue_depth"], 2);
-    assert_eq!(source.to_json()["think_ms"], 1.0);
+    assert_eq!(json!(source.facts())["queue_depth"], 2);
+    assert_eq!(json!(source.facts())["think_ms"], 1.0);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_closed_trace_thinks_as_recorded() {
             source.completed(request.id, Nanos(now));
         }
         assert!(now > 0);
-        (seen, source.to_json())
+        (seen, json!(source.facts()))
     };
     let (seen, facts) = run("");
     let expected =

@@ -9,7 +9,7 @@ mod sets;
 mod speed;
 mod writes;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::progress::Progress;
@@ -60,5 +60,5 @@ fn load(name: &str, keys: &str) -> Result<Load> {
 
 fn info(load: &Load) -> Result<Value> {
     let spec = InfoSpec { max_units: 1 << 20, ..InfoSpec::new(Path::new("")) };
-    load_info(&spec, load, DEVICE, &mut |_: Progress| Ok(()))
+    Ok(json!(load_info(&spec, load, DEVICE, &mut |_: Progress| Ok(()))?))
 }

@@ -1,0 +1,54 @@
+//! What is known of a load after its run: every key with its effective value, and counts.
+
+use crate::replay::TraceFacts;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// The facts of a load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum LoadFacts {
+    /// Of a trace.
+    Trace(Box<TraceFacts>),
+    /// Of a generated load.
+    Generated(GeneratedFacts),
+}
+
+/// The facts of a generated load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GeneratedFacts {
+    /// Its keys, and its counts.
+    #[serde(flatten)]
+    pub keys: Value,
+    /// The name of its preset or file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+}
+
+impl LoadFacts {
+    /// The trace, of one.
+    pub fn trace(&self) -> Option<&TraceFacts> {
+        match self {
+            Self::Trace(trace) => Some(trace),
+            Self::Generated(_) => None,
+        }
+    }
+
+    /// Notes that the run ended after so many requests: a load of that many repeats it.
+    pub(crate) fn set_requests(&mut self, requests: u64) {
+        match self {
+            Self::Trace(trace) => trace.replay.requests = requests,
+            Self::Generated(load) => load.keys["requests"] = json!(requests),
+        }
+    }
+
+    /// Adds the counts of the same load with another seed.
+    pub(crate) fn add_seed(&mut self, other: &Self) {
+        if let (Self::Generated(load), Self::Generated(other)) = (self, other)
+            && let (Some(sum), Some(more)) =
+                (load.keys["shortened"].as_u64(), other.keys["shortened"].as_u64())
+        {
+            load.keys["shortened"] = json!(sum + more);
+        }
+    }
+}
