@@ -43,19 +43,11 @@ pub fn load_info(
     let mut source = load.source(blocks, check)?;
     let mut spec = spec.clone();
     if spec.interleave_blocks.is_none() {
-        let kib = interleave_kib(&json!(load.facts(&*source)));
+        let kib = load.interleave_kib();
         spec.interleave_blocks = (kib > 0.0).then_some((kib * 1024.0) as u64 / BLOCK_BYTES);
     }
     let requests = spec.describe(|record| take_all(&mut *source, record, check))?;
     Ok(LoadInfo { workload: load.facts(&*source), blocks, requests })
-}
-
-/// The interleave factor of a load; the largest of its parts.
-fn interleave_kib(workload: &Value) -> f64 {
-    let own = workload["interleave_kib"].as_f64().unwrap_or(0.0);
-    let parts = workload["part"].as_object();
-    let parts = parts.into_iter().flat_map(|parts| parts.values());
-    parts.map(interleave_kib).fold(own, f64::max)
 }
 
 /// Passes on all requests of an open load.

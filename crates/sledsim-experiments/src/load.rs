@@ -186,6 +186,14 @@ impl Load {
         (given.map(|(key, value, ..)| (key.to_owned(), json!(Serialized(value))))).collect()
     }
 
+    /// The gap inside its sequential runs; of a mix, the largest of its parts.
+    pub(crate) fn interleave_kib(&self) -> f64 {
+        match &self.kind {
+            LoadKind::Workload(workload) => workload.interleave_kib(),
+            LoadKind::Trace(_) => 0.0,
+        }
+    }
+
     /// Whether it needs the number of blocks of the device.
     pub(crate) fn needs_blocks(&self) -> bool {
         match &self.kind {
@@ -329,7 +337,7 @@ pub(crate) trait LoadSource: Source {
 
 impl LoadSource for Generator {
     fn facts(&self) -> LoadFacts {
-        LoadFacts::Generated(GeneratedFacts { keys: self.to_json(), preset: None })
+        LoadFacts::Generated(GeneratedFacts { keys: json!(self), preset: None })
     }
 
     fn is_open(&self) -> bool {
@@ -339,7 +347,7 @@ impl LoadSource for Generator {
 
 impl LoadSource for Mix {
     fn facts(&self) -> LoadFacts {
-        LoadFacts::Generated(GeneratedFacts { keys: self.to_json(), preset: None })
+        LoadFacts::Generated(GeneratedFacts { keys: json!(self), preset: None })
     }
 
     fn is_open(&self) -> bool {
@@ -353,7 +361,7 @@ impl LoadSource for Mix {
 
 impl LoadSource for PostMark {
     fn facts(&self) -> LoadFacts {
-        LoadFacts::Generated(GeneratedFacts { keys: self.to_json(), preset: None })
+        LoadFacts::Generated(GeneratedFacts { keys: json!(self), preset: None })
     }
 
     fn is_open(&self) -> bool {

@@ -9,6 +9,7 @@ mod common;
 mod additions;
 
 mod workloads {
+    mod facts;
     mod mix;
     mod working_sets;
 }

@@ -4,14 +4,15 @@ use super::arrivals::{ArrivalSpec, Arrivals};
 use super::places::{PLACES, PlaceKind, Places, Region};
 use super::sizes::{SizeSpec, Sizes};
 use super::writes::{Changed, Writes};
-use super::{ENDLESS, LONGEST_S, TAKEN_EARLY, bounded};
+use super::{LONGEST_S, TAKEN_EARLY};
 use crate::model::Source;
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, Range, did_you_mean};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::units::Nanos;
+use std::result;
 use std::sync::Arc;
 
 /// Requests drawn at once.
@@ -21,21 +22,29 @@ const DRAWN_AT_ONCE: usize = 64;
 ///
 /// Sizes are in whole blocks and multiples of `blocking` (rounded up), places
 /// are multiples of `blocking`; a request lies inside `first_lbn..=last_lbn`.
-#[derive(Clone, Debug)]
+/// Serialized, it is every key with its value in effect.
+#[derive(Clone, Debug, Serialize)]
 pub struct GeneratorSpec {
-    kind: &'static str,
-    /// [`ENDLESS`] without a bound.
-    requests: u64,
+    workload: &'static str,
+    /// `None` in a part of a mix, which has no bound of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<u64>,
+    #[serde(skip)]
     requests_given: bool,
     seed: u64,
     read_fraction: f64,
+    #[serde(skip_serializing_if = "Writes::is_independent")]
     writes: Writes,
+    #[serde(flatten)]
     sizes: SizeSpec,
     first_lbn: u64,
     last_lbn: Option<u64>,
-    arrivals: ArrivalSpec,
+    #[serde(flatten)]
     places: Arc<dyn PlaceKind>,
+    #[serde(flatten)]
+    arrivals: ArrivalSpec,
     /// The keys with the origin of each value, for messages.
+    #[serde(skip)]
     keys: Keys,
 }
 
@@ -57,11 +66,11 @@ impl GeneratorSpec {
     /// An unknown kind, a key that is out of range, or keys that contradict
     /// each other.
     pub fn read(kind: &str, keys: &mut Keys) -> Result<Self> {
-        let requests = read_requests(keys)?;
-        let spec = Self::read_with(kind, keys, requests, 1)?;
+        let (requests, requests_given) = read_requests(keys)?;
+        let spec = Self::read_with(kind, keys, (Some(requests), requests_given), 1)?;
         let (key, gap_s) = spec.arrivals.gap_s();
-        if spec.requests as f64 * gap_s > LONGEST_S {
-            let problem = format!("must let {} requests arrive within 285 years", spec.requests);
+        if requests as f64 * gap_s > LONGEST_S {
+            let problem = format!("must let {requests} requests arrive within 285 years");
             return Err(keys.refuse(key, problem));
         }
         Ok(spec)
@@ -70,13 +79,13 @@ impl GeneratorSpec {
     /// As [`GeneratorSpec::read`] for a part of a mix, which is unbounded and has
     /// its own seed.
     pub(super) fn read_part(kind: &str, keys: &mut Keys, seed: u64) -> Result<Self> {
-        Self::read_with(kind, keys, (ENDLESS, true), seed)
+        Self::read_with(kind, keys, (None, true), seed)
     }
 
     fn read_with(
         kind: &str,
         keys: &mut Keys,
-        (requests, requests_given): (u64, bool),
+        (requests, requests_given): (Option<u64>, bool),
         default_seed: u64,
     ) -> Result<Self> {
         let Some(entry) = PLACES.get(kind) else {
@@ -90,7 +99,7 @@ impl GeneratorSpec {
         let share = Range::at_least(0.0).at_most(1.0);
         let read_fraction = keys.opt_f64("read_fraction", share)?.unwrap_or(0.67);
         Ok(Self {
-            kind: entry.name,
+            workload: entry.name,
             requests,
             requests_given,
             seed: read_seed(keys)?.unwrap_or(default_seed),
@@ -109,14 +118,14 @@ impl GeneratorSpec {
     /// longest time of a load; returns whether it did.
     pub fn extend_to(&mut self, most: u64) -> bool {
         if !self.requests_given {
-            self.requests = most.min((LONGEST_S * self.most_per_s()) as u64).max(1);
+            self.requests = Some(most.min((LONGEST_S * self.most_per_s()) as u64).max(1));
         }
         !self.requests_given
     }
 
     /// The name of the generator.
     pub fn name(&self) -> &'static str {
-        self.kind
+        self.workload
     }
 
     /// The seed.
@@ -142,6 +151,11 @@ impl GeneratorSpec {
     /// The most requests per s that can arrive in the long run.
     pub(super) fn most_per_s(&self) -> f64 {
         1.0 / self.arrivals.gap_s().1
+    }
+
+    /// The gap inside sequential runs.
+    pub(super) fn interleave_kib(&self) -> f64 {
+        self.places.interleave_kib()
     }
 
     /// The workload on a device of `device_blocks` blocks.
@@ -170,7 +184,7 @@ impl GeneratorSpec {
         }
         let stream = |purpose: &str| Stream::new(self.seed, purpose);
         Ok(Generator {
-            requests: self.requests,
+            requests: self.requests.unwrap_or(u64::MAX),
             taken: 0,
             read_fraction: self.read_fraction,
             blocking,
@@ -190,27 +204,8 @@ impl GeneratorSpec {
                 stream: &stream,
                 keys: &self.keys,
             })?,
-            facts: Box::new(self.to_json()),
+            spec: Box::new(self.clone()),
         })
-    }
-
-    /// Every key with its value in effect.
-    pub fn to_json(&self) -> Value {
-        let mut facts = json!({
-            "workload": self.kind,
-            "requests": bounded(self.requests),
-            "seed": self.seed,
-            "read_fraction": self.read_fraction,
-        });
-        if self.writes != Writes::Independent {
-            facts["writes"] = json!(self.writes.name());
-        }
-        self.sizes.add_to(&mut facts);
-        facts["first_lbn"] = json!(self.first_lbn);
-        facts["last_lbn"] = json!(self.last_lbn);
-        self.places.add_to(&mut facts);
-        self.arrivals.add_to(&mut facts);
-        facts
     }
 
     fn outside(&self, key: &str, device_blocks: u64) -> Error {
@@ -245,7 +240,20 @@ pub struct Generator {
     next: usize,
     /// How often requests taken were shortened.
     shortened: u64,
-    facts: Box<Value>,
+    spec: Box<GeneratorSpec>,
+}
+
+/// Every key with its value in effect, and the count `shortened`.
+impl Serialize for Generator {
+    fn serialize<S: Serializer>(&self, serializer: S) -> result::Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Facts<'a> {
+            #[serde(flatten)]
+            spec: &'a GeneratorSpec,
+            shortened: u64,
+        }
+        Facts { spec: &self.spec, shortened: self.shortened }.serialize(serializer)
+    }
 }
 
 impl Generator {
@@ -253,13 +261,6 @@ impl Generator {
     /// the rest of an extent.
     pub fn shortened(&self) -> u64 {
         self.shortened
-    }
-
-    /// Every key with its value in effect, and the count `shortened`.
-    pub fn to_json(&self) -> Value {
-        let mut facts = (*self.facts).clone();
-        facts["shortened"] = json!(self.shortened());
-        facts
     }
 
     /// Whether requests follow completions.
@@ -342,6 +343,6 @@ impl Source for Generator {
     }
 
     fn requests(&self) -> Option<u64> {
-        bounded(self.requests)
+        self.spec.requests
     }
 }

@@ -2,15 +2,16 @@
 
 use super::generator::{read_requests, read_seed};
 use super::places::PLACES;
-use super::{Generator, GeneratorSpec, LONGEST_S, TAKEN_EARLY, bounded};
+use super::{Generator, GeneratorSpec, LONGEST_S, TAKEN_EARLY};
 use crate::model::Source;
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range, did_you_mean};
 use sledsim_base::random::Stream;
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
+use std::result;
 
 /// The name of the workload.
 pub(super) const NAME: &str = "mix";
@@ -86,6 +87,11 @@ impl MixSpec {
         !self.requests_given
     }
 
+    /// The largest gap inside sequential runs of a part.
+    pub(super) fn interleave_kib(&self) -> f64 {
+        self.parts.iter().map(|part| part.spec.interleave_kib()).fold(0.0, f64::max)
+    }
+
     /// The seed.
     pub fn seed(&self) -> u64 {
         self.seed
@@ -108,12 +114,11 @@ impl MixSpec {
 
     /// The workload on a device of `device_blocks` blocks.
     pub fn source(&self, device_blocks: u64) -> Result<Mix> {
-        let source = |part: &PartSpec| part.spec.source(device_blocks);
-        let parts: Vec<Generator> = self.parts.iter().map(source).collect::<Result<_>>()?;
+        let source = |part: &PartSpec| Ok((part.name.clone(), part.spec.source(device_blocks)?));
+        let parts: Vec<_> = self.parts.iter().map(source).collect::<Result<_>>()?;
         let mut mix = Mix {
             requests: self.requests,
             taken: 0,
-            names: self.parts.iter().map(|part| part.name.clone()).collect(),
             seed: self.seed,
             next: vec![Nanos::MAX; parts.len()],
             parts,
@@ -157,55 +162,50 @@ fn part_seed(mix_seed: u64, name: &str) -> u64 {
 /// A running mix.
 ///
 /// Of arrivals at one instant, that of the earlier part comes first. The stream
-/// of a request is the index of its part.
-#[derive(Debug)]
+/// of a request is the index of its part. Serialized, it is every key with its value
+/// in effect, by part, and the counts `shortened`.
+#[derive(Debug, Serialize)]
+#[serde(tag = "workload", rename = "mix")]
 pub struct Mix {
     requests: u64,
-    taken: u64,
     seed: u64,
-    names: Vec<String>,
-    parts: Vec<Generator>,
+    #[serde(rename = "part", serialize_with = "by_name")]
+    parts: Vec<(String, Generator)>,
+    #[serde(skip)]
+    taken: u64,
     /// The next arrival of each part; [`Nanos::MAX`] for none.
+    #[serde(skip)]
     next: Vec<Nanos>,
     /// The parts of requests from `first` on; [`NO_PART`] if no part waits for the
     /// completion.
+    #[serde(skip)]
     routes: VecDeque<u32>,
+    #[serde(skip)]
     first: u64,
+}
+
+fn by_name<S: Serializer>(
+    parts: &[(String, Generator)],
+    serializer: S,
+) -> result::Result<S::Ok, S::Error> {
+    serializer.collect_map(parts.iter().map(|(name, part)| (name, part)))
 }
 
 const NO_PART: u32 = u32::MAX;
 
 impl Mix {
-    /// Every key with its value in effect, by part, and the counts `shortened`.
-    pub fn to_json(&self) -> Value {
-        let mut parts = Map::new();
-        for (name, part) in self.names.iter().zip(&self.parts) {
-            let mut facts = part.to_json();
-            if let Some(facts) = facts.as_object_mut() {
-                facts.shift_remove("requests");
-            }
-            parts.insert(name.clone(), facts);
-        }
-        json!({
-            "workload": NAME,
-            "requests": bounded(self.requests),
-            "seed": self.seed,
-            "part": parts,
-        })
-    }
-
     /// Whether requests of any part follow completions.
     pub fn has_closed_parts(&self) -> bool {
-        self.parts.iter().any(Generator::is_closed)
+        self.parts.iter().any(|(_, part)| part.is_closed())
     }
 
     /// Whether any part is an open load.
     pub fn has_open_parts(&self) -> bool {
-        !self.parts.iter().all(Generator::is_closed)
+        !self.parts.iter().all(|(_, part)| part.is_closed())
     }
 
     fn update_next(&mut self, part: usize) {
-        self.next[part] = self.parts[part].due().unwrap_or(Nanos::MAX);
+        self.next[part] = self.parts[part].1.due().unwrap_or(Nanos::MAX);
     }
 
     /// The part with the earliest arrival, and its time.
@@ -232,9 +232,9 @@ impl Source for Mix {
     fn take(&mut self) -> Request {
         let id = self.taken;
         let (part, _) = self.earliest().expect(TAKEN_EARLY);
-        let request = self.parts[part].take();
+        let request = self.parts[part].1.take();
         self.update_next(part);
-        let closed = self.parts[part].is_closed();
+        let closed = self.parts[part].1.is_closed();
         self.routes.push_back(if closed { part as u32 } else { NO_PART });
         self.drop_finished_routes();
         self.taken += 1;
@@ -248,13 +248,13 @@ impl Source for Mix {
         };
         let part = std::mem::replace(route, NO_PART) as usize;
         self.drop_finished_routes();
-        if let Some(source) = self.parts.get_mut(part) {
+        if let Some((_, source)) = self.parts.get_mut(part) {
             source.completed(id, at);
             self.update_next(part);
         }
     }
 
     fn requests(&self) -> Option<u64> {
-        bounded(self.requests)
+        Some(self.requests)
     }
 }

@@ -107,6 +107,15 @@ impl Workload {
         }
     }
 
+    /// The gap inside sequential runs; of a mix, the largest of its parts.
+    pub fn interleave_kib(&self) -> f64 {
+        match self {
+            Self::Generator(spec) => spec.interleave_kib(),
+            Self::Mix(spec) => spec.interleave_kib(),
+            Self::PostMark(_) => 0.0,
+        }
+    }
+
     /// The same load with its seeds increased by `k`, modulo 2^64.
     pub fn with_seed_offset(&self, k: u64) -> Self {
         match self {
@@ -115,14 +124,6 @@ impl Workload {
             Self::PostMark(spec) => Self::PostMark(Box::new(spec.with_seed_offset(k))),
         }
     }
-}
-
-/// The number of requests of an unbounded load.
-const ENDLESS: u64 = u64::MAX;
-
-/// The number of requests; `None` if unbounded.
-fn bounded(requests: u64) -> Option<u64> {
-    (requests != ENDLESS).then_some(requests)
 }
 
 /// The longest load, in seconds: half the range of `Nanos`.

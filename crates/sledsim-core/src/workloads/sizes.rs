@@ -1,25 +1,36 @@
 //! Sizes of requests.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::{Geometric, Stream};
 use sledsim_base::units::BLOCK_BYTES;
 
+const BLOCK_KIB: f64 = BLOCK_BYTES as f64 / 1024.0;
+
 /// `size`, `mean_size_kib`, `sizes_kib`, `size_shares` and `blocking`.
 ///
 /// Sizes are in whole blocks and multiples of `blocking`, rounded up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct SizeSpec {
     size: Size,
-    /// Blocks and share of each, for [`Size::Listed`].
-    listed: Vec<(u64, f64)>,
     mean_size_kib: f64,
+    /// For [`Size::Listed`].
+    #[serde(flatten)]
+    listed: Option<ListedSizes>,
     pub(super) blocking: u32,
 }
 
+/// Sizes in whole blocks, and the share of each.
+#[derive(Clone, Debug, Serialize)]
+struct ListedSizes {
+    sizes_kib: Vec<f64>,
+    size_shares: Vec<f64>,
+}
+
 /// The distribution of sizes before rounding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Size {
     Geometric,
     Exponential,
@@ -36,37 +47,21 @@ const SIZES: [(&str, Size); 4] = [
 
 impl SizeSpec {
     pub(super) fn read(keys: &mut Keys) -> Result<Self> {
-        let block_kib = BLOCK_BYTES as f64 / 1024.0;
         let size = keys.opt_choice("size", &SIZES)?.unwrap_or(Size::Geometric);
-        let mean_size_kib = keys.opt_f64("mean_size_kib", Range::at_least(block_kib))?;
-        let listed = read_listed(keys, size == Size::Listed)?;
+        let mean_size_kib = keys.opt_f64("mean_size_kib", Range::at_least(BLOCK_KIB))?;
+        let listed = ListedSizes::read(keys, size == Size::Listed)?;
         if size == Size::Listed && mean_size_kib.is_some() {
             return Err(keys.refuse("mean_size_kib", "has no effect: sizes_kib gives all sizes"));
         }
-        let shares: f64 = listed.iter().map(|(_, share)| share).sum();
-        let kib = |(blocks, share): &(u64, f64)| *blocks as f64 * block_kib * share / shares;
         Ok(Self {
             size,
-            mean_size_kib: match size {
-                Size::Listed => listed.iter().map(kib).sum(),
-                _ => mean_size_kib.unwrap_or(4.0),
+            mean_size_kib: match &listed {
+                Some(listed) => listed.mean_kib(),
+                None => mean_size_kib.unwrap_or(4.0),
             },
             listed,
             blocking: keys.opt_u32("blocking", 1..=u32::MAX)?.unwrap_or(1),
         })
-    }
-
-    pub(super) fn add_to(&self, facts: &mut Value) {
-        let size = SIZES.iter().find(|(_, size)| *size == self.size);
-        facts["size"] = json!(size.map(|(name, _)| *name));
-        facts["mean_size_kib"] = json!(self.mean_size_kib);
-        if self.size == Size::Listed {
-            let block_kib = BLOCK_BYTES as f64 / 1024.0;
-            let kib = |(blocks, _): &(u64, f64)| *blocks as f64 * block_kib;
-            facts["sizes_kib"] = self.listed.iter().map(kib).collect();
-            facts["size_shares"] = self.listed.iter().map(|(_, share)| *share).collect();
-        }
-        facts["blocking"] = json!(self.blocking);
     }
 
     /// Sizes in a region of `slots` units of `blocking` blocks.
@@ -80,11 +75,11 @@ impl SizeSpec {
             return Err(keys.refuse("mean_size_kib", problem));
         }
         Ok(Sizes {
-            draw: match self.size {
-                Size::Geometric => Draw::Geometric(Geometric::new(mean_blocks), blocking),
-                Size::Exponential => Draw::Exponential(mean_blocks / blocking as f64),
-                Size::Fixed => Draw::Fixed((mean_blocks / blocking as f64).ceil() as u64),
-                Size::Listed => Draw::Listed(self.cumulative()),
+            draw: match (&self.listed, self.size) {
+                (Some(listed), _) => Draw::Listed(listed.cumulative(blocking)),
+                (None, Size::Exponential) => Draw::Exponential(mean_blocks / blocking as f64),
+                (None, Size::Fixed) => Draw::Fixed((mean_blocks / blocking as f64).ceil() as u64),
+                (None, _) => Draw::Geometric(Geometric::new(mean_blocks), blocking),
             },
             longest,
             stream,
@@ -92,49 +87,50 @@ impl SizeSpec {
     }
 }
 
-impl SizeSpec {
-    /// Sizes in units of `blocking` blocks, with cumulative shares.
-    fn cumulative(&self) -> Box<[(f64, u64)]> {
-        let all: f64 = self.listed.iter().map(|(_, share)| share).sum();
-        let mut below = 0.0;
-        let size = |(blocks, share): &(u64, f64)| {
-            below += share / all;
-            (below, blocks.div_ceil(u64::from(self.blocking)))
-        };
-        self.listed.iter().map(size).collect()
-    }
-}
-
-/// The lists of sizes in blocks and of their shares.
-fn read_listed(keys: &mut Keys, wanted: bool) -> Result<Vec<(u64, f64)>> {
-    let block_kib = BLOCK_BYTES as f64 / 1024.0;
-    let sizes = keys.opt_f64s("sizes_kib", Range::at_least(block_kib).at_most(2e9))?;
-    let shares = keys.opt_f64s("size_shares", Range::above(0.0).at_most(1e9))?;
-    if !wanted {
-        for (key, given) in [("sizes_kib", &sizes), ("size_shares", &shares)] {
-            if given.is_some() {
-                return Err(keys.refuse(key, "needs size = \"listed\""));
+impl ListedSizes {
+    /// `None` unless they are `wanted`.
+    fn read(keys: &mut Keys, wanted: bool) -> Result<Option<Self>> {
+        let sizes = keys.opt_f64s("sizes_kib", Range::at_least(BLOCK_KIB).at_most(2e9))?;
+        let shares = keys.opt_f64s("size_shares", Range::above(0.0).at_most(1e9))?;
+        if !wanted {
+            for (key, given) in [("sizes_kib", &sizes), ("size_shares", &shares)] {
+                if given.is_some() {
+                    return Err(keys.refuse(key, "needs size = \"listed\""));
+                }
             }
+            return Ok(None);
         }
-        return Ok(Vec::new());
-    }
-    let Some(sizes) = sizes.filter(|sizes| !sizes.is_empty()) else {
-        return Err(keys.refuse("sizes_kib", "size = \"listed\" needs at least one"));
-    };
-    let Some(shares) = shares.filter(|shares| shares.len() == sizes.len()) else {
-        let problem = format!("must be a list of {}, one for each of sizes_kib", sizes.len());
-        return Err(keys.refuse("size_shares", problem));
-    };
-    let mut listed = Vec::with_capacity(sizes.len());
-    for (index, (kib, share)) in sizes.into_iter().zip(shares).enumerate() {
-        let blocks = kib / block_kib;
-        if libm::floor(blocks) != blocks {
-            let problem = format!("must be a multiple of {block_kib} KiB");
+        let Some(sizes_kib) = sizes.filter(|sizes| !sizes.is_empty()) else {
+            return Err(keys.refuse("sizes_kib", "size = \"listed\" needs at least one"));
+        };
+        let Some(size_shares) = shares.filter(|shares| shares.len() == sizes_kib.len()) else {
+            let problem =
+                format!("must be a list of {}, one for each of sizes_kib", sizes_kib.len());
+            return Err(keys.refuse("size_shares", problem));
+        };
+        if let Some(index) = sizes_kib.iter().position(|kib| libm::fmod(*kib, BLOCK_KIB) != 0.0) {
+            let problem = format!("must be a multiple of {BLOCK_KIB} KiB");
             return Err(keys.refuse_item("sizes_kib", index, problem));
         }
-        listed.push((blocks as u64, share));
+        Ok(Some(Self { sizes_kib, size_shares }))
     }
-    Ok(listed)
+
+    fn mean_kib(&self) -> f64 {
+        let all: f64 = self.size_shares.iter().sum();
+        let sizes = self.sizes_kib.iter().zip(&self.size_shares);
+        sizes.map(|(kib, share)| kib * share / all).sum()
+    }
+
+    /// Sizes in units of `blocking` blocks, with cumulative shares.
+    fn cumulative(&self, blocking: u64) -> Box<[(f64, u64)]> {
+        let all: f64 = self.size_shares.iter().sum();
+        let mut below = 0.0;
+        let size = |(kib, share): (&f64, &f64)| {
+            below += share / all;
+            (below, ((kib / BLOCK_KIB) as u64).div_ceil(blocking))
+        };
+        self.sizes_kib.iter().zip(&self.size_shares).map(size).collect()
+    }
 }
 
 /// Draws sizes in units of `blocking` blocks.

@@ -1,6 +1,7 @@
 //! Writes: to places of their own, or to those that were read before.
 
 use super::places::Slots;
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
@@ -8,7 +9,8 @@ use sledsim_base::request::Op;
 use std::collections::VecDeque;
 
 /// The key `writes`: where writes go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Writes {
     /// Where reads could go, too.
     Independent,
@@ -30,9 +32,8 @@ impl Writes {
         Ok(writes.unwrap_or(Self::Independent))
     }
 
-    pub(super) fn name(self) -> Option<&'static str> {
-        let found = WRITES.iter().find(|(_, writes)| *writes == self);
-        found.map(|(name, _)| *name)
+    pub(super) fn is_independent(&self) -> bool {
+        *self == Self::Independent
     }
 }
 

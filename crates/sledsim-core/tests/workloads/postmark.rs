@@ -48,10 +48,6 @@ fn all(text: &str) -> Vec<Access> {
     found
 }
 
-fn count(source: &PostMark, key: &str) -> u64 {
-    source.to_json()[key].as_u64().unwrap()
-}
-
 /// Three files of 10,000 bytes, a block and two fragments each, are created and deleted.
 /// The directory takes a fragment with the first. Blocks are the next free ones, fragments
 /// fill the directory's block.
@@ -86,7 +82,7 @@ fn directories_grow() {
     let mut grown = Vec::new();
     let mut source = source("files = 6700\ntransactions = 0\nmax_bytes = 1000");
     run(&mut source, |source, request| {
-        let created = count(source, "files_created");
+        let created = source.files_created();
         let is_data = request.op == Op::Write && request.lbn() % 32_768 >= DATA;
         if is_data && created < 500 && request.blocks() > longest {
             longest = request.blocks();
@@ -117,7 +113,7 @@ fn synchronous_writes_keep_their_order() {
     writes.remove(2);
     let pairs: Vec<_> = writes.as_bytes().chunks(2).collect();
     let of = |pair: &[u8]| pairs.iter().filter(|other| **other == pair).count() as u64;
-    let (created, deleted) = (count(&source, "files_created"), count(&source, "files_deleted"));
+    let (created, deleted) = (source.files_created(), source.files_deleted());
     assert_eq!((of(b"ie"), of(b"ei")), (created, deleted));
     assert_eq!(created + deleted, pairs.len() as u64);
     assert!(created == deleted && created > 30);
@@ -131,9 +127,9 @@ fn places_are_reused_within_bounds() {
     let mut source = source("files = 100\ntransactions = 12000");
     run(&mut source, |source, request| {
         last = last.max(request.lbn());
-        most = most.max(count(source, "files_created") - count(source, "files_deleted"));
+        most = most.max(source.files_created() - source.files_deleted());
     });
-    let created = count(&source, "files_created");
+    let created = source.files_created();
     assert!((5500..6300).contains(&created), "{created}");
     assert!(last < 8192 && most == 200, "{last} {most}");
 }

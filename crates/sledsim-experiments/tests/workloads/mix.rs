@@ -27,7 +27,7 @@ fn mix(text: &str) -> Mix {
 
 /// A part alone, with the seed that the mix says it has.
 fn alone(mix: &Mix, part: &str, keys: &str) -> Box<dyn Source> {
-    let seed = mix.to_json()["part"][part]["seed"].as_u64().unwrap();
+    let seed = json!(mix)["part"][part]["seed"].as_u64().unwrap();
     let text = format!("{keys}\nseed = {seed}\nrequests = 1_000_000");
     let mut keys = Keys::parse(&text, "part.toml").unwrap();
     let kind = keys.opt_text("kind").unwrap();
@@ -177,7 +177,7 @@ fn other_seeds_and_no_end() {
     let shifted = spec(&format!("seed = 6\n{text}")).unwrap().with_seed_offset(3);
     let mut shifted = shifted.source(DEVICE).unwrap();
     let mut expected = mix(&format!("seed = 9\n{}", text.replace("seed = 40", "seed = 43")));
-    assert_eq!(shifted.to_json(), expected.to_json());
+    assert_eq!(json!(shifted), json!(expected));
     for _ in 0..10_000 {
         assert_eq!(shifted.take(), expected.take());
     }
@@ -231,7 +231,7 @@ fn bad_keys_are_refused_with_what_is_allowed() {
     let found = outside.source(DEVICE).unwrap_err().to_string();
     assert!(found.starts_with("load.toml:3: part.b.last_lbn = 6750000: must be below"), "{found}");
     // A part that says nothing is a part, and numbers are in the order of the file.
-    let facts = mix("[part.b]\n[part.c]\nrate = 5\n[part.a]").to_json();
+    let facts = json!(mix("[part.b]\n[part.c]\nrate = 5\n[part.a]"));
     assert_eq!(facts["part"]["b"]["queue_depth"], 1);
     let names: Vec<_> = facts["part"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["b", "c", "a"]);

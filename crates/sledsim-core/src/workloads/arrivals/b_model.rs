@@ -7,7 +7,7 @@
 //! the clock. So requests are drawn one by one without limit, and bursts add to
 //! the variance of Poisson arrivals.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::{Stream, split_mix};
@@ -16,11 +16,11 @@ use sledsim_base::random::{Stream, split_mix};
 ///
 /// Cascades of `cascade_s` follow each other; each has the same share of the
 /// arrivals, and its own random choices, a function of the seed and its number.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct CascadeSpec {
     bias: f64,
     cascade_s: f64,
-    levels: u32,
+    cascade_levels: u32,
 }
 
 /// With more halvings the shortest intervals would have no arrivals.
@@ -38,19 +38,17 @@ impl CascadeSpec {
                 None => Ok(None),
             };
         };
-        Ok(Some(Self { bias, cascade_s: cascade_s.unwrap_or(32.0), levels: levels.unwrap_or(9) }))
-    }
-
-    pub(super) fn add_to(&self, facts: &mut Value) {
-        facts["bias"] = json!(self.bias);
-        facts["cascade_s"] = json!(self.cascade_s);
-        facts["cascade_levels"] = json!(self.levels);
+        Ok(Some(Self {
+            bias,
+            cascade_s: cascade_s.unwrap_or(32.0),
+            cascade_levels: levels.unwrap_or(9),
+        }))
     }
 
     pub(super) fn start(&self, time_scale: f64, mut stream: Stream) -> Cascade {
         let mut cascade = Cascade {
             bias: self.bias,
-            levels: self.levels as usize,
+            levels: self.cascade_levels as usize,
             length_ns: self.cascade_s * 1e9 / time_scale,
             seed: stream.u64(),
             number: 0,

@@ -1,13 +1,14 @@
 //! Closed arrivals: a fixed number of requests outstanding, the next one after
 //! a completion.
 
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 
 /// `queue_depth` and `think_ms`: the arrivals of a closed load.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ClosedSpec {
     /// How many requests are outstanding or in think time.
     pub queue_depth: u32,

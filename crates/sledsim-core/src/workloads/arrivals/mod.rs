@@ -30,7 +30,7 @@ mod thinking;
 pub use closed::{Closed, ClosedSpec};
 
 use open::{OpenArrivals, OpenSpec};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
@@ -38,10 +38,16 @@ use sledsim_base::units::Nanos;
 use thinking::{Think, Thinking};
 
 /// The arrivals of a generated load: open if there is a `rate`, else closed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
 pub(super) enum ArrivalSpec {
     OpenArrivals(OpenSpec),
-    Closed(ClosedSpec, Think),
+    Closed {
+        #[serde(flatten)]
+        spec: ClosedSpec,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        think: Option<Think>,
+    },
 }
 
 impl ArrivalSpec {
@@ -58,7 +64,7 @@ impl ArrivalSpec {
                 Err(keys.refuse("rate", problem))
             }
             (Some(open), None) => Ok(Self::OpenArrivals(open)),
-            (None, closed) => Ok(Self::Closed(closed.unwrap_or_default(), think)),
+            (None, closed) => Ok(Self::Closed { spec: closed.unwrap_or_default(), think }),
         }
     }
 
@@ -66,8 +72,8 @@ impl ArrivalSpec {
     pub(super) fn gap_s(&self) -> (&'static str, f64) {
         match self {
             Self::OpenArrivals(open) => ("rate", open.gap_s()),
-            Self::Closed(closed, _) => {
-                ("think_ms", closed.think_ms * 1e-3 / f64::from(closed.queue_depth))
+            Self::Closed { spec, .. } => {
+                ("think_ms", spec.think_ms * 1e-3 / f64::from(spec.queue_depth))
             }
         }
     }
@@ -80,21 +86,7 @@ impl ArrivalSpec {
                 open.scale(time_scale);
                 true
             }
-            Self::Closed(..) => false,
-        }
-    }
-
-    /// Adds every key with its value in effect.
-    pub(super) fn add_to(&self, facts: &mut Value) {
-        match self {
-            Self::OpenArrivals(open) => open.add_to(facts),
-            Self::Closed(closed, think) => {
-                facts["queue_depth"] = json!(closed.queue_depth);
-                facts["think_ms"] = json!(closed.think_ms);
-                if closed.think_ms > 0.0 {
-                    facts["think"] = json!(think.name());
-                }
-            }
+            Self::Closed { .. } => false,
         }
     }
 
@@ -102,10 +94,10 @@ impl ArrivalSpec {
     pub(super) fn start(&self, stream: &dyn Fn(&str) -> Stream) -> Arrivals {
         match self {
             Self::OpenArrivals(open) => Arrivals::OpenArrivals(open.start(stream)),
-            Self::Closed(closed, Think::Fixed) => Arrivals::Closed(closed.start()),
-            Self::Closed(closed, Think::Exponential) => {
-                Arrivals::Thinking(Thinking::new(*closed, stream("think")))
+            Self::Closed { spec, think: Some(Think::Exponential) } => {
+                Arrivals::Thinking(Thinking::new(*spec, stream("think")))
             }
+            Self::Closed { spec, .. } => Arrivals::Closed(spec.start()),
         }
     }
 }

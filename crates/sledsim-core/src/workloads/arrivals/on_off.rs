@@ -1,6 +1,6 @@
 //! On/off bursts: requests arrive while the source is on, none while it is off.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::Stream;
@@ -10,15 +10,16 @@ use sledsim_base::random::Stream;
 /// The source is on at time 0, then off and on alternately. Gaps between
 /// arrivals elapse only while it is on, so that with Poisson gaps and
 /// exponential lengths this is an interrupted Poisson process.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct BurstSpec {
     on_ms: f64,
     off_ms: f64,
-    lengths: Lengths,
+    burst_lengths: Lengths,
 }
 
 /// The distribution of on and off times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Lengths {
     Exponential,
     Fixed,
@@ -47,7 +48,11 @@ impl BurstSpec {
                     );
                     return Err(keys.refuse("on_ms", problem));
                 }
-                Ok(Some(Self { on_ms, off_ms, lengths: lengths.unwrap_or(Lengths::Exponential) }))
+                Ok(Some(Self {
+                    on_ms,
+                    off_ms,
+                    burst_lengths: lengths.unwrap_or(Lengths::Exponential),
+                }))
             }
             (Some(_), None) => Err(keys.refuse("on_ms", "needs off_ms")),
             (None, Some(_)) => Err(keys.refuse("off_ms", "needs on_ms")),
@@ -56,13 +61,6 @@ impl BurstSpec {
             }
             (None, None) => Ok(None),
         }
-    }
-
-    pub(super) fn add_to(&self, facts: &mut Value) {
-        let lengths = LENGTHS.iter().find(|(_, lengths)| *lengths == self.lengths);
-        facts["on_ms"] = json!(self.on_ms);
-        facts["off_ms"] = json!(self.off_ms);
-        facts["burst_lengths"] = json!(lengths.map(|(name, _)| *name));
     }
 
     /// The share of time that the source is on.
@@ -74,7 +72,7 @@ impl BurstSpec {
         let mut bursts = OnOff {
             on_ns: self.on_ms * 1e6 / time_scale,
             off_ns: self.off_ms * 1e6 / time_scale,
-            lengths: self.lengths,
+            lengths: self.burst_lengths,
             left_ns: 0.0,
             stream,
         };

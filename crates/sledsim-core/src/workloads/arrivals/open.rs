@@ -4,24 +4,27 @@ use super::b_model::{Cascade, CascadeSpec};
 use super::constant::Constant;
 use super::on_off::{BurstSpec, OnOff};
 use super::poisson::Poisson;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::Stream;
 use sledsim_base::units::Nanos;
 
 /// `rate`, `arrivals`, `time_scale` and the keys of bursts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct OpenSpec {
     /// Requests per s in the long run, before scaling.
     rate: f64,
     time_scale: f64,
-    gaps: GapKind,
+    arrivals: GapKind,
+    #[serde(flatten)]
     bursts: Option<BurstSpec>,
+    #[serde(flatten)]
     cascade: Option<CascadeSpec>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum GapKind {
     Poisson,
     Constant,
@@ -57,7 +60,7 @@ impl OpenSpec {
         Ok(Some(Self {
             rate,
             time_scale: time_scale.unwrap_or(1.0),
-            gaps: gaps.unwrap_or(GapKind::Poisson),
+            arrivals: gaps.unwrap_or(GapKind::Poisson),
             bursts,
             cascade,
         }))
@@ -72,26 +75,13 @@ impl OpenSpec {
         1.0 / self.rate / self.time_scale
     }
 
-    pub(super) fn add_to(&self, facts: &mut Value) {
-        let gaps = GAPS.iter().find(|(_, gaps)| *gaps == self.gaps);
-        facts["rate"] = json!(self.rate);
-        facts["time_scale"] = json!(self.time_scale);
-        facts["arrivals"] = json!(gaps.map(|(name, _)| *name));
-        if let Some(bursts) = &self.bursts {
-            bursts.add_to(facts);
-        }
-        if let Some(cascade) = &self.cascade {
-            cascade.add_to(facts);
-        }
-    }
-
     pub(super) fn start(&self, stream: &dyn Fn(&str) -> Stream) -> OpenArrivals {
         let duty = self.bursts.map_or(1.0, |bursts| bursts.duty());
         let mean_ns = 1e9 / self.rate / self.time_scale * duty;
         let mut open = OpenArrivals {
             next: Nanos::ZERO,
             fraction_ns: 0.0,
-            gaps: match self.gaps {
+            gaps: match self.arrivals {
                 GapKind::Poisson => Gaps::Poisson(Poisson::new(stream("arrival"), mean_ns)),
                 GapKind::Constant => Gaps::Constant(Constant { gap_ns: mean_ns }),
             },

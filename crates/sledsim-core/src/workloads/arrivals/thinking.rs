@@ -1,6 +1,7 @@
 //! Closed arrivals of customers with random think times.
 
 use super::ClosedSpec;
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
@@ -9,7 +10,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// `think`: the distribution of think times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Think {
     /// Fixed: see [`super::Closed`].
     Fixed,
@@ -20,17 +22,16 @@ pub(crate) enum Think {
 const THINKS: [(&str, Think); 2] = [("fixed", Think::Fixed), ("exponential", Think::Exponential)];
 
 impl Think {
-    pub(super) fn read(keys: &mut Keys, closed: Option<ClosedSpec>) -> Result<Self> {
+    /// `None` without think times.
+    pub(super) fn read(keys: &mut Keys, closed: Option<ClosedSpec>) -> Result<Option<Self>> {
         let think = keys.opt_choice("think", &THINKS)?;
-        if think.is_some() && closed.is_none_or(|closed| closed.think_ms == 0.0) {
-            return Err(keys.refuse("think", "needs think_ms above 0"));
+        if closed.is_some_and(|closed| closed.think_ms > 0.0) {
+            return Ok(think.or(Some(Self::Fixed)));
         }
-        Ok(think.unwrap_or(Self::Fixed))
-    }
-
-    pub(super) fn name(self) -> Option<&'static str> {
-        let found = THINKS.iter().find(|(_, think)| *think == self);
-        found.map(|(name, _)| *name)
+        match think {
+            Some(_) => Err(keys.refuse("think", "needs think_ms above 0")),
+            None => Ok(None),
+        }
     }
 }
 

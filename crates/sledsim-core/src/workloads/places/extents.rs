@@ -1,6 +1,6 @@
 //! Extents: a working set spread over a region in extents of one length.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::BLOCK_BYTES;
@@ -8,7 +8,7 @@ use sledsim_base::units::BLOCK_BYTES;
 /// `set_mib` and `extent_kib`: the size of the working set, and of its extents.
 /// Extents are equally spaced, the first at the start of the region, so that
 /// generators with the same region and set use the same blocks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct ExtentSpec {
     pub(super) set_mib: f64,
     pub(super) extent_kib: f64,
@@ -23,11 +23,6 @@ impl ExtentSpec {
             extent_kib: (keys.opt_f64("extent_kib", Range::at_least(block_kib).at_most(1e9))?)
                 .unwrap_or(extent_kib),
         })
-    }
-
-    pub(super) fn add_to(&self, facts: &mut Value) {
-        facts["set_mib"] = json!(self.set_mib);
-        facts["extent_kib"] = json!(self.extent_kib);
     }
 
     /// The set in a region of `slots` slots of `blocking` blocks; the extent length
@@ -49,12 +44,20 @@ impl ExtentSpec {
     }
 }
 
-/// Reads `part_from` and `part_to`: the part of the set that is used.
-pub(super) fn read_part(keys: &mut Keys) -> Result<(f64, f64)> {
-    let from = keys.opt_f64("part_from", Range::at_least(0.0).at_most(1.0))?;
-    let from = from.unwrap_or(0.0);
-    let to = keys.opt_f64("part_to", Range::above(from).at_most(1.0))?;
-    Ok((from, to.unwrap_or(1.0)))
+/// `part_from` and `part_to`: the part of the set that is used.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct PartSpec {
+    part_from: f64,
+    part_to: f64,
+}
+
+impl PartSpec {
+    pub(super) fn read(keys: &mut Keys) -> Result<Self> {
+        let from = keys.opt_f64("part_from", Range::at_least(0.0).at_most(1.0))?;
+        let part_from = from.unwrap_or(0.0);
+        let to = keys.opt_f64("part_to", Range::above(part_from).at_most(1.0))?;
+        Ok(Self { part_from, part_to: to.unwrap_or(1.0) })
+    }
 }
 
 /// A working set.
@@ -68,13 +71,14 @@ pub(super) struct Extents {
 
 impl Extents {
     /// The first extent of a part of the set, and that after its last.
-    pub(super) fn part(&self, (from, to): (f64, f64), keys: &Keys) -> Result<(u64, u64)> {
+    pub(super) fn part(&self, part: PartSpec, keys: &Keys) -> Result<(u64, u64)> {
         let place = |share: f64| libm::round(share * self.count as f64) as u64;
-        if place(from) >= place(to) {
+        let (from, to) = (place(part.part_from), place(part.part_to));
+        if from >= to {
             let problem = "must leave an extent of the set between part_from and part_to";
             return Err(keys.refuse("part_from", problem));
         }
-        Ok((place(from), place(to)))
+        Ok((from, to))
     }
 
     /// The first slot of an extent.

@@ -1,9 +1,9 @@
 //! Files: blocks of a working set by their popularity, with sequential runs.
 
-use super::extents::{ExtentSpec, Extents, read_part};
+use super::extents::{ExtentSpec, Extents, PartSpec};
 use super::reuse::{Reuse, ReuseSpec};
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::{Permutation, Stream, Zipf};
@@ -30,30 +30,29 @@ pub(super) const ENTRY: PlaceEntry =
 ///
 /// `part_from` and `part_to` restrict the requests to a part of the set. The
 /// extents of a part are spread over the whole set.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 struct FilesSpec {
+    #[serde(flatten)]
     extents: ExtentSpec,
     unit_kib: f64,
+    #[serde(flatten)]
     popularity: Popularity,
-    exponent: f64,
-    reuse: Option<ReuseSpec>,
     clustered: bool,
-    part: (f64, f64),
-    sequential: f64,
+    #[serde(flatten)]
+    part: PartSpec,
+    sequential_fraction: f64,
     interleave_kib: f64,
 }
 
 /// Which units are popular.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "popularity", rename_all = "snake_case")]
 enum Popularity {
     /// The same at all times.
-    Static,
+    Static { zipf_exponent: f64 },
     /// Those that have been used lately.
-    Moving,
+    Moving(ReuseSpec),
 }
-
-const POPULARITIES: [(&str, Popularity); 2] =
-    [("static", Popularity::Static), ("moving", Popularity::Moving)];
 
 impl FilesSpec {
     fn read(keys: &mut Keys) -> Result<Self> {
@@ -61,43 +60,31 @@ impl FilesSpec {
         let block_kib = BLOCK_BYTES as f64 / 1024.0;
         let unit_kib = keys.opt_f64("unit_kib", Range::at_least(block_kib).at_most(1e9))?;
         let exponent = keys.opt_f64("zipf_exponent", Range::at_least(0.0).at_most(10.0))?;
-        let popularity = keys.opt_choice("popularity", &POPULARITIES)?;
-        let popularity = popularity.unwrap_or(Popularity::Static);
-        let reuse = ReuseSpec::read(keys)?;
-        if popularity == Popularity::Moving && reuse.is_none() {
-            let problem = "needs reuse_set, reuse_distances, reuse_counts and new_fraction";
-            return Err(keys.refuse("popularity", problem));
-        }
+        let is_moving = keys.opt_choice("popularity", &[("static", false), ("moving", true)])?;
+        let popularity = match (is_moving, ReuseSpec::read(keys)?) {
+            (Some(true), Some(reuse)) => Popularity::Moving(reuse),
+            (Some(true), None) => {
+                let problem = "needs reuse_set, reuse_distances, reuse_counts and new_fraction";
+                return Err(keys.refuse("popularity", problem));
+            }
+            _ => Popularity::Static { zipf_exponent: exponent.unwrap_or(1.0) },
+        };
         let interleave_kib = keys.opt_f64("interleave_kib", Range::at_least(0.0).at_most(1e9))?;
         Ok(Self {
             extents: ExtentSpec::read(keys, 64.0)?,
             unit_kib: unit_kib.unwrap_or(8.0),
             popularity,
-            reuse,
             interleave_kib: interleave_kib.unwrap_or(0.0),
-            exponent: exponent.unwrap_or(1.0),
             clustered: keys.opt_bool("clustered")?.unwrap_or(true),
-            part: read_part(keys)?,
-            sequential: keys.opt_f64("sequential_fraction", share)?.unwrap_or(0.0),
+            part: PartSpec::read(keys)?,
+            sequential_fraction: keys.opt_f64("sequential_fraction", share)?.unwrap_or(0.0),
         })
     }
 }
 
 impl PlaceKind for FilesSpec {
-    fn add_to(&self, facts: &mut Value) {
-        self.extents.add_to(facts);
-        facts["unit_kib"] = json!(self.unit_kib);
-        let popularity = (POPULARITIES.iter()).find(|(_, kind)| *kind == self.popularity);
-        facts["popularity"] = json!(popularity.map(|(name, _)| *name));
-        match &self.reuse {
-            Some(reuse) if self.popularity == Popularity::Moving => reuse.add_to(facts),
-            _ => facts["zipf_exponent"] = json!(self.exponent),
-        }
-        facts["clustered"] = json!(self.clustered);
-        facts["part_from"] = json!(self.part.0);
-        facts["part_to"] = json!(self.part.1);
-        facts["sequential_fraction"] = json!(self.sequential);
-        facts["interleave_kib"] = json!(self.interleave_kib);
+    fn interleave_kib(&self) -> f64 {
+        self.interleave_kib
     }
 
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
@@ -122,8 +109,8 @@ impl PlaceKind for FilesSpec {
         let in_extent = extents.length / unit;
         let units = (to - from) * in_extent;
         let scattered = if self.clustered { to - from } else { units };
-        let choice = match &self.reuse {
-            Some(reuse) if self.popularity == Popularity::Moving => match u32::try_from(units) {
+        let choice = match &self.popularity {
+            Popularity::Moving(reuse) => match u32::try_from(units) {
                 Ok(units) if units <= MOST_MOVING => {
                     Choice::Moving(Box::new(reuse.start(units, stream)))
                 }
@@ -133,7 +120,9 @@ impl PlaceKind for FilesSpec {
                     return Err(keys.refuse("set_mib", problem));
                 }
             },
-            _ => Choice::Static(Zipf::new(units, self.exponent), stream("place")),
+            Popularity::Static { zipf_exponent } => {
+                Choice::Static(Zipf::new(units, *zipf_exponent), stream("place"))
+            }
         };
         Ok(Box::new(Files {
             extents,
@@ -144,7 +133,7 @@ impl PlaceKind for FilesSpec {
             choice,
             clustered: self.clustered,
             scatter: Permutation::new(scattered, &mut stream("scatter")),
-            sequential: self.sequential,
+            sequential: self.sequential_fraction,
             interleave: interleave as u64,
             coins: stream("run"),
             within: stream("place in unit"),

@@ -1,7 +1,7 @@
 //! Hot and cold places: a part of the region gets most requests.
 
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::Stream;
@@ -16,36 +16,30 @@ pub(super) const ENTRY: PlaceEntry =
 /// A request begins in the hot part with probability `hot_share`, uniformly
 /// there or in the rest. A request that would cross the end of the region is
 /// moved back to end there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 struct HotColdSpec {
-    fraction: f64,
-    share: f64,
-    start: f64,
+    hot_fraction: f64,
+    hot_share: f64,
+    hot_start: f64,
 }
 
 impl HotColdSpec {
     fn read(keys: &mut Keys) -> Result<Self> {
         let inside = Range::above(0.0).below(1.0);
-        let fraction = keys.opt_f64("hot_fraction", inside)?.unwrap_or(0.2);
+        let hot_fraction = keys.opt_f64("hot_fraction", inside)?.unwrap_or(0.2);
         let share = Range::at_least(0.0).at_most(1.0);
         // Allows 0.9 + 0.1 despite binary rounding.
-        let rest = libm::round((1.0 - fraction) * 1e12) / 1e12;
+        let rest = libm::round((1.0 - hot_fraction) * 1e12) / 1e12;
         let start = Range::at_least(0.0).at_most(rest);
         Ok(Self {
-            fraction,
-            share: keys.opt_f64("hot_share", share)?.unwrap_or(0.8),
-            start: keys.opt_f64("hot_start", start)?.unwrap_or(0.0),
+            hot_fraction,
+            hot_share: keys.opt_f64("hot_share", share)?.unwrap_or(0.8),
+            hot_start: keys.opt_f64("hot_start", start)?.unwrap_or(0.0),
         })
     }
 }
 
 impl PlaceKind for HotColdSpec {
-    fn add_to(&self, facts: &mut Value) {
-        facts["hot_fraction"] = json!(self.fraction);
-        facts["hot_share"] = json!(self.share);
-        facts["hot_start"] = json!(self.start);
-    }
-
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
         let Region { slots, stream, keys, .. } = *region;
         if slots < 2 {
@@ -53,11 +47,11 @@ impl PlaceKind for HotColdSpec {
             return Err(keys.refuse("hot_fraction", problem));
         }
         let part = |fraction: f64| libm::round(fraction * slots as f64) as u64;
-        let hot = part(self.fraction).clamp(1, slots - 1);
+        let hot = part(self.hot_fraction).clamp(1, slots - 1);
         Ok(Box::new(HotCold {
             slots,
-            share: self.share,
-            start: part(self.start).min(slots - hot),
+            share: self.hot_share,
+            start: part(self.hot_start).min(slots - hot),
             hot,
             coins: stream("hot"),
             places: stream("place"),

@@ -39,7 +39,6 @@ mod scan;
 
 mod nurand;
 
-use serde_json::Value;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
@@ -73,14 +72,19 @@ pub(super) const PLACES: Registry<PlaceEntry> = Registry::new(&[
     nurand::ENTRY,
 ]);
 
-/// How a generator chooses places, as read from its keys.
-pub(super) trait PlaceKind: Debug + Send + Sync {
-    /// Adds every key with its value in effect.
-    fn add_to(&self, facts: &mut Value);
+/// How a generator chooses places, as read from its keys. Serialized, it is every key with
+/// its value in effect.
+pub(super) trait PlaceKind: erased_serde::Serialize + Debug + Send + Sync {
+    /// The gap inside sequential runs.
+    fn interleave_kib(&self) -> f64 {
+        0.0
+    }
 
     /// Starts choosing places in `region`.
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>>;
 }
+
+erased_serde::serialize_trait_object!(PlaceKind);
 
 /// The region of places, and the services to choose them.
 #[derive(Clone, Copy)]

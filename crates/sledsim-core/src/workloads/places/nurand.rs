@@ -2,10 +2,12 @@
 
 use super::extents::{ExtentSpec, Extents};
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::Stream;
+use std::result;
+use std::slice;
 use std::sync::Arc;
 
 /// Its registration.
@@ -25,22 +27,44 @@ pub(super) const ENTRY: PlaceEntry =
 /// `tables` gives several kinds of tables: for each, its share of the requests,
 /// its share of the set, `rows`, `row_mask` and `rows_per_page`. The kinds follow
 /// each other in the set.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 struct NurandSpec {
+    #[serde(flatten)]
     extents: ExtentSpec,
-    kinds: Vec<KindSpec>,
-    /// Whether `tables` was given.
-    listed: bool,
+    #[serde(flatten)]
+    tables: Tables,
+}
+
+/// The tables of the set.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+enum Tables {
+    /// All of one kind.
+    Alike(KindSpec),
+    /// Of these kinds.
+    Listed {
+        #[serde(serialize_with = "as_lists")]
+        tables: Vec<KindSpec>,
+    },
 }
 
 /// A kind of table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 struct KindSpec {
+    #[serde(skip)]
     requests: f64,
+    #[serde(skip)]
     set: f64,
     rows: u64,
-    mask: u64,
+    row_mask: u64,
     rows_per_page: u64,
+}
+
+/// Each kind of table as the list of its numbers.
+fn as_lists<S: Serializer>(kinds: &[KindSpec], serializer: S) -> result::Result<S::Ok, S::Error> {
+    let list =
+        |kind: &KindSpec| (kind.requests, kind.set, kind.rows, kind.row_mask, kind.rows_per_page);
+    serializer.collect_seq(kinds.iter().map(list))
 }
 
 impl NurandSpec {
@@ -56,10 +80,10 @@ impl NurandSpec {
                 requests: 1.0,
                 set: 1.0,
                 rows: keys.opt_u64("rows", 1..=most)?.unwrap_or(100_000),
-                mask: keys.opt_u64("row_mask", 0..=most)?.unwrap_or(8191),
+                row_mask: keys.opt_u64("row_mask", 0..=most)?.unwrap_or(8191),
                 rows_per_page: keys.opt_u64("rows_per_page", 1..=most)?.unwrap_or(26),
             };
-            return Ok(Self { extents, kinds: vec![kind], listed: false });
+            return Ok(Self { extents, tables: Tables::Alike(kind) });
         };
         for key in ["rows", "row_mask", "rows_per_page"] {
             if keys.has(key) {
@@ -70,41 +94,35 @@ impl NurandSpec {
             requests,
             set,
             rows: rows as u64,
-            mask: mask as u64,
+            row_mask: mask as u64,
             rows_per_page: rows_per_page as u64,
         };
-        let kinds: Vec<_> = tables.iter().map(kind).collect();
-        if kinds.is_empty() {
+        let tables: Vec<_> = tables.iter().map(kind).collect();
+        if tables.is_empty() {
             return Err(keys.refuse("tables", "must have at least one table"));
         }
-        Ok(Self { extents, kinds, listed: true })
+        Ok(Self { extents, tables: Tables::Listed { tables } })
+    }
+
+    fn kinds(&self) -> &[KindSpec] {
+        match &self.tables {
+            Tables::Alike(kind) => slice::from_ref(kind),
+            Tables::Listed { tables } => tables,
+        }
     }
 }
 
 impl PlaceKind for NurandSpec {
-    fn add_to(&self, facts: &mut Value) {
-        self.extents.add_to(facts);
-        if self.listed {
-            let table = |kind: &KindSpec| {
-                json!([kind.requests, kind.set, kind.rows, kind.mask, kind.rows_per_page])
-            };
-            facts["tables"] = self.kinds.iter().map(table).collect();
-        } else if let Some(kind) = self.kinds.first() {
-            facts["rows"] = json!(kind.rows);
-            facts["row_mask"] = json!(kind.mask);
-            facts["rows_per_page"] = json!(kind.rows_per_page);
-        }
-    }
-
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
         let Region { slots, blocking, stream, keys } = *region;
         let pages = self.extents.start(slots, blocking, keys)?;
-        let all = |part: fn(&KindSpec) -> f64| self.kinds.iter().map(part).sum::<f64>();
+        let specs = self.kinds();
+        let all = |part: fn(&KindSpec) -> f64| specs.iter().map(part).sum::<f64>();
         let (requests, set) = (all(|kind| kind.requests), all(|kind| kind.set));
         let mut constants = stream("constant");
         let (mut below, mut upto, mut first) = (0.0, 0.0, 0);
-        let mut kinds = Vec::with_capacity(self.kinds.len());
-        for spec in &self.kinds {
+        let mut kinds = Vec::with_capacity(specs.len());
+        for spec in specs {
             below += spec.requests / requests;
             upto += spec.set / set;
             let end = libm::round(upto * pages.count as f64) as u64;
@@ -119,9 +137,9 @@ impl PlaceKind for NurandSpec {
                 table,
                 tables: (end - first).div_ceil(table),
                 rows: spec.rows,
-                mask: spec.mask,
+                mask: spec.row_mask,
                 rows_per_page: spec.rows_per_page,
-                constant: constants.below(spec.mask + 1),
+                constant: constants.below(spec.row_mask + 1),
             });
             first = end;
         }

@@ -1,11 +1,10 @@
 //! Reuse: popularity that moves, by the measured distances between uses.
 
 use super::recency::Recency;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::Stream;
-use std::sync::Arc;
 
 /// `reuse_set`, `reuse_distances`, `reuse_counts` and `new_fraction`.
 ///
@@ -18,13 +17,13 @@ use std::sync::Arc;
 /// With probability `new_fraction`, or when the distance drawn is not less than
 /// the number of units used so far, a unit is used for the first time; when all
 /// have been, that is the unit whose last use is the longest ago.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct ReuseSpec {
-    set: f64,
+    reuse_set: f64,
     /// Ends of the cells of the histogram, in units.
-    ends: Arc<[f64]>,
-    counts: Arc<[f64]>,
-    new: f64,
+    reuse_distances: Vec<f64>,
+    reuse_counts: Vec<f64>,
+    new_fraction: f64,
 }
 
 /// The keys, for refusals.
@@ -49,27 +48,20 @@ impl ReuseSpec {
             return Err(keys.refuse(KEYS[2], problem));
         }
         Ok(Some(Self {
-            set,
-            ends: ends.into(),
-            counts: counts.into(),
-            new: keys.f64(KEYS[3], Range::at_least(0.0).at_most(1.0))?,
+            reuse_set: set,
+            reuse_distances: ends,
+            reuse_counts: counts,
+            new_fraction: keys.f64(KEYS[3], Range::at_least(0.0).at_most(1.0))?,
         }))
-    }
-
-    pub(super) fn add_to(&self, facts: &mut Value) {
-        facts[KEYS[0]] = json!(self.set);
-        facts[KEYS[1]] = json!(*self.ends);
-        facts[KEYS[2]] = json!(*self.counts);
-        facts[KEYS[3]] = json!(self.new);
     }
 
     /// Reuse in a set of `units`, none of which has been used.
     pub(super) fn start(&self, units: u32, stream: &dyn Fn(&str) -> Stream) -> Reuse {
-        let all: f64 = self.counts.iter().sum();
-        let scale = f64::from(units) / self.set;
+        let all: f64 = self.reuse_counts.iter().sum();
+        let scale = f64::from(units) / self.reuse_set;
         let (mut below, mut from) = (0.0, 0.0);
-        let mut cells = Vec::with_capacity(self.ends.len());
-        for (end, count) in self.ends.iter().zip(self.counts.iter()) {
+        let mut cells = Vec::with_capacity(self.reuse_distances.len());
+        for (end, count) in self.reuse_distances.iter().zip(&self.reuse_counts) {
             below += count / all;
             let to = end * scale;
             cells.push(Cell { below, from, to });
@@ -77,7 +69,7 @@ impl ReuseSpec {
         }
         Reuse {
             cells: cells.into(),
-            new: self.new,
+            new: self.new_fraction,
             stack: Recency::new(units),
             units,
             fresh: 0,

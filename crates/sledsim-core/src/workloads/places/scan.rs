@@ -2,7 +2,7 @@
 
 use super::extents::{ExtentSpec, Extents};
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::Stream;
@@ -22,8 +22,9 @@ pub(super) const ENTRY: PlaceEntry =
 /// of them, chosen uniformly, goes on where it was.
 ///
 /// All requests are one stream: a disk is not told which scan asks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 struct ScanSpec {
+    #[serde(flatten)]
     extents: ExtentSpec,
     scans: u32,
     turn_kib: f64,
@@ -31,7 +32,8 @@ struct ScanSpec {
 }
 
 /// Which extent follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Order {
     /// The next one of the set.
     InOrder,
@@ -55,14 +57,6 @@ impl ScanSpec {
 }
 
 impl PlaceKind for ScanSpec {
-    fn add_to(&self, facts: &mut Value) {
-        let order = ORDERS.iter().find(|(_, order)| *order == self.order);
-        self.extents.add_to(facts);
-        facts["scans"] = json!(self.scans);
-        facts["turn_kib"] = json!(self.turn_kib);
-        facts["order"] = json!(order.map(|(name, _)| *name));
-    }
-
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
         let Region { slots, blocking, stream, keys } = *region;
         let extents = self.extents.start(slots, blocking, keys)?;

@@ -3,7 +3,7 @@
 
 use super::uniform::Uniform;
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::Stream;
@@ -19,15 +19,16 @@ pub(super) const ENTRY: PlaceEntry =
 /// `sequential_fraction` a request continues where the last of its stream
 /// ended, else the stream jumps to a uniform place; run lengths are geometric.
 /// At the end of the region a stream continues at its start.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 struct SequentialSpec {
     streams: u32,
     interleave: Interleave,
-    fraction: f64,
+    sequential_fraction: f64,
 }
 
 /// The order of the streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Interleave {
     RoundRobin,
     Random,
@@ -53,19 +54,12 @@ impl SequentialSpec {
         Ok(Self {
             streams,
             interleave: interleave.unwrap_or(Interleave::RoundRobin),
-            fraction: fraction.unwrap_or_else(|| run.map_or(1.0, |run| 1.0 - 1.0 / run)),
+            sequential_fraction: fraction.unwrap_or_else(|| run.map_or(1.0, |run| 1.0 - 1.0 / run)),
         })
     }
 }
 
 impl PlaceKind for SequentialSpec {
-    fn add_to(&self, facts: &mut Value) {
-        let way = INTERLEAVES.iter().find(|(_, way)| *way == self.interleave);
-        facts["streams"] = json!(self.streams);
-        facts["interleave"] = json!(way.map(|(name, _)| *name));
-        facts["sequential_fraction"] = json!(self.fraction);
-    }
-
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
         let Region { slots, stream, .. } = *region;
         let n = u64::from(self.streams);
@@ -76,7 +70,7 @@ impl PlaceKind for SequentialSpec {
             next: (0..n).map(start).collect(),
             turn: turns.as_mut().map_or(0, |turns| turns.below(n) as usize),
             turns,
-            fraction: self.fraction,
+            fraction: self.sequential_fraction,
             coins: stream("run"),
             jumps: Uniform::new(slots, stream),
         }))

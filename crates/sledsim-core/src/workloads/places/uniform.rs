@@ -1,21 +1,19 @@
 //! Uniform places: each slot at which the request fits is equally likely.
 
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
-use serde_json::Value;
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::random::Stream;
 use std::sync::Arc;
 
 /// Its registration.
 pub(super) const ENTRY: PlaceEntry =
-    PlaceEntry { name: "random", read: |_, _| Ok(Arc::new(UniformSpec)) };
+    PlaceEntry { name: "random", read: |_, _| Ok(Arc::new(UniformSpec {})) };
 
-#[derive(Debug)]
-struct UniformSpec;
+#[derive(Debug, Serialize)]
+struct UniformSpec {}
 
 impl PlaceKind for UniformSpec {
-    fn add_to(&self, _facts: &mut Value) {}
-
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
         Ok(Box::new(Uniform::new(region.slots, region.stream)))
     }

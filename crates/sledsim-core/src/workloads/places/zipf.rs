@@ -1,7 +1,7 @@
 //! Zipf places: a few units of the region get most requests.
 
 use super::{PlaceEntry, PlaceKind, Places, Region, Slots};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::{Permutation, Stream, Zipf};
@@ -19,9 +19,9 @@ pub(super) const ENTRY: PlaceEntry = PlaceEntry {
 /// chosen with a probability proportional to k^-exponent, the slot in it
 /// uniformly. A request that would cross the end of the region is moved back to
 /// end there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 struct ZipfSpec {
-    exponent: f64,
+    zipf_exponent: f64,
     unit_blocks: u64,
     scatter: bool,
 }
@@ -36,7 +36,7 @@ impl ZipfSpec {
             return Err(keys.refuse("unit_blocks", problem));
         }
         Ok(Self {
-            exponent: (keys.opt_f64("zipf_exponent", Range::at_least(0.0).at_most(10.0))?)
+            zipf_exponent: (keys.opt_f64("zipf_exponent", Range::at_least(0.0).at_most(10.0))?)
                 .unwrap_or(1.0),
             unit_blocks,
             scatter: keys.opt_bool("scatter")?.unwrap_or(true),
@@ -45,12 +45,6 @@ impl ZipfSpec {
 }
 
 impl PlaceKind for ZipfSpec {
-    fn add_to(&self, facts: &mut Value) {
-        facts["zipf_exponent"] = json!(self.exponent);
-        facts["unit_blocks"] = json!(self.unit_blocks);
-        facts["scatter"] = json!(self.scatter);
-    }
-
     fn start(&self, region: &Region<'_>) -> Result<Box<dyn Places>> {
         let Region { slots, blocking, stream, keys } = *region;
         let unit = self.unit_blocks / blocking;
@@ -62,7 +56,7 @@ impl PlaceKind for ZipfSpec {
         Ok(Box::new(ZipfPlaces {
             slots,
             unit,
-            zipf: Zipf::new(units, self.exponent),
+            zipf: Zipf::new(units, self.zipf_exponent),
             scatter: (self.scatter).then(|| Permutation::new(units, &mut stream("scatter"))),
             ranks: stream("place"),
             within: stream("place in unit"),

@@ -9,11 +9,11 @@ mod buffers;
 mod file_system;
 
 use super::generator::read_seed;
-use super::{ENDLESS, TAKEN_EARLY, bounded};
+use super::{ClosedSpec, TAKEN_EARLY};
 use crate::model::Source;
 use file_system::{BLOCK, ENTRY, FRAGMENT, File, FileSystem};
 use file_system::{GROUP, GROUP_DATA, GROUP_INODES, LONGEST, ROOT};
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::random::Stream;
@@ -21,6 +21,7 @@ use sledsim_base::request::Request;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::result;
 
 /// The name of the workload.
 pub(super) const NAME: &str = "postmark";
@@ -31,22 +32,34 @@ const FRAGMENT_BLOCKS: u32 = FRAGMENT / BLOCK_BYTES as u32;
 /// The largest file system, in groups: 16 GiB.
 const MOST_GROUPS: u64 = 1024;
 
-/// Whether data are written at the close of a file, or full blocks alone.
-const DATA_WRITES: [(&str, bool); 2] = [("full_blocks", false), ("close", true)];
+/// Which data are written at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum DataWrites {
+    /// Full blocks alone.
+    FullBlocks,
+    /// All, at the close of a file.
+    Close,
+}
+
+const DATA_WRITES: [(&str, DataWrites); 2] =
+    [("full_blocks", DataWrites::FullBlocks), ("close", DataWrites::Close)];
 
 /// The keys of the workload.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "workload", rename = "postmark")]
 pub struct PostMarkSpec {
-    /// [`ENDLESS`] without a bound.
-    requests: u64,
+    /// The most.
+    requests: Option<u64>,
     seed: u64,
     files: u32,
     transactions: u32,
     min_bytes: u32,
     max_bytes: u32,
     cache_mib: f64,
-    writes_at_close: bool,
+    data_writes: DataWrites,
     /// The keys with the origin of each value, for messages.
+    #[serde(skip)]
     keys: Keys,
 }
 
@@ -63,16 +76,16 @@ impl PostMarkSpec {
             return Err(keys.refuse("min_bytes", problem));
         }
         let cache = Range::at_least(0.25).at_most(4096.0);
-        let requests = keys.opt_u64("requests", 1..=i64::MAX as u64)?;
         Ok(Self {
-            requests: requests.unwrap_or(ENDLESS),
+            requests: keys.opt_u64("requests", 1..=i64::MAX as u64)?,
             seed: read_seed(keys)?.unwrap_or(1),
             files: keys.opt_u32("files", 1..=500_000)?.unwrap_or(500),
             transactions: keys.opt_u32("transactions", 0..=u32::MAX)?.unwrap_or(500),
             min_bytes,
             max_bytes,
             cache_mib: keys.opt_f64("cache_mib", cache)?.unwrap_or(32.0),
-            writes_at_close: keys.opt_choice("data_writes", &DATA_WRITES)?.unwrap_or(false),
+            data_writes: (keys.opt_choice("data_writes", &DATA_WRITES)?)
+                .unwrap_or(DataWrites::FullBlocks),
             keys: keys.clone(),
         })
     }
@@ -143,25 +156,33 @@ pub struct PostMark {
     draws: Stream,
 }
 
+/// Every key with its value in effect, and the operations so far.
+impl Serialize for PostMark {
+    fn serialize<S: Serializer>(&self, serializer: S) -> result::Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Facts<'a> {
+            #[serde(flatten)]
+            spec: &'a PostMarkSpec,
+            #[serde(flatten)]
+            arrivals: ClosedSpec,
+            files_created: u64,
+            files_deleted: u64,
+        }
+        let (spec, arrivals) = (&self.spec, ClosedSpec::default());
+        let (files_created, files_deleted) = (self.files_created(), self.files_deleted());
+        Facts { spec, arrivals, files_created, files_deleted }.serialize(serializer)
+    }
+}
+
 impl PostMark {
-    /// Every key with its value in effect, and the operations so far.
-    pub fn to_json(&self) -> Value {
-        let spec = &self.spec;
-        json!({
-            "workload": NAME,
-            "requests": bounded(spec.requests),
-            "seed": spec.seed,
-            "files": spec.files,
-            "transactions": spec.transactions,
-            "min_bytes": spec.min_bytes,
-            "max_bytes": spec.max_bytes,
-            "cache_mib": spec.cache_mib,
-            "data_writes": DATA_WRITES[usize::from(spec.writes_at_close)].0,
-            "queue_depth": 1,
-            "think_ms": 0.0,
-            "files_created": self.created,
-            "files_deleted": self.created - self.left(),
-        })
+    /// How many files it has created.
+    pub fn files_created(&self) -> u64 {
+        self.created
+    }
+
+    /// How many of them it has deleted.
+    pub fn files_deleted(&self) -> u64 {
+        self.created - self.left()
     }
 
     /// Does the next step of the program; returns whether there was one.
@@ -197,7 +218,7 @@ impl PostMark {
             let left = self.spec.max_bytes - file.bytes;
             let bytes = file.bytes + 1 + self.draws.below(u64::from(left)) as u32;
             self.file_system.open(file);
-            self.file_system.write(file, bytes, self.spec.writes_at_close)?;
+            self.file_system.write(file, bytes, self.spec.data_writes == DataWrites::Close)?;
         }
         if self.draws.chance(0.5) {
             return self.create();
@@ -226,7 +247,7 @@ impl PostMark {
         let bytes = self.spec.min_bytes + self.draws.below(u64::from(spread)) as u32;
         self.created += 1;
         let file = &mut self.table[number as usize];
-        self.file_system.create(file, bytes, self.spec.writes_at_close)
+        self.file_system.create(file, bytes, self.spec.data_writes == DataWrites::Close)
     }
 
     /// Deletes the file at a place, if there is one.
@@ -242,7 +263,8 @@ impl PostMark {
 impl Source for PostMark {
     fn next_arrival(&mut self) -> Result<Option<Nanos>> {
         while self.now.is_some() && self.file_system.buffers.due.is_empty() && self.advance()? {}
-        let is_due = self.taken < self.spec.requests && !self.file_system.buffers.due.is_empty();
+        let more = self.spec.requests.is_none_or(|requests| self.taken < requests);
+        let is_due = more && !self.file_system.buffers.due.is_empty();
         Ok(self.now.filter(|_| is_due))
     }
 

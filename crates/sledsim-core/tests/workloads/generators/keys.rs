@@ -221,26 +221,3 @@ fn bad_keys_are_refused_with_the_allowed_values() {
     let found = try_source("zipf", "blocking = 1\nunit_blocks = 1", u64::MAX / 2);
     assert!(found.unwrap_err().to_string().contains("at most 4503599627370496 units"));
 }
-
-#[test]
-fn the_json_has_every_value_in_effect() {
-    let facts = |kind, text| try_source(kind, text, DEVICE).unwrap().to_json().to_string();
-    for (kind, text, expected) in [
-        ("zipf", "", r#""zipf_exponent":1.0,"unit_blocks":8,"scatter":true,"queue_depth":1"#),
-        ("zipf", "blocking = 3", r#""unit_blocks":9"#),
-        ("hot_cold", "", r#""hot_fraction":0.2,"hot_share":0.8,"hot_start":0.0"#),
-        ("sequential", "", r#""streams":1,"interleave":"round_robin","sequential_fraction":1.0"#),
-        ("sequential", "mean_run_requests = 4", r#""sequential_fraction":0.75"#),
-        ("random", "rate = 5", r#""rate":5.0,"time_scale":1.0,"arrivals":"poisson""#),
-        (
-            "random",
-            "rate = 5\non_ms = 1000\noff_ms = 2",
-            r#""arrivals":"poisson","on_ms":1000.0,"off_ms":2.0,"burst_lengths":"exponential""#,
-        ),
-        ("random", "think_ms = 1", r#""queue_depth":1,"think_ms":1.0,"think":"fixed""#),
-    ] {
-        let found = facts(kind, text);
-        assert!(found.contains(expected), "{found}\n{expected}");
-        assert!(found.starts_with(&format!(r#"{{"workload":"{kind}""#)), "{found}");
-    }
-}

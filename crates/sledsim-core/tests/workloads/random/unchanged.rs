@@ -1,12 +1,10 @@
 //! Regression tests: random numbers and requests are unchanged.
 
 use super::{DEVICE, open, try_source};
-use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::source::Source;
-use sledsim_core::workloads::GeneratorSpec;
 
 #[test]
 fn streams_give_unchanged_numbers() {
@@ -52,20 +50,6 @@ fn the_default_load_is_unchanged() {
         closed.completed(other.id, Nanos((request.id + 1) * 7));
     }
     assert_eq!(closed.next_arrival().unwrap(), None);
-    let facts = GeneratorSpec::read("random", &mut Keys::empty("workload")).unwrap().to_json();
-    for (key, value) in [
-        ("requests", 10_000.0),
-        ("seed", 1.0),
-        ("read_fraction", 0.67),
-        ("mean_size_kib", 4.0),
-        ("blocking", 1.0),
-        ("queue_depth", 1.0),
-        ("think_ms", 0.0),
-    ] {
-        assert_eq!(facts[key].as_f64(), Some(value), "{key}");
-    }
-    assert_eq!(facts["size"], "geometric");
-    assert!(facts.get("rate").is_none());
 }
 
 /// FNV-1a over everything the first requests of a load are.

@@ -151,7 +151,7 @@ fn short_requests_lie_anywhere_in_their_unit_and_long_ones_end_with_the_extent()
     while again.next_arrival().unwrap().is_some() {
         again.take();
     }
-    assert_share(again.to_json()["shortened"].as_f64().unwrap(), 1e5, 0.1, "shortened");
+    assert_share(again.shortened() as f64, 1e5, 0.1, "shortened");
 }
 
 #[test]
