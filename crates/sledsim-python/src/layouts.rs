@@ -2,6 +2,7 @@
 
 use crate::error::refused;
 use pyo3::prelude::*;
+use serde_json::json;
 use sledsim_core::layouts::{Part, ResolvedLayout};
 
 /// The fields of the Python class of this name.
@@ -41,7 +42,7 @@ impl Layout {
 impl Layout {
     /// Name and keys in effect, as JSON.
     fn to_json(&self) -> String {
-        self.laid.to_json().to_string()
+        json!(self.laid).to_string()
     }
 
     /// The physical block of a logical block, and the number of contiguous blocks from

@@ -17,9 +17,9 @@
 use super::columnar::{Columnar, read_columns};
 use super::rectangles::{Rectangle, Rectangles};
 use super::segments::Segments;
-use super::subregioned::{Grid, Order};
+use super::subregioned::{Grid, GridKeys, Order};
 use super::{BlockRun, Layout, LayoutContext, LayoutEntry, LayoutSpec, Part};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use std::cmp::Reverse;
@@ -27,6 +27,17 @@ use std::ops;
 
 /// Its registration.
 pub(super) const ENTRY: LayoutEntry = LayoutEntry { name: "bipartite", read };
+
+/// The keys in effect.
+#[derive(Debug, Serialize)]
+struct BipartiteKeys {
+    #[serde(flatten)]
+    grid: Option<GridKeys>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    columns: Option<usize>,
+    by: &'static str,
+    small_blocks: u64,
+}
 
 /// The layout.
 #[derive(Debug)]
@@ -38,18 +49,17 @@ struct Bipartite {
 
 fn read(keys: &mut Keys, site: &mut LayoutContext<'_>) -> Result<LayoutSpec> {
     let by = [("subregions", true), ("columns", false)];
-    let (mut facts, base, small) = if keys.opt_choice("by", &by)?.unwrap_or(true) {
+    let (keys, base) = if keys.opt_choice("by", &by)?.unwrap_or(true) {
         by_subregions(keys, site)?
     } else {
         by_columns(keys, site)?
     };
-    facts["small_blocks"] = json!(small);
-    Ok(LayoutSpec::new(facts, Bipartite::new(base, small)))
+    let layout = Bipartite::new(base, keys.small_blocks);
+    Ok(LayoutSpec::new(keys, layout))
 }
 
-/// The keys in effect, the layout of all parts with those of small data first,
-/// and the number of blocks for small data.
-type Base = (Value, Box<dyn Layout>, u64);
+/// The keys in effect, and the layout of all parts with those of small data first.
+type Base = (BipartiteKeys, Box<dyn Layout>);
 
 fn by_subregions(keys: &mut Keys, site: &LayoutContext<'_>) -> Result<Base> {
     let grid = Grid::read(keys, site, "bipartite by subregions", Order::Columns)?;
@@ -58,7 +68,7 @@ fn by_subregions(keys: &mut Keys, site: &LayoutContext<'_>) -> Result<Base> {
     let regions = grid.regions();
     let blocks = |r: &Rectangle| row * (r.cylinders.len() * r.rows.len()) as u64;
     let sizes: Vec<u64> = regions.iter().map(blocks).collect();
-    let (small, count) = read_small(keys, site.blocks, &sizes)?;
+    let (small_blocks, count) = read_small(keys, site.blocks, &sizes)?;
     let mut parts: Vec<Rectangle> = regions.into_iter().take(count).collect();
 
     // Small data may extend beyond the span.
@@ -79,19 +89,20 @@ fn by_subregions(keys: &mut Keys, site: &LayoutContext<'_>) -> Result<Base> {
             low = rows.end;
         }
     }
-    let mut facts = grid.facts;
-    facts["by"] = json!("subregions");
-    Ok((facts, Box::new(Rectangles::new(geometry, parts)), small))
+    let keys =
+        BipartiteKeys { grid: Some(grid.keys), columns: None, by: "subregions", small_blocks };
+    Ok((keys, Box::new(Rectangles::new(geometry, parts))))
 }
 
 fn by_columns(keys: &mut Keys, site: &LayoutContext<'_>) -> Result<Base> {
     let (cylinders, mut columns) = read_columns(keys, site, "bipartite by columns")?;
     let blocks = |c: &ops::Range<u32>| cylinders.start(c.end) - cylinders.start(c.start);
     let sizes: Vec<u64> = columns.iter().map(blocks).collect();
-    let (small, count) = read_small(keys, cylinders.blocks, &sizes)?;
+    let (small_blocks, count) = read_small(keys, cylinders.blocks, &sizes)?;
     outermost_first(&mut columns[count..], cylinders.count());
-    let facts = json!({ "columns": columns.len(), "by": "columns" });
-    Ok((facts, Box::new(Columnar::new(&cylinders, columns)), small))
+    let keys =
+        BipartiteKeys { grid: None, columns: Some(columns.len()), by: "columns", small_blocks };
+    Ok((keys, Box::new(Columnar::new(&cylinders, columns))))
 }
 
 /// Sorts columns of `cylinders` by the distance of their middle from the

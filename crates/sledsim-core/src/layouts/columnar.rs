@@ -10,13 +10,19 @@ use super::bands::{bands, off_centre};
 use super::cylinders::Cylinders;
 use super::segments::Segments;
 use super::{BlockRun, Layout, LayoutContext, LayoutEntry, LayoutSpec, Part};
-use serde_json::json;
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use std::ops::Range;
 
 /// Its registration.
 pub(super) const ENTRY: LayoutEntry = LayoutEntry { name: "columnar", read };
+
+/// The keys in effect.
+#[derive(Debug, Serialize)]
+struct ColumnarKeys {
+    columns: usize,
+}
 
 /// The layout.
 #[derive(Clone, Debug)]
@@ -27,8 +33,8 @@ pub(super) struct Columnar {
 
 fn read(keys: &mut Keys, site: &mut LayoutContext<'_>) -> Result<LayoutSpec> {
     let (cylinders, columns) = read_columns(keys, site, ENTRY.name)?;
-    let layout = Columnar::new(&cylinders, columns.clone());
-    Ok(LayoutSpec::new(json!({ "columns": columns.len() }), layout))
+    let keys = ColumnarKeys { columns: columns.len() };
+    Ok(LayoutSpec::new(keys, Columnar::new(&cylinders, columns)))
 }
 
 /// Reads `columns` for the layout `name`; returns the columns from the centre

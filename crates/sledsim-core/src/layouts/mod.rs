@@ -56,7 +56,7 @@ pub use simple::Simple;
 use crate::devices::disk::spec::DiskSpec;
 use crate::devices::mems::spec::Mems;
 use crate::model::Model;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, did_you_mean};
 use sledsim_base::progress::Progress;
@@ -140,11 +140,9 @@ pub trait TraceOpener {
     fn open(&self, keys: Keys) -> Result<Box<dyn TraceAccesses>>;
 }
 
-/// The accesses of a trace, which a layout counts by location.
-pub trait TraceAccesses: Debug {
-    /// The file, as the table names it.
-    fn file(&self) -> &str;
-
+/// The accesses of a trace, which a layout counts by location. Serialized, it is the table
+/// that names the trace.
+pub trait TraceAccesses: erased_serde::Serialize + Debug + Send + Sync {
     /// Calls `visit` with each extent of each request, mapped to a device of
     /// `blocks` blocks. `check` is called periodically; an error of it ends the
     /// reading.
@@ -155,6 +153,8 @@ pub trait TraceAccesses: Debug {
         visit: &mut dyn FnMut(Extent),
     ) -> Result<()>;
 }
+
+erased_serde::serialize_trait_object!(TraceAccesses);
 
 impl LayoutContext<'_> {
     /// The error that the device cannot have the layout `name`, which needs
@@ -168,18 +168,28 @@ impl LayoutContext<'_> {
     }
 }
 
+/// The keys of a layout in effect, as a map.
+pub trait LayoutKeys: erased_serde::Serialize + Debug + Send + Sync {}
+
+impl<T: Serialize + Debug + Send + Sync> LayoutKeys for T {}
+
+erased_serde::serialize_trait_object!(LayoutKeys);
+
 /// A layout as read from its keys: the keys in effect, and the map.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct LayoutSpec {
-    keys: Value,
+    #[serde(flatten)]
+    keys: Arc<dyn LayoutKeys>,
+    #[serde(skip)]
     layout: Arc<dyn Layout>,
+    #[serde(skip)]
     reshuffle: Option<(Arc<OrganPipe>, Reshuffle)>,
 }
 
 impl LayoutSpec {
-    /// A static layout, with its keys in effect.
-    pub fn new(keys: Value, layout: impl Layout + 'static) -> Self {
-        Self { keys, layout: Arc::new(layout), reshuffle: None }
+    /// A static layout, with its keys in effect: `()` if it has none.
+    pub fn new(keys: impl LayoutKeys + 'static, layout: impl Layout + 'static) -> Self {
+        Self { keys: Arc::new(keys), layout: Arc::new(layout), reshuffle: None }
     }
 }
 
@@ -210,12 +220,14 @@ pub const LAYOUTS: Registry<LayoutEntry> = Registry::new(&[
 /// The key of the trace that a layout is read from.
 const TRACE: &str = "trace.file";
 
-/// A layout resolved for a device.
-#[derive(Clone, Debug)]
+/// A layout resolved for a device. Serialized, it is its name and the keys in effect.
+#[derive(Clone, Debug, Serialize)]
 pub struct ResolvedLayout {
     name: &'static str,
+    #[serde(flatten)]
     spec: LayoutSpec,
     /// The keys it was given, and its name.
+    #[serde(skip)]
     given: Keys,
 }
 
@@ -269,13 +281,9 @@ impl ResolvedLayout {
         file.as_str()
     }
 
-    /// Its name and the keys in effect, as in the results.
-    pub fn to_json(&self) -> Value {
-        let mut facts = json!({ "name": self.name });
-        if let (Some(facts), Some(keys)) = (facts.as_object_mut(), self.spec.keys.as_object()) {
-            facts.extend(keys.clone());
-        }
-        facts
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.name
     }
 
     /// The map; the initial one if it is reshuffled.

@@ -12,7 +12,7 @@
 use super::cylinders::Cylinders;
 use super::popularity::Popularity;
 use super::{BlockRun, Layout, LayoutContext, LayoutEntry, LayoutSpec};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use std::sync::Arc;
@@ -39,27 +39,32 @@ pub struct OrganPipe {
 }
 
 /// The period of reshuffles, and how many units each moves.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Reshuffle {
-    pub(super) every_s: f64,
-    pub(super) most: Option<u32>,
+    pub(super) reshuffle_s: f64,
+    pub(super) reshuffle_units: Option<u32>,
 }
 
 impl Reshuffle {
     /// Reads `reshuffle_s` and `reshuffle_units`; `None` without the former.
     fn read(keys: &mut Keys) -> Result<Option<Self>> {
-        let every_s = keys.opt_f64("reshuffle_s", Range::at_least(1e-6).at_most(1e9))?;
-        let most = keys.opt_u32("reshuffle_units", 1..=u32::MAX)?;
-        if every_s.is_none() && most.is_some() {
+        let reshuffle_s = keys.opt_f64("reshuffle_s", Range::at_least(1e-6).at_most(1e9))?;
+        let reshuffle_units = keys.opt_u32("reshuffle_units", 1..=u32::MAX)?;
+        if reshuffle_s.is_none() && reshuffle_units.is_some() {
             return Err(keys.refuse("reshuffle_units", "must come with reshuffle_s only"));
         }
-        Ok(every_s.map(|every_s| Self { every_s, most }))
+        Ok(reshuffle_s.map(|reshuffle_s| Self { reshuffle_s, reshuffle_units }))
     }
+}
 
-    fn add_to(&self, facts: &mut Value) {
-        facts["reshuffle_s"] = json!(self.every_s);
-        facts["reshuffle_units"] = json!(self.most);
-    }
+/// The keys in effect.
+#[derive(Debug, Serialize)]
+struct OrganPipeKeys {
+    unit_blocks: u64,
+    #[serde(flatten)]
+    popularity: Popularity,
+    #[serde(flatten)]
+    reshuffle: Option<Reshuffle>,
 }
 
 fn read(keys: &mut Keys, site: &mut LayoutContext<'_>) -> Result<LayoutSpec> {
@@ -103,13 +108,9 @@ fn read(keys: &mut Keys, site: &mut LayoutContext<'_>) -> Result<LayoutSpec> {
         }
     };
     let pipe = Arc::new(OrganPipe::new(blocks, unit, best, &order));
-    let mut facts = json!({ "unit_blocks": unit });
-    popularity.add_to(&mut facts);
-    if let Some(reshuffle) = &reshuffle {
-        reshuffle.add_to(&mut facts);
-    }
+    let keys = Arc::new(OrganPipeKeys { unit_blocks: unit, popularity, reshuffle });
     let layout: Arc<dyn Layout> = pipe.clone();
-    Ok(LayoutSpec { keys: facts, layout, reshuffle: reshuffle.map(|rule| (pipe, rule)) })
+    Ok(LayoutSpec { keys, layout, reshuffle: reshuffle.map(|rule| (pipe, rule)) })
 }
 
 /// The places, given by increasing positions, nearest to `middle` first; of two

@@ -1,13 +1,14 @@
 //! Popularity: which units of data are requested most.
 
 use super::{LayoutContext, TraceAccesses};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::{Permutation, Stream};
 
-/// The source of the popularity of units.
-#[derive(Debug)]
+/// The source of the popularity of units. Serialized, it is its keys.
+#[derive(Debug, Serialize)]
+#[serde(tag = "law", rename_all = "snake_case")]
 pub(super) enum Popularity {
     /// Logical order is the order of popularity.
     First,
@@ -15,7 +16,8 @@ pub(super) enum Popularity {
     /// whole device in the same units.
     Zipf { seed: u64 },
     /// The number of requests of a trace that touch a unit.
-    Trace(Box<dyn TraceAccesses>),
+    #[serde(untagged)]
+    Trace { trace: Box<dyn TraceAccesses> },
 }
 
 impl Popularity {
@@ -31,23 +33,12 @@ impl Popularity {
                 let must = "must not be given with the table trace: it counts instead";
                 return Err(keys.refuse("law", must));
             }
-            return Ok(Self::Trace(site.traces.open(trace)?));
+            return Ok(Self::Trace { trace: site.traces.open(trace)? });
         }
         Ok(match zipf {
             Some(true) => Self::Zipf { seed: seed.unwrap_or(1) },
             _ => Self::First,
         })
-    }
-
-    pub(super) fn add_to(&self, facts: &mut Value) {
-        match self {
-            Self::First => facts["law"] = json!("first"),
-            Self::Zipf { seed } => {
-                facts["law"] = json!("zipf");
-                facts["seed"] = json!(seed);
-            }
-            Self::Trace(trace) => facts["trace"] = json!({ "file": trace.file() }),
-        }
     }
 
     /// The whole units of `unit` blocks among `blocks`, the most popular one
@@ -68,7 +59,7 @@ impl Popularity {
                 let order = (0..all).map(|rank| scatter.at(rank) as u32);
                 order.filter(|number| *number < units).collect()
             }
-            Self::Trace(trace) => {
+            Self::Trace { trace } => {
                 let mut counts = vec![0; units as usize];
                 trace.each(blocks, site.check, &mut |extent| {
                     add(&mut counts, extent.lbn / unit..=(extent.end() - 1) / unit);

@@ -111,7 +111,7 @@ impl Reshuffling {
             counts: vec![0; pipe.place.len()],
             pipe,
             rule,
-            next_at: Nanos::from_s(rule.every_s),
+            next_at: Nanos::from_s(rule.reshuffle_s),
             cause: 0,
             pending_moves: VecDeque::new(),
             exchange: None,
@@ -144,10 +144,10 @@ impl Reshuffling {
             let unit = *unit as usize;
             (u32::MAX - counts[unit], rank[pipe.place[unit] as usize])
         });
-        popular.truncate(self.rule.most.unwrap_or(u32::MAX) as usize);
+        popular.truncate(self.rule.reshuffle_units.unwrap_or(u32::MAX) as usize);
         self.pending_moves = popular.into_iter().zip(pipe.best.iter().copied()).collect();
         self.counts.fill(0);
-        self.next_at = at + Nanos::from_s(self.rule.every_s);
+        self.next_at = at + Nanos::from_s(self.rule.reshuffle_s);
         self.cause = cause;
         self.due = Some(at);
     }

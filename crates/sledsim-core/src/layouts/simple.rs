@@ -1,11 +1,10 @@
 //! The identity: no layout.
 
 use super::{BlockRun, Layout, LayoutEntry, LayoutSpec};
-use serde_json::json;
 
 /// Its registration.
 pub(super) const ENTRY: LayoutEntry =
-    LayoutEntry { name: "simple", read: |_, _| Ok(LayoutSpec::new(json!({}), Simple)) };
+    LayoutEntry { name: "simple", read: |_, _| Ok(LayoutSpec::new((), Simple)) };
 
 /// The identity.
 #[derive(Clone, Copy, Debug)]

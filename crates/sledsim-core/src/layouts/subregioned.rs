@@ -18,7 +18,7 @@ use super::bands::{bands, off_centre};
 use super::rectangles::{Rectangle, Rectangles};
 use super::{LayoutContext, LayoutEntry, LayoutSpec};
 use crate::devices::mems::geometry::Geometry;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use std::ops::Range;
@@ -27,7 +27,8 @@ use std::ops::Range;
 pub(super) const ENTRY: LayoutEntry = LayoutEntry { name: "subregioned", read };
 
 /// The order of the regions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Order {
     /// By their distance from the centre.
     Distance,
@@ -38,15 +39,23 @@ pub(super) enum Order {
 pub(super) const ORDERS: [(&str, Order); 2] =
     [("distance", Order::Distance), ("columns", Order::Columns)];
 
-/// The keys of the grid, checked.
+/// The keys of the grid in effect.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct GridKeys {
+    regions: u32,
+    order: Order,
+    span_cylinders: u32,
+    span_rows: u32,
+}
+
+/// The grid.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
     pub(super) geometry: Geometry,
-    pub(super) facts: Value,
+    pub(super) keys: GridKeys,
     /// The bands of cylinders and of rows.
     pub(super) columns: Vec<Range<u32>>,
     rows: Vec<Range<u32>>,
-    order: Order,
 }
 
 fn read(keys: &mut Keys, site: &mut LayoutContext<'_>) -> Result<LayoutSpec> {
@@ -54,7 +63,7 @@ fn read(keys: &mut Keys, site: &mut LayoutContext<'_>) -> Result<LayoutSpec> {
     let mut parts = grid.regions();
     parts.extend(grid.outside());
     let layout = Rectangles::new(grid.geometry, parts);
-    Ok(LayoutSpec::new(grid.facts, layout))
+    Ok(LayoutSpec::new(grid.keys, layout))
 }
 
 impl Grid {
@@ -86,14 +95,8 @@ impl Grid {
             Ok(span)
         };
         let cylinders = geometry.cylinders;
-        let width = span("span_cylinders", "cylinders", span_cylinders, cylinders)?;
-        let height = span("span_rows", "rows", span_rows, geometry.rows)?;
-        let facts = json!({
-            "regions": regions,
-            "order": ORDERS.iter().find(|(_, known)| *known == order).map(|(name, _)| *name),
-            "span_cylinders": width,
-            "span_rows": height,
-        });
+        let span_cylinders = span("span_cylinders", "cylinders", span_cylinders, cylinders)?;
+        let span_rows = span("span_rows", "rows", span_rows, geometry.rows)?;
         let shifted = |span: u32, all: u32| -> Vec<Range<u32>> {
             let by = (all - span) / 2;
             let bands = bands(span, regions).into_iter();
@@ -101,10 +104,9 @@ impl Grid {
         };
         Ok(Self {
             geometry,
-            facts,
-            columns: shifted(width, cylinders),
-            rows: shifted(height, geometry.rows),
-            order,
+            keys: GridKeys { regions, order, span_cylinders, span_rows },
+            columns: shifted(span_cylinders, cylinders),
+            rows: shifted(span_rows, geometry.rows),
         })
     }
 
@@ -115,7 +117,7 @@ impl Grid {
             (0..count).flat_map(|x| (0..count).map(move |y| (x, y))).collect();
         grid.sort_by_key(|&(x, y)| {
             let (dx, dy) = (off_centre(x, count), off_centre(y, count));
-            let first = match self.order {
+            let first = match self.keys.order {
                 Order::Distance => dx * dx + dy * dy,
                 Order::Columns => dx,
             };

@@ -2,6 +2,7 @@
 
 use super::TraceSpec;
 use super::path::{SAMPLE, trace_path};
+use serde::Serialize;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;
 use sledsim_base::progress::Progress;
@@ -41,17 +42,15 @@ impl TraceOpener for TraceFiles<'_> {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 struct Trace {
+    /// As the table names it.
     file: String,
+    #[serde(skip)]
     spec: TraceSpec,
 }
 
 impl TraceAccesses for Trace {
-    fn file(&self) -> &str {
-        &self.file
-    }
-
     fn each(
         &self,
         blocks: u64,

@@ -6,7 +6,6 @@ use crate::stats::{RunReport, Stats, Summary};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sledsim_core::catalog::Device;
-use sledsim_core::layouts::ResolvedLayout;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 /// The results of a run; see the results page of the guide.
@@ -43,7 +42,7 @@ impl RunDocument {
             sledsim: env!("CARGO_PKG_VERSION"),
             device: device.name().to_owned(),
             scheduler: scheduler.label().to_owned(),
-            layout: layout.map_or_else(|| json!({ "name": "simple" }), ResolvedLayout::to_json),
+            layout: layout.map_or_else(|| json!({ "name": "simple" }), |layout| json!(layout)),
             workload,
             split: None,
             summary: Summary::new(stats, facts),

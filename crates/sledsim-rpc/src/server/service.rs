@@ -88,8 +88,7 @@ impl MemStore for Session {
             Links::Ignored => v1::Batching::Ignored,
             Links::Refused => v1::Batching::Refused,
         };
-        let layout = about.device.layout().map(ResolvedLayout::to_json);
-        let layout = layout.as_ref().and_then(|facts| facts["name"].as_str());
+        let layout = about.device.layout().map(ResolvedLayout::name);
         Ok(Response::new(v1::DescribeResponse {
             export: Some(described(export)),
             device_toml: about.device.to_toml(),

@@ -8,7 +8,7 @@ use sledsim_core::layouts::BlockRun;
 fn small_data_are_in_the_centre_and_large_ones_begin_at_the_edges() {
     let device = device("osdi2000", &[]);
     let laid = laid(&device, "name = 'bipartite'");
-    assert_eq!(laid.to_json()["small_blocks"], 250_000); // 500 x 5 rows of 100
+    assert_eq!(serde_json::json!(laid)["small_blocks"], 250_000); // 500 x 5 rows of 100
     let parts = laid.layout().parts();
     assert_eq!(parts[0].class, Some("small"));
     assert_eq!((parts[0].cylinders.clone(), parts[0].rows.clone()), (1000..1500, Some(11..16)));
