@@ -6,7 +6,7 @@ use sledsim_base::distribution::Distribution;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::Report;
+use sledsim_core::model::{Report, TaskProgress};
 use sledsim_experiments::stats::{RowsFile, RunReport, Stats, Summary};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -113,7 +113,12 @@ impl Log {
     }
 
     /// The statistics so far: `summary` as of a simulation, and `lateness_us`.
-    pub fn to_json(&self, until: Nanos, reports: Vec<Report>, background: Vec<Value>) -> Value {
+    pub fn to_json(
+        &self,
+        until: Nanos,
+        reports: Vec<Report>,
+        background: Vec<TaskProgress>,
+    ) -> Value {
         let kept = self.process_inbox();
         let run = RunReport {
             simulated_end: until.max(kept.end),

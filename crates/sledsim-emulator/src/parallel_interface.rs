@@ -1,36 +1,12 @@
 //! The parallel interface in the block numbers of an export, which a layout may
 //! map to those of the device.
 
-use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::{Extent, lbns};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::parallel::{Groups, Parallel, Planner};
 use sledsim_core::layouts::{Layout, ResolvedLayout};
-
-/// The values that describe the parallelism of a sled (CMU-CS-03-125, Tables 2 and 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameters {
-    /// The most blocks accessed at once.
-    pub p: u32,
-    /// Number of squares.
-    pub n: u32,
-    /// Cylinders.
-    pub s_x: u32,
-    /// Rows.
-    pub s_y: u32,
-    /// How far a tip reaches over neighbouring cylinders, now.
-    pub m: u32,
-    /// Squares side by side along a row.
-    pub n_x: u32,
-    /// Squares one above the other: tracks of a cylinder.
-    pub n_y: u32,
-    /// Blocks of a track.
-    pub s_t: u32,
-    /// Blocks of a cylinder.
-    pub s_c: u32,
-}
 
 /// The parallel interface of a sled in the block numbers of its clients.
 pub struct Interface<'a> {
@@ -50,26 +26,6 @@ impl<'a> Interface<'a> {
     /// The interface in the block numbers of the device.
     pub fn parallel(&self) -> &Parallel {
         self.parallel
-    }
-
-    /// The values of Tables 2 and 3 of CMU-CS-03-125 at `at`, in their order there.
-    pub fn values(&self, at: Nanos) -> Parameters {
-        let values = self.parallel.parameters();
-        let value = |key: &str| {
-            let value = values.get(key).and_then(Value::as_u64).unwrap_or_default();
-            u32::try_from(value).unwrap_or(u32::MAX)
-        };
-        Parameters {
-            p: value("p"),
-            n: value("N"),
-            s_x: value("S_x"),
-            s_y: value("S_y"),
-            m: self.parallel.micropositioning.at(at),
-            n_x: value("N_x"),
-            n_y: value("N_y"),
-            s_t: value("S_T"),
-            s_c: value("S_C"),
-        }
     }
 
     fn placed(&self, lbn: u64) -> u64 {

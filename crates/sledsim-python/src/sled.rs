@@ -6,6 +6,7 @@ use crate::boundary::dict;
 use crate::error::{SpecError, refused, to_python};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange};
+use serde_json::json;
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::calculator::{self, Calculator};
@@ -144,7 +145,7 @@ impl Sled {
 
     /// Parameters of parallel access by name, as JSON.
     fn parallelism(&self) -> String {
-        self.mems.parallel.parameters().to_string()
+        json!(self.mems.parallel.parameters(Nanos::ZERO)).to_string()
     }
 
     /// The equivalence class of a block.

@@ -42,7 +42,7 @@ pub mod media_writes;
 
 pub mod torn_blocks;
 
-pub use background::{Background, PassRequest};
+pub use background::{Background, PassRequest, Percents, TaskProgress};
 pub use batch_planner::BatchPlanner;
 pub use busy::Busy;
 pub use completion_queue::CompletionQueue;

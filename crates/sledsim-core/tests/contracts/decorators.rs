@@ -5,7 +5,6 @@
 //! a decorator returns another value must be exactly those listed for it. The
 //! names of the methods are read from the source of the trait.
 
-use serde_json::Value;
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
@@ -20,6 +19,7 @@ use sledsim_core::model::mechanism::{Mechanism, Media, Passes, Positions, Span, 
 use sledsim_core::model::media_writes::MediaWrites;
 use sledsim_core::model::{
     Background, BatchPlanner, CompletionSink, Energy, Model, PassRequest, Report, Rest,
+    TaskProgress,
 };
 use sledsim_core::queueing::schedulers::Fcfs;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,8 +47,8 @@ fn differences(probe: &Said, wrapper: &Said) -> BTreeSet<&'static str> {
 struct Tasks;
 
 impl Background for Tasks {
-    fn to_json(&self) -> Vec<Value> {
-        vec!["probe".into()]
+    fn tasks(&self) -> Vec<TaskProgress> {
+        vec![TaskProgress { task: "probe", ..TaskProgress::default() }]
     }
 
     fn ends_run(&self) -> bool {
@@ -224,7 +224,7 @@ impl CompletionSink for Nowhere {
 /// The results of all methods of a model. Its last report has the requests
 /// submitted and the times of wakes.
 fn ask_model(model: &mut dyn Model) -> Said {
-    let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::to_json));
+    let tasks = |tasks: Option<&dyn Background>| format!("{:?}", tasks.map(Background::tasks));
     let mut said = Said::from([
         ("blocks", format!("{:?}", model.blocks())),
         // It changes no result.

@@ -4,7 +4,6 @@
 use crate::common::{self, sleds::sled};
 use crate::common::{device, run_open};
 use proptest::prelude::*;
-use serde_json::Value;
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;
@@ -150,9 +149,10 @@ fn naive_pass(
     }
 }
 
-fn numbers(task: &Value, list: &str) -> Vec<f64> {
-    let list = task["percent"][list].as_array().expect("a list");
-    list.iter().filter_map(Value::as_f64).collect()
+/// The numbers of the percents that are done.
+fn numbers<T: Copy>(percents: &[Option<T>]) -> Vec<T> {
+    assert_eq!(percents.len(), 101);
+    percents.iter().copied().flatten().collect()
 }
 
 /// A small device with at most so many rows and columns.
@@ -251,21 +251,21 @@ proptest! {
             }
             at = at + served.parts.total() + Nanos(random.below(300_000));
         }
-        let found = free.background().expect("tasks").to_json();
+        let found = free.background().expect("tasks").tasks();
         let mut accessed = 0;
         for (task, found) in tasks.iter().zip(&found) {
             accessed += task.free;
-            prop_assert_eq!(&found["free_blocks"], task.free);
-            prop_assert_eq!(&found["foreground_blocks"], task.foreground);
-            prop_assert_eq!(&found["again_blocks"], task.again);
+            prop_assert_eq!(found.free_blocks, task.free);
+            prop_assert_eq!(found.foreground_blocks, task.foreground);
+            prop_assert_eq!(found.again_blocks, task.again);
             let left = task.left() as u64;
-            prop_assert_eq!(&found["done_blocks"], range.end - range.start - left);
+            prop_assert_eq!(found.done_blocks, range.end - range.start - left);
             let times: Vec<f64> = task.reached.iter().map(|(at, ..)| at.0 as f64 / 1e9).collect();
-            prop_assert_eq!(numbers(found, "time_s"), times);
-            let requests: Vec<f64> = task.reached.iter().map(|(_, r, _)| *r as f64).collect();
-            prop_assert_eq!(numbers(found, "requests"), requests);
-            let took: Vec<f64> = task.reached.iter().map(|(.., free)| *free as f64).collect();
-            prop_assert_eq!(numbers(found, "free_blocks"), took);
+            prop_assert_eq!(numbers(&found.percent.time_s), times);
+            let requests: Vec<u64> = task.reached.iter().map(|(_, r, _)| *r).collect();
+            prop_assert_eq!(numbers(&found.percent.requests), requests);
+            let took: Vec<u64> = task.reached.iter().map(|(.., free)| *free).collect();
+            prop_assert_eq!(numbers(&found.percent.free_blocks), took);
         }
         // Energy: what the sled spends, and a microjoule a block.
         let [with, without] = [free.energy(at), bare.energy(at)].map(|spent| spent.expect("energy"));
@@ -310,8 +310,8 @@ fn rows_are_the_same_with_and_without_tasks() {
         let (mut busy, _) = spec.with_background(&tasks).expect("a sled").build(&fcfs);
         let rows = run_open(&mut *alone, &requests).done;
         assert_eq!(rows, run_open(&mut *busy, &requests).done);
-        let facts = busy.background().expect("tasks").to_json();
-        assert!(facts[0]["free_blocks"].as_u64() > Some(1000), "{}", facts[0]);
+        let found = busy.background().expect("tasks").tasks();
+        assert!(found[0].free_blocks > 1000, "{:?}", found[0]);
     }
 }
 
@@ -325,21 +325,18 @@ fn an_impatient_tail_ends_the_task_in_idle_time_and_costs_at_most_a_pass() {
         let task = TaskSpec::named(&format!("scan(tail={tail})")).expect("a task");
         let (mut busy, _) = spec.clone().with_background(&[task]).expect("a sled").build(&fcfs);
         let done = run_open(&mut *busy, &requests).done;
-        (done, busy.background().expect("a task").to_json().remove(0))
+        (done, busy.background().expect("a task").tasks().remove(0))
     };
-    let (patient, facts) = run("0");
+    let (patient, found) = run("0");
     assert_eq!(patient, rows);
-    assert_eq!(facts["complete"], false, "{facts}");
-    let (hasty, facts) = run("0.7");
-    assert_eq!(facts["complete"], true, "{facts}");
-    let took: u64 = ["foreground_blocks", "free_blocks", "active_blocks"]
-        .iter()
-        .filter_map(|key| facts[key].as_u64())
-        .sum();
+    assert!(!found.complete, "{found:?}");
+    let (hasty, found) = run("0.7");
+    assert!(found.complete, "{found:?}");
+    let took = found.foreground_blocks + found.free_blocks + found.active_blocks;
     assert_eq!(took, spec.blocks());
-    assert!(facts["active_blocks"].as_u64() > Some(0));
-    let time = |percent: usize| facts["percent"]["time_s"][percent].as_f64();
-    assert!(time(100) > time(30) && time(100) < time(30).map(|s| s + 12.0), "{facts}");
+    assert!(found.active_blocks > 0);
+    let time = |percent: usize| found.percent.time_s[percent];
+    assert!(time(100) > time(30) && time(100) < time(30).map(|s| s + 12.0), "{found:?}");
     // The same requests, some later than alone, none earlier than asked for.
     // The longest positioning and a row, and what a request loses to where the
     // sled then is: another positioning.
@@ -368,9 +365,8 @@ fn a_pass_belongs_to_the_task_that_requested_it() {
     let spec = spec.with_background(&tasks).expect("a sled");
     let (mut model, _) = spec.build(&fcfs);
     run_open(&mut *model, &[]);
-    let facts = model.background().expect("tasks").to_json();
-    let passes = facts[1]["active_blocks"].as_u64().expect("a number");
-    let others = facts[0]["active_blocks"].as_u64().expect("a number");
+    let found = model.background().expect("tasks").tasks();
+    let [others, passes] = [0, 1].map(|task: usize| found[task].active_blocks);
     // Of ten blocks at once it asked for one.
     assert_eq!(passes + others, spec.blocks());
     assert_eq!(10 * passes, spec.blocks());
@@ -392,11 +388,11 @@ fn a_tail_wakes_late_without_a_difference() {
     }
     late.wake(Nanos::from_s(1e6), &mut sink);
     assert_eq!(sink.done, rows);
-    let facts =
-        |model: &dyn sledsim_core::model::Model| model.background().expect("a task").to_json();
-    assert_eq!(facts(&*on_time), facts(&*late));
-    assert_eq!(facts(&*late)[0]["complete"], true);
-    assert_eq!(facts(&*late)[0]["done_blocks"], spec.blocks());
+    let found =
+        |model: &dyn sledsim_core::model::Model| model.background().expect("a task").tasks();
+    assert_eq!(found(&*on_time), found(&*late));
+    assert!(found(&*late)[0].complete);
+    assert_eq!(found(&*late)[0].done_blocks, spec.blocks());
 }
 
 #[test]

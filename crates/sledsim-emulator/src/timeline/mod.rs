@@ -34,7 +34,7 @@ use in_flight::{Pending, Ready};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::model::links::Links;
-use sledsim_core::model::{Background, Model, Report};
+use sledsim_core::model::{Background, Model, Report, TaskProgress};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
@@ -196,9 +196,9 @@ impl Timeline {
     }
 
     /// Progress of the background tasks.
-    pub fn background(&self) -> Vec<serde_json::Value> {
+    pub fn background(&self) -> Vec<TaskProgress> {
         let mut state = self.shared.state();
-        let tasks = state.call(|engine, _| engine.model.background().map(Background::to_json));
+        let tasks = state.call(|engine, _| engine.model.background().map(Background::tasks));
         tasks.flatten().unwrap_or_default()
     }
 

@@ -6,6 +6,7 @@ use super::initiator::{
 use crate::session::device;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
+use sledsim_core::devices::mems::parallel::Parameters;
 use sledsim_core::model::links::Links;
 use sledsim_emulator::parallel_interface::Interface;
 
@@ -107,14 +108,9 @@ fn the_parallel_interface_is_that_of_the_device() {
         let initiator = target.initiator();
         let export = target.export(0);
         let interface = Interface::of(&export.about().device).unwrap();
-        let values = interface.values(Nanos::ZERO);
-        let values = [
-            values.p, values.n, values.s_x, values.s_y, values.m, values.n_x, values.n_y,
-            values.s_t, values.s_c,
-        ];
-        let json = interface.parallel().parameters();
-        let keys = ["p", "N", "S_x", "S_y", "M", "N_x", "N_y", "S_T", "S_C"];
-        assert_eq!(keys.map(|key| json[key].as_u64().unwrap() as u32), values);
+        let found = interface.parallel().parameters(Nanos::ZERO);
+        let Parameters { p, n, s_x, s_y, m, n_x, n_y, s_t, s_c } = found;
+        let values = [p, n, s_x, s_y, m, n_x, n_y, s_t as u32, s_c as u32];
         let values = values.map(u32::to_be_bytes).concat();
         assert_eq!(initiator.read(0, &parallel(0, 10, &[0; 4])), [0; 0]);
         assert_eq!(initiator.read(0, &parallel(0, 10, &[0, 0, 0, 99])), values);

@@ -138,7 +138,7 @@ fn run_one(
         reports: recorder.counted.reports(outcome.idle, &*model),
         warm_up: recorder.counted.cut(&outcome),
         outstanding: recorder.counted.outstanding(),
-        background: (model.background()).map_or_else(Vec::new, Background::to_json),
+        background: (model.background()).map_or_else(Vec::new, Background::tasks),
         ..RunReport::default()
     };
     judge(&mut facts, plan, &recorder.target, &outcome, is_unlimited);

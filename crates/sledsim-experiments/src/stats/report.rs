@@ -5,10 +5,9 @@ use super::figures::{RunFigures, SeedRun};
 use super::interval::Interval;
 use super::streaming::KINDS;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::Saturated;
-use sledsim_core::model::Report;
+use sledsim_core::model::{Report, TaskProgress};
 
 /// The facts of a run beside its rows; of several runs, their sums.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,7 +29,7 @@ pub struct RunReport {
     /// Set if the run had a target precision.
     pub precision: Option<Precision>,
     /// The results of background tasks, in order.
-    pub background: Vec<Value>,
+    pub background: Vec<TaskProgress>,
     /// Of several runs, the results of each.
     pub runs: Vec<SeedRun>,
     /// Of the parts of a trace, the figures of each, in order.

@@ -106,7 +106,9 @@ impl MemStore for Session {
         request: Request<v1::GetParallelismRequest>,
     ) -> Result<Response<v1::GetParallelismResponse>, Status> {
         let export = self.export(&request.get_ref().export)?;
-        let values = interface(export)?.values(export.timeline().now());
+        let values = interface(export)?.parallel().parameters(export.timeline().now());
+        let [s_t, s_c] =
+            [values.s_t, values.s_c].map(|blocks| u32::try_from(blocks).unwrap_or(u32::MAX));
         Ok(Response::new(v1::GetParallelismResponse {
             p: values.p,
             squares: values.n,
@@ -115,8 +117,8 @@ impl MemStore for Session {
             m: values.m,
             n_x: values.n_x,
             n_y: values.n_y,
-            s_t: values.s_t,
-            s_c: values.s_c,
+            s_t,
+            s_c,
         }))
     }
 

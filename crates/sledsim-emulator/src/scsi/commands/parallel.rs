@@ -18,6 +18,7 @@ use crate::scsi::sense::Sense;
 use crate::scsi::table::{Call, Entry, Handler};
 use crate::scsi::unit::LogicalUnit;
 use sledsim_base::units::Nanos;
+use sledsim_core::devices::mems::parallel::Parameters;
 
 /// The operation code.
 pub(super) const OPCODE: u8 = 0xc0;
@@ -60,11 +61,9 @@ pub(super) fn interface(unit: &LogicalUnit) -> Option<Interface<'_>> {
 
 /// The values that describe the parallelism of a sled at `now`.
 pub(super) fn values(sled: &Interface<'_>, now: Nanos) -> [u8; VALUES_BYTES] {
-    let values = sled.values(now);
-    let fields = [
-        values.p, values.n, values.s_x, values.s_y, values.m, values.n_x, values.n_y, values.s_t,
-        values.s_c,
-    ];
+    let Parameters { p, n, s_x, s_y, m, n_x, n_y, s_t, s_c } = sled.parallel().parameters(now);
+    let [s_t, s_c] = [s_t, s_c].map(|blocks| u32::try_from(blocks).unwrap_or(u32::MAX));
+    let fields = [p, n, s_x, s_y, m, n_x, n_y, s_t, s_c];
     let mut bytes = [0; VALUES_BYTES];
     for (index, field) in fields.iter().enumerate() {
         put(&mut bytes, 4 * index, &field.to_be_bytes());

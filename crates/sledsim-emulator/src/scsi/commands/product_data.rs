@@ -105,12 +105,12 @@ fn limits(unit: &LogicalUnit) -> Vec<u8> {
     // A layout may divide the tracks.
     let sled = Interface::of(device).filter(|_| device.layout().is_none());
     let now = unit.export.timeline().now();
-    let track = sled.map_or(0, |sled| sled.values(now).s_t);
+    let track = sled.map_or(0, |sled| sled.parallel().parameters(now).s_t);
     let mut data = vec![0; LONG];
     data[0] = 0x01; // WSNZ: WRITE SAME of 0 blocks is refused
     data[1] = 255; // maximum compare and write length
     put(&mut data, 4, &MAXIMUM_BLOCKS.to_be_bytes()); // transfer length
-    put(&mut data, 8, &track.min(MAXIMUM_BLOCKS).to_be_bytes()); // optimal transfer length
+    put(&mut data, 8, &(track.min(MAXIMUM_BLOCKS.into()) as u32).to_be_bytes()); // optimal transfer length
     put(&mut data, 16, &u32::MAX.to_be_bytes()); // blocks of UNMAP
     put(&mut data, 20, &(MAXIMUM_RANGES as u32).to_be_bytes()); // descriptors of UNMAP
     put(&mut data, 24, &1_u32.to_be_bytes()); // optimal unmap granularity

@@ -15,7 +15,7 @@ pub use schema::summary_schema;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use sledsim_core::model::TaskProgress;
 
 /// Statistics of a run. Units are in the names. What is undefined, such as the mean of no
 /// requests, is null.
@@ -132,7 +132,7 @@ pub struct Summary {
     /// What background tasks on unused tips came to, from the start of the run on, warm-up
     /// included; empty without any.
     #[schemars(with = "Vec<schema::TaskSummary>")]
-    pub background: Vec<Value>,
+    pub background: Vec<TaskProgress>,
 }
 
 /// How a run was stopped.

@@ -29,7 +29,7 @@ pub use micropositioning::Micropositioning;
 pub use plan::{PlannedPass, Planner};
 
 use crate::devices::mems::geometry::{Geometry, Location};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::Keys;
 use sledsim_base::units::Nanos;
@@ -166,19 +166,51 @@ impl Parallel {
         Err(Error::argument("lbn", problem))
     }
 
-    /// The parameters of Tables 2 and 3 under their names there; M at the start.
-    pub fn parameters(&self) -> Value {
+    /// The parameters at `at`.
+    pub fn parameters(&self, at: Nanos) -> Parameters {
         let geometry = &self.geometry;
-        json!({
-            "p": self.parallelism(),
-            "N": self.squares(),
-            "S_x": geometry.cylinders,
-            "S_y": geometry.rows,
-            "M": self.micropositioning.at(Nanos::ZERO),
-            "N_x": geometry.blocks_per_row,
-            "N_y": geometry.tracks,
-            "S_T": geometry.blocks_per_track(),
-            "S_C": geometry.blocks_per_cylinder(),
-        })
+        Parameters {
+            p: self.parallelism(),
+            n: self.squares(),
+            s_x: geometry.cylinders,
+            s_y: geometry.rows,
+            m: self.micropositioning.at(at),
+            n_x: geometry.blocks_per_row,
+            n_y: geometry.tracks,
+            s_t: geometry.blocks_per_track(),
+            s_c: geometry.blocks_per_cylinder(),
+        }
     }
+}
+
+/// The parameters of the parallelism of a sled: CMU-CS-03-125, Tables 2 and 3. Serialized,
+/// they have their names there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Parameters {
+    /// The most blocks accessed at once.
+    pub p: u32,
+    /// Number of squares.
+    #[serde(rename = "N")]
+    pub n: u32,
+    /// Cylinders.
+    #[serde(rename = "S_x")]
+    pub s_x: u32,
+    /// Rows.
+    #[serde(rename = "S_y")]
+    pub s_y: u32,
+    /// How far a tip reaches over neighbouring cylinders.
+    #[serde(rename = "M")]
+    pub m: u32,
+    /// Squares side by side along a row.
+    #[serde(rename = "N_x")]
+    pub n_x: u32,
+    /// Squares one above the other: tracks of a cylinder.
+    #[serde(rename = "N_y")]
+    pub n_y: u32,
+    /// Blocks of a track.
+    #[serde(rename = "S_T")]
+    pub s_t: u64,
+    /// Blocks of a cylinder.
+    #[serde(rename = "S_C")]
+    pub s_c: u64,
 }

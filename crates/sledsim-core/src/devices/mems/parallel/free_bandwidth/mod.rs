@@ -24,8 +24,7 @@ pub use kinds::{Effect, KINDS, TaskKind, Touch};
 pub use task::{Order, TaskSpec};
 
 use super::{MediaAddress, Parallel};
-use crate::model::{Background, PassRequest};
-use serde_json::Value;
+use crate::model::{Background, PassRequest, TaskProgress};
 use sledsim_base::error::Result;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
@@ -253,8 +252,8 @@ impl BackgroundTasks {
 }
 
 impl Background for BackgroundTasks {
-    fn to_json(&self) -> Vec<Value> {
-        self.tasks.iter().map(Task::to_json).collect()
+    fn tasks(&self) -> Vec<TaskProgress> {
+        self.tasks.iter().map(Task::progress).collect()
     }
 
     fn ends_run(&self) -> bool {

@@ -3,7 +3,7 @@
 use super::due_blocks::DueBlocks;
 use super::kinds::{Effect, KINDS, TaskKind, Touch};
 use crate::devices::mems::parallel::{MediaAddress, Parallel};
-use serde_json::{Value, json};
+use crate::model::{Percents, TaskProgress};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys;
 use sledsim_base::keys::{Keys, did_you_mean};
@@ -315,36 +315,34 @@ impl Task {
         self.spec.tail > 0.0
     }
 
-    /// The task and its progress, as in the summary.
-    pub fn to_json(&self) -> Value {
+    /// The task and its progress.
+    pub fn progress(&self) -> TaskProgress {
         let order = match self.spec.order {
             Order::Nearest => "nearest",
             Order::Lbn => "lbn",
         };
-        let mut reached: Vec<Option<Reached>> =
-            self.percent.reached.iter().copied().map(Some).collect();
-        reached.resize(101, None);
-        let list = |value: &dyn Fn(&Reached) -> Value| -> Vec<Value> {
-            let value = |reached: &Option<Reached>| reached.as_ref().map_or(Value::Null, value);
-            reached.iter().map(value).collect()
-        };
-        json!({
-            "task": self.spec.kind.name,
-            "order": order,
-            "first_lbn": self.spec.first_lbn,
-            "blocks": self.blocks(),
-            "tail": self.spec.tail,
-            "done_blocks": self.blocks() - self.left(),
-            "foreground_blocks": self.foreground_blocks,
-            "free_blocks": self.free_blocks,
-            "active_blocks": self.active_blocks,
-            "again_blocks": self.again,
-            "complete": self.complete(),
-            "percent": {
-                "time_s": list(&|reached| json!(reached.at.0 as f64 / 1e9)),
-                "requests": list(&|reached| json!(reached.requests)),
-                "free_blocks": list(&|reached| json!(reached.free_blocks)),
+        TaskProgress {
+            task: self.spec.kind.name,
+            order,
+            first_lbn: self.spec.first_lbn,
+            blocks: self.blocks(),
+            tail: self.spec.tail,
+            done_blocks: self.blocks() - self.left(),
+            foreground_blocks: self.foreground_blocks,
+            free_blocks: self.free_blocks,
+            active_blocks: self.active_blocks,
+            again_blocks: self.again,
+            complete: self.complete(),
+            percent: Percents {
+                time_s: self.at_percents(|reached| reached.at.0 as f64 / 1e9),
+                requests: self.at_percents(|reached| reached.requests),
+                free_blocks: self.at_percents(|reached| reached.free_blocks),
             },
-        })
+        }
+    }
+
+    /// A number at each percent from 0 to 100.
+    fn at_percents<T>(&self, number: impl Fn(&Reached) -> T) -> Vec<Option<T>> {
+        (0..=100).map(|percent| self.percent.reached.get(percent).map(&number)).collect()
     }
 }
