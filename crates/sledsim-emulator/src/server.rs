@@ -287,7 +287,7 @@ fn open(spec: ExportSpec) -> Result<(Export, RecordingWriter)> {
         devices,
         about: vec![
             ("device".to_owned(), spec.device.name().to_owned()),
-            ("spec".to_owned(), spec.device.show().to_string()),
+            ("spec".to_owned(), json!(spec.device.show()).to_string()),
             ("scheduler".to_owned(), spec.scheduler.label().to_owned()),
             ("speed".to_owned(), spec.speed.to_string()),
         ],

@@ -219,11 +219,10 @@ fn with_device_hint(error: Error, device: &Device) -> Error {
     let Error::UnknownKey { origin, key, hint } = error else {
         return error;
     };
-    let shown = device.show();
     let bare = key.strip_prefix("workload.").unwrap_or(&key);
-    let hint = match shown["parameters"].get(bare) {
-        Some(_) => format!("; did you mean 'device.{bare}'?"),
-        None => hint,
+    let hint = match device.resolved_keys().entries().any(|(key, ..)| key == bare) {
+        true => format!("; did you mean 'device.{bare}'?"),
+        false => hint,
     };
     Error::UnknownKey { origin, key, hint }
 }

@@ -8,6 +8,7 @@ use crate::error::to_python;
 use crate::layouts::Layout;
 use crate::sled::Sled;
 use pyo3::prelude::*;
+use serde_json::json;
 use sledsim_base::error::Result;
 use sledsim_base::progress::Progress;
 use sledsim_core::catalog;
@@ -135,7 +136,7 @@ impl Device {
 
     /// The resolved spec as JSON.
     fn show(&self) -> String {
-        self.device.show().to_string()
+        json!(self.device.show()).to_string()
     }
 }
 

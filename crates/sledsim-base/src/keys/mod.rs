@@ -39,7 +39,7 @@ mod serialized;
 
 pub use names::{did_you_mean, nearest};
 pub use range::Range;
-pub use serialized::Serialized;
+pub use serialized::{Entries, Serialized};
 
 use crate::error::{Origin, Result};
 use toml_edit::Value;

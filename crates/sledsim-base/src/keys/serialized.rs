@@ -1,5 +1,6 @@
 //! Values of keys for serde.
 
+use super::Keys;
 use serde::{Serialize, Serializer};
 use toml_edit::Value;
 
@@ -18,5 +19,24 @@ impl Serialize for Serialized<'_> {
             Value::Array(list) => serializer.collect_seq(list.iter().map(Serialized)),
             other => other.to_string().trim().serialize(serializer),
         }
+    }
+}
+
+/// All keys for serde: each with its value, source and origin.
+#[derive(Clone, Copy, Debug)]
+pub struct Entries<'a>(pub &'a Keys);
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    value: Serialized<'a>,
+    source: Option<&'a str>,
+    origin: String,
+}
+
+impl Serialize for Entries<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.entries().map(|(key, value, source, origin)| {
+            (key, Entry { value: Serialized(value), source, origin })
+        }))
     }
 }

@@ -19,9 +19,9 @@ use crate::model::Model;
 use crate::model::contents::Promise;
 use crate::model::torn_blocks::TornBlocks;
 use crate::queueing::schedulers::{Scheduler, SchedulerSpec};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 use sledsim_base::error::{Error, Result};
-use sledsim_base::keys::{Keys, Serialized};
+use sledsim_base::keys::{Entries, Keys};
 use sledsim_base::progress::Progress;
 use sledsim_base::registry::Registry;
 use sledsim_base::units::Nanos;
@@ -184,6 +184,11 @@ impl Device {
     /// Its kind, as in its spec.
     pub fn kind(&self) -> &'static str {
         self.kind.kind()
+    }
+
+    /// Its keys with those of its bases, as [`Device::show`] shows them.
+    pub fn resolved_keys(&self) -> &Keys {
+        &self.keys
     }
 
     /// The names of all kinds.
@@ -472,17 +477,19 @@ impl Device {
 
     /// The resolved spec: every key with its value and source, and derived
     /// quantities.
-    pub fn show(&self) -> Value {
-        let mut parameters = Map::new();
-        for (key, value, source, origin) in self.keys.entries() {
-            let entry = json!({ "value": Serialized(value), "source": source, "origin": origin });
-            parameters.insert(key.to_owned(), entry);
+    pub fn show(&self) -> impl Serialize {
+        #[derive(Serialize)]
+        struct Spec<'a> {
+            name: &'a str,
+            about: &'a str,
+            parameters: Entries<'a>,
+            derived: Box<dyn erased_serde::Serialize>,
         }
-        json!({
-            "name": self.name,
-            "about": self.keys.about(),
-            "parameters": parameters,
-            "derived": self.kind.derived(),
-        })
+        Spec {
+            name: &self.name,
+            about: self.keys.about(),
+            parameters: Entries(&self.keys),
+            derived: self.kind.derived(),
+        }
     }
 }

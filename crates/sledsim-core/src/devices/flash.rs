@@ -21,13 +21,13 @@
 //! `bus` while the data up to this page cross, `queue` for waiting for the link and for
 //! the unit, `transfer` for programming. `passes` counts pages.
 
-use super::kind::{DeviceKind, KindEntry};
+use super::kind::{Capacity, DeviceKind, KindEntry};
 use crate::model::contents::Promise;
 use crate::model::mechanism::BlockOrder;
 use crate::model::media_writes::{MediaWrite, MediaWrites};
 use crate::model::{Busy, CompletionSink, Energy, Model, Report};
 use crate::queueing::schedulers::Scheduler;
-use serde_json::{Value, json};
+use serde::Serialize;
 use slab::Slab;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
@@ -79,7 +79,7 @@ impl Flash {
 
     /// Quantities derived from the spec, with units in their names. Rates assume that
     /// all units are busy or the link is saturated.
-    pub fn derived(&self) -> Value {
+    pub fn derived(&self) -> Derived {
         let page_bytes = u64::from(self.page_blocks) * BLOCK_BYTES;
         let link_mb_s = 1e3 * BLOCK_BYTES as f64 / self.link_ns_per_block;
         let rate_mb_s = |page: Nanos| {
@@ -87,18 +87,31 @@ impl Flash {
             let rate = units.min(link_mb_s);
             rate.is_finite().then_some(rate)
         };
-        json!({
-            "blocks": self.blocks,
-            "capacity_bytes": self.blocks * BLOCK_BYTES,
-            "page_bytes": page_bytes,
-            "streaming_mb_s": rate_mb_s(self.read),
-            "write_mb_s": rate_mb_s(self.program),
-        })
+        Derived {
+            capacity: Capacity::of(self.blocks),
+            page_bytes,
+            streaming_mb_s: rate_mb_s(self.read),
+            write_mb_s: rate_mb_s(self.program),
+        }
     }
 
     fn link(&self, blocks: u32) -> Nanos {
         Nanos((f64::from(blocks) * self.link_ns_per_block + 0.5) as u64)
     }
+}
+
+/// Quantities derived from the spec of a flash device.
+#[derive(Clone, Debug, Serialize)]
+pub struct Derived {
+    /// What it holds.
+    #[serde(flatten)]
+    pub capacity: Capacity,
+    /// Bytes of a page.
+    pub page_bytes: u64,
+    /// The rate of reads; `None` if it has no limit.
+    pub streaming_mb_s: Option<f64>,
+    /// The rate of writes; `None` if it has no limit.
+    pub write_mb_s: Option<f64>,
 }
 
 /// A page waiting for its next stage: a read page for the link, a written page for its
@@ -343,8 +356,8 @@ impl DeviceKind for Flash {
         self.blocks
     }
 
-    fn derived(&self) -> Value {
-        self.derived()
+    fn derived(&self) -> Box<dyn erased_serde::Serialize> {
+        Box::new(self.derived())
     }
 
     fn promise(&self, _children: &[Promise]) -> Promise {

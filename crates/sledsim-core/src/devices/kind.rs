@@ -8,7 +8,7 @@ use crate::model::Model;
 use crate::model::contents::Promise;
 use crate::model::torn_blocks::Tearing;
 use crate::queueing::schedulers::Scheduler;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::registry::Named;
@@ -16,6 +16,22 @@ use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
+
+/// How much a device holds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Capacity {
+    /// Logical blocks.
+    pub blocks: u64,
+    /// Their bytes.
+    pub capacity_bytes: u64,
+}
+
+impl Capacity {
+    /// That of so many blocks.
+    pub fn of(blocks: u64) -> Self {
+        Self { blocks, capacity_bytes: blocks * BLOCK_BYTES }
+    }
+}
 
 /// A device read from its keys: checked and ready to be built. The catalog reads and
 /// builds its children, if it has any.
@@ -27,9 +43,8 @@ pub trait DeviceKind: Any + Debug + Send + Sync {
     fn blocks(&self) -> u64;
 
     /// Quantities derived from the spec, with units in their names.
-    fn derived(&self) -> Value {
-        let blocks = self.blocks();
-        json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES })
+    fn derived(&self) -> Box<dyn erased_serde::Serialize> {
+        Box::new(Capacity::of(self.blocks()))
     }
 
     /// Whether the device has a mechanical position, so that requests wait for

@@ -6,13 +6,13 @@
 //! Model several banks as a `stripe` of memories. Addresses have no effect, and energy
 //! is not modelled. Without a battery it forgets all data when power fails.
 
-use super::kind::{DeviceKind, KindEntry};
+use super::kind::{Capacity, DeviceKind, KindEntry};
 use crate::model::contents::Promise;
 use crate::model::mechanism::{Mechanism, Media, Passes, Positions, Service, Span, Step, Tips};
 use crate::model::{Background, BatchPlanner, Energy, Model};
 use crate::queueing::controllers::{Interface, Station};
 use crate::queueing::schedulers::Scheduler;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::request::Request;
@@ -61,14 +61,23 @@ impl Memory {
     }
 
     /// Quantities derived from the spec, with units in their names.
-    pub fn derived(&self) -> Value {
+    pub fn derived(&self) -> Derived {
         let rate_mb_s = 1e3 * BLOCK_BYTES as f64 / self.block_time.0 as f64;
-        json!({
-            "blocks": self.blocks,
-            "capacity_bytes": self.blocks * BLOCK_BYTES,
-            "streaming_mb_s": rate_mb_s.is_finite().then_some(rate_mb_s),
-        })
+        Derived {
+            capacity: Capacity::of(self.blocks),
+            streaming_mb_s: rate_mb_s.is_finite().then_some(rate_mb_s),
+        }
     }
+}
+
+/// Quantities derived from the spec of a memory.
+#[derive(Clone, Debug, Serialize)]
+pub struct Derived {
+    /// What it holds.
+    #[serde(flatten)]
+    pub capacity: Capacity,
+    /// The rate of transfers; `None` if it has no limit.
+    pub streaming_mb_s: Option<f64>,
 }
 
 impl Positions for Memory {
@@ -159,8 +168,8 @@ impl DeviceKind for Memory {
         self.blocks
     }
 
-    fn derived(&self) -> Value {
-        self.derived()
+    fn derived(&self) -> Box<dyn erased_serde::Serialize> {
+        Box::new(self.derived())
     }
 
     /// A composite that relies on a memory makes this promise; without a battery the

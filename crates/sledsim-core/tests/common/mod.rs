@@ -37,6 +37,13 @@ pub fn device(name: &str, overrides: &[(&str, &str)]) -> Device {
     Device::resolve(name, &overrides).expect("a device")
 }
 
+/// The value of a resolved key of a device, its source and its origin.
+pub fn entry<'a>(device: &'a Device, key: &str) -> (&'a toml_edit::Value, Option<&'a str>, String) {
+    let found = device.resolved_keys().entries().find(|(other, ..)| *other == key);
+    let (_, value, source, origin) = found.expect("a key");
+    (value, source, origin)
+}
+
 /// Lines of a CSV file, gzip or plain, split into fields; the header left out.
 pub fn csv(path: &PathBuf) -> Vec<Vec<String>> {
     let mut text = String::new();

@@ -1,7 +1,9 @@
 //! Devices are resolved as their files define them, and errors are reported.
 
-use crate::common::device;
+use crate::common::{device, entry};
 use sledsim_core::catalog::{Device, Override, PRESETS};
+use sledsim_core::devices::flash::Flash;
+use sledsim_core::devices::memory::Memory;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use std::fs;
 
@@ -18,49 +20,45 @@ fn error(name: &str, overrides: &[(&str, &str)]) -> String {
 #[test]
 fn every_value_of_every_preset_has_a_source() {
     for (name, _) in PRESETS {
-        let spec = device(name, &[]).show();
-        let parameters = spec["parameters"].as_object().expect("a table");
-        let keys = match parameters["kind"]["value"].as_str() {
+        let device = device(name, &[]);
+        let spec = device.resolved_keys();
+        let kind = entry(&device, "kind").0.as_str();
+        let keys = match kind {
             Some("mems") => 37,
             Some("flash") => 10,
             Some("mcd") => 13,
             Some("mwb") => 13,
             _ => 5,
         };
-        let is_cached = parameters.contains_key("controller_cache.cache_mib");
-        let is_buffered = parameters.contains_key("buffer.size_kib");
-        let keys = keys + usize::from(parameters.contains_key("base")) + 4 * usize::from(is_cached);
+        let [is_cached, is_buffered, has_base] =
+            ["controller_cache.cache_mib", "buffer.size_kib", "base"].map(|key| spec.has(key));
+        let keys = keys + usize::from(has_base) + 4 * usize::from(is_cached);
         let keys = keys + 5 * usize::from(is_buffered);
-        if spec["parameters"]["kind"]["value"] == "disk" {
-            assert!(parameters.len() >= 20, "{name}");
+        let count = spec.entries().count();
+        if kind == Some("disk") {
+            assert!(count >= 20, "{name}");
         } else {
-            assert_eq!(parameters.len(), keys, "{name}");
+            assert_eq!(count, keys, "{name}");
         }
-        for (key, entry) in parameters {
-            let described =
-                ["title", "kind", "base"].contains(&key.as_str()) || key.ends_with(".base");
-            assert!(described || entry["source"].is_string(), "{name}: {key} has no source");
+        for (key, _, source, _) in spec.entries() {
+            let described = ["title", "kind", "base"].contains(&key) || key.ends_with(".base");
+            assert!(described || source.is_some(), "{name}: {key} has no source");
         }
-        assert!(spec["about"].as_str().expect("text").contains("Does not model"), "{name}");
+        assert!(spec.about().contains("Does not model"), "{name}");
     }
 }
 
 #[test]
 fn a_variant_states_only_differences() {
-    let spec = device("cmu2003", &[("spring_factor", "0.5")]).show();
-    assert_eq!(spec["parameters"]["active_tips"]["value"], 640);
-    assert!(
-        spec["parameters"]["active_tips"]["origin"]
-            .as_str()
-            .expect("text")
-            .starts_with("cmu2003.toml:")
-    );
-    assert_eq!(spec["parameters"]["bit_cell_nm"]["value"], 40);
-    assert!(
-        spec["parameters"]["bit_cell_nm"]["origin"].as_str().expect("text").starts_with("g2.toml:")
-    );
-    assert_eq!(spec["parameters"]["spring_factor"]["value"], 0.5);
-    assert_eq!(spec["parameters"]["spring_factor"]["origin"], "test spring_factor");
+    let device = device("cmu2003", &[("spring_factor", "0.5")]);
+    let (value, _, origin) = entry(&device, "active_tips");
+    assert_eq!(value.as_integer(), Some(640));
+    assert!(origin.starts_with("cmu2003.toml:"));
+    let (value, _, origin) = entry(&device, "bit_cell_nm");
+    assert_eq!(value.as_integer(), Some(40));
+    assert!(origin.starts_with("g2.toml:"));
+    let (value, _, origin) = entry(&device, "spring_factor");
+    assert_eq!((value.as_float(), &*origin), (Some(0.5), "test spring_factor"));
 }
 
 #[test]
@@ -78,14 +76,15 @@ fn baseline_devices_are_as_large_as_the_largest_sled() {
 fn rates_of_the_baseline_devices_match_their_data_sheets() {
     // 8 KiB in 50 us in each of 32 units is 5.2 GB/s: SATA's 600 MB/s are the
     // limit. 32 x 8 KiB in 900 us are 291 MB/s; 512 B in 30 ns 17.07 GB/s.
-    let derived = |name: &str, key: &str| device(name, &[]).show()["derived"][key].clone();
-    let close = |value: serde_json::Value, mb_s: f64| {
-        let value = value.as_f64().expect("a number");
+    let keys = |name: &str| device(name, &[]).resolved_keys().clone();
+    let close = |value: Option<f64>, mb_s: f64| {
+        let value = value.expect("a number");
         assert!((value / mb_s - 1.0).abs() < 1e-3, "{value} {mb_s}");
     };
-    close(derived("flash", "streaming_mb_s"), 600.0);
-    close(derived("flash", "write_mb_s"), 291.3);
-    close(derived("memory", "streaming_mb_s"), 17_067.0);
+    let flash = Flash::read(&mut keys("flash")).expect("flash").derived();
+    close(flash.streaming_mb_s, 600.0);
+    close(flash.write_mb_s, 291.3);
+    close(Memory::read(&mut keys("memory")).expect("a memory").derived().streaming_mb_s, 17_067.0);
 }
 
 /// A device, its overrides, and parts of the expected message.
@@ -132,9 +131,8 @@ fn files_extend_presets_and_other_files() {
     let path = file("slow.toml", "base = \"stiff.toml\"\ntip_rate_kbit_s = 100\n");
     let device = Device::resolve(&path, &[]).expect("a device");
     assert_eq!(device.name(), "slow");
-    let spec = device.show();
-    assert_eq!(spec["parameters"]["spring_factor"]["source"], "measured");
-    assert_eq!(spec["parameters"]["title"]["value"], "Stiff");
+    assert_eq!(entry(&device, "spring_factor").1, Some("measured"));
+    assert_eq!(entry(&device, "title").0.as_str(), Some("Stiff"));
 
     let first = file("first.toml", "base = \"second.toml\"\n");
     file("second.toml", "base = \"first.toml\"\n");

@@ -5,6 +5,7 @@ use super::session::{Session, answered, failure, interface, row};
 use super::streamed::{self, Streamed};
 use crate::v1;
 use crate::v1::mem_store_server::MemStore;
+use serde_json::json;
 use sledsim_base::error::Error;
 use sledsim_base::row::Row;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
@@ -92,7 +93,7 @@ impl MemStore for Session {
         Ok(Response::new(v1::DescribeResponse {
             export: Some(described(export)),
             device_toml: about.device.to_toml(),
-            device_json: about.device.show().to_string(),
+            device_json: json!(about.device.show()).to_string(),
             scheduler: about.scheduler.label().to_owned(),
             layout: layout.unwrap_or_default().to_owned(),
             speed: about.speed,

@@ -6,7 +6,6 @@ use crate::idle_policy::PowerOn;
 use crate::model::Model;
 use crate::model::contents::Promise;
 use crate::queueing::schedulers::Scheduler;
-use serde_json::Value;
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
@@ -23,8 +22,8 @@ impl DeviceKind for DiskSpec {
         self.drive.geometry.blocks()
     }
 
-    fn derived(&self) -> Value {
-        self.derived()
+    fn derived(&self) -> Box<dyn erased_serde::Serialize> {
+        Box::new(self.derived())
     }
 
     fn has_positions(&self) -> bool {

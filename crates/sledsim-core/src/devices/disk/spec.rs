@@ -11,9 +11,10 @@ use super::rotation::{Rotation, angle_of, share};
 use super::seek::{self, Hpl, Seeks, ThreePart};
 use super::sparing::{self, Sparing};
 use crate::devices::disk::power::DiskPower;
+use crate::devices::kind::Capacity;
 use crate::model::Model;
 use crate::queueing::schedulers::Scheduler;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
@@ -101,6 +102,11 @@ impl DiskSpec {
         &self.zones
     }
 
+    /// Revolutions a minute.
+    pub fn rpm(&self) -> f64 {
+        60.0 / self.drive.rotation.revolution_s()
+    }
+
     /// Whether it reports writes before they are on the media.
     pub fn reports_early(&self) -> bool {
         let buffer = self.settings.buffer.as_ref();
@@ -113,26 +119,24 @@ impl DiskSpec {
     }
 
     /// Quantities derived from the spec, with units in their names.
-    pub fn derived(&self) -> Value {
+    pub fn derived(&self) -> Derived {
         let drive = &self.drive;
-        let blocks = drive.geometry.blocks();
         let revolution_s = drive.rotation.revolution_s();
         let rate_mb_s =
             |sectors: u32| 1e-6 * f64::from(sectors) * BLOCK_BYTES as f64 / revolution_s;
         let widest = self.zones.iter().map(|zone| zone.blocks_per_track).max();
-        json!({
-            "cylinders": self.cylinders,
-            "surfaces": self.surfaces,
-            "zones": self.zones.len(),
-            "blocks": blocks,
-            "capacity_bytes": blocks * BLOCK_BYTES,
-            "revolution_ms": 1e3 * revolution_s,
-            "mean_seek_ms": drive.seeks.mean_ms(),
-            "full_seek_ms": drive.seeks.full_ms(),
-            "seek_zero_ms": drive.seeks.staying().ms(),
-            "media_mb_s": rate_mb_s(widest.unwrap_or(0)),
-            "streaming_mb_s": self.streaming_mb_s(revolution_s),
-        })
+        Derived {
+            cylinders: self.cylinders,
+            surfaces: self.surfaces,
+            zones: self.zones.len(),
+            capacity: Capacity::of(drive.geometry.blocks()),
+            revolution_ms: 1e3 * revolution_s,
+            mean_seek_ms: drive.seeks.mean_ms(),
+            full_seek_ms: drive.seeks.full_ms(),
+            seek_zero_ms: drive.seeks.staying().ms(),
+            media_mb_s: rate_mb_s(widest.unwrap_or(0)),
+            streaming_mb_s: self.streaming_mb_s(revolution_s),
+        }
     }
 
     /// Rate of a sequential read of the first zone, including skews.
@@ -151,6 +155,32 @@ impl DiskSpec {
         let bytes = surfaces * f64::from(zone.blocks_per_track) * BLOCK_BYTES as f64;
         1e-6 * bytes / (revolutions * revolution_s)
     }
+}
+
+/// Quantities derived from the spec of a disk.
+#[derive(Clone, Debug, Serialize)]
+pub struct Derived {
+    /// Positions of the arm.
+    pub cylinders: u32,
+    /// Sides of platters with a head.
+    pub surfaces: u32,
+    /// Ranges of cylinders with tracks of one length.
+    pub zones: usize,
+    /// What it holds.
+    #[serde(flatten)]
+    pub capacity: Capacity,
+    /// The time of a revolution.
+    pub revolution_ms: f64,
+    /// The mean time of a seek.
+    pub mean_seek_ms: f64,
+    /// The time of the longest seek.
+    pub full_seek_ms: f64,
+    /// The time of a seek to the same cylinder.
+    pub seek_zero_ms: f64,
+    /// The rate inside the longest track.
+    pub media_mb_s: f64,
+    /// The rate of a sequential read of the first zone, including skews.
+    pub streaming_mb_s: f64,
 }
 
 fn time() -> Range {

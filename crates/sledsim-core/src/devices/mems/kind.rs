@@ -10,7 +10,6 @@ use crate::model::contents::Promise;
 use crate::model::torn_blocks::Tearing;
 use crate::queueing::controllers::Batching;
 use crate::queueing::schedulers::Scheduler;
-use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::sync::Arc;
@@ -70,8 +69,8 @@ impl DeviceKind for SledKind {
         self.spec.blocks()
     }
 
-    fn derived(&self) -> Value {
-        self.spec.derived()
+    fn derived(&self) -> Box<dyn erased_serde::Serialize> {
+        Box::new(self.spec.derived())
     }
 
     fn has_positions(&self) -> bool {

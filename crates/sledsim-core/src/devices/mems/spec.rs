@@ -8,11 +8,12 @@ use super::maps::Map;
 use super::motion::{CylinderSwitch, Drive, Motion};
 use super::power::{Power, SledPower, TipsPowered};
 use super::sled::Behaviour;
+use crate::devices::kind::Capacity;
 use crate::devices::mems::faults::Faults;
 use crate::devices::mems::parallel::Parallel;
 use crate::idle_policy::PowerPolicySpec as Policy;
 use crate::queueing::controllers::{Batching, Buffer, Interface};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
@@ -148,24 +149,49 @@ impl Mems {
     }
 
     /// Quantities derived from the spec, with units in their names.
-    pub fn derived(&self) -> Value {
+    pub fn derived(&self) -> Derived {
         let geometry = &self.geometry;
         let row_s = f64::from(geometry.row_bits) * geometry.bit_m / self.drive.access_m_s;
         let row_bytes = u64::from(geometry.blocks_per_row) * BLOCK_BYTES;
-        json!({
-            "cylinders": geometry.cylinders,
-            "tracks_per_cylinder": geometry.tracks,
-            "rows_per_track": geometry.rows,
-            "blocks_per_row": geometry.blocks_per_row,
-            "squares": self.parallel.squares(),
-            "blocks": self.blocks(),
-            "capacity_bytes": self.blocks() * BLOCK_BYTES,
-            "access_velocity_mm_s": 1e3 * self.drive.access_m_s,
-            "row_time_ms": 1e3 * row_s,
-            "settle_ms": 1e3 * self.drive.settle_s,
-            "streaming_mb_s": 1e-6 * row_bytes as f64 / row_s,
-        })
+        Derived {
+            cylinders: geometry.cylinders,
+            tracks_per_cylinder: geometry.tracks,
+            rows_per_track: geometry.rows,
+            blocks_per_row: geometry.blocks_per_row,
+            squares: self.parallel.squares(),
+            capacity: Capacity::of(self.blocks()),
+            access_velocity_mm_s: 1e3 * self.drive.access_m_s,
+            row_time_ms: 1e3 * row_s,
+            settle_ms: 1e3 * self.drive.settle_s,
+            streaming_mb_s: 1e-6 * row_bytes as f64 / row_s,
+        }
     }
+}
+
+/// Quantities derived from the spec of a sled.
+#[derive(Clone, Debug, Serialize)]
+pub struct Derived {
+    /// Columns of bits.
+    pub cylinders: u32,
+    /// Sets of tips.
+    pub tracks_per_cylinder: u32,
+    /// Rows of tip sectors.
+    pub rows_per_track: u32,
+    /// Blocks that the active tips read at once.
+    pub blocks_per_row: u32,
+    /// Blocks under the tips at once.
+    pub squares: u32,
+    /// What it holds.
+    #[serde(flatten)]
+    pub capacity: Capacity,
+    /// The speed of the sled during a pass.
+    pub access_velocity_mm_s: f64,
+    /// The time to pass a row.
+    pub row_time_ms: f64,
+    /// The time to settle in X.
+    pub settle_ms: f64,
+    /// The rate inside a track.
+    pub streaming_mb_s: f64,
 }
 
 // The bounds are wide; they only prevent overflow of times.

@@ -86,9 +86,7 @@ fn the_superdisk_has_the_mean_times_of_its_paper() {
     let means = random("superdisk", &[], 1.0);
     near("superdisk", means.arm, 4.54, 0.01);
     near("its seek", means.seek, 3.0, 0.005);
-    let device = device("superdisk", &[]);
-    let derived = device.show()["derived"].clone();
-    let media = derived["media_mb_s"].as_f64().expect("a number");
+    let media = device("superdisk", &[]).disk().expect("a disk").derived().media_mb_s;
     assert!((media / 125.0 - 1.0).abs() < 0.002, "{media} MB/s");
 }
 
@@ -126,9 +124,8 @@ fn a_sequential_read_runs_at_the_skewed_media_rate() {
         let off = took - 400.0 * per_cylinder_ns;
         println!("{size} blocks at a time: {took} ns, {off:+} ns off");
         assert!(off.abs() < 2.0, "{took} ns");
-        let derived = device.show()["derived"]["streaming_mb_s"].as_f64();
+        let stated = device.disk().expect("a disk").derived().streaming_mb_s;
         let rate_mb_s = 2004.0 * 512.0 / per_cylinder_ns * 1e3;
-        let stated = derived.expect("a number");
         assert!((stated / rate_mb_s - 1.0).abs() < 1e-9, "{stated} {rate_mb_s}");
     }
     // Zero latency in long requests does not wait for the skew: a revolution,

@@ -1,7 +1,7 @@
 //! Disk presets match their sources. The drive of MSST 2005 is compared with the Atlas
 //! 10K it was derived from, the nearline disk with its data sheets.
 
-use crate::common::device;
+use crate::common::{device, entry};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Parts;
@@ -74,7 +74,7 @@ fn the_disk_of_msst_2005_only_transfers_twice_as_fast() {
     let (slow, fast) = (most("atlas10k"), most("atlas10k-50mbps"));
     near("streaming", fast / slow, 2.0, 0.03);
     near("streaming at most", fast, 50.0, 0.08);
-    let bus = two.show()["parameters"]["bus_ms_per_block"]["value"].as_f64();
+    let bus = entry(&two, "bus_ms_per_block").0.as_float();
     near("bus", 0.512 / bus.expect("a number"), 50.0, 1e-9);
 }
 
@@ -88,8 +88,7 @@ fn the_nearline_disk_has_the_rates_and_times_of_its_data_sheets() {
     let expected = 281.0 * 83.0 / 175.0;
     near("innermost", streaming("nearline20t", inner, 4_000_000), expected, 0.002);
     // [S] HC310: average seek; blocks are denser outside, which makes it shorter.
-    let derived = nearline.show()["derived"].clone();
-    let mean = derived["mean_seek_ms"].as_f64().expect("a number");
+    let mean = nearline.disk().expect("a disk").derived().mean_seek_ms;
     near("seek over cylinders", mean, 7.4, 0.001);
     let reads = random_reads("nearline20t", 8);
     let seek = mean_ms(reads.seek);

@@ -1,7 +1,7 @@
 //! Disks are read as their files define them, errors are reported with their line, and
 //! seek models give their curves.
 
-use crate::common::device;
+use crate::common::{device, entry};
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Device;
 use sledsim_core::devices::disk::seek::{
@@ -428,8 +428,9 @@ fn a_revolution_may_be_given_by_its_time() {
 #[test]
 fn overrides_can_change_a_zone() {
     let over = [("zone[23].spares", "458")];
-    let spec = device("atlas10k", &[("unused_end_blocks", "27738"), over[0]]).show();
-    assert_eq!(spec["parameters"]["zone[23].spares"]["value"], 458);
-    assert_eq!(spec["parameters"]["zone[0].slips"]["value"][1], 358_148);
-    assert_eq!(spec["derived"]["blocks"], 17_938_986);
+    let device = device("atlas10k", &[("unused_end_blocks", "27738"), over[0]]);
+    assert_eq!(entry(&device, "zone[23].spares").0.as_integer(), Some(458));
+    let slips = entry(&device, "zone[0].slips").0.as_array().expect("a list");
+    assert_eq!(slips.get(1).and_then(toml_edit::Value::as_integer), Some(358_148));
+    assert_eq!(device.blocks(), 17_938_986);
 }

@@ -3,6 +3,7 @@
 use super::{FRONT, memories, read, requests, seen};
 use crate::common::run_open;
 use sledsim_base::request::Op;
+use sledsim_core::compose::hybrids::mwb::MwbSpec;
 
 use Op::Write;
 
@@ -63,11 +64,13 @@ fn derived_quantities_are_shown() {
     let text = "title = 'MWB'\nkind = 'mwb'\nfront_mib = 256\n\
                 [front]\nbase = 'msst2005'\n[back]\nbase = 'atlas10k-50mbps'\n";
     let device = read(text).expect("a device");
-    let derived = &device.show()["derived"];
+    let [front, back] = [0, 1].map(|child: usize| device.children()[child].blocks());
+    let spec = MwbSpec::read(&mut device.resolved_keys().clone(), front, back).expect("a spec");
+    let derived = spec.derived(back);
     // 256 MiB in logs of 128 KiB; a buffer of 2 MiB holds 16 of them.
-    assert_eq!(derived["logs"], 2048);
-    assert_eq!(derived["clean_logs"], 16);
-    assert_eq!(derived["clean_above_logs"], 1843);
+    assert_eq!(derived.logs, 2048);
+    assert_eq!(derived.clean_logs, 16);
+    assert_eq!(derived.clean_above_logs, 1843);
     let mut back = text.split("[back]").skip(1);
     let back = format!("title = 'back'\n{}", back.next().expect("a back"));
     assert_eq!(device.blocks(), read(&back).expect("a disk").blocks());

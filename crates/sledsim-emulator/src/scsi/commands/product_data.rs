@@ -133,10 +133,9 @@ const NON_ROTATING: u16 = 1;
 
 /// The rate of rotation, if it is the same for all parts of the device.
 fn rotation_rate(device: &catalog::Device) -> u16 {
-    if device.disk().is_some() {
-        let rpm = device.show()["parameters"]["rpm"]["value"].as_f64();
-        let rpm = rpm.filter(|rpm| (1025.0..=65534.0).contains(rpm));
-        return rpm.map_or(UNREPORTED, |rpm| rpm.round() as u16);
+    if let Some(disk) = device.disk() {
+        let rpm = disk.rpm().round();
+        return if (1025.0..=65534.0).contains(&rpm) { rpm as u16 } else { UNREPORTED };
     }
     let mut parts = device.children().iter().map(rotation_rate);
     let Some(first) = parts.next() else {

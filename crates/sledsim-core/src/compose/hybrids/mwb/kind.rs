@@ -5,10 +5,8 @@ use crate::devices::kind::{Children, DeviceKind, KindEntry, pair, read_pair};
 use crate::model::Model;
 use crate::model::contents::Promise;
 use crate::queueing::schedulers::Scheduler;
-use serde_json::{Value, json};
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
-use sledsim_base::units::BLOCK_BYTES;
 use std::sync::Arc;
 
 /// Its registration.
@@ -37,11 +35,8 @@ impl DeviceKind for MwbKind {
         self.blocks
     }
 
-    fn derived(&self) -> Value {
-        let blocks = self.blocks;
-        let mut derived = json!({ "blocks": blocks, "capacity_bytes": blocks * BLOCK_BYTES });
-        self.spec.derive_into(&mut derived);
-        derived
+    fn derived(&self) -> Box<dyn erased_serde::Serialize> {
+        Box::new(self.spec.derived(self.blocks))
     }
 
     fn promise(&self, _children: &[Promise]) -> Promise {

@@ -2,7 +2,8 @@
 
 use super::shape::Shape;
 use crate::compose::hybrids::placement::{PlacementSpec, blocks_of};
-use serde_json::{Value, json};
+use crate::devices::kind::Capacity;
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
@@ -99,16 +100,42 @@ impl MwbSpec {
         })
     }
 
-    /// Adds quantities that follow from the spec, with units in their names.
-    pub fn derive_into(&self, derived: &mut Value) {
-        let shape = &self.shape;
-        derived["logs"] = json!(shape.logs());
-        derived["log_bytes"] = json!(shape.log_blocks() * BLOCK_BYTES);
-        derived["log_extents"] = json!(shape.extents());
-        derived["clean_logs"] = json!(self.clean_logs);
-        derived["clean_after_idle_ms"] = json!(self.idle_after.ms());
-        derived["clean_idle_above_logs"] = json!(self.idle_above);
-        derived["clean_above_logs"] = json!(self.above);
-        derived["clean_to_logs"] = json!(self.to);
+    /// Quantities derived from the spec of a device of `blocks`, with units in their names.
+    pub fn derived(&self, blocks: u64) -> Derived {
+        Derived {
+            capacity: Capacity::of(blocks),
+            logs: self.shape.logs(),
+            log_bytes: self.shape.log_blocks() * BLOCK_BYTES,
+            log_extents: self.shape.extents(),
+            clean_logs: self.clean_logs,
+            clean_after_idle_ms: self.idle_after.ms(),
+            clean_idle_above_logs: self.idle_above,
+            clean_above_logs: self.above,
+            clean_to_logs: self.to,
+        }
     }
+}
+
+/// Quantities derived from the spec of a MEMS write buffer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Derived {
+    /// What the device holds.
+    #[serde(flatten)]
+    pub capacity: Capacity,
+    /// How many logs the front has.
+    pub logs: u64,
+    /// Bytes of a log.
+    pub log_bytes: u64,
+    /// The most extents in a log.
+    pub log_extents: u64,
+    /// The most logs cleaned together.
+    pub clean_logs: u64,
+    /// How long the back must have been without host requests.
+    pub clean_after_idle_ms: f64,
+    /// Logs in use above which cleaning begins when the back is idle.
+    pub clean_idle_above_logs: u64,
+    /// Logs in use above which cleaning begins in any case.
+    pub clean_above_logs: u64,
+    /// Logs in use at which cleaning stops.
+    pub clean_to_logs: u64,
 }
