@@ -3,7 +3,6 @@
 use crate::load::Load;
 use crate::load_facts::LoadFacts;
 use serde::Serialize;
-use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::units::BLOCK_BYTES;
