@@ -150,7 +150,9 @@ impl Input {
             Compression::None => Box::new(whole),
             Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(buffered(whole))),
             Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(whole))),
-            Compression::Zstd => Box::new(Zstd::new(buffered(whole))),
+            Compression::Zstd => {
+                Box::new(Zstd::new(buffered(whole)).map_err(|error| failed(&error))?)
+            }
             Compression::Xz => Box::new(Xz::new(buffered(whole))),
         };
         Ok(Self { compression, read_counter, ..Self::of(name, Vec::new(), bytes) })

@@ -75,8 +75,10 @@ fn lbns(requests: &[Request]) -> Vec<u64> {
 }
 
 fn zstd(content: &[u8]) -> Vec<u8> {
-    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-    compress_to_vec(content, CompressionLevel::Fastest)
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
 }
 
 const TWO: &str = "1 3 10 1 1\n2 3 11 1 1\n3 7 90 2 0\n4 3 12 1 1\n";
