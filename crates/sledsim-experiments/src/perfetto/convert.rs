@@ -1,7 +1,6 @@
 //! Rows in memory or in a file as a trace.
 
-use super::file::begin;
-use super::packets::Packets;
+use super::file::PerfettoFile;
 use crate::damaged_parquet::ParquetFile;
 use crate::formats::{BAD, NULL, numbers, text};
 use crate::panics::catch_panic;
@@ -9,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use sledsim_base::error::{Error, Result};
-use sledsim_base::files::{PendingFile, refuse_overwriting};
+use sledsim_base::files::refuse_overwriting;
 use sledsim_base::progress::Progress;
 use sledsim_base::request::{NO_REQUEST, Op};
 use sledsim_base::row::{Parts, Row, Status, UNKNOWN_ENERGY};
@@ -58,22 +57,22 @@ pub fn convert(
             }
             let all = file.rows();
             let batches = file.batches(None, ROWS).map_err(wrong)?;
-            let mut writer = Writer::begin(output)?;
+            let mut trace = PerfettoFile::create(output, &[])?;
             for batch in batches {
                 let damaged = |e| wrong(format!("the Parquet data are damaged ({e})"));
                 let batch = batch.map_err(damaged)?;
-                writer.add(&batch, &wrong)?;
-                check(Progress { completed: writer.rows, requests: Some(all), share: None })?;
+                add(&mut trace, &batch, &wrong)?;
+                check(Progress { completed: trace.rows(), requests: Some(all), share: None })?;
             }
-            writer.finish(&[])
+            trace.finish([])
         }
         Source::Memory { rows, series } => {
             let wrong = |problem| Error::Key(format!("rows: {problem}"));
-            let mut writer = Writer::begin(output)?;
+            let mut trace = PerfettoFile::create(output, &[])?;
             for batch in rows {
-                writer.add(batch, &wrong)?;
+                add(&mut trace, batch, &wrong)?;
             }
-            writer.finish(series)
+            trace.finish(series.iter().flat_map(power))
         }
     }
 }
@@ -100,74 +99,39 @@ const PARENT: &str = "parent";
 const ENERGY: &str = "energy_nj";
 const LATENESS: &str = "lateness_ns";
 
-/// Writes batches of rows.
-struct Writer<'a> {
-    output: &'a Path,
-    packets: Packets<PendingFile>,
-    devices: Vec<String>,
-    rows: u64,
-}
-
-impl<'a> Writer<'a> {
-    fn begin(output: &'a Path) -> Result<Self> {
-        Ok(Self { output, packets: begin(output)?, devices: Vec::new(), rows: 0 })
+/// Adds the rows of a batch; `wrong` makes an error of what is wrong with it.
+fn add(
+    trace: &mut PerfettoFile,
+    batch: &RecordBatch,
+    wrong: &impl Fn(String) -> Error,
+) -> Result<()> {
+    let decoded = catch_panic(|| Decoded::of(batch)).and_then(|decoded| decoded);
+    let decoded = decoded.map_err(wrong)?;
+    let [device_names, op_names, status_names] = &decoded.names;
+    let mut devices = Vec::new();
+    for name in &device_names.values {
+        devices.push(trace.device(name)?);
     }
-
-    /// Writes the rows of a batch; `wrong` makes an error of what is wrong with it.
-    fn add(&mut self, batch: &RecordBatch, wrong: &impl Fn(String) -> Error) -> Result<()> {
-        let decoded = catch_panic(|| Decoded::of(batch)).and_then(|decoded| decoded);
-        let decoded = decoded.map_err(wrong)?;
-        let [device_names, op_names, status_names] = &decoded.names;
-        let mut devices = Vec::new();
-        for name in &device_names.values {
-            devices.push(self.device(name)?);
-        }
-        let op = |name: &String| Op::ALL.into_iter().find(|op| op.name() == name);
-        let ops: Vec<_> = op_names.values.iter().map(op).collect();
-        let status = |name: &String| Status::ALL.into_iter().find(|found| found.name() == name);
-        let statuses: Vec<_> = status_names.values.iter().map(status).collect();
-        for at in 0..batch.num_rows() {
-            self.rows += 1;
-            let wrong = |problem: String| wrong(format!("row {}: {problem}", self.rows));
-            let row = Row {
-                device: *(devices.get(device_names.keys[at]))
-                    .ok_or_else(|| wrong("has no device".to_owned()))?,
-                op: (ops.get(op_names.keys[at]).copied().flatten())
-                    .ok_or_else(|| wrong("op: must be read, write, flush or trim".to_owned()))?,
-                status: (statuses.get(status_names.keys[at]).copied().flatten())
-                    .ok_or_else(|| wrong("status: must be ok or error".to_owned()))?,
-                ..decoded.row(at).map_err(wrong)?
-            };
-            let lateness = (decoded.lateness.get(at)).filter(|&&late| late < BAD);
-            let written = self.packets.push(&row, lateness.map(|&late| Nanos(late)));
-            written.map_err(|error| Error::output(self.output, error))?;
-        }
-        Ok(())
-    }
-
-    /// The number of a device, which is added if it is new.
-    fn device(&mut self, name: &str) -> Result<u16> {
-        let found = self.devices.iter().position(|known| known == name);
-        let place = match found {
-            Some(place) => place,
-            None => {
-                self.packets.add_device(name);
-                self.devices.push(name.to_owned());
-                self.devices.len() - 1
-            }
+    let op = |name: &String| Op::ALL.into_iter().find(|op| op.name() == name);
+    let ops: Vec<_> = op_names.values.iter().map(op).collect();
+    let status = |name: &String| Status::ALL.into_iter().find(|found| found.name() == name);
+    let statuses: Vec<_> = status_names.values.iter().map(status).collect();
+    for at in 0..batch.num_rows() {
+        let place = trace.rows() + 1;
+        let wrong = |problem: String| wrong(format!("row {place}: {problem}"));
+        let row = Row {
+            device: *(devices.get(device_names.keys[at]))
+                .ok_or_else(|| wrong("has no device".to_owned()))?,
+            op: (ops.get(op_names.keys[at]).copied().flatten())
+                .ok_or_else(|| wrong("op: must be read, write, flush or trim".to_owned()))?,
+            status: (statuses.get(status_names.keys[at]).copied().flatten())
+                .ok_or_else(|| wrong("status: must be ok or error".to_owned()))?,
+            ..decoded.row(at).map_err(wrong)?
         };
-        u16::try_from(place)
-            .map_err(|_| Error::Key("rows: are of more than 65,536 devices".to_owned()))
+        let lateness = (decoded.lateness.get(at)).filter(|&&late| late < BAD);
+        trace.push(&row, lateness.map(|&late| Nanos(late)))?;
     }
-
-    fn finish(mut self, series: &[RecordBatch]) -> Result<u64> {
-        let failed = |error| Error::output(self.output, error);
-        for batch in series {
-            self.packets.power(power(batch)).map_err(failed)?;
-        }
-        self.packets.finish().map_err(failed)?.commit()?;
-        Ok(self.rows)
-    }
+    Ok(())
 }
 
 /// The beginning of each window of a series, and watts; none in another table.

@@ -1,19 +1,12 @@
-//! A trace file that another thread writes.
+//! A trace file.
 
 use super::packets::Packets;
-use crate::stats::Window;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::files::PendingFile;
 use sledsim_base::row::Row;
-use std::io;
+use sledsim_base::units::Nanos;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
 
-/// Rows passed to the writing thread at a time (1 MB).
-const BATCH_ROWS: usize = 4_096;
-/// Batches that may wait for the writing thread.
-const BATCHES_WAITING: usize = 2;
 /// Endings of the name of a trace for Perfetto.
 const ENDINGS: [&str; 2] = ["pftrace", "perfetto-trace"];
 
@@ -39,38 +32,16 @@ pub fn check_ending(path: &Path) -> Result<()> {
     Err(Error::output(path, problem))
 }
 
-/// Begins a trace that will be at `path`.
-pub(super) fn begin(path: &Path) -> Result<Packets<PendingFile>> {
-    check_ending(path)?;
-    let file = PendingFile::create(path)?;
-    let is_special = path.metadata().is_ok_and(|about| !about.is_file());
-    let folder = match path.parent() {
-        _ if is_special => std::env::temp_dir(),
-        Some(parent) if parent != Path::new("") => parent.to_owned(),
-        _ => PathBuf::from("."),
-    };
-    Packets::new(file, &folder).map_err(|error| Error::output(path, error))
-}
-
-/// What is passed to the writing thread.
-enum Message {
-    Rows(Vec<Row>),
-    /// The end of the file, with the windows of the power.
-    End(Vec<Window>),
-}
-
 /// Writes requests to a trace file in constant memory, but for 16 bytes for each
 /// that is under way at once.
 ///
-/// Another thread encodes and writes. The file appears under its name when
-/// [`PerfettoFile::finish`] returns, not before and not after an error. The same
-/// rows give the same bytes.
+/// The file appears under its name when [`PerfettoFile::finish`] returns, not before
+/// and not after an error. The same rows give the same bytes.
 pub struct PerfettoFile {
     path: PathBuf,
-    rows: Vec<Row>,
-    /// Disconnecting before the end abandons the file.
-    messages: Option<SyncSender<Message>>,
-    writer: Option<JoinHandle<io::Result<PendingFile>>>,
+    packets: Packets<PendingFile>,
+    devices: Vec<String>,
+    rows: u64,
 }
 
 impl PerfettoFile {
@@ -79,88 +50,63 @@ impl PerfettoFile {
     /// # Errors
     /// [`Error::File`] for another ending, or if a file of that name could not be
     /// written.
-    pub fn create(path: &Path, device_names: &[impl AsRef<str>]) -> Result<Self> {
-        let mut packets = begin(path)?;
-        for name in device_names {
-            packets.add_device(name.as_ref());
-        }
-        let (messages, received) = sync_channel(BATCHES_WAITING);
-        let writer = thread::Builder::new()
-            .name("sledsim-perfetto".into())
-            .spawn(move || write(packets, &received))
-            .map_err(|e| Error::output(path, format!("cannot start a thread to write it: {e}")))?;
-        Ok(Self {
-            path: path.to_owned(),
-            rows: Vec::with_capacity(BATCH_ROWS),
-            messages: Some(messages),
-            writer: Some(writer),
-        })
+    pub fn create(path: &Path, device_names: &[String]) -> Result<Self> {
+        check_ending(path)?;
+        let file = PendingFile::create(path)?;
+        let is_special = path.metadata().is_ok_and(|about| !about.is_file());
+        let folder = match path.parent() {
+            _ if is_special => std::env::temp_dir(),
+            Some(parent) if parent != Path::new("") => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        let packets = Packets::new(file, &folder).map_err(|error| Error::output(path, error))?;
+        let mut file = Self { path: path.to_owned(), packets, devices: Vec::new(), rows: 0 };
+        device_names.iter().for_each(|name| file.add_device(name));
+        Ok(file)
     }
 
-    /// Adds a row; waits if the writing thread is too far behind.
+    fn add_device(&mut self, name: &str) {
+        self.packets.add_device(name);
+        self.devices.push(name.to_owned());
+    }
+
+    /// The number of a device, which is added if it is new.
     ///
     /// # Errors
-    /// [`Error::File`] with what went wrong in the writing thread since.
-    pub fn push(&mut self, row: &Row) -> Result<()> {
-        self.rows.push(*row);
-        if self.rows.len() < BATCH_ROWS {
-            return Ok(());
-        }
-        let rows = std::mem::replace(&mut self.rows, Vec::with_capacity(BATCH_ROWS));
-        self.send(Message::Rows(rows))
+    /// [`Error::Key`] if there are too many.
+    pub(super) fn device(&mut self, name: &str) -> Result<u16> {
+        let place = self.devices.iter().position(|known| known == name);
+        let place = place.unwrap_or_else(|| {
+            self.add_device(name);
+            self.devices.len() - 1
+        });
+        u16::try_from(place)
+            .map_err(|_| Error::Key("rows: are of more than 65,536 devices".to_owned()))
     }
 
-    /// Completes the file, with the power of these windows.
+    /// Adds a row, and how late its reply was, if that is known.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it cannot be written.
+    pub fn push(&mut self, row: &Row, lateness: Option<Nanos>) -> Result<()> {
+        self.rows += 1;
+        let written = self.packets.push(row, lateness);
+        written.map_err(|error| Error::output(&self.path, error))
+    }
+
+    /// The number of rows so far.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Completes the file, with the power from each of these times on in watts, and
+    /// returns its number of rows.
     ///
     /// # Errors
     /// [`Error::File`] with what went wrong; there is no file then.
-    pub fn finish(mut self, windows: &[Window]) -> Result<()> {
-        let rows = std::mem::take(&mut self.rows);
-        self.send(Message::Rows(rows))?;
-        self.send(Message::End(windows.to_vec()))?;
-        self.join()?.commit()
-    }
-
-    fn send(&mut self, message: Message) -> Result<()> {
-        match &self.messages {
-            Some(messages) if messages.send(message).is_ok() => Ok(()),
-            _ => self.join().map(drop), // disconnected: the thread has failed
-        }
-    }
-
-    /// Disconnects, and waits for the result of the writing thread.
-    fn join(&mut self) -> Result<PendingFile> {
-        self.messages = None;
-        match self.writer.take().map(JoinHandle::join) {
-            Some(Ok(written)) => written.map_err(|error| Error::output(&self.path, error)),
-            Some(Err(_)) => Err(Error::output(&self.path, "the thread writing it panicked")),
-            None => Err(Error::output(&self.path, "writing it failed before")),
-        }
-    }
-}
-
-impl Drop for PerfettoFile {
-    fn drop(&mut self) {
-        // Wait for the thread, which deletes the temporary file.
-        if self.writer.is_some() {
-            let _ = self.join();
-        }
-    }
-}
-
-/// The writing thread.
-fn write(
-    mut packets: Packets<PendingFile>,
-    messages: &Receiver<Message>,
-) -> io::Result<PendingFile> {
-    loop {
-        match messages.recv() {
-            Ok(Message::Rows(rows)) => rows.iter().try_for_each(|row| packets.push(row, None))?,
-            Ok(Message::End(windows)) => {
-                packets.power((windows.iter()).filter_map(|w| Some((w.start, w.power_w()?))))?;
-                return packets.finish();
-            }
-            Err(_) => return Err(io::Error::other("given up")),
-        }
+    pub fn finish(mut self, power: impl IntoIterator<Item = (Nanos, f64)>) -> Result<u64> {
+        let written = self.packets.power(power).and_then(|()| self.packets.finish());
+        written.map_err(|error| Error::output(&self.path, error))?.commit()?;
+        Ok(self.rows)
     }
 }

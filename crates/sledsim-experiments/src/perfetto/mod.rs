@@ -9,7 +9,7 @@
 //! - `lanes`: tracks on which slices do not overlap.
 //! - `outstanding`: the number of requests under way, sorted by time.
 //! - `packets`: writes tracks, slices and counters.
-//! - `file`: a trace file that another thread writes.
+//! - `file`: a trace file.
 //! - `convert`: rows in memory or in a file as a trace.
 
 mod convert;

@@ -147,7 +147,8 @@ fn run_one(
         None => None,
     };
     if let Some(perfetto) = recorder.rows.perfetto.take() {
-        perfetto.finish(windows.as_deref().unwrap_or_default())?;
+        let windows = windows.iter().flatten();
+        perfetto.finish(windows.filter_map(|window| Some((window.start, window.power_w()?))))?;
     }
     let (batches, list) = recorder.rows.finish()?;
     if let (Some(file), Some(windows)) = (series_file, &windows) {

@@ -304,7 +304,7 @@ impl Rows {
 
     fn keep(&mut self, row: &Row) -> Result<()> {
         if let Some(perfetto) = &mut self.perfetto {
-            perfetto.push(row)?;
+            perfetto.push(row, None)?;
         }
         if let Some(file) = &mut self.file {
             return file.push(row);
