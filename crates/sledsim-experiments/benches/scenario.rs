@@ -49,7 +49,7 @@ fn main() -> Result<()> {
     }
     let Scenario { device, scheduler, load } = scenario;
     let run = run(&device, &load, scheduler, &rows, &mut |_| Ok(()))?;
-    println!("{}", run.document);
+    println!("{}", serde_json::to_string(&run.document).expect("a document"));
     Ok(())
 }
 

@@ -37,8 +37,8 @@ impl Summary {
             let times = times.remove(name).expect("each time is summed up once");
             TimesMs::new(&times, stats.count_of(name))
         };
-        let energies = run.reports.iter().map(|report| report.energy);
-        let energy = energies.fold(Some(Energy::default()), |sum, energy| Some(sum? + energy?));
+        let mut reports = run.reports.iter();
+        let energy = reports.try_fold(Energy::default(), |sum, report| Some(sum + report.energy?));
         let is_energy_known = energy.is_some() && stats.unknown_energies == 0;
         Self {
             requests: count,

@@ -13,9 +13,11 @@ mod schema;
 pub(crate) use build::{finite, seconds, utilisation};
 pub use schema::summary_schema;
 
+use schema::{counts, nullable, signed};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sledsim_core::model::TaskProgress;
+use std::collections::BTreeMap;
 
 /// Statistics of a run. Units are in the names. What is undefined, such as the mean of no
 /// requests, is null.
@@ -234,10 +236,10 @@ pub struct IntervalMs {
     /// Its middle: the mean over all whole batches, or over the means of all seeds.
     pub mean: Option<f64>,
     /// Its lower end.
-    #[schemars(transform = schema::signed)]
+    #[schemars(transform = signed)]
     pub low: Option<f64>,
     /// Its upper end.
-    #[schemars(transform = schema::signed)]
+    #[schemars(transform = signed)]
     pub high: Option<f64>,
     /// Half its width as a share of the mean.
     pub half_width_share: Option<f64>,
@@ -275,7 +277,7 @@ pub struct LongestWait {
 
 /// Energy by cause in joules.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "energy_j", title = "EnergyJ", transform = schema::nullable)]
+#[schemars(rename = "energy_j", title = "EnergyJ", transform = nullable)]
 pub struct EnergyJ {
     /// Moving to where a transfer starts.
     pub seek: f64,
@@ -314,7 +316,7 @@ pub struct DeviceSummary {
     /// What else it counts, by name; of a cache how many segments were asked for and found, and
     /// the blocks it moved.
     #[serde(serialize_with = "build::as_map")]
-    #[schemars(schema_with = "schema::counts")]
+    #[schemars(with = "BTreeMap<String, u64>", transform = counts)]
     pub counts: Vec<(&'static str, u64)>,
 }
 

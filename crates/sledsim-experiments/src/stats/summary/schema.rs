@@ -3,7 +3,7 @@
 use super::Summary;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 /// The JSON Schema of a [`Summary`], for `docs/summary.schema.json`.
@@ -41,13 +41,10 @@ pub(super) fn nullable(schema: &mut Schema) {
     schema.insert("type".to_owned(), json!(["object", "null"]));
 }
 
-/// Counts by name.
-pub(super) fn counts(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({
-        "type": "object",
-        "patternProperties": { "^[a-z_]+$": { "type": "integer" } },
-        "additionalProperties": false,
-    })
+/// Names in lower case.
+pub(super) fn counts(schema: &mut Schema) {
+    let count = schema.insert("additionalProperties".to_owned(), json!(false));
+    schema.insert("patternProperties".to_owned(), json!({ "^[a-z_]+$": count }));
 }
 
 /// One background task.
