@@ -1,6 +1,6 @@
 """Types of the summary of a run, for type checkers and editors.
 
-``scripts/summary_types.py`` writes this file from ``docs/summary.schema.json``. A number that is
+``scripts/summary_types.py`` writes this file from the schema of the summary. A number that is
 undefined, such as the mean of no requests, is ``None``, and so is an unknown energy. Type checkers
 take them as known all the same, since they are in nearly every run; check for ``None`` where there
 may be no requests, or a device without values of power.
