@@ -5,7 +5,7 @@ use crate::replay::{By, Measured, PartList, TraceSource, TraceSpec, trace_path};
 use crate::stats::WarmUp;
 use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
-use sledsim_base::keys::{Keys, Serialized};
+use sledsim_base::keys::{Entries, Keys, Serialized};
 use sledsim_base::progress::Progress;
 use sledsim_core::catalog::Override;
 use sledsim_core::engine::Limits;
@@ -183,7 +183,7 @@ impl Load {
     /// The keys of a trace as they were given.
     pub fn trace_keys(&self) -> Map<String, Value> {
         let given = self.given.entries();
-        (given.map(|(key, value, ..)| (key.to_owned(), json!(Serialized(value))))).collect()
+        given.map(|(key, value, ..)| (key, json!(Serialized(value)))).collect()
     }
 
     /// The gap inside its sequential runs; of a mix, the largest of its parts.
@@ -208,14 +208,13 @@ impl Load {
             && k > 0
         {
             *workload = workload.with_seed_offset(k);
-            let seed = |value: &toml_edit::Value| value.as_integer().map(|seed| seed as u64);
-            let given = self.given.entries();
-            let seeds =
-                given.filter(|(key, ..)| key.starts_with("part.") && key.ends_with(".seed"));
-            let mut seeds: Vec<_> = seeds
-                .filter_map(|(key, value, ..)| Some((key.to_owned(), seed(value)?.wrapping_add(k))))
-                .collect();
-            seeds.push(("seed".to_owned(), workload.seed()));
+            let mut seeds = vec![("seed".to_owned(), workload.seed())];
+            for (key, value, ..) in self.given.entries() {
+                let is_of_part = key.starts_with("part.") && key.ends_with(".seed");
+                if let Some(seed) = value.as_integer().filter(|_| is_of_part) {
+                    seeds.push((key, (seed as u64).wrapping_add(k)));
+                }
+            }
             for (key, seed) in seeds {
                 // A number is no table, which alone is refused.
                 let _ = self.given.set(&key, (seed as i64).into(), "seed");
@@ -392,14 +391,9 @@ pub fn show(name: &str) -> Result<Value> {
         )));
     };
     Load::workload(name, Keys::empty(name))?;
-    let mut parameters = Map::new();
-    for (key, value, source, origin) in keys.entries() {
-        let entry = json!({ "value": Serialized(value), "source": source, "origin": origin });
-        parameters.insert(key.to_owned(), entry);
-    }
     Ok(json!({
         "name": preset,
         "about": keys.about(),
-        "parameters": parameters,
+        "parameters": Entries(&keys),
     }))
 }

@@ -12,15 +12,10 @@ impl Keys {
     /// number has one form: 1, 1.0 and 1e0 are equal.
     pub fn canonical(&self, omitted: &[&str]) -> Vec<String> {
         let is_kept = |key: &str| !omitted.contains(&key.rsplit('.').next().unwrap_or(key));
-        let kept = self.entries.iter().filter(|entry| is_kept(&entry.key));
-        let keys = kept.map(|entry| format!("{} = {}", entry.key, canonical(&entry.value)));
-        let is_empty = |table: &str| {
-            let inside = format!("{table}.");
-            let mut keys = self.entries.iter().map(|entry| &entry.key);
-            !keys.any(|key| key.starts_with(&inside))
-        };
-        let tables = self.tables.iter().filter(|(table, _)| is_empty(table));
-        let mut lines: Vec<_> = keys.chain(tables.map(|(table, _)| format!("[{table}]"))).collect();
+        let keys = self.table.all_values().into_iter().filter(|(key, _)| is_kept(key));
+        let keys = keys.map(|(key, entry)| format!("{key} = {}", canonical(&entry.value)));
+        let tables = self.table.all_written().filter(|(_, table, _)| table.all_values().is_empty());
+        let mut lines: Vec<_> = keys.chain(tables.map(|(name, ..)| format!("[{name}]"))).collect();
         lines.sort_unstable();
         lines.dedup();
         lines

@@ -1,11 +1,12 @@
 //! Keys: strict reading of device, workload and scenario files.
 //!
-//! A file is flattened to dotted keys (`front.base`). Every key is read by
-//! name with its type and range; a key that is never read is an error. Each
+//! A file is a tree of tables, whose keys have dotted names (`front.base`). Every key is
+//! read by name with its type and range; a key that is never read is an error. Each
 //! value has an origin (`g2.toml:12`, `--set rate`), with which every message
 //! begins.
 //!
 //! In reading order:
+//! - `tree`: tables with their values.
 //! - `toml`: keys from TOML text and single values.
 //! - `writing`: keys as TOML.
 //! - `canonical`: keys as text to compare.
@@ -16,6 +17,8 @@
 //! - `units`: unit suffixes of key names;
 //! - `text`: text of files and of messages;
 //! - `serialized`: values of keys for serde.
+
+mod tree;
 
 mod toml;
 
@@ -43,6 +46,7 @@ pub use serialized::{Entries, Serialized};
 
 use crate::error::{Origin, Result};
 use toml_edit::Value;
+use tree::Table;
 
 /// The keys of one table: values with their origins, in file order.
 #[derive(Clone, Debug)]
@@ -53,23 +57,13 @@ pub struct Keys {
     about: String,
     /// The dotted path of this table in the file: `""` or `front.`.
     prefix: String,
-    entries: Vec<Entry>,
-    /// The dotted name and origin of every table that was written.
-    tables: Vec<(String, Origin)>,
+    table: Table,
+    /// The place behind those of all its values.
+    next: usize,
     /// Keys read so far.
     known: Vec<String>,
     /// Tables taken so far.
     known_tables: Vec<String>,
-}
-
-#[derive(Clone, Debug)]
-struct Entry {
-    key: String,
-    value: Value,
-    comment: Option<String>,
-    origin: Origin,
-    /// Byte offset in its file, 0 without one.
-    at: usize,
 }
 
 impl Keys {
@@ -84,8 +78,8 @@ impl Keys {
             what,
             about: String::new(),
             prefix: String::new(),
-            entries: Vec::new(),
-            tables: Vec::new(),
+            table: Table::default(),
+            next: 0,
             known: Vec::new(),
             known_tables: Vec::new(),
         }
@@ -94,15 +88,8 @@ impl Keys {
     /// Lays these keys over `base`, key by key; a list of tables replaces the
     /// whole list of the base. Messages about missing keys name the base.
     pub fn over(self, mut base: Self) -> Self {
-        for (table, _) in &self.tables {
-            if let Some(list) = table.strip_suffix("[0]") {
-                base.forget_list(list);
-            }
-        }
-        for entry in self.entries {
-            base.put(entry);
-        }
-        base.tables.extend(self.tables);
+        base.table.merge(self.table, base.next);
+        base.next += self.next;
         base.prefix = self.prefix;
         if !self.about.is_empty() {
             base.about = self.about;
@@ -113,65 +100,46 @@ impl Keys {
     /// Takes the table `[name]` out as separate keys.
     pub fn take_table(&mut self, name: &str) -> Option<Self> {
         add_once(&mut self.known_tables, name);
-        let inside = format!("{name}.");
-        let mut table = Self::of(self.what.clone());
-        table.prefix = format!("{}{inside}", self.prefix);
-        let mut found = false;
-        for (other, origin) in std::mem::take(&mut self.tables) {
-            if other == name {
-                found = true;
-            } else if let Some(rest) = other.strip_prefix(&inside) {
-                table.tables.push((rest.to_owned(), origin));
-            } else {
-                self.tables.push((other, origin));
-            }
-        }
-        for entry in std::mem::take(&mut self.entries) {
-            match entry.key.strip_prefix(&inside) {
-                Some(rest) => {
-                    let key = rest.to_owned();
-                    table.entries.push(Entry { key, ..entry });
-                }
-                None => self.entries.push(entry),
-            }
-        }
-        (found || !table.entries.is_empty()).then_some(table)
+        self.take(name)
+    }
+
+    fn take(&mut self, name: &str) -> Option<Self> {
+        self.table.table(name)?;
+        let (holder, inner) = self.table.holder(name);
+        let table = Table { origin: None, ..holder.tables.shift_remove(inner)? };
+        let prefix = format!("{}{name}.", self.prefix);
+        Some(Self { prefix, table, next: self.next, ..Self::of(self.what.clone()) })
     }
 
     /// Puts `table` in the place of the table `name`: `front`, `child[0]`.
     pub fn put_table(&mut self, name: &str, table: Self) {
-        let inside = format!("{name}.");
-        let is_outside = |key: &str| key != name && !key.starts_with(&inside);
-        self.entries.retain(|entry| is_outside(&entry.key));
-        self.tables.retain(|(table, _)| is_outside(table));
-        self.tables.push((name.to_owned(), table.what));
-        let tables = table.tables.into_iter();
-        self.tables.extend(tables.map(|(table, origin)| (format!("{inside}{table}"), origin)));
-        let entries = table.entries.into_iter();
-        self.entries
-            .extend(entries.map(|entry| Entry { key: format!("{inside}{}", entry.key), ..entry }));
+        self.forget(name);
+        self.table.tables.shift_remove(name);
+        let place = self.table.tables.entry(name.to_owned()).or_default();
+        place.merge(table.table, self.next);
+        place.origin = Some(table.what);
+        self.next += table.next;
     }
 
     /// Removes the key `key`, if it was given.
     pub fn forget(&mut self, key: &str) {
-        self.entries.retain(|entry| entry.key != key);
-    }
-
-    /// The dotted path of this table in its file: `""` or `front.`.
-    pub fn prefix(&self) -> &str {
-        &self.prefix
-    }
-
-    /// The names of this table's tables and keys, each once: tables in the order
-    /// in which they were written, then keys.
-    pub fn names(&self) -> Vec<String> {
-        let keys = self.entries.iter().map(|entry| &*entry.key);
-        let tables = self.tables.iter().map(|(name, _)| &**name);
-        let mut names = Vec::new();
-        for name in tables.chain(keys) {
-            add_once(&mut names, name.split('.').next().unwrap_or_default());
+        if self.table.value(key).is_some() {
+            let (table, name) = self.table.holder(key);
+            table.values.shift_remove(name);
         }
-        names
+    }
+
+    /// The name of the table in its file, without those that it is in.
+    pub fn name(&self) -> &str {
+        let path = self.prefix.trim_end_matches('.');
+        path.rsplit('.').next().unwrap_or(path)
+    }
+
+    /// The names of this table's tables and keys: tables in the order in which they were
+    /// written, then keys.
+    pub fn names(&self) -> Vec<String> {
+        let tables = self.table.written_first().into_iter().map(|(name, _)| name);
+        tables.chain(self.table.values.keys()).cloned().collect()
     }
 
     /// Takes the tables of the list `[[name]]` out, in order; none if it was
@@ -185,29 +153,27 @@ impl Keys {
             let must = format!("must be a list of tables, as in [[{name}]]");
             return Err(self.refuse(name, must));
         }
-        let mut tables = Vec::new();
-        while let Some(table) = self.take_table(&format!("{name}[{}]", tables.len())) {
-            tables.push(table);
-        }
-        self.known_tables.retain(|known| !known.ends_with(']'));
-        Ok(tables)
+        let table = |index: usize| self.take(&format!("{name}[{index}]"));
+        Ok((0..).map_while(table).collect())
     }
 
     /// Whether the key, or a table of that name, was given.
     pub fn has(&self, key: &str) -> bool {
-        let inside = format!("{key}.");
-        self.tables.iter().any(|(name, _)| name == key)
-            || (self.entries.iter()).any(|e| e.key == key || e.key.starts_with(&inside))
+        self.table.value(key).is_some() || self.table.table(key).is_some()
+    }
+
+    /// The value of the key as it was given.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        Some(&self.table.value(key)?.value)
     }
 
     /// Key, value, trailing comment (the source of the value) and origin of
     /// every value, in file order; after [`Keys::over`] the keys of the base
     /// come first, then the new ones. A value inside an inline table has the
     /// comment behind the table.
-    pub fn entries(&self) -> impl Iterator<Item = (&str, &Value, Option<&str>, String)> {
-        self.entries.iter().map(|entry| {
-            let comment = entry.comment.as_deref();
-            (&*entry.key, &entry.value, comment, entry.origin.to_string())
+    pub fn entries(&self) -> impl Iterator<Item = (String, &Value, Option<&str>, String)> {
+        self.table.all_values().into_iter().map(|(key, entry)| {
+            (key, &entry.value, entry.comment.as_deref(), entry.origin.to_string())
         })
     }
 
@@ -220,20 +186,6 @@ impl Keys {
     /// [`Keys::empty`].
     pub fn what(&self) -> &str {
         self.what.name()
-    }
-
-    /// Removes the tables of the list `name` with their keys.
-    fn forget_list(&mut self, name: &str) {
-        let inside = format!("{name}[");
-        self.tables.retain(|(table, _)| !table.starts_with(&inside));
-        self.entries.retain(|entry| !entry.key.starts_with(&inside));
-    }
-
-    fn put(&mut self, entry: Entry) {
-        match self.entries.iter_mut().find(|other| other.key == entry.key) {
-            Some(other) => *other = entry,
-            None => self.entries.push(entry),
-        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Errors about keys: the origin, the problem, and a hint at the right name.
 
+use super::Keys;
 use super::names::{SYNONYMS, did_you_mean, nearest};
 use super::text::{excerpt, line_of, setting, starts_with_number};
 use super::units::{spelled, split_unit};
-use super::{Entry, Keys};
 use crate::error::{Error, Origin, Result};
 use std::fmt;
 use toml_edit::{Document, Value};
@@ -16,8 +16,8 @@ impl Keys {
             let mut names = self.known.iter().chain(&self.known_tables);
             names.any(|name| name.starts_with(&inside))
         };
-        if let Some((name, origin)) = self.tables.iter().find(|(name, _)| !asked(name)) {
-            let list = name.split('[').next().unwrap_or(name);
+        if let Some((name, _, origin)) = self.table.all_written().find(|(name, ..)| !asked(name)) {
+            let list = name.split('[').next().unwrap_or(&name);
             let key = format!("{}{list}", self.prefix);
             let mut known = self.known.iter().chain(&self.known_tables);
             let message = if list != name && known.any(|known| known == list) {
@@ -28,9 +28,8 @@ impl Keys {
             };
             return Err(Error::value(origin.clone(), &key, message));
         }
-        let known = |key: &str| self.known.iter().any(|name| name == key);
-        match self.entries.iter().find(|entry| !known(&entry.key)) {
-            Some(entry) => Err(self.unknown(entry)),
+        match self.table.all_values().iter().find(|(key, _)| !self.known.contains(key)) {
+            Some((key, entry)) => Err(self.unknown(key, &entry.origin)),
             None => Ok(()),
         }
     }
@@ -39,7 +38,7 @@ impl Keys {
     /// rule, as in `must divide tips (6400)`.
     pub fn refuse(&self, key: &str, must: impl fmt::Display) -> Error {
         let name = format!("{}{key}", self.prefix);
-        let (origin, message) = match self.entries.iter().find(|entry| entry.key == key) {
+        let (origin, message) = match self.table.value(key) {
             Some(entry) => {
                 let value = excerpt(&entry.value.to_string());
                 let message = format!("{}: {must}", setting(&entry.origin, &name, &value));
@@ -52,7 +51,7 @@ impl Keys {
 
     /// As [`Keys::refuse`], about one item of a list, with the line of the item.
     pub fn refuse_item(&self, key: &str, index: usize, must: impl fmt::Display) -> Error {
-        let Some(entry) = self.entries.iter().find(|entry| entry.key == key) else {
+        let Some(entry) = self.table.value(key) else {
             return self.refuse(key, must);
         };
         let name = format!("{}{key}[{index}]", self.prefix);
@@ -71,9 +70,8 @@ impl Keys {
         Error::value(origin, &name, message)
     }
 
-    fn unknown(&self, entry: &Entry) -> Error {
-        let Entry { key, origin, .. } = entry;
-        if self.known_tables.contains(key) {
+    fn unknown(&self, key: &str, origin: &Origin) -> Error {
+        if self.known_tables.iter().any(|table| table == key) {
             return self.refuse(key, format_args!("must be a table, as in [{key}]"));
         }
         let prefix = &self.prefix;

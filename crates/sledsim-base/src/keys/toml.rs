@@ -1,9 +1,10 @@
 //! Reads keys from TOML, single values and text.
 
+use super::Keys;
 use super::text::{excerpt, is_bare, line_of, setting, starts_with_number};
-use super::{Entry, Keys};
+use super::tree::{Entry, Table};
 use crate::error::{Error, Origin, Result};
-use toml_edit::{Document, TableLike, Value};
+use toml_edit::{Document, Item, TableLike, Value};
 
 impl Keys {
     /// Reads TOML; `file` is the name messages use.
@@ -25,9 +26,9 @@ impl Keys {
             .map(str::trim)
             .collect::<Vec<_>>()
             .join("\n");
-        keys.walk("", document.as_table(), Source::File(text, file), None)?;
-        // A table may be continued further down: iteration order is not file order.
-        keys.entries.sort_by_key(|entry| entry.at);
+        let mut reader = Reader { text, origin: of_file(None), at: 0 };
+        reader.fill(&mut keys.table, "", document.as_table(), None)?;
+        keys.next = text.len();
         Ok(keys)
     }
 
@@ -38,7 +39,12 @@ impl Keys {
     /// # Errors
     /// A table with a dot or a bracket inside a name.
     pub fn set(&mut self, key: &str, value: Value, origin: &str) -> Result<()> {
-        self.add(key, value, None, Source::Named(origin), None)
+        let origin = Origin::Named(origin.to_owned());
+        let mut reader = Reader { text: "", origin, at: self.next };
+        let (table, name) = self.table.holder(key);
+        reader.put(table, key, name, &Item::Value(value), None)?;
+        self.next = reader.at;
+        Ok(())
     }
 
     /// As [`Keys::set`] from text: a TOML value, or a bare word or number with
@@ -60,117 +66,96 @@ impl Keys {
         };
         self.set(key, value, origin)
     }
+}
 
-    fn walk(
+/// Makes tables and values of TOML.
+struct Reader<'a> {
+    /// The text of the file; empty for a flag or an argument.
+    text: &'a str,
+    /// The file, or the flag or argument.
+    origin: Origin,
+    /// The place of the latest value.
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Puts all items of `from` into `table`; their full names begin with `prefix`.
+    fn fill(
         &mut self,
+        table: &mut Table,
         prefix: &str,
-        table: &dyn TableLike,
-        source: Source<'_>,
-        comment: Option<&str>,
+        from: &dyn TableLike,
+        comment: Option<&'a str>,
     ) -> Result<()> {
-        for (name, item) in table.iter() {
+        for (name, item) in from.iter() {
             let key = format!("{prefix}{name}");
-            let at = || source.origin(item.span());
             if name.contains(['.', '[', ']']) || name.is_empty() {
                 let problem = "must not be empty or contain a dot or a bracket inside its quotes";
-                let origin = at();
+                let origin = self.origin(item);
                 let message = format!("{origin}: key '{key}': {problem}");
                 return Err(Error::value(origin, &key, message));
             }
-            if let Some(value) = item.as_value() {
-                self.add(&key, value.clone(), value.span(), source, comment)?;
-            } else if let Some(table) = item.as_table_like() {
-                self.add_table(key, table, at(), source, comment)?;
-            } else if let Some(tables) = item.as_array_of_tables() {
-                for (index, table) in tables.iter().enumerate() {
-                    let at = source.origin(table.span());
-                    self.add_table(format!("{key}[{index}]"), table, at, source, None)?;
-                }
-            }
+            self.put(table, &key, name, item, comment)?;
         }
         Ok(())
     }
 
-    fn add_table(
+    /// Puts an item, whose full name is `key`, into `table` as `name`. `comment` is that
+    /// behind the value in which it is.
+    fn put(
         &mut self,
-        key: String,
-        table: &dyn TableLike,
-        origin: Origin,
-        source: Source<'_>,
-        comment: Option<&str>,
-    ) -> Result<()> {
-        let inside = format!("{key}.");
-        self.tables.push((key, origin));
-        self.walk(&inside, table, source, comment)
-    }
-
-    fn add(
-        &mut self,
+        table: &mut Table,
         key: &str,
-        mut value: Value,
-        span: Option<std::ops::Range<usize>>,
-        source: Source<'_>,
-        outer: Option<&str>,
+        name: &str,
+        item: &Item,
+        comment: Option<&'a str>,
     ) -> Result<()> {
-        let origin = source.origin(span.clone());
-        let comment = source.comment(span.clone()).or(outer.map(str::to_owned));
-        if let Value::InlineTable(table) = &value {
-            return self.add_table(key.to_owned(), table, origin, source, comment.as_deref());
+        let comment = self.comment(item).or(comment);
+        if let Some(from) = item.as_table_like() {
+            let table = table.tables.entry(name.to_owned()).or_default();
+            table.origin.get_or_insert_with(|| self.origin(item));
+            return self.fill(table, &format!("{key}."), from, comment);
         }
-        self.forget_list(key);
-        let tables = value.as_array().map(|list| list.iter().map(Value::as_inline_table));
-        let tables: Option<Vec<_>> = tables.and_then(Iterator::collect);
-        if let Some(tables) = tables.filter(|tables| !tables.is_empty()) {
-            self.entries.retain(|entry| entry.key != key);
-            for (index, table) in tables.into_iter().enumerate() {
-                let own = source.comment(table.span()).or_else(|| comment.clone());
-                let key = format!("{key}[{index}]");
-                self.add_table(key, table, source.origin(table.span()), source, own.as_deref())?;
+        table.forget_list(name);
+        let list: Vec<&Item> = (0..).map_while(|index: usize| item.get(index)).collect();
+        if !list.is_empty() && list.iter().all(|item| item.is_table_like()) {
+            table.values.shift_remove(name);
+            for (index, item) in list.into_iter().enumerate() {
+                let (key, name) = (format!("{key}[{index}]"), format!("{name}[{index}]"));
+                self.put(table, &key, &name, item, comment)?;
             }
-            return Ok(());
+        } else if let Some(value) = item.as_value() {
+            self.at = value.span().map_or(self.at + 1, |span| span.start);
+            let (value, origin) = (self.value(value), self.origin(item));
+            let comment = comment.map(str::to_owned);
+            table.put(name.to_owned(), Entry { value, comment, origin, at: self.at });
         }
-        let mut at = 0;
-        if let (Source::File(text, _), Some(span)) = (source, span) {
-            at = span.start;
-            // Parsed separately, the value owns its text.
-            if let Ok(owned) = text[span].parse() {
-                value = owned;
-            }
-        }
-        value.decor_mut().clear();
-        self.put(Entry { key: key.to_owned(), value, comment, origin, at });
         Ok(())
     }
-}
 
-/// Where values come from.
-#[derive(Clone, Copy)]
-enum Source<'a> {
-    /// The text of a file, and its name.
-    File(&'a str, &'a str),
-    /// A flag or argument.
-    Named(&'a str),
-}
-
-impl Source<'_> {
-    fn origin(self, span: Option<std::ops::Range<usize>>) -> Origin {
-        match self {
-            Source::File(text, file) => Origin::File {
-                file: file.to_owned(),
-                line: Some(line_of(text, span.map_or(0, |span| span.start))),
-            },
-            Source::Named(origin) => Origin::Named(origin.to_owned()),
+    fn origin(&self, item: &Item) -> Origin {
+        let mut origin = self.origin.clone();
+        if let Origin::File { line, .. } = &mut origin {
+            *line = Some(line_of(self.text, item.span().map_or(0, |span| span.start)));
         }
+        origin
     }
 
     /// The comment behind a value, on its last line.
-    fn comment(self, span: Option<std::ops::Range<usize>>) -> Option<String> {
-        let (Source::File(text, _), Some(span)) = (self, span) else {
-            return None;
-        };
-        let rest = text[span.end..].lines().next().unwrap_or("").trim_start();
+    fn comment(&self, item: &Item) -> Option<&'a str> {
+        let rest = self.text.get(item.as_value()?.span()?.end..)?;
+        let rest = rest.lines().next().unwrap_or("").trim_start();
         let rest = rest.strip_prefix(',').unwrap_or(rest).trim();
-        rest.strip_prefix('#').map(|rest| rest.trim().to_owned())
+        rest.strip_prefix('#').map(str::trim)
+    }
+
+    /// The value alone, with its text.
+    fn value(&self, value: &Value) -> Value {
+        let text = value.span().and_then(|span| self.text.get(span));
+        let owned = text.and_then(|text| text.parse().ok());
+        let mut value = owned.unwrap_or_else(|| value.clone());
+        value.decor_mut().clear();
+        value
     }
 }
 

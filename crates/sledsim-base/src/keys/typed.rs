@@ -202,7 +202,7 @@ impl Keys {
         read: impl FnOnce(&Value) -> Option<T>,
     ) -> Result<Option<T>> {
         add_once(&mut self.known, key);
-        match self.entries.iter().find(|entry| entry.key == key) {
+        match self.table.value(key) {
             None => Ok(None),
             Some(entry) => match read(&entry.value) {
                 Some(value) => Ok(Some(value)),

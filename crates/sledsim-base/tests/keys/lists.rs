@@ -126,7 +126,8 @@ fn lists_of_inline_tables_are_read_and_share_the_trailing_comment() {
         ("zone[1].first", Some("[S] all"), "my.toml:3"),
         ("x.a", Some("x"), "my.toml:5"),
     ];
-    let expected = expected.map(|(key, source, origin)| (key, source, origin.to_owned()));
+    let expected =
+        expected.map(|(key, source, origin)| (key.to_owned(), source, origin.to_owned()));
     assert_eq!(seen, expected);
     let mut keys = keys;
     assert_eq!(keys.take_tables("zone").unwrap().len(), 2);

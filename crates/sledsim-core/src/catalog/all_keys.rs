@@ -28,15 +28,13 @@ impl AllKeys {
             // Of copies, which may differ in what the parent sets, the first has the
             // keys of the table.
             let Self { full, portable, has_file } = part;
-            let is_copy = |other: &&Self| other.full.prefix() == full.prefix();
+            let is_copy = |other: &&Self| other.full.name() == full.name();
             if parts[..index].iter().any(is_copy) {
                 continue;
             }
-            let place = full.prefix().strip_prefix(keys.prefix());
-            let place = place.unwrap_or_default().trim_end_matches('.');
-            values.full.put_table(place, full.clone());
+            values.full.put_table(full.name(), full.clone());
             if *has_file {
-                values.portable.put_table(place, portable.clone());
+                values.portable.put_table(full.name(), portable.clone());
             }
         }
         values

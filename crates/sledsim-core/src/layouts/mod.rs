@@ -276,9 +276,7 @@ impl ResolvedLayout {
 
     /// The trace that it was read from, if any.
     pub fn trace(&self) -> Option<&str> {
-        let mut entries = self.given.entries();
-        let (_, file, ..) = entries.find(|(key, ..)| *key == TRACE)?;
-        file.as_str()
+        self.given.get(TRACE)?.as_str()
     }
 
     /// Its name.

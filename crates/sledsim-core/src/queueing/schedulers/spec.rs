@@ -79,7 +79,7 @@ impl SchedulerSpec {
             Error::Key(format!("unknown scheduler '{name}'{near}"))
         })?;
         let given: Vec<String> = (keys.entries())
-            .filter(|(key, ..)| *key != "name")
+            .filter(|(key, ..)| key != "name")
             .map(|(key, value, ..)| match value.as_str() {
                 Some(text) => format!("{key}={text}"),
                 None => format!("{key}={}", value.to_string().trim()),
