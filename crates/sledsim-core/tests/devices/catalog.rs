@@ -41,7 +41,7 @@ fn every_value_of_every_preset_has_a_source() {
             assert_eq!(count, keys, "{name}");
         }
         for (key, _, source, _) in spec.entries() {
-            let described = ["title", "kind", "base"].contains(&key) || key.ends_with(".base");
+            let described = ["title", "kind", "base"].contains(&&*key) || key.ends_with(".base");
             assert!(described || source.is_some(), "{name}: {key} has no source");
         }
         assert!(spec.about().contains("Does not model"), "{name}");
