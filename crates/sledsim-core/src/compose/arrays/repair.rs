@@ -77,7 +77,7 @@ impl Repair {
 
 /// Reads `fail_child` and `fail_at_ms`: a number or a list each.
 fn read_failures(keys: &mut Keys, children: u32) -> Result<VecDeque<(Nanos, usize)>> {
-    let is_list = |keys: &Keys, key: &str| keys.get(key).is_some_and(|value| value.is_array());
+    let is_list = |keys: &Keys, key: &str| keys.get(key).is_some_and(toml_edit::Value::is_array);
     let allowed = 0..=u64::from(children) - 1;
     let children_to_fail: Vec<u64> = if is_list(keys, "fail_child") {
         keys.opt_u64s("fail_child", allowed)?.unwrap_or_default()

@@ -160,7 +160,7 @@ impl Faults {
 /// Reads the number of failed tips, or the list of them.
 fn read_failed(keys: &mut Keys, all: u32) -> Result<Failed> {
     const KEY: &str = "failed_tips";
-    if !keys.get(KEY).is_some_and(|value| value.is_array()) {
+    if !keys.get(KEY).is_some_and(toml_edit::Value::is_array) {
         return Ok(Failed::Drawn(keys.opt_u32(KEY, 0..=all)?.unwrap_or(0)));
     }
     let listed = read_tips(keys, KEY, all)?;
