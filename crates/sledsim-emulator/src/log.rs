@@ -168,11 +168,11 @@ impl LogState {
         let count = self.stats.requests();
         let us = |ns: f64| (count > 0).then_some(ns / 1e3);
         let shares = [5_000, 9_900, 9_990];
-        let percentiles = self.lateness.percentiles_ns(count, shares);
+        let percentiles = self.lateness.report(count).percentiles_ns(shares);
         let [p50, p99, p99_9] = percentiles.map(|ns| us(ns as f64));
         json!({
             "count": count,
-            "mean": us(self.lateness.mean_ns(count)),
+            "mean": us(self.lateness.report(count).mean_ns()),
             "p50": p50,
             "p99": p99,
             "p99_9": p99_9,

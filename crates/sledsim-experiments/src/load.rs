@@ -336,7 +336,11 @@ pub(crate) trait LoadSource: Source {
 
 impl LoadSource for Generator {
     fn facts(&self) -> LoadFacts {
-        LoadFacts::Generated(GeneratedFacts { keys: json!(self), preset: None })
+        LoadFacts::Generated(GeneratedFacts {
+            keys: json!(self.spec()),
+            shortened: Some(self.shortened()),
+            preset: None,
+        })
     }
 
     fn is_open(&self) -> bool {
@@ -346,7 +350,7 @@ impl LoadSource for Generator {
 
 impl LoadSource for Mix {
     fn facts(&self) -> LoadFacts {
-        LoadFacts::Generated(GeneratedFacts { keys: json!(self), preset: None })
+        LoadFacts::Generated(GeneratedFacts { keys: json!(self), shortened: None, preset: None })
     }
 
     fn is_open(&self) -> bool {
@@ -360,7 +364,7 @@ impl LoadSource for Mix {
 
 impl LoadSource for PostMark {
     fn facts(&self) -> LoadFacts {
-        LoadFacts::Generated(GeneratedFacts { keys: json!(self), preset: None })
+        LoadFacts::Generated(GeneratedFacts { keys: json!(self), shortened: None, preset: None })
     }
 
     fn is_open(&self) -> bool {

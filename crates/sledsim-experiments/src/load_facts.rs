@@ -17,9 +17,12 @@ pub enum LoadFacts {
 /// The facts of a generated load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GeneratedFacts {
-    /// Its keys, and its counts.
+    /// Its keys; of a mix with the counts of its parts.
     #[serde(flatten)]
     pub keys: Value,
+    /// How many requests were shortened; of a generator alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortened: Option<u64>,
     /// The name of its preset or file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
@@ -44,11 +47,8 @@ impl LoadFacts {
 
     /// Adds the counts of the same load with another seed.
     pub(crate) fn add_seed(&mut self, other: &Self) {
-        if let (Self::Generated(load), Self::Generated(other)) = (self, other)
-            && let (Some(sum), Some(more)) =
-                (load.keys["shortened"].as_u64(), other.keys["shortened"].as_u64())
-        {
-            load.keys["shortened"] = json!(sum + more);
+        if let (Self::Generated(load), Self::Generated(other)) = (self, other) {
+            load.shortened = load.shortened.zip(other.shortened).map(|(sum, more)| sum + more);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Crash tests. The interpreter is released while one runs.
 
-use crate::boundary::detached;
+use crate::boundary::{detached, json_text};
 use crate::check::Check;
 use crate::device::Device;
 use crate::error::to_python;
@@ -72,7 +72,7 @@ pub(crate) fn crash_test(
         })
     });
     match result {
-        Ok(report) => Ok(crash::document(device, &scheduler, &plan, &report).to_string()),
+        Ok(report) => Ok(json_text(&crash::document(device, &scheduler, &plan, &report))),
         Err(error) => Err(check.exception(error)),
     }
 }

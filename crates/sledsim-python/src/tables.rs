@@ -1,6 +1,6 @@
 //! Tables on a sled: Arrow in, Arrow out.
 
-use crate::boundary::detached;
+use crate::boundary::{detached, json_text};
 use crate::device::Device;
 use crate::error::{SledsimError, to_python};
 #[cfg(target_os = "linux")]
@@ -156,8 +156,8 @@ impl Table {
 
     /// Facts about the table, as JSON.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
-        let facts = self.look(py, SledTable::to_json).map_err(to_python)?;
-        Ok(facts.to_string())
+        let facts = self.look(py, SledTable::facts).map_err(to_python)?;
+        Ok(json_text(&facts))
     }
 
     fn place(&self, py: Python<'_>, record: u64, column: String) -> PyResult<(u64, u64)> {

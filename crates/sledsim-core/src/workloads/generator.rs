@@ -257,6 +257,11 @@ impl Serialize for Generator {
 }
 
 impl Generator {
+    /// Its keys, with their values in effect.
+    pub fn spec(&self) -> &GeneratorSpec {
+        &self.spec
+    }
+
     /// How many requests were shortened because they were longer than the region or
     /// the rest of an extent.
     pub fn shortened(&self) -> u64 {

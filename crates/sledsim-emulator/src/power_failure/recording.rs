@@ -251,7 +251,7 @@ const LISTED: usize = 1000;
 
 /// What became of a cut, as JSON. Times are those of the timeline.
 pub(super) fn document(outcome: &Outcome, zero: Nanos) -> Value {
-    let mut document = outcome.ledger.to_json(LISTED);
+    let mut document = json!(outcome.ledger.document(LISTED));
     document["at_ns"] = json!(outcome.at.0);
     document["powered_since_ns"] = json!(zero.0);
     document["startup_ns"] = json!(outcome.startup.0);

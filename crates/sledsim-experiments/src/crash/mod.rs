@@ -18,17 +18,18 @@
 //! [`sledsim_core::catalog::Device::build_keeping`] puts one around every leaf
 //! of a device.
 
+mod document;
 mod driver;
 mod oracle;
 mod report;
 
+pub use document::CrashDocument;
 pub use driver::test_model;
 pub use report::{
     Block, Happened, PromisedBy, Report, UnderWay, Version, Violation, ViolationKind,
 };
 
 use crate::load::Load;
-use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_core::catalog::Device;
@@ -132,21 +133,23 @@ pub fn test(
     test_model(&build, promise, load, plan, check)
 }
 
-/// Device, plan and report of a crash test, as JSON.
-pub fn document(device: &Device, scheduler: &SchedulerSpec, plan: &Plan, report: &Report) -> Value {
-    let mut document = json!({
-        "sledsim": env!("CARGO_PKG_VERSION"),
-        "device": device.name(),
-        "scheduler": scheduler.label(),
-        "promise": plan.promise.unwrap_or_else(|| device.promise()).name(),
-        "device_promise": device.promise().name(),
-        "fua": plan.fua,
-        "flush": plan.flush,
-        "in_recovery_share": plan.in_recovery,
-        "passed": report.passed(),
-    });
-    if let (Some(all), Value::Object(more)) = (document.as_object_mut(), report.document()) {
-        all.extend(more);
+/// Device, plan and report of a crash test as one document.
+pub fn document(
+    device: &Device,
+    scheduler: &SchedulerSpec,
+    plan: &Plan,
+    report: &Report,
+) -> CrashDocument {
+    CrashDocument {
+        sledsim: env!("CARGO_PKG_VERSION"),
+        device: device.name().to_owned(),
+        scheduler: scheduler.label().to_owned(),
+        promise: plan.promise.unwrap_or_else(|| device.promise()).name(),
+        device_promise: device.promise().name(),
+        fua: plan.fua,
+        flush: plan.flush,
+        in_recovery_share: plan.in_recovery,
+        passed: report.passed(),
+        report: report.into(),
     }
-    document
 }

@@ -1,6 +1,5 @@
 //! The report of a crash test.
 
-use serde_json::{Value, json};
 use sledsim_base::units::Nanos;
 use std::fmt;
 
@@ -149,88 +148,6 @@ impl Report {
     /// Whether there was no violation.
     pub fn passed(&self) -> bool {
         self.violations == 0
-    }
-
-    /// The time that a share `p` of the recoveries does not exceed.
-    fn recovery_ms(&self, p: f64) -> Option<f64> {
-        let rank = (p * self.recoveries.len() as f64).ceil() as usize;
-        Some(self.recoveries.get(rank.max(1) - 1)?.ms())
-    }
-
-    /// All of it as JSON, with units in the names.
-    pub fn document(&self) -> Value {
-        let recoveries = self.recoveries.len() as f64;
-        let sum: f64 = self.recoveries.iter().map(|time| time.ms()).sum();
-        json!({
-            "seed": self.seed,
-            "points": self.points,
-            "in_recovery": self.in_recovery,
-            "rounds": self.rounds,
-            "requests": self.requests,
-            "reads": self.reads,
-            "writes": self.writes,
-            "blocks_checked": self.blocks_checked,
-            "read_blocks_checked": self.read_blocks_checked,
-            "under_way": {
-                "writes": self.under_way.writes(),
-                "lost": self.under_way.lost,
-                "torn": self.under_way.torn,
-                "kept": self.under_way.kept,
-            },
-            "recovery_ms": {
-                "mean": (recoveries > 0.0).then(|| sum / recoveries),
-                "p50": self.recovery_ms(0.5),
-                "p90": self.recovery_ms(0.9),
-                "p99": self.recovery_ms(0.99),
-                "max": self.recovery_ms(1.0),
-            },
-            "violations": self.violations,
-            "shown": self.shown.iter().map(Violation::document).collect::<Vec<_>>(),
-        })
-    }
-}
-
-impl Violation {
-    fn document(&self) -> Value {
-        let (what, request, block) = match &self.wrong {
-            ViolationKind::Found(block) => ("found", None, Some(block)),
-            ViolationKind::Returned(id, block) => ("returned", Some(id), Some(block)),
-            ViolationKind::Unanswered(id) => ("unanswered", Some(id), None),
-        };
-        json!({
-            "what": what,
-            "seed": self.seed,
-            "round": self.round,
-            "point": self.point,
-            "failed_ms": self.failed_at.map(Nanos::ms),
-            "at_ms": self.at.ms(),
-            "request": request,
-            "block": block.map(Block::document),
-            "text": self.to_string(),
-        })
-    }
-}
-
-impl Block {
-    fn document(&self) -> Value {
-        let version = |version: &Version| {
-            let at = version.happened;
-            json!({
-                "token": version.token,
-                "request": version.request,
-                "begun_ms": at.map(|at| at.begun.ms()),
-                "acknowledged_ms": at.and_then(|at| at.acknowledged).map(Nanos::ms),
-                "promised_ms": at.and_then(|at| at.promised).map(|(at, _)| at.ms()),
-                "promised_by": at.and_then(|at| at.promised).map(|(_, by)| by.name()),
-            })
-        };
-        json!({
-            "lbn": self.lbn,
-            "found": self.found,
-            "origin": self.origin.map(|(id, block)| json!({ "request": id, "block": block })),
-            "allowed": self.allowed,
-            "history": self.history.iter().map(version).collect::<Vec<_>>(),
-        })
     }
 }
 

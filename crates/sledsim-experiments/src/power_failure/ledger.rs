@@ -9,7 +9,7 @@
 
 use super::history::{Epoch, Recorded};
 use super::image::{Content, ContentRun, Image};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::contents::Promise;
@@ -122,32 +122,65 @@ impl Ledger {
         self.lost.iter().filter(broken).count() as u64
     }
 
-    /// All of it as JSON, with at most `most` lost writes.
-    pub fn to_json(&self, most: usize) -> Value {
-        let lost = self.lost.iter().take(most).map(|lost| {
-            json!({
-                "id": lost.write.id,
-                "lbn": lost.write.lbn,
-                "blocks": lost.write.blocks,
-                "arrival_ns": lost.write.arrival.0,
-                "completion_ns": lost.write.completion.map(|at| at.0),
-                "fua": lost.write.fua,
-                "promised": lost.promised,
-                "old_blocks": lost.old_blocks,
-                "torn_blocks": lost.torn_blocks,
-            })
-        });
-        json!({
-            "writes": self.writes,
-            "acknowledged": self.acknowledged,
-            "acknowledged_unflushed": self.unflushed,
-            "lost": self.lost.len(),
-            "promised_lost": self.promised_lost(),
-            "promised_torn": self.lost.iter().filter(|one| one.promised && one.torn_blocks > 0).count(),
-            "torn": self.torn,
-            "unreadable": self.unreadable,
-            "silent": self.torn - self.unreadable,
-            "lost_writes": lost.collect::<Vec<_>>(),
-        })
+    /// All of it, with at most `most` lost writes.
+    pub fn document(&self, most: usize) -> LedgerDocument {
+        let torn = |lost: &&LostWrite| lost.promised && lost.torn_blocks > 0;
+        LedgerDocument {
+            writes: self.writes,
+            acknowledged: self.acknowledged,
+            acknowledged_unflushed: self.unflushed,
+            lost: self.lost.len(),
+            promised_lost: self.promised_lost(),
+            promised_torn: self.lost.iter().filter(torn).count(),
+            torn: self.torn,
+            unreadable: self.unreadable,
+            silent: self.torn - self.unreadable,
+            lost_writes: self.lost.iter().take(most).map(Into::into).collect(),
+        }
+    }
+}
+
+/// A [`Ledger`] as a document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LedgerDocument {
+    writes: u64,
+    acknowledged: u64,
+    acknowledged_unflushed: u64,
+    lost: usize,
+    promised_lost: u64,
+    promised_torn: usize,
+    torn: u64,
+    unreadable: u64,
+    /// Torn blocks that can be read.
+    silent: u64,
+    lost_writes: Vec<LostWriteFacts>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct LostWriteFacts {
+    id: u64,
+    lbn: u64,
+    blocks: u32,
+    arrival_ns: Nanos,
+    completion_ns: Option<Nanos>,
+    fua: bool,
+    promised: bool,
+    old_blocks: u32,
+    torn_blocks: u32,
+}
+
+impl From<&LostWrite> for LostWriteFacts {
+    fn from(lost: &LostWrite) -> Self {
+        Self {
+            id: lost.write.id,
+            lbn: lost.write.lbn,
+            blocks: lost.write.blocks,
+            arrival_ns: lost.write.arrival,
+            completion_ns: lost.write.completion,
+            fua: lost.write.fua,
+            promised: lost.promised,
+            old_blocks: lost.old_blocks,
+            torn_blocks: lost.torn_blocks,
+        }
     }
 }

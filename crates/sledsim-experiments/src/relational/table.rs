@@ -1,13 +1,13 @@
 //! A table on a device: load, scan, read, append, update.
 
-use super::layouts::{PageSettings, TableLayout, layout};
+use super::layouts::{PageFacts, PageSettings, TableLayout, layout};
 use super::medium::{Cost, Medium};
 use super::schema::{Column, columns, names};
 use super::strings::Dictionary;
 use crate::damaged_parquet::ParquetFile;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::Schema;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::{Extent, Op};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
@@ -18,6 +18,26 @@ use std::path::Path;
 const BATCH_RECORDS: u64 = 1 << 20;
 /// Records of a Parquet file decoded at a time.
 const PARQUET_RECORDS: usize = 1 << 16;
+
+/// What is known of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TableFacts {
+    /// The name of its layout.
+    pub layout: &'static str,
+    /// Its records.
+    pub records: u64,
+    /// Records for which there is room.
+    pub capacity_records: u64,
+    /// Blocks that it takes.
+    pub blocks: u64,
+    /// The first of them.
+    pub first_lbn: Option<u64>,
+    /// The last of them.
+    pub last_lbn: Option<u64>,
+    /// Parameters of the layout.
+    #[serde(flatten)]
+    pub pages: PageFacts,
+}
 
 /// A table on a device.
 pub struct SledTable {
@@ -174,24 +194,20 @@ impl SledTable {
         Ok(ranges)
     }
 
-    /// Parameters of the layout by name, and the blocks that the table takes.
-    pub fn to_json(&self) -> Result<Value> {
+    /// Parameters of the layout, and the blocks that the table takes.
+    pub fn facts(&self) -> Result<TableFacts> {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         let ranges = self.lbns(&all)?;
         let blocks: u64 = ranges.iter().map(|(first, last)| last - first + 1).sum();
-        let mut facts = json!({
-            "layout": self.settings.kind.name(),
-            "records": self.records,
-            "capacity_records": self.layout.capacity(),
-            "blocks": blocks,
-            "first_lbn": ranges.first().map(|range| range.0),
-            "last_lbn": ranges.last().map(|range| range.1),
-        });
-        let more = self.layout.to_json(&self.columns, self.records);
-        if let (Value::Object(facts), Value::Object(more)) = (&mut facts, more) {
-            facts.extend(more);
-        }
-        Ok(facts)
+        Ok(TableFacts {
+            layout: self.settings.kind.name(),
+            records: self.records,
+            capacity_records: self.layout.capacity(),
+            blocks,
+            first_lbn: ranges.first().map(|range| range.0),
+            last_lbn: ranges.last().map(|range| range.1),
+            pages: self.layout.facts(&self.columns, self.records),
+        })
     }
 
     /// Reads `columns` of `count` records from `first` on, in lock-step.

@@ -12,6 +12,7 @@
 //! - `strata`: intervals of means over independent parts.
 //! - `demand`: detects overload.
 //! - `report`: the facts of a run beside its rows.
+//! - `numbers`: numbers of results.
 //! - `summary`: the summary, and its schema.
 //! - `batch`: rows as Arrow record batches.
 //! - `series`: time series.
@@ -24,6 +25,7 @@ mod demand;
 mod figures;
 mod gathered;
 mod interval;
+mod numbers;
 mod report;
 mod rows_file;
 mod series;
@@ -38,18 +40,18 @@ pub(crate) use batch::described;
 pub use batch::{RowBuffer, recording_schema, row_schema};
 pub(crate) use bytes::{from_bytes, to_bytes};
 pub use demand::Demand;
-pub use figures::{RunFigures, SeedRun};
 pub use gathered::Gathered;
 pub use interval::{Caution, Interval, Pieces};
-pub use report::{Precision, RunReport, WarmUpCut};
+pub(crate) use numbers::{finite, seconds};
+pub use report::{Precision, RunFigures, RunReport, SeedRun, WarmUpCut};
 pub use rows_file::RowsFile;
 pub(crate) use rows_file::file_properties;
 pub use series::{Series, Window, series_batch};
 pub use strata::interval_of_parts;
 pub use streaming::Stats;
 pub(crate) use student::student_t;
+pub(crate) use summary::utilisation;
 pub use summary::{Summary, TimesMs, summary_schema};
-pub(crate) use summary::{finite, seconds, utilisation};
 pub(crate) use table_file::innermost_message;
 pub use table_file::{TableFile, TableFormat};
 pub use warm_up::WarmUp;

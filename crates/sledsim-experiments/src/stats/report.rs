@@ -1,7 +1,6 @@
 //! The facts of a run beside its rows.
 
 use super::demand::Demand;
-use super::figures::{RunFigures, SeedRun};
 use super::interval::Interval;
 use super::streaming::KINDS;
 use serde::{Deserialize, Serialize};
@@ -65,4 +64,39 @@ pub struct Precision {
     pub reached: Option<f64>,
     /// Why the target was missed, if it was.
     pub missed: Option<String>,
+}
+
+/// The figures of one of several runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunFigures {
+    /// Requests counted.
+    pub requests: u64,
+    /// Those of them with a service time.
+    pub served: u64,
+    /// From the first arrival to the last completion.
+    pub duration: Nanos,
+    /// From the first arrival to the end of the simulation.
+    pub active: Nanos,
+    /// The last instant simulated.
+    pub simulated: Nanos,
+    /// Means of the [response, service and queue](RunReport::intervals) times
+    /// in nanoseconds; not numbers without requests.
+    pub means_ns: [f64; KINDS.len()],
+    /// Its own intervals of these means.
+    pub intervals: [Option<Interval>; KINDS.len()],
+    /// The longest time in the queue, with arrival and id of the request.
+    pub longest_wait: Option<(Nanos, Nanos, u64)>,
+    /// Whether the load outran the device.
+    pub saturated: bool,
+    /// Whether more arrived than the device can serve.
+    pub overloaded: bool,
+}
+
+/// One of several runs that differ in their seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeedRun {
+    /// Its seed.
+    pub seed: u64,
+    /// Its figures.
+    pub figures: RunFigures,
 }

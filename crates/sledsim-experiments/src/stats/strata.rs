@@ -15,8 +15,8 @@
 //!
 //! The degrees of freedom are those of Satterthwaite, *Biometrics Bulletin* 2, 1946.
 
-use super::figures::RunFigures;
 use super::interval::{Caution, FEWEST_BATCHES, FEWEST_REQUESTS, Interval, LEVEL};
+use super::report::RunFigures;
 use super::student::student_t;
 
 /// The interval is not reliable if parts with correlated batches have more than this

@@ -279,9 +279,11 @@ impl Stats {
             None => {
                 let count =
                     op.map_or_else(|| self.requests(), |op| self.by_op[op as usize].requests);
-                Ok(self.response_of(op).cdf_ms(count))
+                Ok(self.response_of(op).report(count).cdf_ms())
             }
-            Some(other) if op.is_none() => Ok(self.times[other].cdf_ms(self.count_of(time))),
+            Some(other) if op.is_none() => {
+                Ok(self.times[other].report(self.count_of(time)).cdf_ms())
+            }
             Some(_) => {
                 Err(Error::Key(format!("{time}: is not kept by operation; only {} is", TIMES[0])))
             }

@@ -131,8 +131,9 @@ impl Arrivals {
     /// The `arrivals` of the document.
     pub fn summary(&self) -> ArrivalSummary {
         let gaps = self.count.saturating_sub(1);
-        let mean = self.gaps.mean_ns(gaps);
-        let variation = self.gaps.variance_ns2(gaps) / (mean * mean);
+        let report = self.gaps.report(gaps);
+        let mean = report.mean_ns();
+        let variation = report.variance_ns2() / (mean * mean);
         let windows = self.windows.iter().zip(LENGTHS);
         ArrivalSummary {
             mean_rate_per_s: self.mean_rate(),

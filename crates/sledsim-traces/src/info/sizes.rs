@@ -128,7 +128,7 @@ fn distribution(sizes: &Distribution, requests: u64, bytes: u128) -> Option<Size
         let width = bytes.max(1).ilog2().saturating_sub(10);
         bytes >> width << width
     };
-    let percentiles = sizes.percentiles_ns(requests, [1_000, 5_000, 9_000, 9_900]);
+    let percentiles = sizes.report(requests).percentiles_ns([1_000, 5_000, 9_000, 9_900]);
     let [p10_bytes, p50_bytes, p90_bytes, p99_bytes] = percentiles.map(low);
     Some(SizeSummary {
         requests,

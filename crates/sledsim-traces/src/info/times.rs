@@ -22,9 +22,9 @@ pub struct TimesMs {
 impl TimesMs {
     /// Of `count` times, of which `times` has those above zero.
     pub fn new(times: &Distribution, count: u64) -> Self {
-        let percentiles = times.percentiles_ns(count, [5_000, 9_000, 9_900]);
+        let percentiles = times.report(count).percentiles_ns([5_000, 9_000, 9_900]);
         let [p50, p90, p99] = percentiles.map(|ns| Nanos(ns).ms());
-        let (mean, max) = (times.mean_ns(count) * 1e-6, Nanos(times.max_ns()).ms());
+        let (mean, max) = (times.report(count).mean_ns() * 1e-6, Nanos(times.max_ns()).ms());
         Self { mean, p50, p90, p99, max }
     }
 }

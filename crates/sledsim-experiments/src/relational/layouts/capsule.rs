@@ -15,10 +15,12 @@
 //! track boundaries. Those of one cylinder are kept: blocks of one class in it
 //! are of one class in every other, wherever their rows turn around.
 
-use super::{Emit, PageSettings, TableLayout, ValueRun, extent, per_page, room};
+use super::{
+    ByColumn, CapsuleFacts, Emit, PageFacts, PageSettings, TableLayout, ValueRun, extent, per_page,
+    room,
+};
 use crate::relational::PAGE_BYTES;
 use crate::relational::schema::Column;
-use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Extent;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
@@ -284,10 +286,9 @@ impl TableLayout for Capsule {
         self.batch(columns, &(record..record + 1), emit)
     }
 
-    fn to_json(&self, columns: &[Column], records: u64) -> Value {
-        let pages: Map<String, Value> = (columns.iter().zip(&self.attributes))
-            .map(|(column, attribute)| (column.name().to_owned(), attribute.pages.into()))
-            .collect();
+    fn facts(&self, columns: &[Column], records: u64) -> PageFacts {
+        let pages = columns.iter().zip(&self.attributes);
+        let pages = pages.map(|(column, attribute)| (column.name().to_owned(), attribute.pages));
         let capsules = records.div_ceil(self.records);
         let groups = capsules.div_ceil(self.classes.track);
         // Tracks that were passed over.
@@ -295,15 +296,18 @@ impl TableLayout for Capsule {
             0 => 0,
             _ => self.first_track(groups - 1) - (groups - 1) * self.pages,
         };
-        json!({
-            "records_per_capsule": self.records,
-            "capsules": capsules,
-            "capsule_blocks": self.pages,
-            "pages": pages,
-            "page_blocks": 1,
-            "page_header_bytes": self.header,
-            "split": self.split,
-            "wasted_blocks": passed * self.classes.track,
-        })
+        PageFacts {
+            records_per_page: None,
+            capsules: Some(CapsuleFacts {
+                records_per_capsule: self.records,
+                capsules,
+                capsule_blocks: self.pages,
+            }),
+            pages: ByColumn::Each(pages.collect()),
+            page_blocks: 1,
+            page_header_bytes: self.header,
+            split: Some(self.split),
+            wasted_blocks: passed * self.classes.track,
+        }
     }
 }

@@ -14,7 +14,7 @@ mod vertical;
 
 use super::PAGE_BYTES;
 use super::schema::Column;
-use serde_json::Value;
+use serde::{Serialize, Serializer};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Extent;
 use sledsim_core::devices::mems::parallel::Parallel;
@@ -124,8 +124,59 @@ pub trait TableLayout: Send {
     /// The requests for `columns` of one record.
     fn point(&self, columns: &[usize], record: u64, emit: &mut Emit<'_>) -> Result<()>;
 
-    /// Its parameters by name, for a table of `records` records.
-    fn to_json(&self, columns: &[Column], records: u64) -> Value;
+    /// Its parameters, for a table of `records` records.
+    fn facts(&self, columns: &[Column], records: u64) -> PageFacts;
+}
+
+/// The parameters of a layout of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PageFacts {
+    /// Records in a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records_per_page: Option<ByColumn>,
+    /// Of capsules.
+    #[serde(flatten)]
+    pub capsules: Option<CapsuleFacts>,
+    /// Pages of the table, or of a capsule.
+    pub pages: ByColumn,
+    /// Blocks in a page.
+    pub page_blocks: u64,
+    /// Bytes at the head of a page.
+    pub page_header_bytes: u64,
+    /// Whether a capsule may go on in the next cylinder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<bool>,
+    /// Blocks that were passed over.
+    pub wasted_blocks: u64,
+}
+
+/// The capsules of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CapsuleFacts {
+    /// Records in a capsule.
+    pub records_per_capsule: u64,
+    /// Capsules of the table.
+    pub capsules: u64,
+    /// Blocks in a capsule.
+    pub capsule_blocks: u64,
+}
+
+/// A count of all columns together, or of each by its name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ByColumn {
+    /// Of all.
+    All(u64),
+    /// Of each.
+    #[serde(serialize_with = "as_map")]
+    Each(Vec<(String, u64)>),
+}
+
+fn as_map<S: Serializer>(
+    pairs: &[(String, u64)],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, count)| (name, count)))
 }
 
 /// Lays a table of `columns` out on a sled.

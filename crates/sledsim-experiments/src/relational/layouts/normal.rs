@@ -3,9 +3,10 @@
 //!
 //! Every access to a record transfers its whole page.
 
-use super::{Emit, PageSettings, TableLayout, ValueRun, by_track, extent, room};
+use super::{
+    ByColumn, Emit, PageFacts, PageSettings, TableLayout, ValueRun, by_track, extent, room,
+};
 use crate::relational::schema::Column;
-use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::devices::mems::parallel::Parallel;
@@ -104,13 +105,15 @@ impl TableLayout for Normal {
         emit(&[extent(self.page(record))])
     }
 
-    fn to_json(&self, _: &[Column], records: u64) -> Value {
-        json!({
-            "records_per_page": self.per_page,
-            "pages": records.div_ceil(self.per_page),
-            "page_blocks": PAGE_BLOCKS,
-            "page_header_bytes": self.header,
-            "wasted_blocks": 0,
-        })
+    fn facts(&self, _: &[Column], records: u64) -> PageFacts {
+        PageFacts {
+            records_per_page: Some(ByColumn::All(self.per_page)),
+            capsules: None,
+            pages: ByColumn::All(records.div_ceil(self.per_page)),
+            page_blocks: PAGE_BLOCKS,
+            page_header_bytes: self.header,
+            split: None,
+            wasted_blocks: 0,
+        }
     }
 }

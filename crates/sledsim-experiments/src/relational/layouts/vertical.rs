@@ -5,10 +5,12 @@
 //! proportion to the pages they need, so that all columns can grow until the
 //! device is full.
 
-use super::{Emit, PageSettings, TableLayout, ValueRun, by_track, extent, per_page, room};
+use super::{
+    ByColumn, Emit, PageFacts, PageSettings, TableLayout, ValueRun, by_track, extent, per_page,
+    room,
+};
 use crate::relational::PAGE_BYTES;
 use crate::relational::schema::Column;
-use serde_json::{Map, Value, json};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::BLOCK_BYTES;
 use sledsim_core::devices::mems::parallel::Parallel;
@@ -122,18 +124,20 @@ impl TableLayout for Vertical {
         Ok(())
     }
 
-    fn to_json(&self, columns: &[Column], records: u64) -> Value {
-        let by_column = |fact: &dyn Fn(&ColumnTracks) -> u64| -> Map<String, Value> {
-            (columns.iter().zip(&self.columns))
-                .map(|(column, own)| (column.name().to_owned(), fact(own).into()))
-                .collect()
+    fn facts(&self, columns: &[Column], records: u64) -> PageFacts {
+        let by_column = |fact: &dyn Fn(&ColumnTracks) -> u64| {
+            let columns = columns.iter().zip(&self.columns);
+            let facts = columns.map(|(column, own)| (column.name().to_owned(), fact(own)));
+            ByColumn::Each(facts.collect())
         };
-        json!({
-            "records_per_page": by_column(&|own| own.per_page),
-            "pages": by_column(&|own| records.div_ceil(own.per_page)),
-            "page_blocks": 1,
-            "page_header_bytes": self.header,
-            "wasted_blocks": 0,
-        })
+        PageFacts {
+            records_per_page: Some(by_column(&|own| own.per_page)),
+            capsules: None,
+            pages: by_column(&|own| records.div_ceil(own.per_page)),
+            page_blocks: 1,
+            page_header_bytes: self.header,
+            split: None,
+            wasted_blocks: 0,
+        }
     }
 }

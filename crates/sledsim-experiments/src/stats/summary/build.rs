@@ -5,9 +5,10 @@ use super::{
     OverloadedSummary, PrecisionSummary, SaturatedSummary, SeedSummary, Summary, TimesMs,
     WarmUpSummary,
 };
-use crate::stats::figures::{RunFigures, SeedRun, spans_of_all};
+use crate::stats::figures::spans_of_all;
 use crate::stats::interval::{Caution, Interval, LEVEL};
-use crate::stats::report::RunReport;
+use crate::stats::numbers::{finite, seconds};
+use crate::stats::report::{RunFigures, RunReport, SeedRun};
 use crate::stats::streaming::Stats;
 use serde::Serializer;
 use sledsim_base::distribution::Distribution;
@@ -112,11 +113,11 @@ impl TimesMs {
         if count == 0 {
             return Self::default();
         }
-        let mean_ns = distribution.mean_ns(count);
-        let variance_ns2 = distribution.variance_ns2(count);
+        let report = distribution.report(count);
+        let (mean_ns, variance_ns2) = (report.mean_ns(), report.variance_ns2());
         let shares = [5_000, 9_000, 9_900, 9_990, 9_999];
         let [p50, p90, p99, p99_9, p99_99] =
-            distribution.percentiles_ns(count, shares).map(|ns| Some(ns as f64 / 1e6));
+            report.percentiles_ns(shares).map(|ns| Some(ns as f64 / 1e6));
         Self {
             mean: Some(mean_ns / 1e6),
             sd: Some(variance_ns2.sqrt() / 1e6),
@@ -246,16 +247,6 @@ fn busiest(mechanisms: &[MechanismSummary]) -> Option<&MechanismSummary> {
 /// The largest utilisation of a mechanism; `None` without any, or without time.
 pub(crate) fn utilisation(run: &RunReport, active: Nanos) -> Option<f64> {
     busiest(&mechanisms(run, active))?.utilisation
-}
-
-/// In seconds, as the nearest `f64` (a product with 1e-9 is one off at times).
-pub(crate) fn seconds(time: Nanos) -> f64 {
-    time.0 as f64 / 1e9
-}
-
-/// The value if it is a number: divisions by zero give none.
-pub(crate) fn finite(value: f64) -> Option<f64> {
-    value.is_finite().then_some(value)
 }
 
 /// Writes pairs as an object, in their order.

@@ -10,7 +10,7 @@
 mod build;
 mod schema;
 
-pub(crate) use build::{finite, seconds, utilisation};
+pub(crate) use build::utilisation;
 pub use schema::summary_schema;
 
 use schema::{counts, nullable, signed};

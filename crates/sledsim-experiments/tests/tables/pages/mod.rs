@@ -9,6 +9,7 @@ mod values;
 use crate::common::device;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch};
 use arrow_schema::DataType;
+use serde_json::json;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::parallel::Parallel;
@@ -97,7 +98,7 @@ fn check_places(data: &RecordBatch, device: &Device, settings: PageSettings) {
     let table = table(data, device, settings);
     let parallel = parallel(device);
     let in_cylinder = parallel.geometry.tracks as usize;
-    let pages = table.to_json().expect("facts")["capsule_blocks"].as_u64();
+    let pages = json!(table.facts().expect("facts"))["capsule_blocks"].as_u64();
     let most = pages.unwrap_or(0) as usize / in_cylinder + 2;
     let header = settings.page_header_bytes.map(u64::from);
     let mut taken = Vec::new();

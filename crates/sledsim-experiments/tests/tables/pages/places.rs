@@ -3,6 +3,7 @@
 use super::{KINDS, check_places, of_widths, parallel, settings, small, table, whole};
 use crate::common::device;
 use proptest::prelude::*;
+use serde_json::json;
 use sledsim_base::units::Nanos;
 use sledsim_experiments::relational::{PageSettings, TableLayoutKind};
 
@@ -17,7 +18,7 @@ fn figure_6_has_its_attributes_where_the_report_says() {
     // The caption: a1 spans LBNs 0 to 269, a2 270 to 539 and 540 to 809.
     assert_eq!(one.lbns(&[0]).expect("ranges"), [(0, 269)]);
     assert_eq!(one.lbns(&[1]).expect("ranges"), [(270, 809)]);
-    let facts = one.to_json().expect("facts");
+    let facts = json!(one.facts().expect("facts"));
     assert_eq!(facts["records_per_capsule"], 64);
     assert_eq!(facts["capsule_blocks"], 3);
     let two = table(&data, &device, bare);
@@ -41,7 +42,7 @@ fn the_reports_table_has_its_pages() {
     // Section 5.2.6: 115 records a page of 8 KB; capsules of 9 pages and 60 records.
     let data = of_widths(&[8, 32, 15, 16], 6000, 3);
     let device = device("cmu2003", &[]);
-    let facts = |kind| table(&data, &device, settings(kind)).to_json().expect("facts");
+    let facts = |kind| json!(table(&data, &device, settings(kind)).facts().expect("facts"));
     assert_eq!(facts(TableLayoutKind::Normal)["records_per_page"], 115);
     assert_eq!(facts(TableLayoutKind::Normal)["blocks"], 6000_u64.div_ceil(115) * 16);
     let capsule = facts(TableLayoutKind::Capsule);
@@ -93,7 +94,7 @@ fn whole_capsules_leave_tracks_empty_and_split_ones_do_not() {
     for (split, wasted) in [(true, 0), (false, 2 * 2 * 270)] {
         let settings = PageSettings { split, ..settings(TableLayoutKind::Capsule) };
         check_places(&data, &device, settings);
-        let facts = table(&data, &device, settings).to_json().expect("facts");
+        let facts = json!(table(&data, &device, settings).facts().expect("facts"));
         assert_eq!(facts["wasted_blocks"], wasted);
         let tracks = 5 * 4 + wasted / 270;
         assert_eq!(facts["last_lbn"], tracks * 270 - 1);
@@ -116,7 +117,7 @@ fn a_full_device_still_has_bytes_for_each_value() {
     for kind in KINDS {
         let device = small(4);
         let few = of_widths(&[150, 40, 90], 10, 1);
-        let facts = table(&few, &device, settings(kind)).to_json().expect("facts");
+        let facts = json!(table(&few, &device, settings(kind)).facts().expect("facts"));
         let room = facts["capacity_records"].as_u64().expect("a number") as usize;
         let full = of_widths(&[150, 40, 90], room, 1);
         check_places(&full, &device, settings(kind));

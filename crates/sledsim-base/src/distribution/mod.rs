@@ -1,4 +1,8 @@
-//! The distribution of one kind of time: sums, moments, histogram, percentiles.
+//! The distribution of one kind of time: sums and histogram, and what they come to.
+
+mod report;
+
+pub use report::Report;
 
 use crate::cells::Cells;
 use serde::{Deserialize, Serialize};
@@ -12,8 +16,8 @@ const LOW: u64 = u32::MAX as u64;
 
 /// Exact sums, maximum and histogram of one kind of time in nanoseconds.
 ///
-/// The caller counts the values (once for many distributions) and passes that
-/// `count` in. Zeros are not recorded: their number is `count` minus the number
+/// The caller counts the values (once for many distributions), and passes that
+/// `count` in for a [`Report`]. Zeros are not recorded: their number is `count` minus the number
 /// of values in the histogram.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
@@ -126,25 +130,9 @@ impl Distribution {
         self.sum
     }
 
-    /// Mean of `count` values, not a number if there are none.
-    #[inline]
-    pub fn mean_ns(&self, count: u64) -> f64 {
-        self.sum as f64 / count as f64
-    }
-
-    /// Population variance of `count` values, not a number if there are none
-    /// or their squares went out of range.
-    pub fn variance_ns2(&self, count: u64) -> f64 {
-        if count == 0 || self.squares == u128::MAX {
-            return f64::NAN;
-        }
-        // Exact sum of squared distances from the integer part of the mean,
-        // then the shift by its fraction: nothing large cancels in f64.
-        let mean = self.sum / u128::from(count);
-        let rest = self.sum % u128::from(count);
-        let distances = self.squares - mean * self.sum - mean * rest;
-        let fraction = rest as f64 / count as f64;
-        (distances as f64 / count as f64 - fraction * fraction).max(0.0)
+    /// What `count` values, zeros included, come to.
+    pub fn report(&self, count: u64) -> Report<'_> {
+        Report { values: self, count }
     }
 
     /// The largest value.
@@ -156,40 +144,6 @@ impl Distribution {
     /// The number of values above zero.
     pub fn above_zero(&self) -> u64 {
         self.above_zero.values()
-    }
-
-    /// The cumulative distribution: values in milliseconds (upper edges of the
-    /// cells), ascending, each with the share of the `count` values at or below
-    /// it.
-    pub fn cdf_ms(&self, count: u64) -> Vec<(f64, f64)> {
-        let mut seen = count - self.above_zero.values();
-        let zeros = (seen > 0).then_some((0.0, seen as f64 / count as f64));
-        let above = self.above_zero.iter().map(|(highest, values)| {
-            seen += values;
-            let value = highest.min(self.max);
-            (value as f64 / 1e6, seen as f64 / count as f64)
-        });
-        zeros.into_iter().chain(above).collect()
-    }
-
-    /// For each share, given in ten-thousandths and ascending, the smallest
-    /// value that at least this share of the `count` values does not exceed.
-    /// It is the upper edge of its cell, so up to 1/1024 too high.
-    pub fn percentiles_ns<const N: usize>(&self, count: u64, shares: [u64; N]) -> [u64; N] {
-        let mut cells = self.above_zero.iter();
-        let mut seen = count - self.above_zero.values();
-        let mut value = 0;
-        shares.map(|share| {
-            let rank = (u128::from(count) * u128::from(share)).div_ceil(10_000);
-            while u128::from(seen) < rank {
-                let Some((highest, values)) = cells.next() else {
-                    break;
-                };
-                seen += values;
-                value = highest.min(self.max);
-            }
-            value
-        })
     }
 }
 
@@ -217,7 +171,7 @@ mod tests {
         fn percentiles_match_the_sorted_values(mut values in times()) {
             let count = values.len() as u64;
             let shares = [1, 5_000, 9_000, 9_900, 9_990, 9_999, 10_000];
-            let found = of(&values).percentiles_ns(count, shares);
+            let found = of(&values).report(count).percentiles_ns(shares);
             values.sort_unstable();
             for (share, found) in shares.into_iter().zip(found) {
                 // Brute force: try every value, smallest first.
@@ -260,9 +214,9 @@ mod tests {
             let n = values.len() as f64;
             let mean = values.iter().map(|&v| v as f64).sum::<f64>() / n;
             let variance = values.iter().map(|&v| (v as f64 - mean).powi(2)).sum::<f64>() / n;
-            prop_assert!((distribution.mean_ns(values.len() as u64) - mean).abs() <= 1e-12 * mean);
+            prop_assert!((distribution.report(values.len() as u64).mean_ns() - mean).abs() <= 1e-12 * mean);
             // The two-pass sum itself is good to the rounding of the mean.
-            let error = (distribution.variance_ns2(values.len() as u64) - variance).abs();
+            let error = (distribution.report(values.len() as u64).variance_ns2() - variance).abs();
             prop_assert!(error <= 1e-12 * variance + 1e-24 * mean * mean, "{error} of {variance}");
             prop_assert_eq!(distribution.max_ns(), *values.iter().max().unwrap());
         }
@@ -271,20 +225,20 @@ mod tests {
     #[test]
     fn equal_values_have_no_variance_however_large() {
         let value = 86_400_000_000_001;
-        assert_eq!(of(&[value; 999]).variance_ns2(999), 0.0);
+        assert_eq!(of(&[value; 999]).report(999).variance_ns2(), 0.0);
         // Two values one nanosecond apart: 1/4, where f64 squares see nothing.
-        assert_eq!(of(&[value, value + 1]).variance_ns2(2), 0.25);
+        assert_eq!(of(&[value, value + 1]).report(2).variance_ns2(), 0.25);
     }
 
     #[test]
     fn the_largest_time_can_be_recorded() {
         for largest in [u64::MAX - 1, u64::MAX] {
             let mut most = of(&[largest; 3]);
-            assert_eq!(most.percentiles_ns(3, [5_000]), [largest]);
-            assert!(most.variance_ns2(3).is_nan(), "squares are out of range");
+            assert_eq!(most.report(3).percentiles_ns([5_000]), [largest]);
+            assert!(most.report(3).variance_ns2().is_nan(), "squares are out of range");
             most.merge(&of(&[1, 2]));
-            assert_eq!(most.percentiles_ns(5, [4_000, 4_001]), [2, largest]);
-            assert!(most.variance_ns2(5).is_nan());
+            assert_eq!(most.report(5).percentiles_ns([4_000, 4_001]), [2, largest]);
+            assert!(most.report(5).variance_ns2().is_nan());
             let mut few = of(&[1, 2]);
             few.merge(&of(&[largest; 3]));
             assert_eq!(few, most);
@@ -294,9 +248,9 @@ mod tests {
     #[test]
     fn zeros_count_in_mean_and_percentiles() {
         let half = of(&[0, 7, 0, 9]);
-        assert_eq!(half.mean_ns(4), 4.0);
-        assert_eq!(half.percentiles_ns(4, [5_000, 5_001, 7_501]), [0, 7, 9]);
-        assert!(of(&[]).mean_ns(0).is_nan());
-        assert_eq!(of(&[]).percentiles_ns(0, [9_999]), [0]);
+        assert_eq!(half.report(4).mean_ns(), 4.0);
+        assert_eq!(half.report(4).percentiles_ns([5_000, 5_001, 7_501]), [0, 7, 9]);
+        assert!(of(&[]).report(0).mean_ns().is_nan());
+        assert_eq!(of(&[]).report(0).percentiles_ns([9_999]), [0]);
     }
 }
