@@ -72,6 +72,8 @@ fn silent_clients_give_way() {
     };
     let served = Served::with(&[Wanted::quick("d", 1 << 20)], &admitting(admission));
     let mut first = Client::simple(&served.socket, "d");
+    // An answer to a request says that the server has noted the end of its handshake.
+    assert_eq!(first.read(0, 512), Ok(vec![0; 512]));
     let mut silent: Vec<_> = (0..3).map(|_| Client::silent(&served.socket)).collect();
     let mut half = Client::connect(&served.socket);
     half.say(b"IHAVEOPT");
