@@ -13,6 +13,7 @@
 //! - [`elementary`]: elementary functions without branches.
 //! - `cells`: counts of values in cells whose width grows with the value.
 //! - [`distribution`]: sums, moments and histogram of one kind of time.
+//! - [`pairs`]: pairs for serde.
 //! - [`progress`]: the progress of a run.
 //! - [`files`]: output files that appear only when complete.
 
@@ -39,6 +40,8 @@ pub mod elementary;
 mod cells;
 
 pub mod distribution;
+
+pub mod pairs;
 
 pub mod progress;
 

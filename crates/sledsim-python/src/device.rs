@@ -1,14 +1,13 @@
 //! Devices: specs, and access to their calculators.
 
 use crate::arguments::{keys, overrides, task};
-use crate::boundary::detached;
+use crate::boundary::{detached, json_text};
 use crate::check::Check;
 use crate::disk::Disk;
 use crate::error::to_python;
 use crate::layouts::Layout;
 use crate::sled::Sled;
 use pyo3::prelude::*;
-use serde_json::json;
 use sledsim_base::error::Result;
 use sledsim_base::progress::Progress;
 use sledsim_core::catalog;
@@ -136,7 +135,7 @@ impl Device {
 
     /// The resolved spec as JSON.
     fn show(&self) -> String {
-        json!(self.device.show()).to_string()
+        json_text(&self.device.show())
     }
 }
 

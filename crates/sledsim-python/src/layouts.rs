@@ -1,8 +1,8 @@
 //! Layouts: where blocks lie.
 
+use crate::boundary::json_text;
 use crate::error::refused;
 use pyo3::prelude::*;
-use serde_json::json;
 use sledsim_core::layouts::{Part, ResolvedLayout};
 
 /// The fields of the Python class of this name.
@@ -42,7 +42,7 @@ impl Layout {
 impl Layout {
     /// Name and keys in effect, as JSON.
     fn to_json(&self) -> String {
-        json!(self.laid).to_string()
+        json_text(&self.laid)
     }
 
     /// The physical block of a logical block, and the number of contiguous blocks from

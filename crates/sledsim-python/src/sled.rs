@@ -2,11 +2,10 @@
 //!
 //! [`Fields`] is a dict with the fields of a Python class.
 
-use crate::boundary::dict;
+use crate::boundary::{dict, json_text};
 use crate::error::{SpecError, refused, to_python};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange};
-use serde_json::json;
 use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::mems::calculator::{self, Calculator};
@@ -145,7 +144,7 @@ impl Sled {
 
     /// Parameters of parallel access by name, as JSON.
     fn parallelism(&self) -> String {
-        json!(self.mems.parallel.parameters(Nanos::ZERO)).to_string()
+        json_text(&self.mems.parallel.parameters(Nanos::ZERO))
     }
 
     /// The equivalence class of a block.

@@ -4,14 +4,14 @@ use super::generator::{read_requests, read_seed};
 use super::places::PLACES;
 use super::{Generator, GeneratorSpec, LONGEST_S, TAKEN_EARLY};
 use crate::model::Source;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range, did_you_mean};
+use sledsim_base::pairs::as_map;
 use sledsim_base::random::Stream;
 use sledsim_base::request::Request;
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
-use std::result;
 
 /// The name of the workload.
 pub(super) const NAME: &str = "mix";
@@ -169,7 +169,7 @@ fn part_seed(mix_seed: u64, name: &str) -> u64 {
 pub struct Mix {
     requests: u64,
     seed: u64,
-    #[serde(rename = "part", serialize_with = "by_name")]
+    #[serde(rename = "part", serialize_with = "as_map")]
     parts: Vec<(String, Generator)>,
     #[serde(skip)]
     taken: u64,
@@ -182,13 +182,6 @@ pub struct Mix {
     routes: VecDeque<u32>,
     #[serde(skip)]
     first: u64,
-}
-
-fn by_name<S: Serializer>(
-    parts: &[(String, Generator)],
-    serializer: S,
-) -> result::Result<S::Ok, S::Error> {
-    serializer.collect_map(parts.iter().map(|(name, part)| (name, part)))
 }
 
 const NO_PART: u32 = u32::MAX;

@@ -29,9 +29,8 @@ impl TraceAbout {
 
 /// A trace and its replay: the keys in effect, and the counts so far.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "workload", rename = "trace")]
 pub struct TraceFacts {
-    /// `trace`, the kind of the load.
-    pub workload: &'static str,
     /// What is known of the trace.
     #[serde(flatten)]
     pub about: TraceAbout,

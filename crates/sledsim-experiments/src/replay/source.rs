@@ -217,7 +217,7 @@ impl TraceSource {
             arrivals: self.arrivals.facts(),
         };
         let about = TraceAbout::new(records, spec.supply.path(), ahead.skipped());
-        TraceFacts { workload: "trace", about, replay }
+        TraceFacts { about, replay }
     }
 
     /// Whether requests arrive at the times of the trace.

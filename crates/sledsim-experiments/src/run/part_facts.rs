@@ -3,7 +3,6 @@
 use crate::replay::ReplayFacts;
 use crate::stats::{RunFigures, RunReport, Stats, WarmUpCut, from_bytes, to_bytes};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::Saturated;
@@ -22,8 +21,9 @@ pub(super) struct PartFacts {
     outstanding: Option<[u64; 2]>,
     /// One for each device of the tree.
     reports: Vec<ReportNumbers>,
-    /// The facts of the replay, as JSON, since some of their keys may be absent.
-    replay: String,
+    /// The facts of the replay.
+    #[serde(with = "as_json")]
+    pub replay: ReplayFacts,
 }
 
 /// A [`Report`] without names.
@@ -71,7 +71,7 @@ impl PartFacts {
             warm_up: facts.warm_up,
             outstanding: facts.outstanding,
             reports: facts.reports.iter().map(ReportNumbers::of).collect(),
-            replay: json!(replay).to_string(),
+            replay: replay.clone(),
         }
     }
 
@@ -87,14 +87,8 @@ impl PartFacts {
         let is_sound = |facts: &Self| {
             facts.reports.len() == template.len()
                 && facts.reports.iter().zip(template).all(|(numbers, report)| numbers.fits(report))
-                && serde_json::from_str::<ReplayFacts>(&facts.replay).is_ok()
         };
         from_bytes("the facts of a part", VERSION, bytes, is_sound)
-    }
-
-    /// The facts of the replay.
-    pub fn replay(&self) -> ReplayFacts {
-        serde_json::from_str(&self.replay).expect("it was read before")
     }
 
     /// The facts of the run that are known, with the names of `template`.
@@ -108,5 +102,27 @@ impl PartFacts {
             reports: reports.map(|(numbers, report)| numbers.named(report)).collect(),
             ..RunReport::default()
         }
+    }
+}
+
+/// Facts as JSON within bytes: some of their keys may be absent.
+mod as_json {
+    use super::ReplayFacts;
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        facts: &ReplayFacts,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serde_json::to_string(facts).map_err(S::Error::custom)?.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<ReplayFacts, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        serde_json::from_str(&text).map_err(D::Error::custom)
     }
 }

@@ -154,8 +154,8 @@ impl Parts {
         for one in self.facts.iter().flatten() {
             add_facts(&mut facts, &one.report(&self.template));
             match &mut replay {
-                Some(sum) => sum.add(&one.replay()),
-                none => *none = Some(one.replay()),
+                Some(sum) => sum.add(&one.replay),
+                none => *none = Some(one.replay.clone()),
             }
             facts.parts.push(one.figures.clone());
         }
@@ -185,5 +185,5 @@ fn workload(trace: TraceOfParts, sums: ReplayFacts) -> LoadFacts {
         replay.other_devices_requests = window.other_devices_requests;
         replay.clock = window.clock;
     }
-    LoadFacts::Trace(Box::new(TraceFacts { workload: "trace", about: trace.about, replay }))
+    LoadFacts::Trace(Box::new(TraceFacts { about: trace.about, replay }))
 }

@@ -108,8 +108,7 @@ impl MemStore for Session {
     ) -> Result<Response<v1::GetParallelismResponse>, Status> {
         let export = self.export(&request.get_ref().export)?;
         let values = interface(export)?.parallel().parameters(export.timeline().now());
-        let [s_t, s_c] =
-            [values.s_t, values.s_c].map(|blocks| u32::try_from(blocks).unwrap_or(u32::MAX));
+        let [s_t, s_c] = values.sizes();
         Ok(Response::new(v1::GetParallelismResponse {
             p: values.p,
             squares: values.n,

@@ -61,8 +61,9 @@ pub(super) fn interface(unit: &LogicalUnit) -> Option<Interface<'_>> {
 
 /// The values that describe the parallelism of a sled at `now`.
 pub(super) fn values(sled: &Interface<'_>, now: Nanos) -> [u8; VALUES_BYTES] {
-    let Parameters { p, n, s_x, s_y, m, n_x, n_y, s_t, s_c } = sled.parallel().parameters(now);
-    let [s_t, s_c] = [s_t, s_c].map(|blocks| u32::try_from(blocks).unwrap_or(u32::MAX));
+    let parameters = sled.parallel().parameters(now);
+    let Parameters { p, n, s_x, s_y, m, n_x, n_y, .. } = parameters;
+    let [s_t, s_c] = parameters.sizes();
     let fields = [p, n, s_x, s_y, m, n_x, n_y, s_t, s_c];
     let mut bytes = [0; VALUES_BYTES];
     for (index, field) in fields.iter().enumerate() {

@@ -14,8 +14,9 @@ mod vertical;
 
 use super::PAGE_BYTES;
 use super::schema::Column;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use sledsim_base::error::{Error, Result};
+use sledsim_base::pairs::as_map;
 use sledsim_base::request::Extent;
 use sledsim_core::devices::mems::parallel::Parallel;
 use std::ops::Range;
@@ -170,13 +171,6 @@ pub enum ByColumn {
     /// Of each.
     #[serde(serialize_with = "as_map")]
     Each(Vec<(String, u64)>),
-}
-
-fn as_map<S: Serializer>(
-    pairs: &[(String, u64)],
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_map(pairs.iter().map(|(name, count)| (name, count)))
 }
 
 /// Lays a table of `columns` out on a sled.

@@ -10,7 +10,6 @@ use crate::stats::interval::{Caution, Interval, LEVEL};
 use crate::stats::numbers::{finite, seconds};
 use crate::stats::report::{RunFigures, RunReport, SeedRun};
 use crate::stats::streaming::Stats;
-use serde::Serializer;
 use sledsim_base::distribution::Distribution;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use sledsim_core::model::{Energy, Report};
@@ -247,12 +246,4 @@ fn busiest(mechanisms: &[MechanismSummary]) -> Option<&MechanismSummary> {
 /// The largest utilisation of a mechanism; `None` without any, or without time.
 pub(crate) fn utilisation(run: &RunReport, active: Nanos) -> Option<f64> {
     busiest(&mechanisms(run, active))?.utilisation
-}
-
-/// Writes pairs as an object, in their order.
-pub(super) fn as_map<S: Serializer>(
-    pairs: &[(&'static str, u64)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(pairs.iter().copied())
 }

@@ -16,6 +16,7 @@ pub use schema::summary_schema;
 use schema::{counts, nullable, signed};
 use schemars::JsonSchema;
 use serde::Serialize;
+use sledsim_base::pairs::as_map;
 use sledsim_core::model::TaskProgress;
 use std::collections::BTreeMap;
 
@@ -315,7 +316,7 @@ pub struct DeviceSummary {
     pub energy_j: Option<EnergyJ>,
     /// What else it counts, by name; of a cache how many segments were asked for and found, and
     /// the blocks it moved.
-    #[serde(serialize_with = "build::as_map")]
+    #[serde(serialize_with = "as_map")]
     #[schemars(with = "BTreeMap<String, u64>", transform = counts)]
     pub counts: Vec<(&'static str, u64)>,
 }

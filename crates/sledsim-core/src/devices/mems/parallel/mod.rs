@@ -214,3 +214,10 @@ pub struct Parameters {
     #[serde(rename = "S_C")]
     pub s_c: u64,
 }
+
+impl Parameters {
+    /// `S_T` and `S_C` in 32 bits, as interfaces have them: the most there is if they are larger.
+    pub fn sizes(&self) -> [u32; 2] {
+        [self.s_t, self.s_c].map(|blocks| u32::try_from(blocks).unwrap_or(u32::MAX))
+    }
+}
