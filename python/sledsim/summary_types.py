@@ -162,16 +162,18 @@ class EnergyJ(TypedDict):
     startup: float
     """Waking from the parked state."""
     read_ahead: float
-    """Reading ahead, whatever was done for it; not in the causes above."""
+    """Reading ahead: seeks, transfers and startups alike; not in the causes above."""
     destage: float
-    """Writing what a buffer held back, whatever was done for it; not in the causes above."""
+    """Writing what a buffer held back: seeks, transfers and startups alike; not in the causes
+    above.
+    """
     background: float
     """Tips that accessed blocks for background tasks; the passes that a task asked for itself
     are seek and transfer.
     """
     retry: float
-    """Passes made again after errors or to verify writes, and seek errors, whatever was done for
-    them; not in the causes above.
+    """Passes made again after errors or to verify writes, and seek errors: seeks, transfers and
+    startups alike; not in the causes above.
     """
     total: float
     """The sum."""

@@ -16,11 +16,10 @@
 //! - `summary`: the summary, and its schema.
 //! - `batch`: rows as Arrow record batches.
 //! - `series`: time series.
-//! - `rows_file`, `table_file`, `columns_writer`: rows and tables in files.
+//! - `rows_file`, `table_file`: rows and tables in files.
 
 mod batch;
 mod bytes;
-mod columns_writer;
 mod demand;
 mod figures;
 mod gathered;

@@ -24,8 +24,6 @@ const BATCH_ROWS: usize = 8_192;
 const BATCHES_WAITING: usize = 2;
 /// Rows per row group, which is encoded in memory (8 MB).
 const GROUP_ROWS: usize = 262_144;
-/// Rows per page of a constant column, which is encoded in memory (32 KiB).
-const CONSTANT_PAGE_ROWS: usize = 4_096;
 
 /// Writes rows to a `.parquet` or `.csv` file in constant memory.
 ///
@@ -179,11 +177,9 @@ fn write(
     let is_sealed = !about.is_empty() && file.as_file().is_some();
     let about: Vec<KeyValue> =
         (about.into_iter()).map(|(key, value)| KeyValue::new(key, value)).collect();
-    let constant = constant_properties(&schema);
     let properties = file_properties(&schema).into_builder();
     let properties = properties.set_key_value_metadata((!about.is_empty()).then_some(about));
-    let properties = (properties.build(), Some(constant));
-    let mut writer = TableWriter::new(format, file, schema, properties)?;
+    let mut writer = TableWriter::new(format, file, schema, properties.build())?;
     if is_sealed {
         writer.begin_sealed()?;
     }
@@ -215,15 +211,6 @@ pub fn file_properties(schema: &Schema) -> WriterProperties {
         };
     }
     properties.build()
-}
-
-/// For columns that are constant: LZ4 shrinks them to nothing as they are, and to encode
-/// them takes longer.
-pub fn constant_properties(schema: &Schema) -> WriterProperties {
-    properties_of_all(schema)
-        .set_encoding(Encoding::PLAIN)
-        .set_data_page_row_count_limit(CONSTANT_PAGE_ROWS)
-        .build()
 }
 
 /// What all properties have in common. The least and the greatest of names help no reader.

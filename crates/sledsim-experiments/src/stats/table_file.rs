@@ -1,10 +1,11 @@
 //! Tables written batch by batch to a file, in the format of its ending.
 
-use super::columns_writer::ColumnsWriter;
+use crate::damaged_parquet::seal;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
+use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use sledsim_base::error::{Error, Result};
@@ -78,7 +79,7 @@ impl TableFile {
     /// [`Error::File`] with what went wrong; there is no file then.
     pub fn write(self, table: &RecordBatch, properties: Option<WriterProperties>) -> Result<()> {
         let problem = |error| Error::output(&self.path, innermost_message(error));
-        let properties = (properties.unwrap_or_default(), None);
+        let properties = properties.unwrap_or_default();
         let writer = TableWriter::new(self.format, self.file, table.schema(), properties);
         let mut writer = writer.map_err(problem)?;
         writer.write(table).map_err(problem)?;
@@ -101,17 +102,16 @@ pub fn innermost_message(error: ParquetError) -> String {
 /// A table being written.
 pub(super) enum TableWriter {
     Csv(Box<(PendingFile, Vec<u8>)>),
-    Parquet(Box<ColumnsWriter>),
+    Parquet(Box<ArrowWriter<PendingFile>>),
 }
 
 impl TableWriter {
-    /// Begins the table in `file`; the properties of Parquet are those of
-    /// [`ColumnsWriter::new`].
+    /// Begins the table in `file`.
     pub fn new(
         format: TableFormat,
         mut file: PendingFile,
         schema: SchemaRef,
-        (properties, constant): (WriterProperties, Option<WriterProperties>),
+        properties: WriterProperties,
     ) -> std::result::Result<Self, ParquetError> {
         Ok(match format {
             TableFormat::Csv => {
@@ -121,7 +121,7 @@ impl TableWriter {
                 Self::Csv(Box::new((file, Vec::new())))
             }
             TableFormat::Parquet => {
-                let writer = ColumnsWriter::new(file, schema, properties, constant)?;
+                let writer = ArrowWriter::try_new(file, schema, Some(properties))?;
                 Self::Parquet(Box::new(writer))
             }
         })
@@ -130,7 +130,7 @@ impl TableWriter {
     /// Leaves room for a digest in a new Parquet file.
     pub fn begin_sealed(&mut self) -> std::result::Result<(), ParquetError> {
         match self {
-            Self::Parquet(writer) => writer.begin_sealed(),
+            Self::Parquet(writer) => Ok(writer.write_all(&seal::unsealed())?),
             Self::Csv(_) => Ok(()),
         }
     }

@@ -290,15 +290,16 @@ pub struct EnergyJ {
     pub inactive: f64,
     /// Waking from the parked state.
     pub startup: f64,
-    /// Reading ahead, whatever was done for it; not in the causes above.
+    /// Reading ahead: seeks, transfers and startups alike; not in the causes above.
     pub read_ahead: f64,
-    /// Writing what a buffer held back, whatever was done for it; not in the causes above.
+    /// Writing what a buffer held back: seeks, transfers and startups alike; not in the causes
+    /// above.
     pub destage: f64,
     /// Tips that accessed blocks for background tasks; the passes that a task asked for itself
     /// are seek and transfer.
     pub background: f64,
-    /// Passes made again after errors or to verify writes, and seek errors, whatever was done
-    /// for them; not in the causes above.
+    /// Passes made again after errors or to verify writes, and seek errors: seeks, transfers and
+    /// startups alike; not in the causes above.
     pub retry: f64,
     /// The sum.
     pub total: f64,
