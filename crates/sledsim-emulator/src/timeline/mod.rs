@@ -64,6 +64,11 @@ pub(crate) fn unmarked(request: &Request, model: &mut dyn Model) {
     }
 }
 
+/// An event within this time of a request's arrival is left to the thread that submits the
+/// request, which moves its data and finishes it meanwhile: waking the clock thread takes
+/// longer.
+const LEFT_TO_FINISH: Duration = Duration::from_micros(10);
+
 impl Timeline {
     /// Starts the clock of `model`.
     pub fn start(
@@ -106,7 +111,7 @@ impl Timeline {
     }
 
     /// Submits requests at one instant with no other in between, assigning ids and
-    /// arrival. Returns the ids, in order. `before` is called with each request, its
+    /// arrival. Each is to be finished: an event within [`LEFT_TO_FINISH`] waits for that. Returns the ids, in order. `before` is called with each request, its
     /// arrival that of the timeline, and the model, before the request is submitted.
     pub fn begin_all(
         &self,
@@ -135,14 +140,11 @@ impl Timeline {
         // Handle the events at this very instant; the next request arrives later.
         state.run_before(now + Nanos(1));
         state.decided = now;
-        let these = first..state.ids;
-        // Complete at once: `finish` answers it without the clock thread.
-        let completions = &mut state.in_flight.completions;
-        while matches!(completions.peek(), Some((at, id)) if at <= now && these.contains(id)) {
-            completions.pop();
+        let next = state.next();
+        if self.shared.clock.left(next) > LEFT_TO_FINISH {
+            self.shared.hurry(&mut state, next);
         }
-        self.shared.hurry(&mut state);
-        these
+        first..state.ids
     }
 
     /// Sets the answer of request `id` after its data have been moved; it is sent at
@@ -167,6 +169,8 @@ impl Timeline {
             }
             ready.extend(state.in_flight.take(id, now));
         }
+        let next = state.next();
+        self.shared.hurry(&mut state, next);
         let unrecorded = &self.shared.unrecorded;
         unrecorded.fetch_add(ready.len(), Ordering::Relaxed);
         drop(state);

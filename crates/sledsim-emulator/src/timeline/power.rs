@@ -42,7 +42,8 @@ impl Timeline {
         state.in_flight.completions = CompletionQueue::default();
         state.in_flight.read.clear();
         let pending = std::mem::take(&mut state.in_flight.pending);
-        self.shared.hurry(&mut state);
+        let next = state.next();
+        self.shared.hurry(&mut state, next);
         drop(state);
         let answers = pending.into_values().filter_map(|pending| pending.answer);
         let unanswered = answers.map(|(reply, _)| reply).collect();
@@ -57,7 +58,8 @@ impl Timeline {
         state.in_flight.zero = now;
         state.powered = true;
         state.call(|engine, _| engine.set(ready));
-        self.shared.hurry(&mut state);
+        let next = state.next();
+        self.shared.hurry(&mut state, next);
         now
     }
 
@@ -75,7 +77,8 @@ impl Timeline {
             engine.set(at);
             done
         });
-        self.shared.hurry(&mut state);
+        let next = state.next();
+        self.shared.hurry(&mut state, next);
         done.unwrap_or(Rest::Cannot)
     }
 }
