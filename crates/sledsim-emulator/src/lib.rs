@@ -17,8 +17,7 @@
 //! * [`export`]: a timeline with a store, under a name.
 //! * [`power_failure`]: power failures of an export, and recordings from which images are rebuilt.
 //! * [`front_end`]: the interface of front ends.
-//! * [`listen`]: addresses, sockets and certificates.
-//! * [`stream`]: servers of clients at sockets.
+//! * [`net`]: servers of clients at sockets.
 //! * [`nbd`]: exports through sockets.
 //! * [`parallel_interface`]: the parallel interface in the block numbers of an export.
 //! * [`scsi`]: exports as the logical units of a SCSI target.
@@ -34,14 +33,13 @@ pub mod export;
 pub mod front_end;
 pub mod fuse;
 pub mod iscsi;
-pub mod listen;
 pub mod log;
 pub mod nbd;
+pub mod net;
 pub mod parallel_interface;
 pub mod power_failure;
 pub mod scsi;
 pub mod server;
 pub mod store;
-pub mod stream;
 pub mod timeline;
 mod tip_observer;

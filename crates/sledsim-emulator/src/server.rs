@@ -4,12 +4,11 @@ use crate::export::{Export, ExportInfo};
 use crate::front_end::{Exports, FrontEnd};
 use crate::fuse::{self, FuseMount};
 use crate::iscsi::{self, IscsiServer};
-use crate::listen::Address;
 use crate::log::{Log, Recording, RecordingWriter};
 use crate::nbd::NbdServer;
+use crate::net::{self, Address};
 use crate::power_failure::{Cut, CutSpec, CutWhen, Power, RecordingFolder};
 use crate::store::{Sparse, Store, TipStore};
-use crate::stream;
 use crate::timeline::{CompletionObserver, Timeline};
 use crate::tip_observer::TipObserver;
 use serde_json::{Value, json};
@@ -150,7 +149,7 @@ impl Server {
     }
 
     /// Adds an NBD server at `address`; returns its URI.
-    pub fn serve_nbd(&mut self, address: &Address, settings: &stream::Settings) -> Result<String> {
+    pub fn serve_nbd(&mut self, address: &Address, settings: &net::Settings) -> Result<String> {
         let server = NbdServer::start(address, Arc::clone(&self.exports), settings)?;
         let uri = server.uri();
         self.add(Box::new(server));

@@ -9,7 +9,7 @@ mod nbd {
 use nbd::client::*;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use sledsim_emulator::listen::Admission;
+use sledsim_emulator::net::Admission;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 

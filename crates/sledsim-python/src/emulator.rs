@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use sledsim_base::error::{Error, Result};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_emulator::listen::{Admission, TlsSpec};
+use sledsim_emulator::net::{Admission, TlsSpec};
 use sledsim_emulator::power_failure::CutSpec;
 use sledsim_emulator::server::{self, ExportSpec};
-use sledsim_emulator::{fuse, iscsi, stream};
-use sledsim_rpc::server::{self as rpc, RpcServer};
+use sledsim_emulator::{fuse, iscsi, net};
+use sledsim_rpc::server as rpc;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -78,14 +78,14 @@ fn admission(tls: Option<PathBuf>, allow_unauthenticated: bool, most: Option<usi
     }
 }
 
-/// Settings of a server of clients at stream sockets.
-fn stream_settings(
+/// Settings of a server of clients at sockets.
+fn net_settings(
     admission: Admission,
     outstanding: Option<usize>,
     busy_poll_us: u16,
-) -> stream::Settings {
-    let default = stream::Settings::default();
-    stream::Settings {
+) -> net::Settings {
+    let default = net::Settings::default();
+    net::Settings {
         admission,
         max_outstanding: outstanding.unwrap_or(default.max_outstanding),
         busy_poll: Duration::from_micros(busy_poll_us.into()),
@@ -130,7 +130,7 @@ impl Server {
         let address = address.parse().map_err(to_python)?;
         let (clients, outstanding) = limits;
         let admission = admission(tls, allow_unauthenticated, clients);
-        let settings = stream_settings(admission, outstanding, busy_poll_us);
+        let settings = net_settings(admission, outstanding, busy_poll_us);
         self.with(py, |server| server.serve_nbd(&address, &settings))
     }
 
@@ -148,7 +148,7 @@ impl Server {
         let secrets = secrets.as_deref().map(iscsi::Secrets::load);
         let (clients, outstanding) = limits;
         let settings = iscsi::Settings {
-            server: stream_settings(admission(None, false, clients), outstanding, busy_poll_us),
+            server: net_settings(admission(None, false, clients), outstanding, busy_poll_us),
             secrets: secrets.transpose().map_err(to_python)?,
         };
         self.with(py, |server| server.serve_iscsi(&place, &settings))
@@ -165,16 +165,15 @@ impl Server {
     ) -> PyResult<String> {
         let address = address.parse().map_err(to_python)?;
         let (clients, outstanding) = limits;
-        let default = rpc::Settings::default();
+        let admission = admission(tls, allow_unauthenticated, clients);
         let settings = rpc::Settings {
-            admission: admission(tls, allow_unauthenticated, clients),
-            max_outstanding: outstanding.unwrap_or(default.max_outstanding),
-            ..default
+            net: net_settings(admission, outstanding, 0),
+            ..rpc::Settings::default()
         };
         self.with(py, |server| {
             let exports = Arc::clone(server.exports());
-            let front = RpcServer::start(&address, exports, &settings)?;
-            let uri = front.uri().to_owned();
+            let front = rpc::serve(&address, exports, &settings)?;
+            let uri = front.uri();
             server.add(Box::new(front));
             Ok(uri)
         })

@@ -3,8 +3,7 @@
 use crate::raw::*;
 use crate::served::*;
 use proptest::prelude::*;
-use sledsim_emulator::front_end::FrontEnd;
-use sledsim_emulator::listen::Admission;
+use sledsim_emulator::net::Admission;
 use std::io::Write;
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use crate::raw::*;
 use crate::served::*;
 use bytes::Bytes;
-use sledsim_emulator::listen::Admission;
+use sledsim_emulator::net::{self, Admission};
 use sledsim_rpc::client::{Address, Client, Code, Error, Options};
 use sledsim_rpc::server::Settings;
 use std::io::{Read, Write};
@@ -76,7 +76,7 @@ fn names_of_clients_are_cut() {
 /// No more batches are begun than allowed; the others wait.
 #[test]
 fn batches_in_flight_are_limited() {
-    let settings = Settings { max_outstanding: 3, ..Settings::default() };
+    let settings = limited(3);
     let served = Served::with(vec![slow("5")], &settings);
     let there = served.open("slow");
     let mut pipeline = there.pipeline(30).unwrap();
@@ -95,11 +95,8 @@ fn batches_in_flight_are_limited() {
 /// call is refused, a stream waits.
 #[test]
 fn bytes_in_flight_are_limited() {
-    let settings = Settings {
-        max_outstanding_bytes: 3 << 20,
-        max_batch_bytes: 2 << 20,
-        ..Settings::default()
-    };
+    let net = net::Settings { max_outstanding_bytes: 3 << 20, ..net::Settings::default() };
+    let settings = Settings { net, max_batch_bytes: 2 << 20 };
     let quick = export("quick", device("memory", &[("latency_ms", "5")]));
     let served = Served::with(vec![slow("2000"), quick], &settings);
     let there = served.open("slow");
@@ -189,7 +186,7 @@ fn the_largest_batch_is_served() {
 /// A client that sends refused batches without reading the answers is not read.
 #[test]
 fn a_client_that_reads_no_answers_is_not_read() {
-    let settings = Settings { max_outstanding: 4, ..Settings::default() };
+    let settings = limited(4);
     let served = Served::with(vec![slow("0")], &settings);
     let there = served.open("slow");
     let mut pipeline = there.pipeline(2000).unwrap();

@@ -2,7 +2,6 @@
 
 use crate::served::*;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_emulator::front_end::FrontEnd;
 use sledsim_rpc::client::{Code, Command, Error, Remote};
 
 /// Sends a batch both ways; returns why it was refused.

@@ -8,7 +8,7 @@ mod served;
 
 use raw::*;
 use served::*;
-use sledsim_emulator::listen::Admission;
+use sledsim_emulator::net::Admission;
 use std::io::Write;
 use std::time::Duration;
 

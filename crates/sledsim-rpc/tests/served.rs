@@ -1,11 +1,10 @@
 //! Servers for tests.
 
 use sledsim_core::catalog::{Device, Override};
-use sledsim_emulator::front_end::FrontEnd;
-use sledsim_emulator::listen::Admission;
+use sledsim_emulator::net::{self, Admission};
 use sledsim_emulator::server::{ExportSpec, Server};
 use sledsim_rpc::client::{Address, Client, Command, Options, Remote};
-use sledsim_rpc::server::{RpcServer, Settings};
+use sledsim_rpc::server::{self as rpc, RpcServer, Settings};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -34,7 +33,16 @@ pub struct Served {
 
 /// Settings with this admission.
 pub fn admitting(admission: Admission) -> Settings {
-    Settings { admission, ..Settings::default() }
+    with_net(net::Settings { admission, ..net::Settings::default() })
+}
+
+/// Settings with at most so many batches of a connection in flight.
+pub fn limited(max_outstanding: usize) -> Settings {
+    with_net(net::Settings { max_outstanding, ..net::Settings::default() })
+}
+
+fn with_net(net: net::Settings) -> Settings {
+    Settings { net, ..Settings::default() }
 }
 
 impl Served {
@@ -47,7 +55,7 @@ impl Served {
         let socket = folder.path().join("s.sock");
         let server = Server::start(specs).unwrap();
         let address = Address::Unix(socket.clone());
-        let rpc = RpcServer::start(&address, server.exports().clone(), settings).unwrap();
+        let rpc = rpc::serve(&address, server.exports().clone(), settings).unwrap();
         Self { rpc, server, socket, _folder: folder }
     }
 

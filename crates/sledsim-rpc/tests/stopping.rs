@@ -17,7 +17,7 @@ fn a_stop_answers_batches_in_flight_and_refuses_new_ones() {
 /// Returns `false` if the two were not in flight together.
 fn a_stop_answers_two_batches(latency_ms: &str) -> bool {
     let slow = device("memory", &[("latency_ms", latency_ms)]);
-    let mut served = Served::new(vec![export("slow", slow)]);
+    let served = Served::new(vec![export("slow", slow)]);
     let there = served.open("slow");
     let mut pipeline = there.pipeline(4).unwrap();
     pipeline.send(vec![write(0, vec![3; 512])], false).unwrap();
@@ -71,7 +71,7 @@ fn a_stop_answers_two_batches(latency_ms: &str) -> bool {
 #[test]
 fn a_stop_waits_at_most_the_grace() {
     let slow = device("memory", &[("latency_ms", "60000")]);
-    let mut served = Served::new(vec![export("slow", slow)]);
+    let served = Served::new(vec![export("slow", slow)]);
     let there = served.open("slow");
     let shy = crate::raw::connected(&served);
     let waits = thread::spawn(move || there.batch(&[read(9, 1)], false));

@@ -4,7 +4,6 @@ use crate::served::*;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, RecordBatchIterator};
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_emulator::front_end::FrontEnd;
 use sledsim_emulator::server::ExportSpec;
 use sledsim_experiments::relational::{Drive, PageSettings, SledTable, TableLayoutKind};
 use sledsim_rpc::client::RemoteMedium;
@@ -124,7 +123,7 @@ fn two_tables_on_one_sled_do_not_overlap() {
 
 #[test]
 fn the_end_of_the_server_is_reported_and_remembered() {
-    let mut served = Served::new(vec![export("m", device("cmu2003", &[]))]);
+    let served = Served::new(vec![export("m", device("cmu2003", &[]))]);
     let mut table = loaded(&data(20_000, 1), &served, TableLayoutKind::Capsule);
     let error = thread::scope(|scope| {
         let scans = scope.spawn(|| {

@@ -1,9 +1,9 @@
 //! TLS, with certificates made by `openssl`.
 
 use crate::served::*;
-use sledsim_emulator::listen::{Admission, TlsSpec};
+use sledsim_emulator::net::{Admission, TlsSpec};
 use sledsim_rpc::client::{Address, Client, Error, Options};
-use sledsim_rpc::server::{RpcServer, Settings};
+use sledsim_rpc::server::{self as rpc, RpcServer, Settings};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -69,7 +69,7 @@ fn only_clients_with_a_certificate_are_served() {
     });
     for host in ["localhost", "0.0.0.0"] {
         let address = Address::Tcp(host.to_owned(), 0);
-        let rpc = RpcServer::start(&address, served.server.exports().clone(), &settings).unwrap();
+        let rpc = rpc::serve(&address, served.server.exports().clone(), &settings).unwrap();
         if host == "0.0.0.0" {
             continue;
         }
@@ -93,7 +93,7 @@ fn remote_addresses_need_tls() {
     let served = Served::new(vec![export("m", device("cmu2003", &[]))]);
     let start = |settings: &Settings| {
         let address = Address::Tcp("0.0.0.0".to_owned(), 0);
-        RpcServer::start(&address, served.server.exports().clone(), settings)
+        rpc::serve(&address, served.server.exports().clone(), settings)
     };
     let why = start(&Settings::default()).err().unwrap().to_string();
     assert!(why.contains("other machines"), "{why}");

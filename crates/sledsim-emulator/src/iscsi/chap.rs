@@ -1,6 +1,6 @@
 //! Authentication by CHAP (RFC 7143, section 12.1; RFC 1994), with MD5 or SHA-256.
 
-use crate::listen::open_private;
+use crate::net::open_private;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use md5::Md5;

@@ -1,6 +1,6 @@
 //! Keys with their values, as text (RFC 7143, section 6).
 
-use crate::stream::{ClientErrorKind, End};
+use crate::net::{ClientErrorKind, End};
 
 /// The most bytes of text in one exchange.
 pub(super) const TEXT_MAXIMUM: usize = 64 << 10;

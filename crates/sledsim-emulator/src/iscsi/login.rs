@@ -5,7 +5,7 @@ use super::keys::{Keys, TEXT_MAXIMUM, put};
 use super::parameters::{Parameters, RECEIVED_MAXIMUM};
 use super::pdu::{Digests, FINAL, LOGIN, LOGIN_RESPONSE, Received, header, set};
 use super::target::Target;
-use crate::stream::{ClientErrorKind, End, Input};
+use crate::net::{ClientErrorKind, End, Input};
 
 /// Stages.
 const SECURITY: u8 = 0;

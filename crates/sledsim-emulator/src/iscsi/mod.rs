@@ -3,7 +3,7 @@
 //! One target with one portal group. Several sessions, each with one connection and
 //! ErrorRecoveryLevel 0; discovery sessions; CHAP; header and data digests; immediate and
 //! unsolicited data. What the commands do is in [`crate::scsi`]; how a server accepts
-//! clients, and how replies are sent, in [`crate::stream`].
+//! clients, and how replies are sent, in [`crate::net`].
 //!
 //! In reading order:
 //!
@@ -35,7 +35,7 @@ pub use session::serve;
 pub use target::Target;
 
 use crate::front_end::Exports;
-use crate::stream::{self, StreamServer};
+use crate::net::{self, NetServer};
 use sledsim_base::error::Result;
 use std::sync::Arc;
 
@@ -43,13 +43,13 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Those of any server. The target does not use their TLS.
-    pub server: stream::Settings,
+    pub server: net::Settings,
     /// The secrets of CHAP, if initiators must authenticate. Needed beyond this machine.
     pub secrets: Option<Secrets>,
 }
 
 /// Serves exports as the logical units of a target, LUN 0 the first.
-pub type IscsiServer = StreamServer<Target>;
+pub type IscsiServer = NetServer<Target>;
 
 impl IscsiServer {
     /// Listens at `place` and serves `exports`.

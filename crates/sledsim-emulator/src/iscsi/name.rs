@@ -1,6 +1,6 @@
 //! Addresses and names of targets.
 
-use crate::listen::Address;
+use crate::net::Address;
 use sledsim_base::error::{Error, Result};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;

@@ -1,8 +1,8 @@
 //! Protocol data units (RFC 7143, section 11): a header of 48 bytes, additional headers,
 //! data, and digests of both.
 
+use crate::net::{ClientErrorKind, End, Header, Input};
 use crate::scsi::bytes::{be16, be32, be64};
-use crate::stream::{ClientErrorKind, End, Header, Input};
 use smallvec::SmallVec;
 
 /// Operation codes of initiators.
@@ -172,7 +172,7 @@ impl Digests {
 /// An end of input inside a PDU is an error.
 fn inside(end: End) -> End {
     match end {
-        End::Eof => crate::stream::cut_short(),
+        End::Eof => crate::net::cut_short(),
         end => end,
     }
 }

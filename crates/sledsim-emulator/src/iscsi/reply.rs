@@ -4,8 +4,8 @@ use super::parameters::Parameters;
 use super::pdu::{
     DATA_IN, Digests, FINAL, NO_TAG, SCSI_RESPONSE, TASK_MANAGEMENT_RESPONSE, header, set,
 };
+use crate::net::{Frame, Header, Link};
 use crate::scsi::{Outcome, Status, TaskId, TaskReply};
-use crate::stream::{Frame, Header, Link};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

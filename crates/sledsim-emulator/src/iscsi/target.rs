@@ -2,12 +2,14 @@
 
 use super::{Secrets, Settings, TargetName};
 use crate::front_end::Exports;
-use crate::listen::Admission;
+use crate::net::{self, Admission, ClientErrorKind, Connection, Limits, Shared};
 use crate::scsi::Device;
-use crate::stream::{self, Connection, Shared};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Immediate commands that are admitted beyond the window.
+const IMMEDIATE_MAXIMUM: usize = 8;
 
 /// The name of an initiator with its part of a session's identity.
 pub(super) type Initiator = (String, [u8; 6]);
@@ -16,9 +18,9 @@ pub(super) type Initiator = (String, [u8; 6]);
 pub struct Target {
     pub(super) exports: Arc<Exports>,
     pub(super) device: Arc<Device>,
-    pub(super) settings: stream::Settings,
+    pub(super) settings: net::Settings,
     pub(super) secrets: Option<Secrets>,
-    pub(super) shared: Shared,
+    pub(super) shared: Shared<Connection>,
     sessions: Mutex<BTreeMap<Initiator, Weak<Connection>>>,
     handles: AtomicU16,
 }
@@ -36,10 +38,16 @@ impl Target {
             exports,
             settings: settings.server.clone(),
             secrets: settings.secrets.clone(),
-            shared: Shared::new(&admission),
+            shared: Shared::new(&admission, &ClientErrorKind::ALL),
             sessions: Mutex::default(),
             handles: AtomicU16::new(0),
         }
+    }
+
+    /// The limits of a connection, with immediate commands.
+    pub(super) fn limits(&self) -> Limits {
+        let limits = self.settings.limits();
+        Limits { requests: limits.requests + IMMEDIATE_MAXIMUM, ..limits }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -64,7 +72,7 @@ impl Target {
         let older = sessions.insert(initiator, Arc::downgrade(connection));
         drop(sessions);
         if let Some(older) = older.and_then(|older| older.upgrade()) {
-            older.hang_up();
+            older.socket.close();
         }
     }
 }

@@ -20,12 +20,11 @@ mod session;
 mod uri;
 mod wire;
 
-pub use crate::stream::Settings;
+pub use crate::net::Settings;
 pub use session::serve;
 
 use crate::front_end::Exports;
-use crate::listen::{Address, TlsSpec};
-use crate::stream::{Shared, StreamServer};
+use crate::net::{Address, ClientErrorKind, Connection, NetServer, Shared, TlsSpec};
 use rustls::ServerConfig;
 use sledsim_base::error::Result;
 use std::sync::Arc;
@@ -35,7 +34,7 @@ pub struct Nbd {
     exports: Arc<Exports>,
     tls: Option<Arc<ServerConfig>>,
     settings: Settings,
-    shared: Shared,
+    shared: Shared<Connection>,
 }
 
 impl Nbd {
@@ -45,14 +44,14 @@ impl Nbd {
             exports,
             tls: tls.transpose()?.map(Arc::new),
             settings: settings.clone(),
-            shared: Shared::new(&settings.admission),
+            shared: Shared::new(&settings.admission, &ClientErrorKind::ALL),
         })
     }
 }
 
 /// Serves exports at one address; clients find it at its URI, to whose path the name of an
 /// export can be appended.
-pub type NbdServer = StreamServer<Nbd>;
+pub type NbdServer = NetServer<Nbd>;
 
 impl NbdServer {
     /// Listens at `address` and serves `exports`.

@@ -4,7 +4,7 @@ use super::Nbd;
 use super::options::{self, Info, MetaQuery};
 use super::wire::*;
 use crate::export::Export;
-use crate::stream::{ClientErrorKind, Connection, End, Header, Input, cut_short};
+use crate::net::{ClientErrorKind, Connection, End, Header, Input, cut_short};
 use std::sync::Arc;
 
 /// The result of a handshake.
@@ -250,9 +250,8 @@ impl<'a> Handshake<'a> {
             return Err(protocol("bytes before the answer to STARTTLS"));
         }
         self.reply(OPT_STARTTLS, REP_ACK, &[])?;
-        let started = self.connection.start_tls(tls);
-        let socket = started.map_err(|error| End::Bad(ClientErrorKind::Tls, error.to_string()))?;
-        self.input.switch(socket);
+        let started = self.connection.socket.start_tls(tls);
+        started.map_err(|error| End::Bad(ClientErrorKind::Tls, error.to_string()))?;
         self.secured = true;
         // Options negotiated without TLS are not trusted.
         (self.structured, self.allocation) = (false, None);

@@ -5,7 +5,7 @@ use super::wire::{
     error_number,
 };
 use crate::errno::Errno;
-use crate::stream::{Frame, Header, Link};
+use crate::net::{Frame, Header, Link};
 use crate::timeline::{Answer, Reply};
 use std::sync::Arc;
 

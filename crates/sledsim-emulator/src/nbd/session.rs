@@ -7,8 +7,9 @@ use super::{Nbd, Settings};
 use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
 use crate::front_end::Exports;
-use crate::listen::ClientErrorStats;
-use crate::stream::{ClientErrorKind, Connection, End, Input, Link, Protocol, Shared, cut_short};
+use crate::net::{
+    ClientErrorKind, ClientErrorStats, Connection, End, Input, Link, Protocol, Shared, cut_short,
+};
 use rustix::fd::OwnedFd;
 use sledsim_base::error::Result;
 use std::sync::{Arc, Weak};
@@ -17,8 +18,14 @@ use std::time::Instant;
 impl Protocol for Nbd {
     const KIND: &'static str = "nbd";
 
-    fn shared(&self) -> &Shared {
+    type Connection = Connection;
+
+    fn shared(&self) -> &Shared<Connection> {
         &self.shared
+    }
+
+    fn connect(&self, client: u32, socket: OwnedFd) -> Connection {
+        Connection::new(client, socket, &self.shared, self.settings.limits())
     }
 
     fn serve(&self, connection: &Arc<Connection>) {
@@ -37,7 +44,7 @@ pub fn serve(
     settings: &Settings,
 ) -> Result<ClientErrorStats> {
     let nbd = Nbd::new(exports, settings)?;
-    run(&nbd, &Arc::new(nbd.shared.connection(0, socket)));
+    run(&nbd, &Arc::new(nbd.connect(0, socket)));
     Ok(nbd.shared.client_errors)
 }
 
@@ -50,7 +57,7 @@ fn run(nbd: &Nbd, connection: &Arc<Connection>) {
         }
     };
     let deadline = Instant::now() + connection.patience;
-    let mut input = Input::new(connection.socket(), Some(deadline));
+    let mut input = Input::new(&connection.socket, Some(deadline));
     let stream = nbd.exports.new_stream();
     match Handshake::new(&mut input, connection, nbd).run() {
         // It is over before it has begun, if power has failed since.
@@ -60,9 +67,6 @@ fn run(nbd: &Nbd, connection: &Arc<Connection>) {
             input.start_transmission(nbd.settings.busy_poll, connection.patience);
             let link = Link::new(connection);
             let session = Session { nbd, agreed: &agreed, link: &link, client, stream };
-            if !agreed.export.store().is_durable() {
-                link.gather();
-            }
             let end = session.transmit(&mut input).err().unwrap_or(End::Well);
             link.release();
             note(&end);
@@ -80,9 +84,7 @@ fn run(nbd: &Nbd, connection: &Arc<Connection>) {
         }
         Err(end) => note(&end),
     }
-    if let Some(why) = connection.end() {
-        note(&End::Bad(ClientErrorKind::Tls, why));
-    }
+    connection.socket.close();
 }
 
 /// Whether the device has power; the connection ends when that fails.
@@ -118,6 +120,7 @@ type RequestError = (Errno, String);
 impl Session<'_> {
     /// Reads requests until the client disconnects.
     fn transmit(&self, input: &mut Input) -> std::result::Result<(), End> {
+        let gathers = !self.agreed.export.store().is_durable();
         loop {
             if !input.has(Request::BYTES) {
                 self.link.release();
@@ -142,12 +145,14 @@ impl Session<'_> {
                 let why = format!("a write of {} bytes", request.length);
                 return Err(End::Bad(ClientErrorKind::Protocol, why));
             }
+            if gathers && input.has(Request::BYTES) {
+                self.link.gather();
+            }
             self.request(&request, input)?;
         }
     }
 
     fn request(&self, request: &Request, input: &mut Input) -> std::result::Result<(), End> {
-        let settings = &self.nbd.settings;
         let refusal = self.refusal(request);
         let size = match request.command {
             CMD_READ | CMD_CACHE if refusal.is_none() => u64::from(request.length),
@@ -155,11 +160,10 @@ impl Session<'_> {
         };
         let carries = if request.command == CMD_WRITE { request.length as usize } else { 0 };
         let limiter = &self.link.limiter;
-        let (most, bytes) = (settings.max_outstanding, settings.max_outstanding_bytes);
         if request.length > WAITED_FOR || !input.has(carries) {
             self.link.release();
         }
-        let open = limiter.enter(size, most, bytes, || self.link.release());
+        let open = limiter.enter(size, || self.link.release());
         let structured = self.agreed.structured;
         let mut pending = PendingReply::new(self.link, request.cookie, size, structured);
         let data = match request.command {

@@ -1,6 +1,6 @@
 //! Addresses as NBD URIs.
 
-use crate::listen::Address;
+use crate::net::Address;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 

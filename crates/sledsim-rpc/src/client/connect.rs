@@ -6,7 +6,7 @@ use rustls::RootCertStore;
 use rustls::client::ClientConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, ServerName};
-use sledsim_emulator::listen::{Address, Identity, pem_items};
+use sledsim_emulator::net::{Address, Identity, pem_items};
 use std::error::Error;
 use std::future::Future;
 use std::io::ErrorKind;

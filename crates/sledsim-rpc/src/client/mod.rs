@@ -24,7 +24,7 @@ pub use remote::{Answer, Command, Outcome, Remote};
 use crate::v1;
 use crate::v1::mem_store_client::MemStoreClient;
 use connect::Link;
-pub use sledsim_emulator::listen::Address;
+pub use sledsim_emulator::net::Address;
 use std::fmt::{self, Display, Formatter};
 use std::future::Future;
 use std::path::PathBuf;

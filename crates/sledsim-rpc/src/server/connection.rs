@@ -2,15 +2,17 @@
 
 use super::inbound::{Inbound, LargeMessages};
 use super::opening::{self, BadPreface, WithPreface};
+use super::peer::Peer;
 use super::permits::{PermittedBody, SharedPermits};
 use super::session::Session;
 use super::state::ServerState;
-use super::{PROTOCOL, TIMEOUT, TLS, VANISHED};
 use crate::v1::mem_store_server::MemStoreServer;
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use rustix::fd::OwnedFd;
+use rustix::net::AddressFamily;
+use rustix::net::sockopt::socket_domain;
+use sledsim_emulator::net::ClientErrorKind;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
@@ -21,20 +23,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout, timeout_at};
 use tonic::codegen::Service;
-
-/// An accepted client.
-pub(super) struct Peer {
-    pub(super) shared: Arc<ServerState>,
-    pub(super) client: u32,
-    pub(super) socket: OwnedFd,
-    pub(super) is_tcp: bool,
-    /// Ends when it gives way to a new client.
-    pub(super) gives_way: oneshot::Receiver<()>,
-}
 
 /// Receive window of a stream, in bytes: the windows of all streams fit into that of
 /// the connection, so that no stream blocks another.
@@ -47,67 +39,70 @@ const HEADERS_MAXIMUM: u32 = 16 << 10;
 const LINGER: Duration = Duration::from_millis(200);
 
 /// Serves a client until it ends.
-pub(super) fn run(peer: Peer) {
-    let (shared, client) = (Arc::clone(&peer.shared), peer.client);
+pub(super) fn run(server: &Arc<ServerState>, peer: &Peer) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
-    let ended = runtime.and_then(|runtime| runtime.block_on(served(peer)));
+    let ended = runtime.and_then(|runtime| runtime.block_on(served(server, peer)));
     if let Err(error) = ended {
         let why = format!("cannot be served: {error}");
-        shared.client_errors.note(client, super::ACCEPT, &why);
+        server.note(peer.client, ClientErrorKind::Accept, &why);
     }
 }
 
-async fn served(peer: Peer) -> io::Result<()> {
-    let Peer { shared, client, socket, is_tcp, gives_way } = peer;
-    let gives_way = async { drop(gives_way.await) };
-    if is_tcp {
-        let stream = TcpStream::from(socket);
-        stream.set_nonblocking(true)?;
-        let stream = tokio::net::TcpStream::from_std(stream)?;
-        first(secured(&shared, client, stream), gives_way).await;
-    } else {
+async fn served(server: &Arc<ServerState>, peer: &Peer) -> io::Result<()> {
+    let (client, gives_way) = (peer.client, peer.gives_way.notified());
+    let Some(socket) = peer.take_socket() else {
+        return Ok(());
+    };
+    if socket_domain(&socket)? == AddressFamily::UNIX {
         let stream = UnixStream::from(socket);
         stream.set_nonblocking(true)?;
         let stream = tokio::net::UnixStream::from_std(stream)?;
-        first(secured(&shared, client, stream), gives_way).await;
+        first(secured(server, client, stream), gives_way).await;
+    } else {
+        let stream = TcpStream::from(socket);
+        stream.set_nonblocking(true)?;
+        let stream = tokio::net::TcpStream::from_std(stream)?;
+        first(secured(server, client, stream), gives_way).await;
     }
     Ok(())
 }
 
 /// Negotiates TLS, if configured.
-async fn secured<S>(shared: &Arc<ServerState>, client: u32, stream: S)
+async fn secured<S>(server: &Arc<ServerState>, client: u32, stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let Some(tls) = &shared.tls else {
-        return check_preface(shared, client, stream).await;
+    let Some(tls) = &server.tls else {
+        return check_preface(server, client, stream).await;
     };
-    match in_time(shared, tls.accept(stream)).await {
+    match in_time(server, tls.accept(stream)).await {
         None => {}
-        Some(Ok(Ok(stream))) => check_preface(shared, client, stream).await,
-        Some(Ok(Err(error))) => shared.client_errors.note(client, TLS, &error.to_string()),
-        Some(Err(_)) => slow(shared, client),
+        Some(Ok(Ok(stream))) => check_preface(server, client, stream).await,
+        Some(Ok(Err(error))) => {
+            server.note(client, ClientErrorKind::Tls, &error.to_string());
+        }
+        Some(Err(_)) => slow(server, client),
     }
 }
 
-fn slow(shared: &ServerState, client: u32) {
-    let s = shared.settings.admission.patience.as_secs_f64();
+fn slow(server: &ServerState, client: u32) {
+    let s = server.shared.admission.patience.as_secs_f64();
     let why = format!("made no call of gRPC within {s} s");
-    shared.client_errors.note(client, TIMEOUT, &why);
+    server.note(client, ClientErrorKind::Timeout, &why);
 }
 
 /// The result of `work`, a part of the handshake, or a timeout; `None` if the server
 /// stops first.
 async fn in_time<T>(
-    shared: &ServerState,
+    server: &ServerState,
     work: impl Future<Output = T>,
 ) -> Option<Result<T, Elapsed>> {
-    until_stopped(shared, timeout(shared.settings.admission.patience, work)).await
+    until_stopped(server, timeout(server.shared.admission.patience, work)).await
 }
 
 /// The result of `work`; `None` if the server stops first.
-async fn until_stopped<T>(shared: &ServerState, work: impl Future<Output = T>) -> Option<T> {
-    let mut stop = shared.stop.subscribe();
+async fn until_stopped<T>(server: &ServerState, work: impl Future<Output = T>) -> Option<T> {
+    let mut stop = server.stop.subscribe();
     first(work, async move { drop(stop.wait_for(Option::is_some).await) }).await
 }
 
@@ -124,32 +119,34 @@ async fn first<T>(work: impl Future<Output = T>, other: impl Future<Output = ()>
 }
 
 /// Checks that the client speaks HTTP/2.
-async fn check_preface<S>(shared: &Arc<ServerState>, client: u32, mut stream: S)
+async fn check_preface<S>(server: &Arc<ServerState>, client: u32, mut stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    match in_time(shared, opening::read(&mut stream)).await {
+    match in_time(server, opening::read(&mut stream)).await {
         None | Some(Ok(Err(BadPreface::Closed))) => {}
-        Some(Ok(Ok(()))) => serve_calls(shared, client, WithPreface::new(stream)).await,
-        Some(Ok(Err(BadPreface::Other(why)))) => shared.client_errors.note(client, PROTOCOL, &why),
-        Some(Err(_)) => slow(shared, client),
+        Some(Ok(Ok(()))) => serve_calls(server, client, WithPreface::new(stream)).await,
+        Some(Ok(Err(BadPreface::Other(why)))) => {
+            server.note(client, ClientErrorKind::Protocol, &why);
+        }
+        Some(Err(_)) => slow(server, client),
     }
 }
 
 /// Serves calls.
-async fn serve_calls<S>(shared: &Arc<ServerState>, client: u32, stream: S)
+async fn serve_calls<S>(server: &Arc<ServerState>, client: u32, stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let settings = &shared.settings;
-    let session = Session::new(shared);
+    let settings = &server.settings;
+    let session = Session::new(server);
     let limiter = session.limiter.clone();
-    let streams = u32::try_from(settings.max_outstanding).unwrap_or(u32::MAX);
+    let streams = u32::try_from(settings.net.max_outstanding).unwrap_or(u32::MAX);
     let calls = Calls {
         store: MemStoreServer::new(session).max_decoding_message_size(usize::MAX),
-        large: LargeMessages::new(settings, &shared.room),
+        large: LargeMessages::new(settings, &server.shared.room),
         is_called: watch::Sender::new(false),
-        shared: Arc::clone(shared),
+        server: Arc::clone(server),
         client,
     };
     let mut is_called = calls.is_called.subscribe();
@@ -164,13 +161,13 @@ where
     // A client that has made a call may be idle for as long as it likes.
     let called = async { drop(is_called.wait_for(|is_called| *is_called).await) };
     let silent = async {
-        if timeout(settings.admission.patience, called).await.is_ok() {
+        if timeout(settings.net.admission.patience, called).await.is_ok() {
             std::future::pending::<()>().await;
         }
     };
-    let Some(served) = until_stopped(shared, first(connection.as_mut(), silent)).await else {
+    let Some(served) = until_stopped(server, first(connection.as_mut(), silent)).await else {
         connection.as_mut().graceful_shutdown();
-        let end = (*shared.stop.borrow()).unwrap_or_else(Instant::now);
+        let end = (*server.stop.borrow()).unwrap_or_else(Instant::now);
         // A client that does not read does not acknowledge the shutdown, either.
         let answers_sent = async {
             limiter.idle().await;
@@ -180,14 +177,17 @@ where
         return;
     };
     let Some(ended) = served else {
-        return slow(shared, client);
+        return slow(server, client);
     };
     if let Err(error) = ended {
-        let kind = if is_cut(&error) { VANISHED } else { PROTOCOL };
-        shared.client_errors.note(client, kind, &reasons(&error));
+        let kind = match is_cut(&error) {
+            true => ClientErrorKind::Vanished,
+            false => ClientErrorKind::Protocol,
+        };
+        server.note(client, kind, &reasons(&error));
     } else if limiter.is_used() {
         let why = "closed with batches in flight";
-        shared.client_errors.note(client, VANISHED, why);
+        server.note(client, ClientErrorKind::Vanished, why);
     }
 }
 
@@ -220,7 +220,7 @@ struct Calls {
     large: LargeMessages,
     /// Whether there has been a call.
     is_called: watch::Sender<bool>,
-    shared: Arc<ServerState>,
+    server: Arc<ServerState>,
     client: u32,
 }
 
@@ -233,7 +233,7 @@ impl hyper::service::Service<http::Request<Incoming>> for Calls {
 
     fn call(&self, request: http::Request<Incoming>) -> Self::Future {
         if !self.is_called.send_replace(true) {
-            self.shared.places.settle(self.client);
+            self.server.shared.places.settle(self.client);
         }
         let request = request.map(|body| Inbound::new(body, &self.large));
         let answer = self.store.clone().call(request);

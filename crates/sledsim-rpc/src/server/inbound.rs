@@ -1,10 +1,10 @@
 //! Inbound messages: refused when too large; large ones are received one at a time.
 
 use super::Settings;
-use super::limiter::Held;
 use bytes::{Buf, Bytes};
 use http_body::{Body, Frame};
-use sledsim_emulator::listen::{Room, Share};
+use sledsim_emulator::net::room::LOOK;
+use sledsim_emulator::net::{Room, Share};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -27,6 +27,25 @@ const LARGE: usize = 256 << 10;
 /// The most bytes of a message besides its data: the fields of its commands.
 const BESIDE: usize = 4 << 20;
 
+/// Bytes of the memory for all connections, given back on drop.
+struct Held(Arc<Share>, u64);
+
+impl Held {
+    /// Waits until there is room.
+    async fn take(share: &Arc<Share>, bytes: u64) -> Self {
+        while !share.try_take(bytes) {
+            sleep(LOOK).await;
+        }
+        Self(Arc::clone(share), bytes)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.give_back(self.1);
+    }
+}
+
 /// Limits of a connection's large messages.
 #[derive(Clone)]
 pub(super) struct LargeMessages {
@@ -45,7 +64,7 @@ impl LargeMessages {
             one: Arc::new(Semaphore::new(1)),
             most: settings.max_batch_bytes + BESIDE,
             share: Arc::new(Share::new(room)),
-            silence: SILENCES * settings.admission.patience,
+            silence: SILENCES * settings.net.admission.patience,
         }
     }
 }

@@ -1,106 +1,83 @@
-//! The limiter of a connection's batches in flight.
+//! Limits the batches of a connection in flight, as those of any protocol.
 
-use super::Settings;
-use sledsim_emulator::listen::room::LOOK;
-use sledsim_emulator::listen::{Room, Share};
+use super::state::ServerState;
+use sledsim_emulator::net::InFlightLimiter;
+use sledsim_emulator::net::room::LOOK;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-/// Bytes per permit.
-const UNIT: usize = 1 << 10;
-
-/// Permits for batches and their bytes.
+/// The limiter of a connection, for tasks that wait.
 #[derive(Clone)]
-pub(super) struct InFlightLimiter {
-    batches: Arc<Semaphore>,
-    units: Arc<Semaphore>,
-    most_batches: usize,
-    most_units: usize,
-    /// What the connection holds of the memory for all.
-    share: Arc<Share>,
+pub(super) struct Limiter {
+    net: Arc<InFlightLimiter>,
+    /// How long a batch may wait for room.
     patience: Duration,
+    /// Notified when a batch leaves.
+    left: Arc<Notify>,
 }
 
-/// Permits taken, returned on drop.
-pub(super) struct Permits {
-    _batch: OwnedSemaphorePermit,
-    _units: OwnedSemaphorePermit,
-    _room: Held,
-}
+/// A batch that was let in; it leaves on drop.
+pub(super) struct Permit(Limiter, u64);
 
-/// Bytes of the memory for all connections, given back on drop.
-pub(super) struct Held(Arc<Share>, u64);
-
-impl Held {
-    /// Takes `bytes` bytes if there is room.
-    fn try_take(share: &Arc<Share>, bytes: u64) -> Option<Self> {
-        share.try_take(bytes).then(|| Self(Arc::clone(share), bytes))
-    }
-
-    /// Waits until there is room.
-    pub(super) async fn take(share: &Arc<Share>, bytes: u64) -> Self {
-        loop {
-            match Self::try_take(share, bytes) {
-                Some(held) => return held,
-                None => sleep(LOOK).await,
-            }
-        }
-    }
-}
-
-impl Drop for Held {
+impl Drop for Permit {
     fn drop(&mut self) {
-        self.0.give_back(self.1);
+        self.0.net.leave(self.1);
+        self.0.left.notify_waiters();
     }
 }
 
-impl InFlightLimiter {
-    pub(super) fn new(settings: &Settings, room: &Arc<Room>) -> Self {
-        let most_units = (settings.max_outstanding_bytes / UNIT).clamp(1, u32::MAX as usize);
+impl Limiter {
+    pub(super) fn new(server: &ServerState) -> Self {
+        let settings = &server.settings.net;
         Self {
-            batches: Arc::new(Semaphore::new(settings.max_outstanding)),
-            units: Arc::new(Semaphore::new(most_units)),
-            most_batches: settings.max_outstanding,
-            most_units,
-            share: Arc::new(Share::new(room)),
+            net: Arc::new(InFlightLimiter::new(settings.limits(), &server.shared.room)),
             patience: settings.admission.patience,
+            left: Arc::default(),
         }
     }
 
-    fn units(&self, bytes: usize) -> u32 {
-        bytes.div_ceil(UNIT).clamp(1, self.most_units) as u32
+    /// Lets a batch with `bytes` bytes in, if it may now.
+    pub(super) fn try_take(&self, bytes: usize) -> Option<Permit> {
+        let bytes = bytes as u64;
+        let is_in = self.net.try_enter(bytes);
+        is_in.then(|| Permit(self.clone(), bytes))
     }
 
-    /// Waits for the permits of a batch with `bytes` bytes, in order; `None` if other
-    /// clients have left no room for them for long.
-    pub(super) async fn take(&self, bytes: usize) -> Option<Permits> {
-        let units = self.units(bytes);
-        let batch = Arc::clone(&self.batches).acquire_owned().await.ok()?;
-        let units = Arc::clone(&self.units).acquire_many_owned(units).await;
-        let room = timeout(self.patience, Held::take(&self.share, bytes as u64));
-        Some(Permits { _batch: batch, _units: units.ok()?, _room: room.await.ok()? })
+    /// Waits until a batch with `bytes` bytes may enter; `None` if other clients have left no
+    /// room for it for long.
+    pub(super) async fn take(&self, bytes: usize) -> Option<Permit> {
+        self.until(|| self.net.is_within(bytes as u64)).await;
+        let entered = async {
+            loop {
+                match self.try_take(bytes) {
+                    Some(permit) => return permit,
+                    None => sleep(LOOK).await,
+                }
+            }
+        };
+        timeout(self.patience, entered).await.ok()
     }
 
-    /// Takes the permits of a batch with `bytes` bytes, if available.
-    pub(super) fn try_take(&self, bytes: usize) -> Option<Permits> {
-        let units = Arc::clone(&self.units).try_acquire_many_owned(self.units(bytes));
-        Some(Permits {
-            _batch: Arc::clone(&self.batches).try_acquire_owned().ok()?,
-            _units: units.ok()?,
-            _room: Held::try_take(&self.share, bytes as u64)?,
-        })
-    }
-
-    /// Waits until all permits are returned.
+    /// Waits until no batch is in flight.
     pub(super) async fn idle(&self) {
-        let most = u32::try_from(self.most_batches).unwrap_or(u32::MAX);
-        drop(self.batches.acquire_many(most).await);
+        self.until(|| !self.is_used()).await;
     }
 
-    /// Whether any permit is taken.
+    /// Whether any batch is in flight.
     pub(super) fn is_used(&self) -> bool {
-        self.batches.available_permits() < self.most_batches
+        self.net.requests() > 0
+    }
+
+    /// Waits for what batches that leave bring about.
+    async fn until(&self, come: impl Fn() -> bool) {
+        loop {
+            let left = self.left.notified();
+            if come() {
+                return;
+            }
+            left.await;
+        }
     }
 }

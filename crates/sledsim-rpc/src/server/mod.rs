@@ -7,8 +7,9 @@
 //!
 //! In reading order:
 //!
+//! * `peer`: a client.
 //! * `state`: the state that connections share.
-//! * `accept`: accepts clients.
+//! * `accept`: the server, and what it does with its connections.
 //! * `opening`: checks that a client speaks HTTP/2.
 //! * `connection`: one connection.
 //! * `inbound`: limits the size of messages.
@@ -23,45 +24,28 @@ mod connection;
 mod inbound;
 mod limiter;
 mod opening;
+mod peer;
 mod permits;
 mod service;
 mod session;
 mod state;
 mod streamed;
 
-pub use accept::RpcServer;
+pub use accept::{Rpc, RpcServer, serve};
 
-use sledsim_emulator::listen::Admission;
+use sledsim_emulator::net;
 
 /// Settings of an RPC server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Which clients may connect.
-    pub admission: Admission,
-    /// The most unanswered batches of a connection; no more are begun.
-    pub max_outstanding: usize,
-    /// The most bytes of data in them; at least as many as in one batch.
-    pub max_outstanding_bytes: usize,
-    /// The most bytes of data that a batch may write and read.
+    /// Those of any server, whose requests are batches.
+    pub net: net::Settings,
+    /// The most bytes of data that a batch may write and read; no more than may be outstanding.
     pub max_batch_bytes: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            admission: Admission::default(),
-            max_outstanding: 128,
-            max_outstanding_bytes: 64 << 20,
-            max_batch_bytes: 32 << 20,
-        }
+        Self { net: net::Settings::default(), max_batch_bytes: 32 << 20 }
     }
 }
-
-/// The kinds of client errors.
-const CLIENT_ERRORS: [&str; 6] = [TOO_MANY, ACCEPT, TIMEOUT, TLS, PROTOCOL, VANISHED];
-const TOO_MANY: &str = "too_many_clients";
-const ACCEPT: &str = "failed_accepts";
-const TIMEOUT: &str = "timeouts";
-const TLS: &str = "tls_failures";
-const PROTOCOL: &str = "protocol_errors";
-const VANISHED: &str = "disconnects_mid_request";

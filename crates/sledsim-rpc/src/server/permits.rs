@@ -1,6 +1,6 @@
 //! Holds the permits of an answer until it has been sent.
 
-use super::limiter::Permits;
+use super::limiter::Permit;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use std::pin::Pin;
@@ -10,11 +10,11 @@ use std::task::{Context, Poll};
 /// The permits of an answer.
 #[derive(Clone)]
 pub(super) struct SharedPermits(
-    #[expect(dead_code, reason = "held until it is dropped")] Arc<Permits>,
+    #[expect(dead_code, reason = "held until it is dropped")] Arc<Permit>,
 );
 
 impl SharedPermits {
-    pub(super) fn new(taken: Permits) -> Self {
+    pub(super) fn new(taken: Permit) -> Self {
         Self(Arc::new(taken))
     }
 }

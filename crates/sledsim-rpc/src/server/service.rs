@@ -71,7 +71,7 @@ impl MemStore for Session {
         &self,
         _request: Request<v1::ListExportsRequest>,
     ) -> Result<Response<v1::ListExportsResponse>, Status> {
-        let exports = self.shared.exports.iter();
+        let exports = self.server.exports.iter();
         Ok(Response::new(v1::ListExportsResponse {
             sledsim: env!("CARGO_PKG_VERSION").to_owned(),
             exports: exports.map(|export| described(export)).collect(),

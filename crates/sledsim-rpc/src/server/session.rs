@@ -1,6 +1,6 @@
 //! What the calls of a connection share: its batches and their answers.
 
-use super::limiter::{InFlightLimiter, Permits};
+use super::limiter::{Limiter, Permit};
 use super::state::ServerState;
 use crate::v1;
 use sledsim_base::request::Extent;
@@ -22,34 +22,34 @@ const NAME_SHOWN: usize = 200;
 /// Serves the calls of one connection.
 #[derive(Clone)]
 pub(super) struct Session {
-    pub(super) shared: Arc<ServerState>,
+    pub(super) server: Arc<ServerState>,
     /// Stream number of its batches.
     pub(super) stream: u32,
-    pub(super) limiter: InFlightLimiter,
+    pub(super) limiter: Limiter,
     /// Number of `Batches` calls in progress.
     pub(super) streams: Arc<AtomicUsize>,
 }
 
 impl Session {
-    pub(super) fn new(shared: &Arc<ServerState>) -> Self {
+    pub(super) fn new(server: &Arc<ServerState>) -> Self {
         Self {
-            shared: Arc::clone(shared),
-            stream: shared.exports.new_stream(),
-            limiter: InFlightLimiter::new(&shared.settings, &shared.room),
+            server: Arc::clone(server),
+            stream: server.exports.new_stream(),
+            limiter: Limiter::new(server),
             streams: Arc::default(),
         }
     }
 
     /// Refuses new work once the server stops.
     pub(super) fn check_running(&self) -> Result<(), Status> {
-        match *self.shared.stop.borrow() {
+        match *self.server.stop.borrow() {
             None => Ok(()),
             Some(_) => Err(stopping()),
         }
     }
 
     pub(super) fn export(&self, name: &str) -> Result<&Arc<Export>, Status> {
-        let exports = &self.shared.exports;
+        let exports = &self.server.exports;
         exports.named(name).ok_or_else(|| {
             let names: Vec<_> = exports.iter().map(|export| export.name()).collect();
             let name: String = name.chars().take(NAME_SHOWN).collect();
@@ -61,9 +61,9 @@ impl Session {
     }
 
     /// Takes the permits of `bytes` bytes, if available.
-    pub(super) fn take(&self, bytes: usize) -> Result<Permits, Status> {
+    pub(super) fn take(&self, bytes: usize) -> Result<Permit, Status> {
         self.limiter.try_take(bytes).ok_or_else(|| {
-            let settings = &self.shared.settings;
+            let settings = &self.server.settings.net;
             Status::resource_exhausted(format!(
                 "too much is under way: at most {} batches and {} bytes of a connection are \
                  allowed, and less while other clients do not read their answers; wait for an \
@@ -90,7 +90,7 @@ impl Session {
 
     /// Number of data bytes of a batch; refuses too many.
     pub(super) fn bytes(&self, batch: &v1::BatchRequest) -> Result<usize, Status> {
-        let most = self.shared.settings.max_batch_bytes;
+        let most = self.server.settings.max_batch_bytes;
         let bytes: u128 = (batch.commands.iter())
             .map(|command| match &command.what {
                 Some(v1::command::What::Read(read)) => u128::from(read.blocks) * 512,

@@ -1,48 +1,61 @@
 //! The state that the connections of a server share.
 
-use super::{CLIENT_ERRORS, Settings};
+use super::Settings;
+use super::peer::Peer;
+use rustix::fd::OwnedFd;
 use sledsim_base::error::Result;
 use sledsim_emulator::front_end::Exports;
-use sledsim_emulator::listen::{ClientErrorStats, Places, Room, TlsSpec};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use sledsim_emulator::net::{ClientErrorKind, Shared, TlsSpec};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
+
+/// The kinds of client errors.
+const CLIENT_ERRORS: [ClientErrorKind; 6] = [
+    ClientErrorKind::TooMany,
+    ClientErrorKind::Accept,
+    ClientErrorKind::Timeout,
+    ClientErrorKind::Tls,
+    ClientErrorKind::Protocol,
+    ClientErrorKind::Vanished,
+];
 
 /// The state that the connections of a server share.
 pub(super) struct ServerState {
     pub(super) exports: Arc<Exports>,
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) settings: Settings,
-    pub(super) client_errors: ClientErrorStats,
+    pub(super) shared: Shared<Peer>,
     /// Set when the server stops: the time by which connections must end.
     pub(super) stop: watch::Sender<Option<Instant>>,
-    /// The clients; one gives way when its sender is dropped.
-    pub(super) places: Places<oneshot::Sender<()>>,
-    /// Memory for the data of their batches.
-    pub(super) room: Arc<Room>,
-    /// Number of clients so far.
-    pub(super) accepted: AtomicU32,
+    /// The latest clients without a place. Where the system closes a socket with unread
+    /// bytes, the other side may not read the answer.
+    pub(super) refused: Mutex<VecDeque<OwnedFd>>,
 }
 
 impl ServerState {
     pub(super) fn new(exports: Arc<Exports>, settings: &Settings) -> Result<Self> {
+        let admission = &settings.net.admission;
         let accepts = |spec: &TlsSpec| -> Result<TlsAcceptor> {
             let mut config = spec.load()?;
             config.alpn_protocols = vec![b"h2".to_vec()];
             Ok(Arc::new(config).into())
         };
-        let tls = settings.admission.tls.as_ref().map(accepts);
+        let tls = admission.tls.as_ref().map(accepts);
         Ok(Self {
             exports,
             tls: tls.transpose()?,
             settings: settings.clone(),
-            client_errors: ClientErrorStats::new(&CLIENT_ERRORS),
+            shared: Shared::new(admission, &CLIENT_ERRORS),
             stop: watch::Sender::new(None),
-            places: Places::new(&settings.admission),
-            room: Arc::default(),
-            accepted: AtomicU32::new(0),
+            refused: Mutex::default(),
         })
+    }
+
+    /// Records a client error.
+    pub(super) fn note(&self, client: u32, kind: ClientErrorKind, why: &str) {
+        self.shared.client_errors.note(client, kind, why);
     }
 }

@@ -1,6 +1,6 @@
 //! The call `Batches`: a stream with many batches in flight.
 
-use super::limiter::Permits;
+use super::limiter::Permit;
 use super::session::{Session, answered, stopping};
 use crate::v1;
 use sledsim_emulator::export::{BatchReply, CommandResult};
@@ -19,7 +19,7 @@ const STREAMS_MAXIMUM: usize = 4;
 struct BatchAnswer {
     tag: u64,
     done: Result<Vec<CommandResult>, Status>,
-    _taken: Arc<Permits>,
+    _taken: Arc<Permit>,
 }
 
 /// The stream of answers.
@@ -58,7 +58,7 @@ impl Stream for Streamed {
 struct SendAnswer {
     answers: mpsc::UnboundedSender<BatchAnswer>,
     tag: u64,
-    taken: Arc<Permits>,
+    taken: Arc<Permit>,
 }
 
 impl SendAnswer {
@@ -124,7 +124,7 @@ struct Reader {
 impl Reader {
     /// Runs until the client sends no more batches.
     async fn run(mut self) -> Result<(), Status> {
-        let mut stop = self.session.shared.stop.subscribe();
+        let mut stop = self.session.server.stop.subscribe();
         let mut stopped = Box::pin(async move { drop(stop.wait_for(Option::is_some).await) });
         loop {
             let Some(batch) = next(&mut self.requests, stopped.as_mut()).await? else {
@@ -139,7 +139,7 @@ impl Reader {
         }
     }
 
-    fn begin(&self, batch: &v1::BatchRequest, checked: Result<(), Status>, taken: Permits) {
+    fn begin(&self, batch: &v1::BatchRequest, checked: Result<(), Status>, taken: Permit) {
         let answer =
             SendAnswer { answers: self.answers.clone(), tag: batch.tag, taken: Arc::new(taken) };
         let refused = answer.clone();

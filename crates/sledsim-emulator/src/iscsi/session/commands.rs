@@ -5,11 +5,8 @@ use crate::iscsi::parameters::Parameters;
 use crate::iscsi::pdu::Received;
 use crate::iscsi::reply::{BUSY, CommandInFlight, CommandInfo, TASK_SET_FULL};
 use crate::iscsi::transfer::{Arrived, Transfer};
+use crate::net::{ClientErrorKind, End};
 use crate::scsi::{Attribute, Task};
-use crate::stream::{ClientErrorKind, End};
-
-/// Immediate commands that are admitted beyond the window.
-const IMMEDIATE_MAXIMUM: usize = 8;
 
 impl Session<'_> {
     pub(super) fn command(&mut self, message: &Received, data: &[u8]) -> Result<(), End> {
@@ -42,7 +39,7 @@ impl Session<'_> {
             expected_out,
             taken: task.data_out_bytes(),
         };
-        let is_full = self.sender.outstanding() >= self.most_commands();
+        let is_full = self.sender.outstanding() >= self.target.limits().requests;
         let command = CommandInFlight::enter(&self.sender, info, task.id());
         self.count(message);
         let Some(command) = command else {
@@ -62,11 +59,6 @@ impl Session<'_> {
             self.transfers.solicit(&self.sender);
         }
         Ok(())
-    }
-
-    /// The most commands in flight.
-    fn most_commands(&self) -> usize {
-        self.target.settings.max_outstanding + IMMEDIATE_MAXIMUM
     }
 
     /// Handles a message with data of a command.
@@ -121,9 +113,8 @@ impl Session<'_> {
             return;
         };
         let limiter = &self.link.limiter;
-        let (most, bytes) = (self.most_commands(), self.target.settings.max_outstanding_bytes);
         let size = task.memory_bytes();
-        if !limiter.fits(size, most, bytes) {
+        if !limiter.fits(size) {
             self.link.release();
             // The commands in flight end by themselves, and this one waits for that, unless
             // one of them waits for a message that only this thread can read.
@@ -132,7 +123,7 @@ impl Session<'_> {
                 return command.refuse(TASK_SET_FULL);
             }
         }
-        let open = limiter.enter(size, most, bytes, || self.link.release());
+        let open = limiter.enter(size, || self.link.release());
         command.admit(size);
         // In this order, a thread that stops the server either sees the command in flight,
         // or the command is refused.

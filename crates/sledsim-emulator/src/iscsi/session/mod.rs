@@ -15,9 +15,10 @@ use super::target::Target;
 use super::transfer::Transfers;
 use super::{Settings, TargetName};
 use crate::front_end::Exports;
-use crate::listen::ClientErrorStats;
+use crate::net::{
+    ClientErrorKind, ClientErrorStats, Connection, End, Input, Link, Protocol, Shared,
+};
 use crate::scsi::Nexus;
-use crate::stream::{ClientErrorKind, Connection, End, Input, Link, Protocol, Shared};
 use rustix::fd::OwnedFd;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -33,8 +34,14 @@ const WAITED_FOR: usize = 64 << 10;
 impl Protocol for Target {
     const KIND: &'static str = "iscsi";
 
-    fn shared(&self) -> &Shared {
+    type Connection = Connection;
+
+    fn shared(&self) -> &Shared<Connection> {
         &self.shared
+    }
+
+    fn connect(&self, client: u32, socket: OwnedFd) -> Connection {
+        Connection::new(client, socket, &self.shared, self.limits())
     }
 
     fn serve(&self, connection: &Arc<Connection>) {
@@ -45,7 +52,7 @@ impl Protocol for Target {
             }
         };
         let deadline = Instant::now() + connection.patience;
-        let mut input = Input::new(connection.socket(), Some(deadline));
+        let mut input = Input::new(&connection.socket, Some(deadline));
         match Login::new(&mut input, self, self.new_handle()).run() {
             Ok(agreed) => {
                 if !agreed.is_discovery {
@@ -61,7 +68,7 @@ impl Protocol for Target {
             }
             Err(end) => note(&end),
         }
-        let _ = connection.end();
+        connection.socket.close();
     }
 }
 
@@ -69,7 +76,7 @@ impl Protocol for Target {
 /// ends; returns its errors.
 pub fn serve(socket: OwnedFd, exports: Arc<Exports>, settings: &Settings) -> ClientErrorStats {
     let target = Target::new(exports, &TargetName::default(), settings);
-    target.serve(&Arc::new(target.shared.connection(0, socket)));
+    target.serve(&Arc::new(target.connect(0, socket)));
     target.shared.client_errors
 }
 
@@ -116,9 +123,6 @@ impl<'a> Session<'a> {
                 let _ = power.register(nexus.stream(), link);
             }
         }
-        if !exports.iter().any(|export| export.store().is_durable()) {
-            self.link.gather();
-        }
         let end = self.receive(input).err().unwrap_or(End::Well);
         self.link.release();
         note(&end);
@@ -138,6 +142,7 @@ impl<'a> Session<'a> {
     /// Reads messages until the initiator logs out.
     fn receive(&mut self, input: &mut Input) -> Result<(), End> {
         let digests = self.sender.digests();
+        let gathers = !self.target.exports.iter().any(|export| export.store().is_durable());
         loop {
             if !input.has(digests.header_bytes()) {
                 self.link.release();
@@ -157,6 +162,10 @@ impl<'a> Session<'a> {
             }
             if bytes > WAITED_FOR || !input.has(digests.data_bytes(bytes)) {
                 self.link.release();
+            }
+            let gathers = gathers && input.has(digests.data_bytes(bytes) + digests.header_bytes());
+            if gathers {
+                self.link.gather();
             }
             let data = digests.receive_data(input, bytes)?;
             if !self.handle(&message, data)? {

@@ -5,8 +5,7 @@ use crate::iscsi::keys::{Keys, TEXT_MAXIMUM, put};
 use crate::iscsi::name::portal;
 use crate::iscsi::pdu::{FINAL, NO_TAG, Received, TEXT_RESPONSE, header, set};
 use crate::iscsi::reply::Numbering;
-use crate::listen::Address;
-use crate::stream::{Connection, End};
+use crate::net::{Address, Connection, End};
 use std::net::SocketAddr;
 
 impl Session<'_> {
@@ -51,7 +50,7 @@ impl Session<'_> {
 
 /// The address of this side of a connection, if it is TCP.
 fn local_address(connection: &Connection) -> Option<String> {
-    let address = rustix::net::getsockname(&*connection.socket()).ok()?;
+    let address = rustix::net::getsockname(connection.socket.fd()).ok()?;
     let address = SocketAddr::try_from(address).ok()?;
     Some(portal(&Address::Tcp(address.ip().to_string(), address.port())))
 }

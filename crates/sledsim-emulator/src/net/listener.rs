@@ -1,6 +1,6 @@
 //! The listener of a server: accepts clients until it is closed.
 
-use super::{Listening, SocketFile};
+use super::listening::{Listening, SocketFile};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;

@@ -1,6 +1,6 @@
 //! Settings of a server of clients at stream sockets.
 
-use crate::listen::Admission;
+use super::Admission;
 use std::time::Duration;
 
 /// Which clients may connect, and how much a server does for each of them.
@@ -15,6 +15,22 @@ pub struct Settings {
     pub max_outstanding_bytes: u64,
     /// How long a connection polls for its next request before it sleeps.
     pub busy_poll: Duration,
+}
+
+/// The most that a connection has in flight, except for a single larger request.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Requests.
+    pub requests: usize,
+    /// Bytes in their answers.
+    pub bytes: u64,
+}
+
+impl Settings {
+    /// The limits of a connection.
+    pub fn limits(&self) -> Limits {
+        Limits { requests: self.max_outstanding, bytes: self.max_outstanding_bytes }
+    }
 }
 
 impl Default for Settings {

@@ -1,24 +1,16 @@
 //! Buffered input from a client.
 
-use super::client_error::ClientErrorKind;
+use super::client_errors::ClientErrorKind;
+use super::end::{End, broken, cut_short};
+use super::socket::{Encrypted, Socket};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, recv};
+use std::io::IoSlice;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Why a connection ends.
-#[derive(Debug)]
-pub(crate) enum End {
-    /// Regular end.
-    Well,
-    /// The client sends no more. Requests in flight may still be answered.
-    Eof,
-    /// An error: nothing more is sent.
-    Bad(ClientErrorKind, String),
-}
 
 /// The most bytes read at once.
 const BUFFER: usize = 128 << 10;
@@ -28,7 +20,8 @@ const KEPT: usize = 4 << 20;
 
 /// Buffered input from a socket.
 pub(crate) struct Input {
-    socket: Arc<OwnedFd>,
+    socket: Arc<Socket>,
+    encrypted: Encrypted,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -41,9 +34,10 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(crate) fn new(socket: Arc<OwnedFd>, deadline: Option<Instant>) -> Self {
+    pub(crate) fn new(socket: &Arc<Socket>, deadline: Option<Instant>) -> Self {
         Self {
-            socket,
+            socket: Arc::clone(socket),
+            encrypted: Encrypted::default(),
             buffer: vec![0; BUFFER],
             start: 0,
             end: 0,
@@ -68,7 +62,7 @@ impl Input {
     pub(crate) fn start_transmission(&mut self, busy_poll: Duration, patience: Duration) {
         self.deadline = None;
         self.busy_poll = busy_poll;
-        let _ = set_socket_timeout(&self.socket, Timeout::Recv, Some(patience));
+        let _ = set_socket_timeout(self.socket.fd(), Timeout::Recv, Some(patience));
     }
 
     /// Notes whether a message must come, as the client has been asked for it.
@@ -82,11 +76,6 @@ impl Input {
         let taken = self.take(count).map(<[u8]>::len);
         self.is_expected = before;
         Ok(&self.buffer[self.start - taken?..self.start])
-    }
-
-    /// Continues with another socket.
-    pub(crate) fn switch(&mut self, socket: Arc<OwnedFd>) {
-        self.socket = socket;
     }
 
     /// Waits for `count` bytes and takes them. [`End::Eof`] if the client has sent its
@@ -133,37 +122,43 @@ impl Input {
     }
 
     fn fill(&mut self) -> Result<(), End> {
-        if let Some(deadline) = self.deadline {
-            wait(&self.socket, PollFlags::IN, deadline)?;
-        }
+        let is_expected = self.is_expected || !self.is_empty();
+        let (deadline, busy_poll) = (self.deadline, self.busy_poll);
+        let wait = |socket: &OwnedFd, buffer: &mut [u8]| loop {
+            if let Some(deadline) = deadline {
+                wait(socket, PollFlags::IN, deadline)?;
+            }
+            return match receive(socket, buffer, busy_poll) {
+                Ok((_, some)) => Ok(some),
+                Err(Errno::INTR) => continue,
+                // The time limit of the socket.
+                Err(Errno::WOULDBLOCK) if is_expected => {
+                    let what = "silent in the middle of a message";
+                    Err(End::Bad(ClientErrorKind::Timeout, what.to_owned()))
+                }
+                Err(Errno::WOULDBLOCK) => continue,
+                Err(error) => Err(broken(error)),
+            };
+        };
         let free = &mut self.buffer[self.end..];
-        match receive(&self.socket, free, self.busy_poll) {
-            Ok((_, 0)) if self.is_empty() => Err(End::Eof),
-            Ok((_, 0)) => Err(cut_short()),
-            Ok((_, some)) => {
+        match self.socket.receive(free, &mut self.encrypted, wait)? {
+            0 if self.is_empty() => Err(End::Eof),
+            0 => Err(cut_short()),
+            some => {
                 self.end += some;
                 Ok(())
             }
-            Err(Errno::INTR) => Ok(()),
-            // The time limit of the socket.
-            Err(Errno::WOULDBLOCK) if self.is_expected || !self.is_empty() => {
-                let what = "silent in the middle of a message";
-                Err(End::Bad(ClientErrorKind::Timeout, what.to_owned()))
-            }
-            Err(Errno::WOULDBLOCK) => Ok(()),
-            Err(error) => Err(broken(error)),
         }
     }
 
     /// Sends all of `bytes` to the client.
     pub(crate) fn answer(&self, mut bytes: &[u8]) -> Result<(), End> {
         while !bytes.is_empty() {
-            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-            match send(&self.socket, bytes, flags) {
+            match self.socket.send(&[IoSlice::new(bytes)]) {
                 Ok(some) => bytes = &bytes[some..],
                 Err(Errno::INTR) => {}
                 Err(Errno::WOULDBLOCK) => match self.deadline {
-                    Some(deadline) => wait(&self.socket, PollFlags::OUT, deadline)?,
+                    Some(deadline) => wait(self.socket.fd(), PollFlags::OUT, deadline)?,
                     None => return Err(broken(Errno::WOULDBLOCK)),
                 },
                 Err(error) => return Err(broken(error)),
@@ -189,16 +184,6 @@ fn receive(
         }
     }
     recv(socket, buffer, RecvFlags::empty())
-}
-
-/// The client stopped within a message.
-pub(crate) fn cut_short() -> End {
-    let what = "closed in the middle of a message";
-    End::Bad(ClientErrorKind::Vanished, what.to_owned())
-}
-
-fn broken(error: Errno) -> End {
-    End::Bad(ClientErrorKind::Vanished, std::io::Error::from(error).to_string())
 }
 
 fn wait(socket: &OwnedFd, what: PollFlags, deadline: Instant) -> Result<(), End> {

@@ -1,6 +1,7 @@
 //! Limits the requests of a connection in flight.
 
-use crate::listen::room::{LOOK, Room, Share};
+use super::room::{LOOK, Room, Share};
+use super::settings::Limits;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
@@ -8,8 +9,9 @@ use std::time::{Duration, Instant};
 
 /// Counts the requests of a connection from when they are read until their replies are
 /// passed to the system, and blocks their reader while there are too many.
-#[derive(Debug, Default)]
-pub(crate) struct InFlightLimiter {
+#[derive(Debug)]
+pub struct InFlightLimiter {
+    limits: Limits,
     requests: AtomicUsize,
     pub(crate) share: Share,
     closed: AtomicBool,
@@ -20,22 +22,38 @@ pub(crate) struct InFlightLimiter {
 
 impl InFlightLimiter {
     /// Admits requests while there is room for the data of all connections, too.
-    pub(crate) fn new(room: &Arc<Room>) -> Self {
-        Self { share: Share::new(room), ..Self::default() }
+    pub fn new(limits: Limits, room: &Arc<Room>) -> Self {
+        Self {
+            limits,
+            requests: AtomicUsize::new(0),
+            share: Share::new(room),
+            closed: AtomicBool::new(false),
+            waiters: AtomicUsize::new(0),
+            lock: Mutex::default(),
+            changed: Condvar::new(),
+        }
     }
 
-    /// Admits a request with `size` bytes in its answer; waits while there would be
-    /// more than `requests` requests or `bytes` bytes in flight, unless it is the only
-    /// one, or no room for its bytes. Calls `release` before it waits. Returns false if the
-    /// limiter was closed. Called by one thread only.
-    pub(crate) fn enter(&self, size: u64, requests: usize, bytes: u64, release: impl Fn()) -> bool {
-        let mut is_taken = self.is_within(size, requests, bytes) && self.share.try_take(size);
-        if !is_taken {
-            release();
+    /// Admits a request with `size` bytes in its answer, if there are fewer than the limits
+    /// allow in flight, or none, and there is room for its bytes.
+    pub fn try_enter(&self, size: u64) -> bool {
+        let is_taken = self.is_within(size) && self.share.try_take(size);
+        self.requests.fetch_add(usize::from(is_taken), SeqCst);
+        is_taken
+    }
+
+    /// As [`InFlightLimiter::try_enter`], but waits until the request is admitted. Calls
+    /// `release` before it waits. Returns false if the limiter was closed. Called by one thread
+    /// only.
+    pub(crate) fn enter(&self, size: u64, release: impl Fn()) -> bool {
+        if self.try_enter(size) {
+            return !self.closed.load(SeqCst);
         }
+        release();
+        let mut is_taken = false;
         while !is_taken && !self.closed.load(SeqCst) {
             // Others make room without waking this one.
-            let is_within = self.wait(LOOK, || self.is_within(size, requests, bytes));
+            let is_within = self.wait(LOOK, || self.is_within(size));
             is_taken = is_within && self.share.try_take(size);
             self.share.wait(is_within && !is_taken);
             if is_within && !is_taken {
@@ -51,17 +69,19 @@ impl InFlightLimiter {
     }
 
     /// Whether [`InFlightLimiter::enter`] would admit a request without waiting.
-    pub(crate) fn fits(&self, size: u64, requests: usize, bytes: u64) -> bool {
-        self.is_within(size, requests, bytes) && self.share.has_room(size)
+    pub(crate) fn fits(&self, size: u64) -> bool {
+        self.is_within(size) && self.share.has_room(size)
     }
 
-    fn is_within(&self, size: u64, requests: usize, bytes: u64) -> bool {
+    /// Whether one more request is within the limits of the connection itself.
+    pub fn is_within(&self, size: u64) -> bool {
         let inside = self.requests.load(SeqCst);
-        inside == 0 || (inside < requests && self.share.bytes() + size <= bytes)
+        let bytes = self.share.bytes() + size;
+        inside == 0 || (inside < self.limits.requests && bytes <= self.limits.bytes)
     }
 
     /// Releases a request admitted with `size` bytes.
-    pub(crate) fn leave(&self, size: u64) {
+    pub fn leave(&self, size: u64) {
         self.share.give_back(size);
         self.requests.fetch_sub(1, SeqCst);
         self.wake_waiters();
@@ -80,7 +100,7 @@ impl InFlightLimiter {
     }
 
     /// Number of requests in flight.
-    pub(crate) fn requests(&self) -> usize {
+    pub fn requests(&self) -> usize {
         self.requests.load(SeqCst)
     }
 

@@ -2,15 +2,13 @@
 
 use super::connection::Connection;
 use super::limiter::InFlightLimiter;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::OwnedFd;
+use super::socket::Socket;
 use rustix::io::Errno;
-use rustix::net::{SendAncillaryBuffer, SendFlags, Shutdown, sendmsg, shutdown};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle, ThreadId};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// The header of a frame.
@@ -33,7 +31,7 @@ const GATHERED: usize = 16;
 
 /// The sending side of a connection.
 pub(crate) struct Link {
-    socket: Arc<OwnedFd>,
+    socket: Arc<Socket>,
     pub(crate) limiter: Arc<InFlightLimiter>,
     /// How long a client may read nothing while others need the memory of its replies.
     patience: Duration,
@@ -44,8 +42,10 @@ pub(crate) struct Link {
 #[derive(Default)]
 struct OutQueue {
     queue: VecDeque<PartialFrame>,
-    /// The thread whose frames are gathered, if any.
-    gathering: Option<ThreadId>,
+    /// Frames in the queue that end a request.
+    ends: usize,
+    /// Whether the session has further requests at hand.
+    is_gathering: bool,
     /// Whether the socket is full: the writer sends the queue.
     full: bool,
     /// Number of bytes sent.
@@ -62,7 +62,7 @@ struct OutQueue {
 impl Link {
     pub(crate) fn new(connection: &Connection) -> Arc<Self> {
         Arc::new(Self {
-            socket: connection.socket(),
+            socket: Arc::clone(&connection.socket),
             limiter: Arc::clone(&connection.limiter),
             patience: connection.patience,
             out: Mutex::default(),
@@ -74,22 +74,17 @@ impl Link {
         self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note that a frame has been sent or dropped.
-    fn sent(&self, frame: &Frame) {
-        if let Some(size) = frame.completes {
-            self.limiter.leave(size);
-        }
-    }
-
-    /// From now on gathers frames sent by the calling thread, so that one call of the
-    /// system sends several. It must call [`Link::release`] before it waits.
+    /// From now on frames are gathered, so that one call of the system sends several, as long
+    /// as the device has no request of this connection that is not answered. The session must
+    /// call [`Link::release`] before it waits.
     pub(crate) fn gather(&self) {
-        self.out().gathering = Some(thread::current().id());
+        self.out().is_gathering = true;
     }
 
-    /// Sends what was gathered.
+    /// Sends what was gathered, and gathers no more.
     pub(crate) fn release(self: &Arc<Self>) {
         let mut out = self.out();
+        out.is_gathering = false;
         if !out.queue.is_empty() {
             self.drain(&mut out);
         }
@@ -100,12 +95,26 @@ impl Link {
         let mut out = self.out();
         if out.dead {
             drop(out);
-            return self.sent(&frame);
+            if let Some(size) = frame.completes {
+                self.limiter.leave(size);
+            }
+            return;
         }
+        out.ends += usize::from(frame.completes.is_some());
         out.queue.push_back(PartialFrame(frame, 0));
-        let is_gathered = out.gathering.is_some_and(|id| id == thread::current().id());
-        if !is_gathered || out.queue.len() >= GATHERED {
+        let is_full = out.queue.len() >= GATHERED;
+        if is_full || !out.is_gathering || self.limiter.requests() > out.ends {
             self.drain(&mut out);
+        }
+    }
+
+    /// Removes the first frame, which has been sent or is dropped.
+    fn pop(&self, out: &mut OutQueue) {
+        if let Some(PartialFrame(frame, _)) = out.queue.pop_front()
+            && let Some(size) = frame.completes
+        {
+            out.ends -= 1;
+            self.limiter.leave(size);
         }
     }
 
@@ -127,8 +136,8 @@ impl Link {
         }
     }
 
-    /// Sends as much of the queue as the socket takes; returns whether it is empty,
-    /// sent or dropped.
+    /// Sends as much of the queue as the socket takes; returns whether all is sent, or
+    /// dropped.
     fn push(&self, out: &mut OutQueue) -> bool {
         while !out.queue.is_empty() {
             let mut parts = SmallVec::<[IoSlice<'_>; 2 * GATHERED]>::new();
@@ -136,9 +145,7 @@ impl Link {
                 parts.push(IoSlice::new(&head[(*sent).min(head.len())..]));
                 parts.push(IoSlice::new(&data[sent.saturating_sub(head.len())..]));
             }
-            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-            let none = &mut SendAncillaryBuffer::default();
-            let sent = sendmsg(&self.socket, &parts, none, flags);
+            let sent = self.socket.send(&parts);
             drop(parts);
             match sent {
                 Ok(some) => self.note_sent(out, some),
@@ -147,7 +154,7 @@ impl Link {
                 Err(_) => self.abort(out),
             }
         }
-        true
+        self.socket.flush() != Err(Errno::WOULDBLOCK)
     }
 
     /// Removes `bytes` bytes, which were sent, from the queue.
@@ -160,19 +167,17 @@ impl Link {
                 return;
             }
             bytes -= left;
-            if let Some(PartialFrame(frame, _)) = out.queue.pop_front() {
-                self.sent(&frame);
-            }
+            self.pop(out);
         }
     }
 
     /// Drops all queued frames after the client has gone.
     fn abort(&self, out: &mut OutQueue) {
         out.dead = true;
-        for PartialFrame(frame, _) in out.queue.drain(..) {
-            self.sent(&frame);
+        while !out.queue.is_empty() {
+            self.pop(out);
         }
-        let _ = shutdown(&self.socket, Shutdown::Both);
+        self.socket.close();
     }
 
     /// Runs the thread that sends frames that did not fit into the socket.
@@ -181,9 +186,7 @@ impl Link {
         loop {
             if out.full {
                 drop(out);
-                let mut socket = [PollFd::new(&*self.socket, PollFlags::OUT)];
-                let patience = Timespec::try_from(self.patience).ok();
-                let is_stuck = poll(&mut socket, patience.as_ref()) == Ok(0);
+                let is_stuck = !self.socket.wait_writable(self.patience);
                 out = self.out();
                 if is_stuck && self.limiter.share.is_wanted() {
                     out.gave_way = true;
@@ -215,6 +218,9 @@ impl Link {
             }
             before = now;
         };
+        if read {
+            self.socket.linger();
+        }
         self.end();
         read
     }

@@ -1,40 +1,6 @@
-//! Listening for clients: addresses, sockets, certificates.
-//!
-//! In reading order:
-//!
-//! * `address`: addresses to listen at.
-//! * `private_file`: files that hold secrets.
-//! * `pem`: items of PEM files.
-//! * `identity`: a certificate with its private key.
-//! * `tls`: certificates.
-//! * `admission`: which clients may connect, and how many.
-//! * `places`: the places of clients; silent ones give way.
-//! * `room`: memory for the data of all connections.
-//! * `listener`: accepts clients in a thread of its own.
-//! * `client_errors`: counts of client errors.
+//! Sockets that listen.
 
-mod address;
-mod admission;
-mod client_errors;
-mod identity;
-mod listener;
-mod pem;
-mod places;
-mod private_file;
-pub mod room;
-mod tls;
-
-pub use address::Address;
-pub use admission::Admission;
-pub use client_errors::ClientErrorStats;
-pub use identity::Identity;
-pub use listener::Listener;
-pub use pem::pem_items;
-pub use places::{GAVE_WAY, GaveWay, Places};
-pub use private_file::open_private;
-pub use room::{Room, Share};
-pub use tls::TlsSpec;
-
+use super::{Address, Admission};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, chmodat, stat};
 use rustix::io::Errno;
