@@ -29,7 +29,7 @@ const SERVICE_UNAVAILABLE: (u8, u8) = (3, 0x01);
 const REQUESTS: usize = 64;
 
 /// The result of a login.
-pub(super) struct Agreed {
+pub(crate) struct Agreed {
     pub(super) parameters: Parameters,
     /// Whether the session is for discovery only.
     pub(super) is_discovery: bool,
@@ -44,6 +44,8 @@ pub(super) struct Agreed {
 pub(super) struct Login<'a> {
     input: &'a mut Input,
     target: &'a Target,
+    /// To be called before the last answer.
+    settle: &'a dyn Fn(),
     /// The handle that the session gets.
     tsih: u16,
     agreed: Agreed,
@@ -59,10 +61,16 @@ pub(super) struct Login<'a> {
 type Refusal = ((u8, u8), String);
 
 impl<'a> Login<'a> {
-    pub(super) fn new(input: &'a mut Input, target: &'a Target, tsih: u16) -> Self {
+    pub(super) fn new(
+        input: &'a mut Input,
+        target: &'a Target,
+        tsih: u16,
+        settle: &'a dyn Fn(),
+    ) -> Self {
         Self {
             input,
             target,
+            settle,
             tsih,
             agreed: Agreed {
                 parameters: Parameters::default(),
@@ -100,8 +108,12 @@ impl<'a> Login<'a> {
             let mut answers = Vec::new();
             match self.step(&request, &keys, &mut answers) {
                 Ok(moves_on) => {
+                    let is_last = moves_on && request.bytes[1] & 3 == FULL_FEATURE;
+                    if is_last {
+                        (self.settle)();
+                    }
                     self.respond(&request, moves_on, &answers)?;
-                    if moves_on && request.bytes[1] & 3 == FULL_FEATURE {
+                    if is_last {
                         return Ok(self.agreed);
                     }
                 }

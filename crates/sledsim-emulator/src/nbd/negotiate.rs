@@ -8,7 +8,7 @@ use crate::net::{ClientErrorKind, Connection, End, Header, Input, cut_short};
 use std::sync::Arc;
 
 /// The result of a handshake.
-pub(super) struct Agreed {
+pub(crate) struct Agreed {
     pub(super) export: Arc<Export>,
     pub(super) structured: bool,
     /// Whether the client may query which blocks are holes.
@@ -33,6 +33,8 @@ pub(super) struct Handshake<'a> {
     input: &'a mut Input,
     connection: &'a Connection,
     shared: &'a Nbd,
+    /// To be called before the last answer.
+    settle: &'a dyn Fn(),
     /// Whether TLS has been started.
     secured: bool,
     structured: bool,
@@ -52,8 +54,21 @@ fn protocol(why: impl Into<String>) -> End {
 }
 
 impl<'a> Handshake<'a> {
-    pub(super) fn new(input: &'a mut Input, connection: &'a Connection, shared: &'a Nbd) -> Self {
-        Self { input, connection, shared, secured: false, structured: false, allocation: None }
+    pub(super) fn new(
+        input: &'a mut Input,
+        connection: &'a Connection,
+        shared: &'a Nbd,
+        settle: &'a dyn Fn(),
+    ) -> Self {
+        Self {
+            input,
+            connection,
+            shared,
+            settle,
+            secured: false,
+            structured: false,
+            allocation: None,
+        }
     }
 
     /// Performs the handshake.
@@ -170,6 +185,7 @@ impl<'a> Handshake<'a> {
         if zeroes {
             reply.extend_from_slice(&[0; 124]);
         }
+        (self.settle)();
         self.input.answer(&reply)?;
         Ok(self.agreed(export))
     }
@@ -208,6 +224,9 @@ impl<'a> Handshake<'a> {
             self.reply(option, REP_INFO, &options::name(export))?;
         }
         self.reply(option, REP_INFO, &options::block_size())?;
+        if option == OPT_GO {
+            (self.settle)();
+        }
         self.reply(option, REP_ACK, &[])?;
         Ok((option == OPT_GO).then(|| self.agreed(Arc::clone(export))))
     }

@@ -8,12 +8,12 @@ use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
 use crate::front_end::Exports;
 use crate::net::{
-    ClientErrorKind, ClientErrorStats, Connection, End, Input, Link, Protocol, Shared, cut_short,
+    self, ClientErrorKind, ClientErrorStats, Connection, Conversation, End, Input, Link, Protocol,
+    Shared, cut_short,
 };
 use rustix::fd::OwnedFd;
 use sledsim_base::error::Result;
 use std::sync::{Arc, Weak};
-use std::time::Instant;
 
 impl Protocol for Nbd {
     const KIND: &'static str = "nbd";
@@ -29,7 +29,37 @@ impl Protocol for Nbd {
     }
 
     fn serve(&self, connection: &Arc<Connection>) {
-        run(self, connection);
+        net::serve(self, connection);
+    }
+}
+
+impl Conversation for Nbd {
+    type Agreed = Agreed;
+    const UNDONE: &'static str = "an export";
+
+    fn agree(
+        &self,
+        input: &mut Input,
+        connection: &Arc<Connection>,
+        settle: &dyn Fn(),
+    ) -> std::result::Result<Agreed, End> {
+        Handshake::new(input, connection, self, settle).run()
+    }
+
+    fn receive(
+        &self,
+        agreed: Agreed,
+        input: &mut Input,
+        connection: &Arc<Connection>,
+        link: &Arc<Link>,
+    ) -> std::result::Result<(), End> {
+        let stream = self.exports.new_stream();
+        // It is over before it has begun, if power has failed since.
+        if !has_power(&agreed, stream, connection) {
+            return Ok(());
+        }
+        let client = connection.client;
+        Session { nbd: self, agreed: &agreed, link, client, stream }.transmit(input)
     }
 }
 
@@ -44,47 +74,8 @@ pub fn serve(
     settings: &Settings,
 ) -> Result<ClientErrorStats> {
     let nbd = Nbd::new(exports, settings)?;
-    run(&nbd, &Arc::new(nbd.connect(0, socket)));
+    nbd.serve(&Arc::new(nbd.connect(0, socket)));
     Ok(nbd.shared.client_errors)
-}
-
-/// Serves `connection` until it ends.
-fn run(nbd: &Nbd, connection: &Arc<Connection>) {
-    let client = connection.client;
-    let note = |end: &End| {
-        if let End::Bad(kind, why) = end {
-            nbd.shared.note(*kind, client, why);
-        }
-    };
-    let deadline = Instant::now() + connection.patience;
-    let mut input = Input::new(&connection.socket, Some(deadline));
-    let stream = nbd.exports.new_stream();
-    match Handshake::new(&mut input, connection, nbd).run() {
-        // It is over before it has begun, if power has failed since.
-        Ok(agreed) if !has_power(&agreed, stream, connection) => {}
-        Ok(agreed) => {
-            nbd.shared.places.settle(client);
-            input.start_transmission(nbd.settings.busy_poll, connection.patience);
-            let link = Link::new(connection);
-            let session = Session { nbd, agreed: &agreed, link: &link, client, stream };
-            let end = session.transmit(&mut input).err().unwrap_or(End::Well);
-            link.release();
-            note(&end);
-            if matches!(end, End::Bad(..)) {
-                link.end();
-            }
-            if !link.finish() {
-                let why = "closed without reading its replies".to_owned();
-                note(&End::Bad(ClientErrorKind::Unread, why));
-            }
-        }
-        Err(End::Eof) => {
-            let why = "closed before it had an export".to_owned();
-            note(&End::Bad(ClientErrorKind::Handshake, why));
-        }
-        Err(end) => note(&end),
-    }
-    connection.socket.close();
 }
 
 /// Whether the device has power; the connection ends when that fails.

@@ -17,7 +17,9 @@ pub struct Connection {
     pub(crate) limiter: Arc<InFlightLimiter>,
     /// How long its client may be silent in the middle of a message, or read nothing while
     /// others need the memory of its replies.
-    pub(crate) patience: Duration,
+    pub(super) patience: Duration,
+    /// How long it polls for its next request before it sleeps.
+    pub(super) busy_poll: Duration,
     pub(crate) socket: Arc<Socket>,
 }
 
@@ -46,6 +48,7 @@ impl Connection {
             client,
             limiter: Arc::new(InFlightLimiter::new(limits, &shared.room)),
             patience: shared.admission.patience,
+            busy_poll: limits.busy_poll,
             socket: Arc::new(Socket::new(socket)),
         }
     }

@@ -34,14 +34,14 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(crate) fn new(socket: &Arc<Socket>, deadline: Option<Instant>) -> Self {
+    pub(super) fn new(socket: &Arc<Socket>, deadline: Instant) -> Self {
         Self {
             socket: Arc::clone(socket),
             encrypted: Encrypted::default(),
             buffer: vec![0; BUFFER],
             start: 0,
             end: 0,
-            deadline,
+            deadline: Some(deadline),
             busy_poll: Duration::ZERO,
             is_expected: false,
         }
@@ -59,7 +59,7 @@ impl Input {
 
     /// Removes the time limit; from now on polls for so long before sleeping. A client may
     /// be silent between messages, and for `patience` in the middle of one.
-    pub(crate) fn start_transmission(&mut self, busy_poll: Duration, patience: Duration) {
+    pub(super) fn start_transmission(&mut self, busy_poll: Duration, patience: Duration) {
         self.deadline = None;
         self.busy_poll = busy_poll;
         let _ = set_socket_timeout(self.socket.fd(), Timeout::Recv, Some(patience));

@@ -60,7 +60,7 @@ struct OutQueue {
 }
 
 impl Link {
-    pub(crate) fn new(connection: &Connection) -> Arc<Self> {
+    pub(super) fn new(connection: &Connection) -> Arc<Self> {
         Arc::new(Self {
             socket: Arc::clone(&connection.socket),
             limiter: Arc::clone(&connection.limiter),
@@ -204,7 +204,7 @@ impl Link {
     /// Waits until all requests are answered, and ends the connection. Gives up on a
     /// client that reads none of its replies for the patience of the connection; returns
     /// whether it read them.
-    pub(crate) fn finish(&self) -> bool {
+    pub(super) fn finish(&self) -> bool {
         let patience = self.patience;
         let mut before = None;
         let read = loop {
@@ -226,7 +226,7 @@ impl Link {
     }
 
     /// Ends the connection. Later replies are dropped.
-    pub(crate) fn end(&self) {
+    pub(super) fn end(&self) {
         let mut out = self.out();
         out.over = true;
         self.abort(&mut out);

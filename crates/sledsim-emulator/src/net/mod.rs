@@ -27,6 +27,7 @@
 //! * `connection`: a connection, as its session and the server share it.
 //! * `input`: buffered input from a client.
 //! * `link`: the sending side of a connection.
+//! * `life`: the life of a connection, from its first byte to its last.
 
 mod address;
 mod admission;
@@ -35,6 +36,7 @@ mod connection;
 mod end;
 mod identity;
 mod input;
+mod life;
 mod limiter;
 mod link;
 mod listener;
@@ -63,4 +65,5 @@ pub use tls::TlsSpec;
 
 pub(crate) use end::{End, cut_short};
 pub(crate) use input::Input;
+pub(crate) use life::{Conversation, serve};
 pub(crate) use link::{Frame, Header, Link};

@@ -17,19 +17,25 @@ pub struct Settings {
     pub busy_poll: Duration,
 }
 
-/// The most that a connection has in flight, except for a single larger request.
+/// How much a server does for a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Requests.
+    /// The most unanswered requests.
     pub requests: usize,
-    /// Bytes in their answers.
+    /// The most bytes in their answers, except for a single larger one.
     pub bytes: u64,
+    /// How long it polls for its next request before it sleeps.
+    pub busy_poll: Duration,
 }
 
 impl Settings {
     /// The limits of a connection.
     pub fn limits(&self) -> Limits {
-        Limits { requests: self.max_outstanding, bytes: self.max_outstanding_bytes }
+        Limits {
+            requests: self.max_outstanding,
+            bytes: self.max_outstanding_bytes,
+            busy_poll: self.busy_poll,
+        }
     }
 }
 

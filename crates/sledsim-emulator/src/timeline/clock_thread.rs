@@ -12,7 +12,11 @@ use sledsim_core::model::Model;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// A processor that has rested for long wakes up later: the thread wakes up so long before an
+/// event, and sleeps again.
+const ROUSED_BEFORE: Duration = Duration::from_micros(300);
 
 /// What the clock thread shares with the threads that submit requests.
 pub(super) struct TimelineCore {
@@ -125,12 +129,14 @@ impl TimelineCore {
             } else if left > margin.get() {
                 state.asleep = true;
                 let nap = left.saturating_sub(margin.get());
+                let is_long = nap > 2 * ROUSED_BEFORE;
+                let nap = if is_long { nap - ROUSED_BEFORE } else { nap };
                 let asleep = Instant::now();
                 let waited = self.changed.wait_timeout(state, nap);
                 let (back, ended) = waited.unwrap_or_else(PoisonError::into_inner);
                 state = back;
                 state.asleep = false;
-                if ended.timed_out() {
+                if ended.timed_out() && !is_long {
                     margin.observe(asleep.elapsed().saturating_sub(nap));
                 }
             } else {

@@ -16,12 +16,12 @@ use super::transfer::Transfers;
 use super::{Settings, TargetName};
 use crate::front_end::Exports;
 use crate::net::{
-    ClientErrorKind, ClientErrorStats, Connection, End, Input, Link, Protocol, Shared,
+    self, ClientErrorKind, ClientErrorStats, Connection, Conversation, End, Input, Link, Protocol,
+    Shared,
 };
 use crate::scsi::Nexus;
 use rustix::fd::OwnedFd;
 use std::sync::{Arc, Weak};
-use std::time::Instant;
 
 /// Reasons of a reject (RFC 7143, section 11.17.1).
 const REJECT_SNACK: u8 = 0x03;
@@ -45,30 +45,35 @@ impl Protocol for Target {
     }
 
     fn serve(&self, connection: &Arc<Connection>) {
-        let client = connection.client;
-        let note = |end: &End| {
-            if let End::Bad(kind, why) = end {
-                self.shared.note(*kind, client, why);
-            }
-        };
-        let deadline = Instant::now() + connection.patience;
-        let mut input = Input::new(&connection.socket, Some(deadline));
-        match Login::new(&mut input, self, self.new_handle()).run() {
-            Ok(agreed) => {
-                if !agreed.is_discovery {
-                    self.establish((agreed.initiator.clone(), agreed.isid), connection);
-                }
-                self.shared.places.settle(client);
-                input.start_transmission(self.settings.busy_poll, connection.patience);
-                Session::new(self, connection, &agreed).run(&mut input, &note);
-            }
-            Err(End::Eof) => {
-                let why = "closed before it had logged in".to_owned();
-                note(&End::Bad(ClientErrorKind::Handshake, why));
-            }
-            Err(end) => note(&end),
+        net::serve(self, connection);
+    }
+}
+
+impl Conversation for Target {
+    type Agreed = Agreed;
+    const UNDONE: &'static str = "logged in";
+
+    fn agree(
+        &self,
+        input: &mut Input,
+        _connection: &Arc<Connection>,
+        settle: &dyn Fn(),
+    ) -> Result<Agreed, End> {
+        Login::new(input, self, self.new_handle(), settle).run()
+    }
+
+    fn receive(
+        &self,
+        agreed: Agreed,
+        input: &mut Input,
+        connection: &Arc<Connection>,
+        link: &Arc<Link>,
+    ) -> Result<(), End> {
+        if !agreed.is_discovery {
+            self.establish((agreed.initiator.clone(), agreed.isid), connection);
         }
-        connection.socket.close();
+        // When it ends, no command waits for data or for other commands any more.
+        Session::new(self, connection, link, &agreed).receive(input)
     }
 }
 
@@ -95,9 +100,13 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn new(target: &'a Target, connection: &'a Arc<Connection>, agreed: &Agreed) -> Self {
+    fn new(
+        target: &'a Target,
+        connection: &'a Arc<Connection>,
+        link: &Arc<Link>,
+        agreed: &Agreed,
+    ) -> Self {
         let settings = &target.settings;
-        let link = Link::new(connection);
         let window = settings.max_outstanding as u32;
         let parameters = agreed.parameters.clone();
         let (stat_sn, cmd_sn) = (agreed.stat_sn, agreed.cmd_sn);
@@ -105,42 +114,17 @@ impl<'a> Session<'a> {
             target,
             connection,
             nexus: (!agreed.is_discovery).then(|| target.device.open_nexus()),
-            sender: Sender::new(Arc::clone(&link), &parameters, window, stat_sn, cmd_sn),
-            link,
+            sender: Sender::new(Arc::clone(link), &parameters, window, stat_sn, cmd_sn),
+            link: Arc::clone(link),
             transfers: Transfers::new(settings.max_outstanding_bytes, parameters.burst),
             parameters,
             text: Vec::new(),
         }
     }
 
-    /// Serves the session until it ends; passes errors of the initiator to `note`.
-    fn run(mut self, input: &mut Input, note: &dyn Fn(&End)) {
-        let exports = &self.target.exports;
-        // A cut of the power of any logical unit ends the session.
-        for power in exports.iter().filter_map(|export| export.power()) {
-            if let Some(nexus) = &self.nexus {
-                let link: Weak<Connection> = Arc::downgrade(self.connection);
-                let _ = power.register(nexus.stream(), link);
-            }
-        }
-        let end = self.receive(input).err().unwrap_or(End::Well);
-        self.link.release();
-        note(&end);
-        // No command waits for data or for other commands any more.
-        let link = Arc::clone(&self.link);
-        let is_bad = matches!(end, End::Bad(..));
-        drop(self);
-        if is_bad {
-            link.end();
-        }
-        if !link.finish() {
-            let why = "closed without reading its replies".to_owned();
-            note(&End::Bad(ClientErrorKind::Unread, why));
-        }
-    }
-
     /// Reads messages until the initiator logs out.
     fn receive(&mut self, input: &mut Input) -> Result<(), End> {
+        self.end_with_power();
         let digests = self.sender.digests();
         let gathers = !self.target.exports.iter().any(|export| export.store().is_durable());
         loop {
@@ -170,6 +154,16 @@ impl<'a> Session<'a> {
             let data = digests.receive_data(input, bytes)?;
             if !self.handle(&message, data)? {
                 return Ok(());
+            }
+        }
+    }
+
+    /// A cut of the power of any logical unit ends the session.
+    fn end_with_power(&self) {
+        for power in self.target.exports.iter().filter_map(|export| export.power()) {
+            if let Some(nexus) = &self.nexus {
+                let link: Weak<Connection> = Arc::downgrade(self.connection);
+                let _ = power.register(nexus.stream(), link);
             }
         }
     }
