@@ -1,7 +1,8 @@
 // A client of NBD that sends any bytes; also run by the tests of sledsim-emulator.
 
 use crate::session::{self, Subject};
-use sledsim_emulator::nbd::{Settings, serve};
+use sledsim_emulator::nbd::serve;
+use sledsim_emulator::net::Settings;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 static SUBJECT: LazyLock<Mutex<Subject>> =

@@ -9,7 +9,7 @@ use sledsim_core::catalog::Device;
 use sledsim_emulator::command::{Command, CommandKind};
 use sledsim_emulator::errno::Errno;
 use sledsim_emulator::export::{BatchReply, CommandResult};
-use sledsim_emulator::nbd::Settings;
+use sledsim_emulator::net::Settings;
 use sledsim_emulator::power_failure::{CutSpec, DataRecording, HangUp};
 use sledsim_emulator::server::{ExportSpec, Server};
 use sledsim_emulator::store::Store;

@@ -148,7 +148,7 @@ impl Server {
         let secrets = secrets.as_deref().map(iscsi::Secrets::load);
         let (clients, outstanding) = limits;
         let settings = iscsi::Settings {
-            server: net_settings(admission(None, false, clients), outstanding, busy_poll_us),
+            net: net_settings(admission(None, false, clients), outstanding, busy_poll_us),
             secrets: secrets.transpose().map_err(to_python)?,
         };
         self.with(py, |server| server.serve_iscsi(&place, &settings))

@@ -106,7 +106,7 @@ fn absent_and_foreign_servers_are_reported() {
     let nbd = sledsim_emulator::nbd::NbdServer::start(
         &nbd,
         exports.server.exports().clone(),
-        &sledsim_emulator::nbd::Settings::default(),
+        &sledsim_emulator::net::Settings::default(),
     );
     let nbd = nbd.unwrap();
     let uri = nbd.uri();

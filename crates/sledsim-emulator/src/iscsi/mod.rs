@@ -43,7 +43,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Those of any server. The target does not use their TLS.
-    pub server: net::Settings,
+    pub net: net::Settings,
     /// The secrets of CHAP, if initiators must authenticate. Needed beyond this machine.
     pub secrets: Option<Secrets>,
 }

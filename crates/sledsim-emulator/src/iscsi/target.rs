@@ -31,12 +31,12 @@ impl Target {
             tls: None,
             allow_unauthenticated: settings.secrets.is_some(),
             remedy: "give the secrets of CHAP (--iscsi-secrets)",
-            ..settings.server.admission.clone()
+            ..settings.net.admission.clone()
         };
         Self {
             device: Device::new(Arc::clone(&exports), name.as_str()),
             exports,
-            settings: settings.server.clone(),
+            settings: settings.net.clone(),
             secrets: settings.secrets.clone(),
             shared: Shared::new(&admission, &ClientErrorKind::ALL),
             sessions: Mutex::default(),

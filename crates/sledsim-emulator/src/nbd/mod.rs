@@ -20,11 +20,10 @@ mod session;
 mod uri;
 mod wire;
 
-pub use crate::net::Settings;
 pub use session::serve;
 
 use crate::front_end::Exports;
-use crate::net::{Address, ClientErrorKind, Connection, NetServer, Shared, TlsSpec};
+use crate::net::{Address, ClientErrorKind, Connection, NetServer, Settings, Shared, TlsSpec};
 use rustls::ServerConfig;
 use sledsim_base::error::Result;
 use std::sync::Arc;

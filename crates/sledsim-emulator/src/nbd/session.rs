@@ -1,15 +1,15 @@
 //! The session of a connection: the handshake, then requests.
 
+use super::Nbd;
 use super::negotiate::{ALLOCATION_ID, Agreed, Handshake};
 use super::reply::PendingReply;
 use super::wire::*;
-use super::{Nbd, Settings};
 use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
 use crate::front_end::Exports;
 use crate::net::{
     self, ClientErrorKind, ClientErrorStats, Connection, Conversation, End, Input, Link, Protocol,
-    Shared, cut_short,
+    Settings, Shared, cut_short,
 };
 use rustix::fd::OwnedFd;
 use sledsim_base::error::Result;

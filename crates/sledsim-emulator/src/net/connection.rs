@@ -30,10 +30,6 @@ impl HangUp for Connection {
 }
 
 impl Client for Connection {
-    fn hang_up(&self) {
-        self.socket.close();
-    }
-
     fn finish(&self, end: Instant) {
         let _ = self.limiter.idle(end.saturating_duration_since(Instant::now()));
         self.limiter.close();

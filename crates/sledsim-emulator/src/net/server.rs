@@ -11,6 +11,7 @@ use super::places::{GAVE_WAY, GaveWay, Places};
 use super::room::Room;
 use super::{Address, Admission};
 use crate::front_end::FrontEnd;
+use crate::power_failure::HangUp;
 use rustix::fd::OwnedFd;
 use serde_json::{Value, json};
 use sledsim_base::error::{Error, Result};
@@ -22,10 +23,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// What a server asks of a connection.
-pub trait Client: Send + Sync + 'static {
-    /// Ends it at once.
-    fn hang_up(&self);
-
+pub trait Client: HangUp + 'static {
     /// Waits until `end` at most for its requests in flight, and ends it. The server begins no
     /// more requests.
     fn finish(&self, end: Instant);

@@ -100,7 +100,7 @@ fn wrong_digests_end_the_session() {
 #[test]
 fn an_initiator_that_does_not_log_in_is_let_go() {
     let mut settings = Settings::default();
-    settings.server.admission.patience = Duration::from_millis(100);
+    settings.net.admission.patience = Duration::from_millis(100);
     let served = Served::new(&settings);
     let mut silent = served.connect();
     assert!(silent.is_ended());
@@ -115,7 +115,7 @@ fn an_initiator_that_does_not_log_in_is_let_go() {
 #[test]
 fn an_initiator_may_be_silent_between_messages_alone() {
     let mut settings = Settings::default();
-    settings.server.admission.patience = Duration::from_secs(1);
+    settings.net.admission.patience = Duration::from_secs(1);
     let served = Served::new(&settings);
     let mut idle = served.session();
     let mut half = served.session();
@@ -134,8 +134,8 @@ fn an_initiator_may_be_silent_between_messages_alone() {
 #[test]
 fn silent_initiators_give_way() {
     let mut settings = Settings::default();
-    settings.server.admission.max_clients = 2;
-    settings.server.admission.patience = Duration::from_secs(600); // longer than any busy machine takes
+    settings.net.admission.max_clients = 2;
+    settings.net.admission.patience = Duration::from_secs(600); // longer than any busy machine takes
     let served = Served::new(&settings);
     let mut silent = [served.connect(), served.connect()];
     let mut good = served.session();
@@ -181,7 +181,7 @@ fn memory_is_bounded_for_any_requests() {
 
 fn taken_by_greedy_initiators(before: u64) -> u64 {
     let mut settings = Settings::default();
-    settings.server.max_outstanding_bytes = 4 << 20;
+    settings.net.max_outstanding_bytes = 4 << 20;
     let served = Served::of(vec![memory(1 << 17, 0.0)], &settings);
     let mut initiators: Vec<_> = (0..4).map(|_| served.session()).collect();
     for initiator in &mut initiators {
@@ -200,7 +200,7 @@ fn taken_by_greedy_initiators(before: u64) -> u64 {
 #[test]
 fn sixty_four_sessions_with_256_commands_each_are_served() {
     let mut settings = Settings::default();
-    settings.server.max_outstanding = 256;
+    settings.net.max_outstanding = 256;
     let served = Served::of(vec![memory(1 << 16, 0.05)], &settings);
     let one = |number: u32| {
         let mut initiator = served.session();

@@ -90,7 +90,7 @@ fn residual_counts_tell_what_was_not_moved() {
 #[test]
 fn the_window_has_as_many_commands_as_the_user_allows() {
     let mut settings = Settings::default();
-    settings.server.max_outstanding = 4;
+    settings.net.max_outstanding = 4;
     let served = Served::of(vec![memory(4096, 200.0)], &settings);
     let mut initiator = served.connect();
     initiator.log_in(&[]);
@@ -118,7 +118,7 @@ fn the_window_has_as_many_commands_as_the_user_allows() {
 #[test]
 fn data_are_asked_for_within_the_bound() {
     let mut settings = Settings::default();
-    settings.server.max_outstanding_bytes = 250 * 512;
+    settings.net.max_outstanding_bytes = 250 * 512;
     let served = Served::of(vec![memory(4096, 0.0)], &settings);
     let mut initiator = served.session();
     let blocks = [100, 150, 50, 300, 10];

@@ -1,8 +1,8 @@
 //! Addresses to listen at, and refused ones.
 
 use super::client::*;
-use sledsim_emulator::nbd::{NbdServer, Settings};
-use sledsim_emulator::net::{Address, Admission};
+use sledsim_emulator::nbd::NbdServer;
+use sledsim_emulator::net::{Address, Admission, Settings};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;

@@ -2,8 +2,8 @@
 
 use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_emulator::nbd::{NbdServer, Settings};
-use sledsim_emulator::net::{Address, Admission};
+use sledsim_emulator::nbd::NbdServer;
+use sledsim_emulator::net::{Address, Admission, Settings};
 use sledsim_emulator::server::{ExportSpec, Server};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};

@@ -1,8 +1,7 @@
 //! Limits per client and server.
 
 use super::client::*;
-use sledsim_emulator::nbd::Settings;
-use sledsim_emulator::net::Admission;
+use sledsim_emulator::net::{Admission, Settings};
 use std::io::{Read, Write};
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Requests sent together: their replies may be sent together, too, but never wait for the client.
 
 use super::client::*;
-use sledsim_emulator::nbd::Settings;
+use sledsim_emulator::net::Settings;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

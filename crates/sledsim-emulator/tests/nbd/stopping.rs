@@ -8,8 +8,7 @@ use sledsim_core::model::mechanism::Positions;
 use sledsim_core::queueing::schedulers::{
     SCHEDULERS, Scheduler, SchedulerEntry, SchedulerSpec, Waiting,
 };
-use sledsim_emulator::nbd::Settings;
-use sledsim_emulator::net::Address;
+use sledsim_emulator::net::{Address, Settings};
 use sledsim_emulator::server::{ExportSpec, Server};
 use std::io::Write;
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use rustix::fd::OwnedFd;
 use sledsim_emulator::net::Client;
+use sledsim_emulator::power_failure::HangUp;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::Notify;
@@ -26,11 +27,13 @@ impl Peer {
     }
 }
 
-impl Client for Peer {
+impl HangUp for Peer {
     fn hang_up(&self) {
         self.gives_way.notify_one();
     }
+}
 
+impl Client for Peer {
     /// Its connection ends by itself, see [`super::state::ServerState::stop`].
     fn finish(&self, _end: Instant) {}
 }
