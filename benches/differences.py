@@ -50,7 +50,7 @@ def text(value: Any) -> str:
 def in_rows(base: Path, new: Path) -> str:
     """Tell the first row and column in which two Parquet files differ."""
     try:
-        import pyarrow.parquet as pq  # noqa: PLC0415 - only here is it needed
+        import pyarrow.parquet as pq  # only here is it needed
     except ImportError:
         return f"{new.name}: other bytes (pyarrow would tell which rows)"
     old, now = pq.read_table(base), pq.read_table(new)

@@ -45,8 +45,7 @@ def nbd_reader(at: Path | int, *, writes: bool = False) -> Iterator[Callable[[in
             server.sendall(struct.pack(">IHHQQI", 0x25609513, 0, kind, 7, offset, BYTES) + data)
             got = server.recv_into(answer, len(answer), socket.MSG_WAITALL)
             if got != len(answer) or answer[4:8] != b"\0\0\0\0":
-                msg = f"a request for {BYTES} bytes failed: {got} bytes came"
-                raise OSError(msg)
+                raise OSError(f"a request for {BYTES} bytes failed: {got} bytes came")
 
         yield read
 
@@ -78,8 +77,7 @@ def iscsi_reader(port: int, *, writes: bool = False) -> Iterator[Callable[[int],
         (size,) = struct.unpack_from(">I", said, 4)
         _receive(server, -(-size // 4) * 4)
         if said[36]:
-            msg = f"the login failed: status {said[36]}"
-            raise OSError(msg)
+            raise OSError(f"the login failed: status {said[36]}")
         number = 1
         answer = bytearray(48 if writes else 48 + BYTES)
 
@@ -96,8 +94,7 @@ def iscsi_reader(port: int, *, writes: bool = False) -> Iterator[Callable[[int],
         def read(offset: int) -> None:
             cdb = struct.pack(">BBQIxx", opcode, 0, offset // 512, blocks)
             if execute(cdb, len(answer)) != len(answer):
-                msg = f"a request for {BYTES} bytes failed"
-                raise OSError(msg)
+                raise OSError(f"a request for {BYTES} bytes failed")
 
         execute(b"", 48)  # it tells that the target was powered on
         _receive(server, struct.unpack_from(">I", answer, 4)[0])
@@ -117,8 +114,7 @@ def file_reader(path: Path) -> Iterator[Callable[[int], None]]:
 
             def read(offset: int) -> None:
                 if os.preadv(file, [buffer], offset) != BYTES:
-                    msg = f"{path}: a read of {BYTES} bytes failed"
-                    raise OSError(msg)
+                    raise OSError(f"{path}: a read of {BYTES} bytes failed")
 
             yield read
     finally:

@@ -73,8 +73,7 @@ def started(command: list[str], ready: Path, python_path: str | None = None) -> 
         try:
             while not (ready.is_socket() or (ready.is_file() and ready.stat().st_size > 0)):
                 if server.poll() is not None or time.monotonic() > until:
-                    msg = f"did not start: {' '.join(command)}"
-                    raise RuntimeError(msg)
+                    raise RuntimeError(f"did not start: {' '.join(command)}")
                 time.sleep(0.02)
             yield server.pid
         finally:

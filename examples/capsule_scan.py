@@ -77,11 +77,9 @@ def scans(remote: ss.RemoteDevice, data: pa.Table, layout: str) -> list[Scan]:
         wall_s = time.perf_counter() - begun
         simulated = here.scan(columns)
         if not pa.table(got.data).equals(data.select(columns)):
-            msg = f"{layout}, {name}: not what was written"
-            raise RuntimeError(msg)
+            raise RuntimeError(f"{layout}, {name}: not what was written")
         if (got.blocks, got.requests) != (simulated.blocks, simulated.requests):
-            msg = f"{layout}, {name}: not the requests of the simulation"
-            raise RuntimeError(msg)
+            raise RuntimeError(f"{layout}, {name}: not the requests of the simulation")
         found.append(
             Scan(layout, name, got.simulated_s, simulated.simulated_s, wall_s, got.bytes_moved)
         )

@@ -90,8 +90,7 @@ def library() -> Any:
     """Load libiscsi; raise OSError if it is not there."""
     name = ctypes.util.find_library("iscsi")
     if name is None:
-        msg = "libiscsi is not installed: Debian has it in the package libiscsi7"
-        raise OSError(msg)
+        raise OSError("libiscsi is not installed: Debian has it in the package libiscsi7")
     lib = ctypes.CDLL(name)
     lib.iscsi_create_context.restype = ctypes.c_void_p
     lib.iscsi_get_error.restype = ctypes.c_char_p
@@ -182,8 +181,7 @@ class Initiator:
         for index in range(len(wanted)):
             answer = done[index]
             if answer is None:
-                msg = "the connection is lost"
-                raise OSError(msg)
+                raise OSError("the connection is lost")
             if isinstance(answer, ScsiError):
                 raise answer
             answers.append(answer)

@@ -125,8 +125,7 @@ def explore(base: str, requests: int, seed: int, *, quick: bool) -> dict[str, An
     """Measure the grid and the presets. The result is printed, drawn and written."""
     keys = ss.device(base).parameters
     if keys["kind"] != "mems":
-        msg = f'--device {base}: kind = "{keys["kind"]}": must be "mems"'
-        raise ss.SledsimError(msg)
+        raise ss.SledsimError(f'--device {base}: kind = "{keys["kind"]}": must be "mems"')
     theirs = {name: own_values(name) for name in PRESETS}
     own_m_s2 = keys["acceleration_x_m_s2"]
     theirs_m_s2 = (design["acceleration_m_s2"][0] for design in theirs.values())

@@ -61,8 +61,7 @@ class Plan:
         self.base = ss.device(self.name)
         self.parameters = self.base.parameters
         if (kind := self.parameters["kind"]) != "mems":
-            msg = f'--device {self.name}: kind = "{kind}": must be "mems"'
-            raise ss.SledsimError(msg)
+            raise ss.SledsimError(f'--device {self.name}: kind = "{kind}": must be "mems"')
         for key, value in self.parameters.items():
             if reason := NOT_PARAMETERS.get(key):
                 self.leave_out(key, reason)

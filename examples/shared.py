@@ -33,8 +33,7 @@ def picture_path(text: str) -> Path:
     """
     path = Path(text)
     if path.suffix not in FORMATS:
-        msg = f"{text}: must end in {', '.join(FORMATS)}"
-        raise argparse.ArgumentTypeError(msg)
+        raise argparse.ArgumentTypeError(f"{text}: must end in {', '.join(FORMATS)}")
     return path
 
 

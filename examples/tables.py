@@ -136,8 +136,7 @@ def costs(path: Path, layout: str) -> list[Cost]:
                 ).fetchall()  # it finds t by its name
             spent = table.spent()
             if sorted(answer) != sorted(expected):
-                msg = f"{layout}, {query.about}, {engine}: not what the file says"
-                raise RuntimeError(msg)
+                raise RuntimeError(f"{layout}, {query.about}, {engine}: not what the file says")
             found.append(
                 Cost(layout, query.about, engine, len(answer), spent.simulated_s, spent.bytes_moved)
             )

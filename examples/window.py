@@ -60,16 +60,14 @@ class Client:
         for _ in lbns:
             _, error, place = struct.unpack(">IIQ", self._take(16))
             if error:
-                msg = f"block {lbns[place]}: error {error}"
-                raise OSError(msg)
+                raise OSError(f"block {lbns[place]}: error {error}")
             blocks[place] = self._take(BLOCK)
         return blocks
 
     def _take(self, count: int) -> bytes:
         taken = self._socket.recv(count, socket.MSG_WAITALL)
         if len(taken) < count:
-            msg = "the server hung up"
-            raise OSError(msg)
+            raise OSError("the server hung up")
         return taken
 
 
@@ -112,8 +110,7 @@ def measure(
         blocks = read(group)
         waited.append(1e3 * (time.perf_counter() - begun))
         if blocks != [content(lbn) for lbn in group]:
-            msg = f"{way}: not what was written"
-            raise RuntimeError(msg)
+            raise RuntimeError(f"{way}: not what was written")
     return waited
 
 

@@ -119,8 +119,7 @@ def refusal(act: Callable[[], object]) -> str:
         act()
     except ss.SledsimError as error:
         return str(error)
-    msg = "not refused"
-    raise AssertionError(msg)
+    raise AssertionError("not refused")
 
 
 def power_policies() -> list[str]:

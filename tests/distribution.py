@@ -69,7 +69,7 @@ def scheduler(config: pytest.Config, log: Any) -> Any:
 
     Its own, `--dist loadgroup`, has no effect with pytest 9.2 (issue 1386 of pytest-xdist).
     """
-    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 (only where it is asked for)
+    from xdist.scheduler import LoadScopeScheduling  # only where it is asked for
 
     class Groups(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:

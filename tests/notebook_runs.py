@@ -38,9 +38,9 @@ def executed(path: Path) -> Any:
     Nothing in it depends on when or where it ran. It names the version of matplotlib that drew its
     pictures.
     """
-    from jupyter_client.kernelspec import KernelSpecManager  # noqa: PLC0415 (tests may do without)
-    from jupyter_client.manager import AsyncKernelManager  # noqa: PLC0415
-    from nbclient import NotebookClient  # noqa: PLC0415
+    from jupyter_client.kernelspec import KernelSpecManager  # tests may do without
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
@@ -84,7 +84,7 @@ def executed(path: Path) -> Any:
 
 def small(png: str) -> str:
     """Return a picture in base64 with few colours: a third of the size, and it looks the same."""
-    from PIL import Image  # noqa: PLC0415 (comes with matplotlib)
+    from PIL import Image  # comes with matplotlib
 
     content = io.BytesIO()
     with Image.open(io.BytesIO(base64.b64decode(png.replace("\\", "")))) as image:

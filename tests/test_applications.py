@@ -142,7 +142,7 @@ def test_a_device_that_works_while_the_program_computes_stalls_it_no_longer() ->
 
 
 def test_processor_time_of_ended_children_of_a_server_counts() -> None:
-    from sledsim.applications.processes import tree_compute_s  # noqa: PLC0415 (Linux only)
+    from sledsim.applications.processes import tree_compute_s  # Linux only
 
     burn = "import time; t = time.process_time() + 0.3\nwhile time.process_time() < t: pass"
     parent = (
@@ -299,7 +299,7 @@ def test_postmark_runs_and_its_replay_agrees(bench: Any, tmp_path: Path) -> None
 @needs_root
 @needs_postgres
 def test_query_4_gives_the_right_answer(bench: Any, tmp_path: Path) -> None:
-    import duckdb  # noqa: PLC0415 (only here)
+    import duckdb  # only here
 
     said = bench("tpch-q4", "g2", "--set=scale_factor=0.01", "--record", str(tmp_path))
     generator = Path(sys.executable).with_name("tpchgen-cli")
@@ -449,7 +449,7 @@ def test_a_full_file_system_is_an_error_of_the_application(
 @needs_root
 @needs_postgres
 def test_a_database_that_runs_already_is_left_alone(tmp_path: Path) -> None:
-    from sledsim.applications.pgbench import PgBench  # noqa: PLC0415 (Linux only)
+    from sledsim.applications.pgbench import PgBench  # Linux only
 
     data = tmp_path / "pgdata"
     data.mkdir()

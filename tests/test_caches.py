@@ -180,8 +180,7 @@ def test_exactly_one_of_device_and_blocks_is_needed() -> None:
 
 def test_the_reading_can_be_stopped() -> None:
     def stop(_done: int, _of: int | None) -> None:
-        msg = "enough"
-        raise RuntimeError(msg)
+        raise RuntimeError("enough")
 
     load = ss.workload(requests=3_000_000)
     with pytest.raises(RuntimeError, match="enough"):

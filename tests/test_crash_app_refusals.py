@@ -151,7 +151,7 @@ def test_keys_and_presets_are_listed(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_presets_are_set_ups(tmp_path: Path) -> None:
-    from sledsim.crash_app.presets import PRESETS  # noqa: PLC0415 (one test)
+    from sledsim.crash_app.presets import PRESETS  # one test
 
     del tmp_path
     for program, presets in PRESETS.items():

@@ -75,7 +75,7 @@ def all_answers(folder: str) -> dict[str, Any]:
 
 def limited(folder: str) -> None:
     """Write the answers, with as much memory as it may take."""
-    import resource  # noqa: PLC0415 (not on every system)
+    import resource  # not on every system
 
     status = Path("/proc/self/statm").read_text(encoding="ascii").split()
     limit = int(status[0]) * resource.getpagesize() + (MEMORY_MIB << 20)

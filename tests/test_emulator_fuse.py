@@ -107,7 +107,7 @@ def test_synchronous_writes_are_promised(
     write: Callable[[Path, Path], None], point: Path, tmp_path: Path
 ) -> None:
     """By the numbers that Python and the C library know, not by those of the server."""
-    from sledsim.emulator import DataRecording  # noqa: PLC0415 (on Linux alone)
+    from sledsim.emulator import DataRecording  # on Linux alone
 
     recording = tmp_path / "recording"
     export = ss.Export(device="atlas10k", name="d", speed=100, record_data=recording)

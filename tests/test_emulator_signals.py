@@ -74,7 +74,7 @@ def test_more_signals_to_serve(runtime: Path, tmp_path: Path, number: int) -> No
 
 
 def outstanding(control: Path) -> int:
-    from sledsim.emulator.control import ask as status  # noqa: PLC0415 (Linux only)
+    from sledsim.emulator.control import ask as status  # Linux only
 
     (export,) = json.loads(status(control))["exports"]
     return int(export["outstanding"])

@@ -126,7 +126,7 @@ def test_worker_processes_end_with_what_the_caller_raises() -> None:
 )
 def test_worker_processes_end_with_a_killed_parent(words: str, tmp_path: Path) -> None:
     """While they compute; what the standard library has started beside them ends, too."""
-    from tests.processes import compute_s, descendants  # noqa: PLC0415 (Linux only)
+    from tests.processes import compute_s, descendants  # Linux only
 
     command = [sys.executable, "-m", "sledsim", *words.format(folder=tmp_path).split()]
     started: list[Process] = []

@@ -31,7 +31,7 @@ UPDATE = "python -m tests.notebook_runs writes the outputs anew"
 
 
 def pixels(png: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    from PIL import Image  # noqa: PLC0415 (comes with matplotlib)
+    from PIL import Image  # comes with matplotlib
 
     with Image.open(io.BytesIO(base64.b64decode(png))) as image:
         return np.asarray(image.convert("RGB"), dtype=float)
@@ -126,7 +126,7 @@ def test_other_outputs_are_found() -> None:
 
 
 def negative(png: str) -> str:
-    from PIL import Image  # noqa: PLC0415 (comes with matplotlib)
+    from PIL import Image  # comes with matplotlib
 
     content = io.BytesIO()
     Image.fromarray((255 - pixels(png)).astype("uint8")).save(content, format="png")

@@ -175,7 +175,7 @@ def test_the_checks_find_what_is_wrong() -> None:
 
 def plain_pdf(figure: Figure) -> bytes:
     """Return the PDF file that matplotlib writes by default."""
-    import io  # noqa: PLC0415
+    import io
 
     content = io.BytesIO()
     with mpl.rc_context({"pdf.fonttype": 3}):
@@ -261,7 +261,7 @@ REFERENCES: dict[str, Callable[[], Figure]] = {
 
 
 def _write(figure: Figure, file: Path) -> None:
-    from PIL import Image  # noqa: PLC0415 (comes with matplotlib)
+    from PIL import Image  # comes with matplotlib
 
     figure.savefig(file, dpi=100)
     Image.open(file).convert("P", palette=Image.Palette.ADAPTIVE, colors=64).convert("RGB").save(

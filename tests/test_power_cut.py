@@ -145,7 +145,7 @@ def test_commands_cut_the_power(served: tuple[ss.Server, ss.RemoteDevice, Path])
 
 
 def test_an_address_takes_no_commands(served: tuple[ss.Server, ss.RemoteDevice, Path]) -> None:
-    from http.client import HTTPConnection  # noqa: PLC0415
+    from http.client import HTTPConnection
 
     server, _, _ = served
     control = Control(server, ("127.0.0.1", 0))

@@ -39,18 +39,15 @@ def validate(value: Any, schema: dict[str, Any], at: str = "") -> None:
                 names = [rule] if isinstance(rule, str) else rule
                 fits = any(isinstance(value, TYPES[name]) for name in names)
                 if not fits or (isinstance(value, bool) and "boolean" not in names):
-                    msg = f"{at} is {value!r}"
-                    raise InvalidError(msg)
+                    raise InvalidError(f"{at} is {value!r}")
                 if isinstance(value, float) and not math.isfinite(value):
-                    msg = f"{at} is not finite"
-                    raise InvalidError(msg)
+                    raise InvalidError(f"{at} is not finite")
             case "properties":
                 for name in rule.keys() & value.keys() if isinstance(value, dict) else ():
                     validate(value[name], rule[name], f"{at}.{name}")
             case "required":
                 for name in set(rule) - value.keys() if isinstance(value, dict) else ():
-                    msg = f"{at}.{name} is missing"
-                    raise InvalidError(msg)
+                    raise InvalidError(f"{at}.{name} is missing")
             case "patternProperties":
                 for pattern, part in rule.items():
                     for name in value:
@@ -62,16 +59,14 @@ def validate(value: Any, schema: dict[str, Any], at: str = "") -> None:
                 for name in value.keys() - known if isinstance(value, dict) else ():
                     if any(re.search(pattern, name) for pattern in patterns):
                         continue
-                    msg = f"{at}.{name} is unknown"
-                    raise InvalidError(msg)
+                    raise InvalidError(f"{at}.{name} is unknown")
             case "items":
                 for index, item in enumerate(value or []):
                     validate(item, rule, f"{at}[{index}]")
             case "minimum" | "maximum":
                 low = keyword == "minimum"
                 if value is not None and (value < rule if low else value > rule):
-                    msg = f"{at} = {value} is beyond {rule}"
-                    raise InvalidError(msg)
+                    raise InvalidError(f"{at} = {value} is beyond {rule}")
             case "$ref":
                 validate(value, SCHEMA["$defs"][rule.removeprefix("#/$defs/")], at)
             case _:

@@ -233,7 +233,7 @@ def test_crash_tests_and_hit_ratios_are_swept_too() -> None:
 
 
 def test_the_table_is_read_by_all_libraries(tmp_path: Path) -> None:
-    import duckdb  # noqa: PLC0415
+    import duckdb
 
     study = ss.sweep(SMALL, grid={"rate": [300, 600]}, output=tmp_path / "study")
     means = frame(study)["response_time_ms.mean"].to_list()

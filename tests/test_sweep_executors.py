@@ -104,7 +104,7 @@ def test_a_killed_dask_worker_does_not_end_the_sweep(cluster: str) -> None:
 
 def test_a_worker_of_another_version_is_refused(cluster: str) -> None:
     def pretend(version: str) -> None:
-        from sledsim import _core  # noqa: PLC0415 (of the worker)
+        from sledsim import _core  # of the worker
 
         _core.NUMBERS = version  # type: ignore[misc]
 

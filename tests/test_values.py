@@ -541,7 +541,7 @@ def test_the_version_of_the_numbers_is_that_of_the_sources() -> None:
 
 def packages(root: Path) -> set[str]:
     """Return name and version of what the core depends on."""
-    import tomllib  # noqa: PLC0415
+    import tomllib
 
     locked = tomllib.loads((root / "Cargo.lock").read_text())["package"]
     found: set[str] = set()

@@ -207,8 +207,9 @@ if not TYPE_CHECKING:  # type checkers are to refuse unknown names
         elif name in _HOMES or name in {"plots", "reports"}:
             return import_module(f"sledsim.{name}")
         else:
-            msg = f"module 'sledsim' has no attribute '{name}'"
-            raise AttributeError(msg, name=name, obj=sys.modules[__name__])
+            raise AttributeError(
+                f"module 'sledsim' has no attribute '{name}'", name=name, obj=sys.modules[__name__]
+            )
         globals()[name] = value
         return value
 

@@ -24,13 +24,15 @@ Error = TypeVar("Error", bound=SledsimError)
 
 
 def placed(
-    error: Error,
+    kind: type[Error],
+    message: str,
     *,
     file: str | os.PathLike[str] | None = None,
     line: int | None = None,
     key: str | None = None,
 ) -> Error:
-    """Set the attributes of an error, whose message names them, and return it."""
+    """Make an error with attributes, which its message names."""
+    error = kind(message)
     error.file = None if file is None else str(file)
     error.line = line
     error.key = key
@@ -52,8 +54,12 @@ def refuse(
         Always.
     """
     where = "" if file is None else f"{file}: "
-    msg = f"{where}{name}{' ' if name.startswith('--') else ' = '}{shown(given)}: must be {must}"
-    raise placed(SpecError(msg), file=file, key=name)
+    raise placed(
+        SpecError,
+        f"{where}{name}{' ' if name.startswith('--') else ' = '}{shown(given)}: must be {must}",
+        file=file,
+        key=name,
+    )
 
 
 def shown(given: object) -> str:
@@ -79,8 +85,9 @@ def limited(name: str, given: Iterable[T], most: int = MOST_ITEMS) -> list[T]:
         many = True
     items = [] if many else list(itertools.islice(given, most + 1))
     if many or len(items) > most:
-        msg = f"{name}: has more than {most:,} items; must have at most so many"
-        raise placed(SpecError(msg), key=name)
+        raise placed(
+            SpecError, f"{name}: has more than {most:,} items; must have at most so many", key=name
+        )
     return items
 
 
@@ -153,8 +160,9 @@ def share(name: str, given: object) -> float:
             number = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
     if not 0 < number < 1:
         said = f"{name} {given}" if name.startswith("--") else f"{name} = {shown(given)}"
-        msg = f"{said}: must be above 0% and below 100%, as in 1% or 0.01"
-        raise placed(SpecError(msg), key=name)
+        raise placed(
+            SpecError, f"{said}: must be above 0% and below 100%, as in 1% or 0.01", key=name
+        )
     return number
 
 

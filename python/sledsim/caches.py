@@ -193,7 +193,7 @@ def hits_and_load(
     if policies is not None:
         names = [text("policies", name) for name in as_list("policies", policies)]
     counted, told = _core.hit_ratios(
-        load_of(load)._core,  # noqa: SLF001 (one package)
+        load_of(load)._core,
         int(segment),
         [int(size * 2048) for size in sizes_mib],
         names,
@@ -224,7 +224,7 @@ def hits_and_load(
 
 
 def _refuse(key: str, problem: str) -> None:
-    raise placed(SpecError(problem), key=key)
+    raise placed(SpecError, problem, key=key)
 
 
 def _size(given: object) -> float:

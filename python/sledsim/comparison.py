@@ -50,7 +50,7 @@ class Comparison(Reported):
         return f"<sledsim comparison, mean response times: {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
-        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+        from sledsim import html_tables  # only notebooks need it
 
         return html_tables.comparison(self)
 
@@ -104,7 +104,7 @@ class Comparison(Reported):
 
         See :func:`sledsim.plots.comparison` for the parameters.
         """
-        from sledsim.plots import comparison  # noqa: PLC0415 (only pictures need it)
+        from sledsim.plots import comparison  # only pictures need it
 
         return comparison(self, ax=ax, size=size, title=title)
 
@@ -159,10 +159,9 @@ def compare(
     pairs = [(device, scheduler) for device in models for scheduler in schedulers]
     labels = _labels([device.name for device in models], schedulers)
     if not pairs:
-        msg = "nothing to compare: give a device and a scheduler at least"
-        raise SpecError(msg)
+        raise SpecError("nothing to compare: give a device and a scheduler at least")
     blocks = min(device.blocks for device in models) if same_lbns else None
-    shared = load if blocks is None else Load(load._core.within(blocks), load.name)  # noqa: SLF001 (one package)
+    shared = load if blocks is None else Load(load._core.within(blocks), load.name)
     if len(pairs) > 1:
         shared.keep(progress)  # all runs read the same trace
     kind = "threads" if workers is None else f"threads:{workers}"
@@ -229,8 +228,7 @@ def _labels(devices: Sequence[str], schedulers: Sequence[str]) -> list[str]:
             labels.append(", ".join(parts + [scheduler] * (len(schedulers) > 1)))
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
-        msg = f"'{twice}' is compared with itself: name each device and scheduler once"
-        raise SpecError(msg)
+        raise SpecError(f"'{twice}' is compared with itself: name each device and scheduler once")
     return labels
 
 

@@ -98,8 +98,8 @@ def crash_test(
     """
     model, requested = with_layout(device, layout), load_of(load)
     document = _core.crash_test(
-        model._core,  # noqa: SLF001 (one package)
-        requested._core,  # noqa: SLF001
+        model._core,
+        requested._core,
         text("scheduler", scheduler),
         {
             "points": whole("points", points, 1),

@@ -151,35 +151,35 @@ def _submitted(pool: Workers, function: Callable[[T], R], task: T) -> Future[R]:
     except BrokenProcessPool:
         _died()
     except RuntimeError as error:
-        msg = f"executor: cannot take a task: {error}"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"executor: cannot take a task: {error}") from None
 
 
 def _result(future: Future[R]) -> R:
-    import pickle  # noqa: PLC0415 (for errors)
+    import pickle  # for errors
 
     try:
         return future.result()
     except BrokenProcessPool:
         _died()
     except CancelledError:
-        msg = "executor: tasks were cancelled there, as by a Dask scheduler that was lost"
-        raise SledsimError(msg) from None
+        raise SledsimError(
+            "executor: tasks were cancelled there, as by a Dask scheduler that was lost"
+        ) from None
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         if "pickle" not in str(error).lower():
             raise
-        msg = f"executor: what a worker is to run cannot be sent to another process: {error}"
-        raise SledsimError(msg) from None
+        raise SledsimError(
+            f"executor: what a worker is to run cannot be sent to another process: {error}"
+        ) from None
 
 
 def _died() -> NoReturn:
-    msg = "a worker process has died; was there enough memory?"
-    raise SledsimError(msg) from None
+    raise SledsimError("a worker process has died; was there enough memory?") from None
 
 
 @contextmanager
 def _threads(count: int) -> Iterator[Workers]:
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (not of processes)
+    from concurrent.futures import ThreadPoolExecutor  # not of processes
 
     with ThreadPoolExecutor(count, thread_name_prefix="sledsim-worker") as executor:
         yield Workers(executor, count, shares_memory=True)
@@ -187,7 +187,7 @@ def _threads(count: int) -> Iterator[Workers]:
 
 @contextmanager
 def _processes(count: int) -> Iterator[Workers]:
-    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+    from concurrent.futures import ProcessPoolExecutor
 
     before = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
@@ -195,7 +195,7 @@ def _processes(count: int) -> Iterator[Workers]:
 
     def check() -> None:
         """Notice a process that died; the pool itself does not watch the last that it started."""
-        if not all(process.is_alive() for process in [*executor._processes.values()]):  # noqa: SLF001
+        if not all(process.is_alive() for process in [*executor._processes.values()]):
             _died()
 
     try:
@@ -214,7 +214,7 @@ def _terminate(processes: set[BaseProcess]) -> None:
 
 def _begin() -> None:
     """Leave Ctrl-C, which a terminal sends to all, to the parent; end with it, also if killed."""
-    import signal  # noqa: PLC0415 (in the workers only)
+    import signal  # in the workers only
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -229,7 +229,7 @@ def _end_with_parent() -> None:
 
 def _of_another(executor: Executor) -> Workers:
     """Return what is known of an executor of the caller."""
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+    from concurrent.futures import ThreadPoolExecutor
 
     client = getattr(executor, "_client", None)  # of Dask
     if client is not None:
@@ -243,13 +243,13 @@ def _dask(address: str) -> Iterator[Workers]:
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
-        msg = "executor dask://: needs Dask: pip install 'sledsim[dask]'"
-        raise SledsimError(msg) from None
+        raise SledsimError("executor dask://: needs Dask: pip install 'sledsim[dask]'") from None
     try:
         client = distributed.Client(f"tcp://{address}", timeout="10s")
     except (OSError, ValueError) as error:
-        msg = f"executor = 'dask://{address}': no Dask scheduler answers there: {error}"
-        raise SledsimError(msg) from None
+        raise SledsimError(
+            f"executor = 'dask://{address}': no Dask scheduler answers there: {error}"
+        ) from None
     with client:
         yield _of_client(client, client.get_executor(pure=False))
 
@@ -259,8 +259,9 @@ def _of_client(client: Any, executor: Executor) -> Workers:
     try:
         client.wait_for_workers(1, timeout=_PATIENCE_S)
     except (TimeoutError, OSError):
-        msg = f"executor: the Dask scheduler at {client.scheduler.address} has no worker"
-        raise SledsimError(msg) from None
+        raise SledsimError(
+            f"executor: the Dask scheduler at {client.scheduler.address} has no worker"
+        ) from None
     lost_at: list[float] = []
 
     def check() -> None:
@@ -269,8 +270,7 @@ def _of_client(client: Any, executor: Executor) -> Workers:
             return
         lost_at.append(time.monotonic())
         if lost_at[-1] - lost_at[0] > _PATIENCE_S or client.status == "closed":
-            msg = "executor: the Dask scheduler was lost"
-            raise SledsimError(msg)
+            raise SledsimError("executor: the Dask scheduler was lost")
 
     threads = sum(client.nthreads().values())
     return Workers(executor, threads, shares_memory=False, check=check)

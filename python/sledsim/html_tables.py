@@ -164,11 +164,11 @@ def device(device: Device) -> str:
 
 def load(load: Load) -> str:
     """Return a load: the keys that were given; the others have their defaults."""
-    import tomllib  # noqa: PLC0415 (only notebooks need it)
+    import tomllib  # only notebooks need it
 
-    from sledsim.hardware import dotted_keys  # noqa: PLC0415 (only notebooks need it)
+    from sledsim.hardware import dotted_keys  # only notebooks need it
 
-    keys = dict(dotted_keys(tomllib.loads(load._core.canonical())))  # noqa: SLF001 (one package)
+    keys = dict(dotted_keys(tomllib.loads(load._core.canonical())))
     rows = [[key, _value(value)] for key, value in keys.items()]
     return _together(table((), rows, f"load {load.name}", (0, 1)))
 
@@ -236,7 +236,7 @@ def validation(validation: Validation) -> str:
 
 def item(item: Item) -> str:
     """Return an item of a paper: the published values."""
-    from sledsim.papers import values  # noqa: PLC0415 (no other table needs it)
+    from sledsim.papers import values  # no other table needs it
 
     rows = [
         [each.what, values.stated({"published": each.published, "kind": each.kind}), each.unit]
@@ -247,7 +247,7 @@ def item(item: Item) -> str:
 
 def result(result: Result) -> str:
     """Return the result of an item: published and simulated values, verdicts and cautions."""
-    from sledsim.papers import values  # noqa: PLC0415 (no other table needs it)
+    from sledsim.papers import values  # no other table needs it
 
     rows = [
         [

@@ -36,8 +36,7 @@ def need_regular(path: str | PathLike[str]) -> None:
     except ValueError as error:  # a zero byte in the name
         raise OSError(errno.EINVAL, str(error)) from None
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # reading says that it is a folder
-        msg = "must be a regular file, not a pipe, a socket or a device"
-        raise OSError(errno.EINVAL, msg)
+        raise OSError(errno.EINVAL, "must be a regular file, not a pipe, a socket or a device")
 
 
 def refuse_special(path: Path) -> None:
@@ -53,8 +52,7 @@ def refuse_special(path: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        msg = f"{path}: {error.strerror}"
-        raise placed(SledsimError(msg), file=path) from None
+        raise placed(SledsimError, f"{path}: {error.strerror}", file=path) from None
 
 
 def content(path: str | PathLike[str]) -> bytes:
@@ -93,7 +91,7 @@ def toml(text: bytes | str) -> dict[str, Any]:
     ValueError
         For anything else; it says what is wrong.
     """
-    import tomllib  # noqa: PLC0415 (most commands do without)
+    import tomllib  # most commands do without
 
     found: dict[str, Any] = _parsed(tomllib.loads, text)
     return found
@@ -107,12 +105,11 @@ def json_object(text: bytes | str) -> dict[str, Any]:
     ValueError
         For anything else; it says what is wrong.
     """
-    import json  # noqa: PLC0415 (most commands do without)
+    import json  # most commands do without
 
     found: object = _parsed(json.loads, text)
     if not isinstance(found, dict):
-        msg = "it must be a JSON object, { ... }"
-        raise ValueError(msg)
+        raise ValueError("it must be a JSON object, { ... }")
     return found
 
 

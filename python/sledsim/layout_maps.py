@@ -37,10 +37,9 @@ class Layout:
     """
 
     def __init__(self, device: Device) -> None:
-        core = device._core.layout()  # noqa: SLF001 (one package)
+        core = device._core.layout()
         if core is None:
-            msg = f"device {device.name}: has no layout"
-            raise placed(SpecError(msg), key="layout")
+            raise placed(SpecError, f"device {device.name}: has no layout", key="layout")
         self._core = core
         self._device = device
 
@@ -169,5 +168,5 @@ def with_layout(device: object, given: str | Mapping[str, object] | None) -> Dev
     if given is None:
         return device
     keys = given if isinstance(given, Mapping) else {"name": text("layout", given)}
-    core = device._core.with_layout(list(dotted_keys(keys)), samples_folder())  # noqa: SLF001 (one package)
+    core = device._core.with_layout(list(dotted_keys(keys)), samples_folder())
     return wrap(core)

@@ -41,7 +41,7 @@ class Load:
         return f"<sledsim load {self.name}>"
 
     def _repr_html_(self) -> str:
-        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+        from sledsim import html_tables  # only notebooks need it
 
         return html_tables.load(self)
 

@@ -222,10 +222,9 @@ def load_info(
         For errors in the load, or a closed one.
     """
     if (device is None) == (blocks is None):
-        msg = "device and blocks: give one of them, for the addresses there are"
-        raise SpecError(msg)
+        raise SpecError("device and blocks: give one of them, for the addresses there are")
     document = _core.load_info(
-        load_of(load)._core,  # noqa: SLF001 (one package)
+        load_of(load)._core,
         device_of(device).blocks if device is not None else whole("blocks", blocks),
         _look(quick, interleave_blocks, max_units, picture),
         progress,
@@ -398,11 +397,11 @@ def generate_trace(
         For errors in the load or the output, or a closed load without a device.
     """
     document = _core.trace_generate(
-        load_of(load)._core,  # noqa: SLF001 (one package)
+        load_of(load)._core,
         path_text("output", output),
         optional(text, "to", to),
         (
-            None if device is None else device_of(device)._core,  # noqa: SLF001
+            None if device is None else device_of(device)._core,
             text("scheduler", scheduler),
             optional(whole, "blocks", blocks),
         ),

@@ -30,7 +30,7 @@ class Origin(NamedTuple):
     @classmethod
     def of(cls, device: Device, load: Load) -> Origin:
         """Return the origin of a result of this device and load."""
-        return cls(device, load._core.canonical(), load._core.file)  # noqa: SLF001 (one package)
+        return cls(device, load._core.canonical(), load._core.file)
 
 
 class Reported(JsonResult):

@@ -132,8 +132,9 @@ class OutcomeStore:
         except FileNotFoundError:
             return None
         except OSError as error:
-            msg = f"{file}: cannot be read: {error.strerror}"
-            raise placed(SledsimError(msg), file=file) from None
+            raise placed(
+                SledsimError, f"{file}: cannot be read: {error.strerror}", file=file
+            ) from None
         if hashlib.sha256(content).hexdigest().encode() == digest:
             entry = json.loads(content)
             if entry["key"] == key:
@@ -163,8 +164,9 @@ class OutcomeStore:
         try:
             own.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            msg = f"{own}: cannot be made: {error.strerror}"
-            raise placed(OutputError(msg), file=own) from None
+            raise placed(
+                OutputError, f"{own}: cannot be made: {error.strerror}", file=own
+            ) from None
         for other in self.folder.glob(f"{_CORE}*"):
             if other != own:
                 shutil.rmtree(other, ignore_errors=True)
@@ -205,6 +207,9 @@ def core_digest() -> str:
     with Path(_core.__file__).open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     if _state() != _LOADED:
-        msg = f"{_core.__file__}: was replaced since it was loaded; start again"
-        raise placed(SledsimError(msg), file=_core.__file__)
+        raise placed(
+            SledsimError,
+            f"{_core.__file__}: was replaced since it was loaded; start again",
+            file=_core.__file__,
+        )
     return digest

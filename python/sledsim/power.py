@@ -88,8 +88,7 @@ def spending(load: Load, device: Device, scheduler: SchedulerName | str = "fcfs"
     summary = simulate(load, device, scheduler, rows=False).summary
     energy = summary["energy_j"]
     if energy is None:
-        msg = f"{device.name}: has no values of power, so that its energy is unknown"
-        raise SpecError(msg)
+        raise SpecError(f"{device.name}: has no values of power, so that its energy is unknown")
     return _spent(
         energy["total"],
         energy["seek"],
@@ -302,7 +301,7 @@ def spin_up(
 
 def column(table: Any, name: str) -> list[float]:
     """Return a column of an Arrow table as a list."""
-    import pyarrow as pa  # noqa: PLC0415 (optional)
+    import pyarrow as pa  # optional
 
     values: list[float] = pa.table(table).column(name).to_pylist()
     return values

@@ -39,11 +39,10 @@ class ArrowTable:
         TypeError
             Always; it says what to call instead.
         """
-        msg = (
+        raise TypeError(
             f"a table by columns ({type(self).__name__}) has no rows to go through: call "
             ".to_pandas(), .to_polars() or .to_arrow() of it"
         )
-        raise TypeError(msg)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the table as a data frame of pandas.
@@ -200,7 +199,7 @@ def _need(method: str, *libraries: str) -> Any:
     SledsimError
         If one of them is missing.
     """
-    from importlib import import_module  # noqa: PLC0415 (few programs need it)
+    from importlib import import_module  # few programs need it
 
     found = []
     for name in libraries:
@@ -208,6 +207,7 @@ def _need(method: str, *libraries: str) -> Any:
             found.append(import_module(name))
         except ImportError:
             both = " and ".join(libraries)
-            msg = f"{method}() needs {both}: pip install {' '.join(libraries)}"
-            raise SledsimError(msg) from None
+            raise SledsimError(
+                f"{method}() needs {both}: pip install {' '.join(libraries)}"
+            ) from None
     return found[0]

@@ -77,7 +77,7 @@ class Run(Reported):
         return text
 
     def _repr_html_(self) -> str:
-        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+        from sledsim import html_tables  # only notebooks need it
 
         return html_tables.run(self)
 
@@ -182,8 +182,7 @@ class Run(Reported):
             If no series was asked for.
         """
         if self._series is None:
-            msg = "there is no time series: simulate(..., series=True) makes one"
-            raise RuntimeError(msg)
+            raise RuntimeError("there is no time series: simulate(..., series=True) makes one")
         return self._series
 
     def to_pandas(self) -> pd.DataFrame:
@@ -203,7 +202,7 @@ class Run(Reported):
 
         See :func:`sledsim.plots.run` for the parameters.
         """
-        from sledsim.plots import run  # noqa: PLC0415 (only pictures need it)
+        from sledsim.plots import run  # only pictures need it
 
         return run(self, ax=ax, size=size, title=title)
 
@@ -227,10 +226,9 @@ class Run(Reported):
             file.
         """
         if self._rows is None:
-            msg = f"{self._no_rows()}, and rows_to_perfetto reads those of a file"
-            raise RuntimeError(msg)
-        series = None if self._series is None else self._series._core  # noqa: SLF001 (one package)
-        rows = self._rows._core  # noqa: SLF001
+            raise RuntimeError(f"{self._no_rows()}, and rows_to_perfetto reads those of a file")
+        series = None if self._series is None else self._series._core
+        rows = self._rows._core
         _core.perfetto_of_rows(rows, series, path_text("path", path))
 
 
@@ -353,8 +351,8 @@ def run_load(
         refuse("parts", outputs.parts, "given with rows=True or rows=PATH, where they go")
     requested = load_of(load)
     ran = _core.run(
-        device._core,  # noqa: SLF001 (one package)
-        requested._core,  # noqa: SLF001
+        device._core,
+        requested._core,
         text("scheduler", scheduler),
         tasks_of(background),
         _kept("rows", rows),
@@ -391,7 +389,7 @@ def with_background(device: Device, background: Task | Sequence[Task]) -> Device
         For an error in a task, or a device that cannot have any.
     """
     tasks = tasks_of(background)
-    return wrap(device._core.with_background(tasks)) if tasks else device  # noqa: SLF001 (one package)
+    return wrap(device._core.with_background(tasks)) if tasks else device
 
 
 def tasks_of(background: Task | Sequence[Task]) -> list[list[tuple[str, object]]]:

@@ -287,7 +287,7 @@ class Table:
         SledsimError
             If polars is missing, or if the table has a column of the name that ``row`` says.
         """
-        from sledsim.tables_polars import lazy  # noqa: PLC0415  (polars is optional)
+        from sledsim.tables_polars import lazy  # polars is optional
 
         return lazy(self, row)
 
@@ -349,12 +349,13 @@ def table(
     name, first = text("layout", layout), whole("first_lbn", first_lbn)
     header = optional(whole, "page_header_bytes", page_header_bytes, 0, 2**32 - 1)
     if not split and name != "capsule":
-        msg = f"split = False: is for layout = 'capsule', not {name!r}"
-        raise placed(SpecError(msg), key="split")
+        raise placed(
+            SpecError, f"split = False: is for layout = 'capsule', not {name!r}", key="split"
+        )
     # Else it is a device, or one that is served.
     if isinstance(device, str) or not hasattr(device, "_core"):
         device = device_of(device)
-    core = device._core  # noqa: SLF001 (one package)
+    core = device._core
     if isinstance(data, str | os.PathLike):
         made = _core.Table(None, path_text("data", data), core, name, header, split, first)
     else:
@@ -365,11 +366,12 @@ def table(
 def _arrow(data: object) -> object:
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return data
-    msg = (
-        f"data of type {type(data).__name__}: must have the Arrow PyCapsule interface (a table of "
-        "pyarrow or polars, a DataFrame)"
+    raise placed(
+        SpecError,
+        f"data of type {type(data).__name__}: must have the Arrow PyCapsule interface (a table "
+        "of pyarrow or polars, a DataFrame)",
+        key="data",
     )
-    raise placed(SpecError(msg), key="data")
 
 
 def _names(columns: Sequence[str] | None) -> list[str] | None:

@@ -27,14 +27,14 @@ def lazy(table: Table, row: str | None = "row") -> pl.LazyFrame:
         If polars is missing, or if the table has a column of the name that ``row`` says.
     """
     try:
-        import polars as pl  # noqa: PLC0415  (optional)
-        from polars.io.plugins import register_io_source  # noqa: PLC0415
+        import polars as pl  # optional
+        from polars.io.plugins import register_io_source
     except ImportError as error:
-        msg = "table.lazy() needs polars: pip install polars"
-        raise SledsimError(msg) from error
+        raise SledsimError("table.lazy() needs polars: pip install polars") from error
     if row in table.schema_names:
-        msg = f"row = {row!r}: the table has a column of that name; choose another, or None"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"row = {row!r}: the table has a column of that name; choose another, or None"
+        )
     schema = dict(pl.DataFrame(table.scan(count=0).data).schema)
     if row is not None:
         schema = {row: pl.UInt64(), **schema}
@@ -73,7 +73,7 @@ def record_numbers(end: int, row: str | None, predicate: pl.Expr | None) -> pl.S
 
     Only its conditions on record numbers count, in any form: ranges, sets, remainders.
     """
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
     numbers = pl.select(pl.int_range(end, dtype=pl.UInt64).alias(row or "row"))
     if predicate is not None and row is not None:
@@ -98,7 +98,7 @@ def runs(table: Table, columns: list[str], numbers: pl.Series) -> list[tuple[int
 
 def read(table: Table, columns: list[str], first: int, count: int, row: str | None) -> pl.DataFrame:
     """Read a run of records, and number them if there is a column for that."""
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
     frames = []
     if row is not None:

@@ -22,7 +22,7 @@ _SETTLED_NS = 1_000_000_000
 
 def sample_traces() -> dict[str, dict[str, Any]]:
     """Return the traces that come with sledsim, by name, with how they were recorded."""
-    import tomllib  # noqa: PLC0415 (runs do without)
+    import tomllib  # runs do without
 
     return {
         Path(file.name).stem: tomllib.loads(file.read_text(encoding="utf-8"))
@@ -47,8 +47,7 @@ def trace_path(given: object) -> str:
     file = next((file for file in files if is_file(file)), None)
     if file is None:
         known = ", ".join(SAMPLE + name for name in sample_traces())
-        msg = f"unknown sample '{named}': must be one of {known}"
-        raise placed(SpecError(msg), key="trace")
+        raise placed(SpecError, f"unknown sample '{named}': must be one of {known}", key="trace")
     return str(file)
 
 
@@ -63,8 +62,9 @@ def _there(named: str) -> str:
     if named and not os.path.lexists(named):
         samples = [name for name in sample_traces() if name.startswith(named)]
         if samples:
-            msg = f"{named}: No such file; did you mean {SAMPLE}{samples[0]}?"
-            raise placed(TraceError(msg), file=named)
+            raise placed(
+                TraceError, f"{named}: No such file; did you mean {SAMPLE}{samples[0]}?", file=named
+            )
     return named
 
 
@@ -92,8 +92,11 @@ def place_of(path: str | os.PathLike[str]) -> str:
     try:
         str(file).encode()
     except UnicodeEncodeError:
-        msg = f"{os.fsencode(file)!r}: is no text in UTF-8, and cannot be written as text"
-        raise placed(TraceError(msg), file=file) from None
+        raise placed(
+            TraceError,
+            f"{os.fsencode(file)!r}: is no text in UTF-8, and cannot be written as text",
+            file=file,
+        ) from None
     return str(file)
 
 
@@ -113,22 +116,23 @@ def content_of(path: str | os.PathLike[str]) -> str:
     try:
         before = None if os.fspath(path) == "-" else Path(path).stat()
         if before is None or not stat.S_ISREG(before.st_mode):
-            msg = f"{path}: is no regular file; its content cannot be told before it is read"
-            raise placed(TraceError(msg), file=path)
+            raise placed(
+                TraceError,
+                f"{path}: is no regular file; its content cannot be told before it is read",
+                file=path,
+            )
         known = _known.get(name)
         if known is not None and known[0] == _state(before):
             return known[1]
-        import hashlib  # noqa: PLC0415 (most commands do without)
+        import hashlib  # most commands do without
 
         with Path(path).open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
             after = os.fstat(opened.fileno())
     except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror}"
-        raise placed(TraceError(msg), file=path) from None
+        raise placed(TraceError, f"{path}: cannot be read: {error.strerror}", file=path) from None
     if _state(before) != _state(after):
-        msg = f"{path}: was written while it was read"
-        raise placed(TraceError(msg), file=path)
+        raise placed(TraceError, f"{path}: was written while it was read", file=path)
     if time.time_ns() - after.st_ctime_ns > _SETTLED_NS:
         _known[name] = (_state(after), digest)
     return digest
@@ -156,24 +160,25 @@ def require_content(place: str, sha256: str, what: str) -> None:
     TraceError
         If it is missing or differs; the message names this machine.
     """
-    import socket  # noqa: PLC0415 (only errors need it)
+    import socket  # only errors need it
 
     here = f"on {socket.gethostname()}"
     try:
         path = trace_path(place)
     except (SpecError, TraceError) as error:
-        msg = f"{what}: its trace is missing {here}: {error}"
-        raise placed(TraceError(msg), file=place) from None
+        raise placed(
+            TraceError, f"{what}: its trace is missing {here}: {error}", file=place
+        ) from None
     if not os.path.lexists(path):
-        msg = f"{what}: its trace {path} is missing {here}"
-        raise placed(TraceError(msg), file=path)
+        raise placed(TraceError, f"{what}: its trace {path} is missing {here}", file=path)
     found = content_of(path)
     if found != sha256:
-        msg = (
+        raise placed(
+            TraceError,
             f"{what}: its trace {path} has other content {here} than when this was written: "
-            f"SHA-256 {found}, not {sha256}"
+            f"SHA-256 {found}, not {sha256}",
+            file=path,
         )
-        raise placed(TraceError(msg), file=path)
 
 
 def trace_in_toml(text: str, *table: str) -> tuple[str | None, str | None]:

@@ -25,6 +25,6 @@ class TraceInfo(dict[str, Any]):
         The statistics must have been made with ``picture=True``. See :func:`sledsim.plots.trace`
         for the parameters.
         """
-        from sledsim.plots import trace  # noqa: PLC0415 (only pictures need it)
+        from sledsim.plots import trace  # only pictures need it
 
         return trace(self, ax=ax, size=size, title=title)

@@ -82,7 +82,7 @@ def split(
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="sledsim-parts-") as made:
-            yield TraceParts(Path(made), _core.partition(load._core, made, windows, progress))  # noqa: SLF001
+            yield TraceParts(Path(made), _core.partition(load._core, made, windows, progress))
         return
     found = _found(Path(folder), load, windows, progress)
     yield found or _made(Path(folder), load, windows, progress)
@@ -106,24 +106,27 @@ def _found(
         if kept["sha256"] != _seal(of, text, files):
             raise ValueError
     except FileNotFoundError:
-        msg = f"{folder}: is not empty, and holds no parts of a trace; give another folder"
-        raise SledsimError(msg) from None
+        raise SledsimError(
+            f"{folder}: is not empty, and holds no parts of a trace; give another folder"
+        ) from None
     except OSError as error:
-        msg = f"{error.filename or folder / _LIST}: cannot be read: {error.strerror}"
-        raise SledsimError(msg) from None
+        raise SledsimError(
+            f"{error.filename or folder / _LIST}: cannot be read: {error.strerror}"
+        ) from None
     except (ValueError, TypeError, KeyError):
-        msg = f"{folder / _LIST}: is damaged; remove the folder"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"{folder / _LIST}: is damaged; remove the folder") from None
     wanted = _made_from(load, windows, progress)
     for name, now in wanted.items():
         if of.get(name) != now or now is None:
-            msg = f"{folder}: {_DIFFERENCES[name]}; give another folder, or remove it"
-            raise SledsimError(msg)
+            raise SledsimError(f"{folder}: {_DIFFERENCES[name]}; give another folder, or remove it")
     for file, digest in files.items():
         if _digest(folder / file, progress) != digest:
             problem = "damaged" if (folder / file).exists() else "missing"
-            msg = f"{folder / file}: this part is {problem}; remove the folder"
-            raise placed(SledsimError(msg), file=folder / file)
+            raise placed(
+                SledsimError,
+                f"{folder / file}: this part is {problem}; remove the folder",
+                file=folder / file,
+            )
     return TraceParts(folder, text)
 
 
@@ -147,13 +150,11 @@ def _made(
     try:
         aside.mkdir()
     except OSError as error:
-        msg = f"{folder}: cannot be made: {error.strerror}"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"{folder}: cannot be made: {error.strerror}") from None
     try:
-        text = _core.partition(load._core, aside, windows, progress)  # noqa: SLF001 (one package)
+        text = _core.partition(load._core, aside, windows, progress)
         if of != _made_from(load, windows, progress):
-            msg = f"{load.name}: has changed while it was read"
-            raise SledsimError(msg)
+            raise SledsimError(f"{load.name}: has changed while it was read")
         files = {
             part["file"]: _digest(aside / part["file"], progress)
             for part in json.loads(text)["parts"]
@@ -167,8 +168,7 @@ def _made(
         aside.rename(folder)
     except OSError as error:
         shutil.rmtree(aside, ignore_errors=True)
-        msg = f"{folder}: cannot be made: {error.strerror}"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"{folder}: cannot be made: {error.strerror}") from None
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
         raise
@@ -188,7 +188,7 @@ def _made_from(
     load: Load, windows: tuple[float, float] | None, progress: Progress
 ) -> dict[str, Any]:
     """Return what the parts are made from; ``trace`` is ``None`` for one that is no file."""
-    trace = _core.trace_of(load._core)  # noqa: SLF001 (one package)
+    trace = _core.trace_of(load._core)
     path, keys = trace or (None, "")
     return {
         "version": _core.VERSION,
@@ -210,6 +210,5 @@ def _digest(path: Path, progress: Progress) -> str | None:
                 if progress is not None:
                     progress(0, None)
     except OSError as error:
-        msg = f"{path}: {error.strerror}"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"{path}: {error.strerror}") from None
     return digest.hexdigest()

@@ -46,7 +46,7 @@ class Validation(Reported):
         )
 
     def _repr_html_(self) -> str:
-        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+        from sledsim import html_tables  # only notebooks need it
 
         return html_tables.validation(self)
 
@@ -160,7 +160,7 @@ class Validation(Reported):
         SledsimError
             If it cannot be written, or without matplotlib.
         """
-        from sledsim import plots  # noqa: PLC0415 (needs an extra)
+        from sledsim import plots  # needs an extra
 
         figure = plots.validation(self, ax=ax, size=size, title=title)
         if path is not None:
@@ -205,7 +205,7 @@ def validate(
         warnings.warn("validate(trace, device): the trace comes first", DeprecationWarning, 2)
         trace, device = cast("LoadLike", device), cast("DeviceLike", trace)
     model, load = device_of(device), load_of(trace, "trace")
-    core = _core.validate(model._core, load._core, text("scheduler", scheduler), progress)  # noqa: SLF001 (one package)
+    core = _core.validate(model._core, load._core, text("scheduler", scheduler), progress)
     found = Validation(core)
     found.origin = Origin.of(model, load)
     return found

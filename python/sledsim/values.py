@@ -13,7 +13,7 @@ _CONTROL = re.compile(r"[\0-\x1f\x7f-\x9f]")
 
 def digest_of(text: str) -> str:
     """Return the SHA-256 of the text that identifies a value, in hexadecimal digits."""
-    import hashlib  # noqa: PLC0415 (most commands do without)
+    import hashlib  # most commands do without
 
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -36,8 +36,7 @@ def refuse_other(what: str, version: str) -> NoReturn:
     SledsimError
         Always.
     """
-    msg = (
+    raise SledsimError(
         f"{what}: its pickle is of sledsim {version}, and this is {_core.NUMBERS}, where the same "
         "keys are another one: a preset has changed"
     )
-    raise SledsimError(msg)

@@ -111,11 +111,11 @@ def simulate_volumes(
         executor that fails, or if all parts fail.
     """
     load = load_of(trace, "trace")
-    if _core.trace_of(load._core) is None:  # noqa: SLF001 (one package)
+    if _core.trace_of(load._core) is None:
         refuse("trace", load.name, "a trace; sledsim trace generate writes a workload as one")
     windows = _windows(window_s, warm_up_s)
     laid = with_layout(device, layout)
-    results = _core.Parts(laid._core, text("scheduler", scheduler))  # noqa: SLF001
+    results = _core.Parts(laid._core, text("scheduler", scheduler))
     file = optional(path_text, "table", table)
     if file is not None:
         _core.check_table_file(file)
@@ -153,8 +153,9 @@ def _windows(window_s: object, warm_up_s: object) -> tuple[float, float] | None:
     """
     if window_s is None:
         if warm_up_s is not None:
-            msg = "warm_up_s: needs window_s; by volume, warm_up_s is a key of the trace"
-            raise SledsimError(msg)
+            raise SledsimError(
+                "warm_up_s: needs window_s; by volume, warm_up_s is a key of the trace"
+            )
         return None
     length = real("window_s", window_s, 1e-9, 9e9)
     return length, length / 10 if warm_up_s is None else real("warm_up_s", warm_up_s, 0, 9e9)
@@ -191,7 +192,7 @@ def _run_part(part: _Part, stopped: threading.Event | None = None) -> _Outcome:
 
     try:
         load = _core.Load.trace(part.path, part.keys)
-        core = part.device._core  # noqa: SLF001 (one package)
+        core = part.device._core
         return _core.run_part(core, load, part.scheduler, part.bounds_ns, look)
     except SledsimError as error:
         return str(error).removeprefix(f"{part.path}: ")

@@ -35,17 +35,15 @@ def kind(name: str) -> type[Application]:
         If there is none of that name, or this is not Linux.
     """
     if sys.platform != "linux":
-        msg = "applications run on Linux only"
-        raise SledsimError(msg)
-    from sledsim.applications.pgbench import PgBench  # noqa: PLC0415 (Linux only)
-    from sledsim.applications.postmark import PostMark  # noqa: PLC0415
-    from sledsim.applications.sqlite import Sqlite  # noqa: PLC0415
-    from sledsim.applications.tpch_q4 import TpchQ4  # noqa: PLC0415
+        raise SledsimError("applications run on Linux only")
+    from sledsim.applications.pgbench import PgBench  # Linux only
+    from sledsim.applications.postmark import PostMark
+    from sledsim.applications.sqlite import Sqlite
+    from sledsim.applications.tpch_q4 import TpchQ4
 
     kinds = {each.name: each for each in (PostMark, TpchQ4, PgBench, Sqlite)}
     if name not in kinds:
-        msg = f"unknown application '{name}': must be one of {', '.join(NAMES)}"
-        raise SpecError(msg)
+        raise SpecError(f"unknown application '{name}': must be one of {', '.join(NAMES)}")
     return kinds[name]
 
 
@@ -58,7 +56,7 @@ def check(name: str, keys: Mapping[str, float] | None = None) -> None:
         If something is missing; the message says how to get it.
     """
     application = kind(name)(keys or {})
-    from sledsim.applications import emulated  # noqa: PLC0415 (Linux only)
+    from sledsim.applications import emulated  # Linux only
 
     emulated.check(application, emulated.Settings())
 
@@ -94,7 +92,7 @@ def bench(
     SledsimError
         If anything is missing or wrong; everything is cleaned up.
     """
-    from sledsim.applications.emulated import Settings, prepared  # noqa: PLC0415 (Linux only)
+    from sledsim.applications.emulated import Settings, prepared  # Linux only
 
     settings = settings or Settings()
     models = {device: device_named(device) for device in devices}
@@ -136,7 +134,7 @@ def replay(
     SledsimError
         If it cannot be read or replayed.
     """
-    from sledsim.trace_files import trace_path  # noqa: PLC0415 (it imports much)
+    from sledsim.trace_files import trace_path  # it imports much
 
     need_pyarrow()
     source = Recording.load(Path(trace_path(recording)))

@@ -71,16 +71,20 @@ class Application(ABC):
         self.values = {name: key.default for name, key in self.keys.items()}
         for name, value in keys.items():
             if name not in self.keys:
-                msg = f"{self.name}: unknown key '{name}': must be one of {', '.join(self.keys)}"
-                raise placed(SpecError(msg), key=name)
+                raise placed(
+                    SpecError,
+                    f"{self.name}: unknown key '{name}': must be one of {', '.join(self.keys)}",
+                    key=name,
+                )
             key = self.keys[name]
             whole = isinstance(key.default, int)
             if not key.least <= value <= key.most or (whole and value != int(value)):
                 kind = "an integer" if whole else "a number"
-                msg = (
-                    f"{self.name}: {name} = {value}: must be {kind} from {key.least} to {key.most}"
+                raise placed(
+                    SpecError,
+                    f"{self.name}: {name} = {value}: must be {kind} from {key.least} to {key.most}",
+                    key=name,
                 )
-                raise placed(SpecError(msg), key=name)
             self.values[name] = int(value) if whole else float(value)
 
     @abstractmethod

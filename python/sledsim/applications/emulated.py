@@ -64,8 +64,7 @@ def check(application: Application, settings: Settings) -> None:
     application.check()
     system.need_mounting(_file_system(application, settings).maker[0])
     if settings.record is not None and not settings.record.is_dir():
-        msg = f"--record {settings.record}: must be a folder that exists"
-        raise SledsimError(msg)
+        raise SledsimError(f"--record {settings.record}: must be a folder that exists")
 
 
 def _file_system(application: Application, settings: Settings) -> file_systems.FileSystem:
@@ -74,8 +73,7 @@ def _file_system(application: Application, settings: Settings) -> file_systems.F
         return file_systems.FILE_SYSTEMS[name]
     except KeyError:
         known = ", ".join(file_systems.FILE_SYSTEMS)
-        msg = f"file system '{name}': must be one of {known}"
-        raise SpecError(msg) from None
+        raise SpecError(f"file system '{name}': must be one of {known}") from None
 
 
 class Bench:
@@ -173,8 +171,8 @@ class Bench:
     def _outcome(
         self, device: str, raw: Path, run_s: float, ran: Ran, ids: range
     ) -> tuple[Outcome, pa.Table]:
-        import pyarrow.compute as pc  # noqa: PLC0415 (an extra)
-        import pyarrow.parquet as pq  # noqa: PLC0415
+        import pyarrow.compute as pc  # an extra
+        import pyarrow.parquet as pq
 
         rows = pq.read_table(raw)
         ours = pc.and_(pc.greater_equal(rows["id"], ids.start), pc.less(rows["id"], ids.stop))
@@ -198,7 +196,7 @@ class Bench:
         return outcome, rows
 
     def _about(self, outcome: Outcome, rows: pa.Table) -> dict[str, Any]:
-        import pyarrow.compute as pc  # noqa: PLC0415 (an extra)
+        import pyarrow.compute as pc  # an extra
 
         facts = outcome.facts
         ends = pc.add(rows["lbn"], pc.cast(rows["blocks"], "int64"))

@@ -91,12 +91,12 @@ def copy(file: Path, to: Path, capacity: int) -> None:
         If it is larger than the device, or there is no room.
     """
     if file.stat().st_size > capacity:
-        msg = f"a file system of {file.stat().st_size:,} bytes has no room on {capacity:,}"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"a file system of {file.stat().st_size:,} bytes has no room on {capacity:,}"
+        )
     free = shutil.disk_usage(to.parent).free
     if file.stat().st_blocks * 512 > free:
-        msg = f"{to.parent}: has no room for {file.stat().st_blocks * 512:,} bytes"
-        raise SledsimError(msg)
+        raise SledsimError(f"{to.parent}: has no room for {file.stat().st_blocks * 512:,} bytes")
     system.run("cp", "--sparse=always", str(file), str(to))
     with to.open("r+b") as image:
         image.truncate(capacity)

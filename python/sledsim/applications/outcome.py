@@ -43,7 +43,7 @@ class Outcome:
     @property
     def title(self) -> str:
         """What the application is called in text; its name where it cannot run."""
-        from sledsim.applications import kind  # noqa: PLC0415 (it imports this module)
+        from sledsim.applications import kind  # it imports this module
 
         try:
             return kind(self.application).title

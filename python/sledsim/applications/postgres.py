@@ -132,8 +132,7 @@ class Server:
         if after_crash:
             (self._data / "postmaster.pid").unlink(missing_ok=True)
         elif (self._data / "postmaster.pid").exists():
-            msg = f"{self._data}: another server runs on this database; stop it first"
-            raise SledsimError(msg)
+            raise SledsimError(f"{self._data}: another server runs on this database; stop it first")
         with working("sledsim-pg-", Path("/tmp")) as folder:
             if self._owner is not None:
                 os.chown(folder, *self._owner)
@@ -163,15 +162,13 @@ class Server:
             if self._process.poll() is not None:
                 said = log.read_text(encoding="utf-8", errors="replace").splitlines()
                 said = [line for line in said if _CAUSE.search(line)] or said[-3:]
-                msg = f"postgres: did not start: {' '.join(said) or 'no word'}"
-                raise SledsimError(msg)
+                raise SledsimError(f"postgres: did not start: {' '.join(said) or 'no word'}")
             with contextlib.suppress(OSError):
                 lines = ready.read_text(encoding="ascii").splitlines()
                 if len(lines) > 7 and lines[7].strip() == "ready":
                     return
             time.sleep(0.02)
-        msg = f"postgres: is not ready after {patience_s:g} s"
-        raise TookTooLongError(msg)
+        raise TookTooLongError(f"postgres: is not ready after {patience_s:g} s")
 
     def psql(self, script: str, patience_s: float | None = None) -> str:
         """Run a script of SQL; return its output, columns separated by ``|``.
@@ -247,5 +244,6 @@ def _unprivileged_user() -> tuple[int, int]:
         with contextlib.suppress(KeyError):
             entry = pwd.getpwnam(name)
             return entry.pw_uid, entry.pw_gid
-    msg = f"postgres refuses to run as root, and there is no user {' or '.join(_USERS)}"
-    raise SledsimError(msg)
+    raise SledsimError(
+        f"postgres refuses to run as root, and there is no user {' or '.join(_USERS)}"
+    )

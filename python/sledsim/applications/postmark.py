@@ -53,8 +53,11 @@ class PostMark(Application):
         super().__init__(keys)
         least, most = self.values["least_bytes"], self.values["most_bytes"]
         if least > most:
-            msg = f"postmark: least_bytes = {least}: must be at most most_bytes, which is {most}"
-            raise placed(SpecError(msg), key="least_bytes")
+            raise placed(
+                SpecError,
+                f"postmark: least_bytes = {least}: must be at most most_bytes, which is {most}",
+                key="least_bytes",
+            )
 
     def fill(self, folder: Path) -> None:
         """Make an empty folder for it."""
@@ -85,8 +88,7 @@ class PostMark(Application):
             errors = re.findall(r"Error: (.*)", said)
             if errors or found["seconds"] is None:
                 told = f"{errors[0]} (of {len(errors)} errors)" if errors else "did not finish"
-                msg = f"postmark: {told}"
-                raise SledsimError(msg)
+                raise SledsimError(f"postmark: {told}")
             report = {name: int(match[1]) for name, match in found.items() if match}
             return Ran(compute_s, report)
 

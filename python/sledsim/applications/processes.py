@@ -52,8 +52,7 @@ def find(name: str, package: str, folders: Sequence[str] = (), *, owner: str) ->
     for folder in beside:
         found = found or shutil.which(name, path=folder)
     if found is None:
-        msg = f"{owner}: {name} is missing: install {package}"
-        raise SledsimError(msg)
+        raise SledsimError(f"{owner}: {name} is missing: install {package}")
     return found
 
 
@@ -141,14 +140,14 @@ def run(name: str, command: Sequence[str], *, given: str = "", **how: Any) -> tu
             process.kill()
             process.wait()  # until it has ended, it uses files that the caller removes
             if isinstance(error, subprocess.TimeoutExpired):
-                msg = f"{name}: took more than {timeout_s:g} s"
-                raise TookTooLongError(msg) from None
+                raise TookTooLongError(f"{name}: took more than {timeout_s:g} s") from None
             raise
     compute_s = children_s() - before
     if process.returncode != 0:
         said = ((complaints or "").strip() or printed.strip()).splitlines()
-        msg = f"{name}: ended with {process.returncode}: {' '.join(said[-3:]) or 'no word'}"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"{name}: ended with {process.returncode}: {' '.join(said[-3:]) or 'no word'}"
+        )
     return printed, compute_s
 
 

@@ -56,11 +56,11 @@ class Recording:
             said = {key: float(run[key]) for key in ("run_s", "compute_s")}
             return cls(path, str(run["application"]), str(run["device"]), **said)
         except OSError as error:
-            msg = f"{about}: {error.strerror}; it describes the recording"
-            raise SledsimError(msg) from None
+            raise SledsimError(f"{about}: {error.strerror}; it describes the recording") from None
         except (KeyError, TypeError, ValueError) as error:
-            msg = f"{about}: does not describe a run of an application ({error})"
-            raise SledsimError(msg) from None
+            raise SledsimError(
+                f"{about}: does not describe a run of an application ({error})"
+            ) from None
 
     @cached_property
     def _load(self) -> ss.Load:
@@ -77,7 +77,7 @@ class Recording:
         SledsimError
             If the recording cannot be read, or the device is too small for it.
         """
-        import pyarrow as pa  # noqa: PLC0415 (an extra)
+        import pyarrow as pa  # an extra
 
         run = ss.simulate(self._load, device, scheduler)
         outside_s = self.run_s - run.workload["recorded_duration_s"]
@@ -104,8 +104,7 @@ def need_pyarrow() -> None:
         If it is not.
     """
     if importlib.util.find_spec("pyarrow") is None:
-        msg = "applications need pyarrow: pip install pyarrow"
-        raise SledsimError(msg)
+        raise SledsimError("applications need pyarrow: pip install pyarrow")
 
 
 def save(rows: pa.Table, path: Path, about: dict[str, Any]) -> None:
@@ -125,7 +124,7 @@ def save(rows: pa.Table, path: Path, about: dict[str, Any]) -> None:
     SledsimError
         If it cannot be written.
     """
-    import pyarrow.parquet as pq  # noqa: PLC0415 (an extra)
+    import pyarrow.parquet as pq  # an extra
 
     text = "\n".join(_toml(about)) + "\n"
     content = io.BytesIO()

@@ -97,8 +97,7 @@ class TpchQ4(PostgresApplication):
         def work() -> dict[str, Any]:
             rows = [line.split("|") for line in server.psql(QUERY).splitlines()]
             if not rows or any(len(row) != 2 for row in rows):
-                msg = f"tpch-q4: the query gave {rows}"
-                raise SledsimError(msg)
+                raise SledsimError(f"tpch-q4: the query gave {rows}")
             return {priority.strip(): int(count) for priority, count in rows}
 
         with server.running():

@@ -88,8 +88,8 @@ def whole_parser(wanted: Container[str] | None = None) -> Parser:
     wanted
         Commands that are to have their own parsers; the others are only listed. By default all.
     """
-    from sledsim.cli import commands  # noqa: PLC0415 (--version needs no parser)
-    from sledsim.cli.parser import Parser, Version  # noqa: PLC0415
+    from sledsim.cli import commands  # --version needs no parser
+    from sledsim.cli.parser import Parser, Version
 
     parser = Parser(prog="sledsim", description=_DESCRIPTION, epilog=_EPILOG)
     parser.set_defaults(json=False)
@@ -116,7 +116,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _refuse(problem: object) -> int:
-    from sledsim._core import brief  # noqa: PLC0415 (only errors need it)
+    from sledsim._core import brief  # only errors need it
 
     print(f"sledsim: error: {brief(str(problem))}", file=sys.stderr)
     return REFUSED
@@ -127,8 +127,8 @@ def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _interrupted(stop: KeyboardInterrupt) -> int:
-    import contextlib  # noqa: PLC0415 (most commands end otherwise)
-    import threading  # noqa: PLC0415
+    import contextlib  # most commands end otherwise
+    import threading
 
     number = stop.number if isinstance(stop, _Terminated) else int(signal.SIGINT)
     with contextlib.suppress(OSError):  # the terminal may be gone

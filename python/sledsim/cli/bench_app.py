@@ -92,15 +92,14 @@ def _bench(options: argparse.Namespace) -> None:
     if options.replay is not None:
         for option, default in _RUNS.items():
             if getattr(options, option) != default:
-                msg = f"--{option.replace('_', '-')}: --replay runs nothing"
-                raise SledsimError(msg)
+                raise SledsimError(f"--{option.replace('_', '-')}: --replay runs nothing")
         outcomes = applications.replay(
             options.replay or f"sample:{name}", devices, options.scheduler
         )
     else:
         outcomes = _run(options, devices)
     if options.plot is not None:
-        from sledsim.plots import applications as draw  # noqa: PLC0415 (matplotlib is an extra)
+        from sledsim.plots import applications as draw  # matplotlib is an extra
 
         plots.write(options, functools.partial(draw, outcomes))
     reports.write(options, outcomes)
@@ -125,7 +124,7 @@ _RUNS: dict[str, Any] = {
 
 
 def _run(options: argparse.Namespace, devices: list[str]) -> list[Outcome]:
-    from sledsim.applications.emulated import Settings  # noqa: PLC0415 (Linux only)
+    from sledsim.applications.emulated import Settings  # Linux only
 
     chosen = {
         "file_system": options.fs,
@@ -170,8 +169,7 @@ def _names(text: str) -> list[str]:
     names = split_names(text, "--devices")
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
-        msg = f"--devices {text}: {double} is there twice"
-        raise SledsimError(msg)
+        raise SledsimError(f"--devices {text}: {double} is there twice")
     return names
 
 
@@ -182,8 +180,7 @@ def _setting(text: str) -> tuple[str, float]:
     except ValueError:
         number = None
     if number is None:
-        msg = f"--set {text}: must be KEY=NUMBER"
-        raise SledsimError(msg)
+        raise SledsimError(f"--set {text}: must be KEY=NUMBER")
     return key, number
 
 

@@ -64,14 +64,14 @@ def completion(shell: str) -> str:
         If the library shtab is missing, or too old for that shell.
     """
     try:
-        import shtab  # noqa: PLC0415 (an extra)
+        import shtab  # an extra
     except ImportError:
-        msg = "sledsim completion needs shtab: pip install shtab"
-        raise SledsimError(msg) from None
+        raise SledsimError("sledsim completion needs shtab: pip install shtab") from None
     if shell not in shtab.SUPPORTED_SHELLS:
-        msg = f"shtab {shtab.__version__} does not know {shell}: pip install --upgrade shtab"
-        raise SledsimError(msg)
-    from sledsim.cli import whole_parser  # noqa: PLC0415 (it imports this)
+        raise SledsimError(
+            f"shtab {shtab.__version__} does not know {shell}: pip install --upgrade shtab"
+        )
+    from sledsim.cli import whole_parser  # it imports this
 
     parser, known = whole_parser(), _known()
     for each in parser.all_parsers():

@@ -126,7 +126,7 @@ def _crash(options: argparse.Namespace) -> bool:
     with one_signal():
         if options.replay is not None:
             return _replay(options, folder)
-        from sledsim.crash_app.experiment import experiment  # noqa: PLC0415 (it imports much)
+        from sledsim.crash_app.experiment import experiment  # it imports much
 
         result = experiment(
             _setup(options),
@@ -151,11 +151,11 @@ def _crash(options: argparse.Namespace) -> bool:
 
 def _written(options: argparse.Namespace, result: Result) -> None:
     if options.plot is not None:
-        from sledsim.crash_app.picture import draw  # noqa: PLC0415 (matplotlib is an extra)
+        from sledsim.crash_app.picture import draw  # matplotlib is an extra
 
         plots.write(options, functools.partial(draw, result))
     if options.report is not None:
-        from sledsim.crash_app import page  # noqa: PLC0415 (an extra)
+        from sledsim.crash_app import page  # an extra
 
         page.write(result, options.report, options.words)
 
@@ -194,17 +194,17 @@ def _setup(options: argparse.Namespace) -> Setup:
 def _setting(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key:
-        msg = f"--set {text}: must be KEY=VALUE"
-        raise SledsimError(msg)
+        raise SledsimError(f"--set {text}: must be KEY=VALUE")
     return key, value
 
 
 def _replay(options: argparse.Namespace, folder: Path | None) -> bool:
-    from sledsim.crash_app.experiment import replay  # noqa: PLC0415 (it imports much)
+    from sledsim.crash_app.experiment import replay  # it imports much
 
     if folder is None:
-        msg = f"--replay {options.replay}: must come with --folder DIR, which keeps the experiment"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"--replay {options.replay}: must come with --folder DIR, which keeps the experiment"
+        )
     result = replay(
         folder,
         options.replay,

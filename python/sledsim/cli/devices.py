@@ -109,8 +109,7 @@ def _list(options: argparse.Namespace) -> None:
     word = getattr(options, "word", None)
     found = [made for name in devices() if _matches(made := device(name), word)]
     if not found:
-        msg = f"no device is described by '{word}'; sledsim devices list names all"
-        raise SledsimError(msg)
+        raise SledsimError(f"no device is described by '{word}'; sledsim devices list names all")
     lines = [_line(made) for made in found]
     if options.json:
         print_json({"devices": lines})
@@ -185,7 +184,7 @@ def _short(value: object) -> str:
 
 
 def _import(options: argparse.Namespace) -> None:
-    from sledsim.disksim import import_device  # noqa: PLC0415 (no other command needs it)
+    from sledsim.disksim import import_device  # no other command needs it
 
     output = None if options.output == "-" else options.output
     imported = import_device(options.file, output, device=options.device)

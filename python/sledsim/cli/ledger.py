@@ -64,33 +64,32 @@ def _is_folder(source: str | None) -> bool:
 
 
 def _of_recording(options: argparse.Namespace) -> dict[str, Any]:
-    from sledsim.emulator.recordings import DataRecording  # noqa: PLC0415 (Linux only)
+    from sledsim.emulator.recordings import DataRecording  # Linux only
 
     if options.at is None:
-        msg = f"{options.source}: a recording needs --at, the instant at which power fails"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"{options.source}: a recording needs --at, the instant at which power fails"
+        )
     if not 0 <= options.at <= 1e9:
-        msg = f"--at {options.at}: must be from 0 to 1e9 s"
-        raise SledsimError(msg)
+        raise SledsimError(f"--at {options.at}: must be from 0 to 1e9 s")
     return DataRecording.load(options.source).cut(round(options.at * 1e9)).facts
 
 
 def _of_server(options: argparse.Namespace) -> dict[str, Any]:
-    from sledsim.emulator.control import ask  # noqa: PLC0415 (HTTP takes long to import)
+    from sledsim.emulator.control import ask  # HTTP takes long to import
 
     if options.at is not None:
-        msg = f"--at {options.at}: must come with the folder of a recording only"
-        raise SledsimError(msg)
+        raise SledsimError(f"--at {options.at}: must come with the folder of a recording only")
     exports = json.loads(ask(servers.which(options.source)))["exports"]
     names = [export["name"] for export in exports]
     if options.export and options.export not in names:
-        msg = f"--export {options.export}: must be one of {', '.join(names)}"
-        raise SledsimError(msg)
+        raise SledsimError(f"--export {options.export}: must be one of {', '.join(names)}")
     export = exports[names.index(options.export) if options.export else 0]
     last: dict[str, Any] | None = export.get("power", {}).get("last_cut")
     if last is None:
-        msg = f"export '{export['name']}': power has not failed since the server was started"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"export '{export['name']}': power has not failed since the server was started"
+        )
     return last
 
 

@@ -112,8 +112,7 @@ def rows(options: argparse.Namespace) -> str | None:
             _core.check_table_file(file)
             _core.refuse_overwriting(file, [] if options.trace is None else [options.trace])
         except SledsimError as error:
-            msg = f"--rows {error}"
-            raise SledsimError(msg) from None
+            raise SledsimError(f"--rows {error}") from None
     return file
 
 

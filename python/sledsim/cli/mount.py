@@ -61,7 +61,7 @@ def add(commands: Commands) -> None:
 
 
 def _mount(options: argparse.Namespace) -> None:
-    from sledsim.emulator.mounting import supervisor, system  # noqa: PLC0415 (Linux only)
+    from sledsim.emulator.mounting import supervisor, system  # Linux only
 
     export_spec.export_of(vars(options))  # raises errors before anything is made
     directory = _directory(options)
@@ -97,8 +97,8 @@ def _absolute(path: str | None) -> str | None:
 
 def _directory(options: argparse.Namespace) -> str | None:
     """Return the mount point, without links."""
-    from sledsim.emulator.mounting import system  # noqa: PLC0415
-    from sledsim.emulator.mounting.state import State  # noqa: PLC0415
+    from sledsim.emulator.mounting import system
+    from sledsim.emulator.mounting.state import State
 
     said: str | None = options.directory
     if options.fs == "none":
@@ -108,29 +108,29 @@ def _directory(options: argparse.Namespace) -> str | None:
             (options.options, "--options"),
         ):
             if given:
-                msg = f"{name}: --fs none gives a block device alone, and mounts nothing"
-                raise SledsimError(msg)
+                raise SledsimError(
+                    f"{name}: --fs none gives a block device alone, and mounts nothing"
+                )
         return None
     if said is None:
-        msg = "mount point missing: give an empty folder, or --fs none for a block device alone"
-        raise SledsimError(msg)
+        raise SledsimError(
+            "mount point missing: give an empty folder, or --fs none for a block device alone"
+        )
     path = os.path.realpath(said)
     other = State.named(path)
     if other is not None and other.supervisor.is_alive():
-        msg = f"{said}: is mounted already by sledsim (process {other.supervisor.pid})"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"{said}: is mounted already by sledsim (process {other.supervisor.pid})"
+        )
     if other is None and (found := system.mounted_at(path)) is not None:
-        msg = f"{said}: is a mount point already, of {found[0]} on {found[1]}"
-        raise SledsimError(msg)
+        raise SledsimError(f"{said}: is a mount point already, of {found[0]} on {found[1]}")
     if other is None:  # else it is checked after the clean-up
         try:
             full = any(Path(path).iterdir())
         except OSError as error:
-            msg = f"{said}: {error.strerror}; give an empty folder"
-            raise SledsimError(msg) from None
+            raise SledsimError(f"{said}: {error.strerror}; give an empty folder") from None
         if full:
-            msg = f"{said}: is not empty: its files would be hidden"
-            raise SledsimError(msg)
+            raise SledsimError(f"{said}: is not empty: its files would be hidden")
     return path
 
 

@@ -135,13 +135,12 @@ def _add_output(parser: Parser) -> None:
 
 def _workers(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 1000:
-        msg = f"{text}: must be a whole number from 1 to 1000"
-        raise argparse.ArgumentTypeError(msg)
+        raise argparse.ArgumentTypeError(f"{text}: must be a whole number from 1 to 1000")
     return int(text)
 
 
 def _list(options: argparse.Namespace) -> None:
-    from sledsim import papers  # noqa: PLC0415 (no other command needs them)
+    from sledsim import papers  # no other command needs them
 
     if options.json:
         print_json(
@@ -174,15 +173,16 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> bool:
-    from sledsim import papers  # noqa: PLC0415 (no other command needs them)
+    from sledsim import papers  # no other command needs them
 
     reports.check(options)
     items = papers.find(options.names)
     if options.reading:  # of a paper, those that have it; the engine refuses items without
         items = [item for item in items if item.id in options.names or _has(item, options.reading)]
         if not items:
-            msg = f"--reading {options.reading}: no item of these has it: sledsim papers list"
-            raise _core.SledsimError(msg)
+            raise _core.SledsimError(
+                f"--reading {options.reading}: no item of these has it: sledsim papers list"
+            )
     results = _results(items, options, options.reading)
     changed = [] if options.reading else _changed(results, options)
     if options.report is not None:
@@ -207,7 +207,7 @@ def _run(options: argparse.Namespace) -> bool:
 
 
 def _claims(options: argparse.Namespace) -> None:
-    from sledsim.papers import claims  # noqa: PLC0415 (no other command needs it)
+    from sledsim.papers import claims  # no other command needs it
 
     found = work(
         lambda beat: claims.run(options.output, workers=options.workers, progress=beat), "items"
@@ -228,12 +228,13 @@ def _claims(options: argparse.Namespace) -> None:
 
 
 def _search(options: argparse.Namespace) -> bool:
-    from sledsim import papers  # noqa: PLC0415 (no other command needs them)
-    from sledsim.papers import nearness, search  # noqa: PLC0415 (likewise)
+    from sledsim import papers  # no other command needs them
+    from sledsim.papers import nearness, search
 
     if "/" not in options.name:
-        msg = f"{options.name}: must be an item, as paper/item: sledsim papers list"
-        raise _core.SledsimError(msg)
+        raise _core.SledsimError(
+            f"{options.name}: must be an item, as paper/item: sledsim papers list"
+        )
     (item,) = papers.find([options.name])
     rows = work(
         lambda beat: search.run(
@@ -274,7 +275,7 @@ def _has(item: Item, reading: str) -> bool:
 
 
 def _results(items: list[Item], options: argparse.Namespace, reading: str = "") -> list[Result]:
-    from sledsim import papers  # noqa: PLC0415 (no other command needs them)
+    from sledsim import papers  # no other command needs them
 
     wide = max((len(item.id) for item in items), default=0)
     last = ""
@@ -307,7 +308,7 @@ def _line(result: Result, seconds: float, wide: int) -> str:
 
 
 def _changed(results: list[Result], options: argparse.Namespace) -> list[str]:
-    from sledsim.papers import recorded  # noqa: PLC0415 (no other command needs it)
+    from sledsim.papers import recorded  # no other command needs it
 
     return recorded.changes(results, quick=options.quick)
 
@@ -338,7 +339,7 @@ def _counts(results: list[Result]) -> list[str]:
 
 def _near(results: list[Result]) -> list[str]:
     """Return how near the items come: a row for each with a value that could fail."""
-    from sledsim.papers import nearness  # noqa: PLC0415 (no other command needs it)
+    from sledsim.papers import nearness  # no other command needs it
 
     rows = [
         [result.item.id, *nearness.cells(result.document["nearness"]), result.document["line"]]
@@ -357,7 +358,7 @@ def _tally(results: list[Result]) -> Counter[str]:
 
 
 def _told(tally: Counter[str]) -> str:
-    from sledsim.papers.judge import MEANINGS  # noqa: PLC0415 (no other command needs it)
+    from sledsim.papers.judge import MEANINGS  # no other command needs it
 
     return ", ".join(
         f"{tally[verdict]} {verdict.replace('_', ' ')}" for verdict in MEANINGS if tally[verdict]
@@ -366,7 +367,7 @@ def _told(tally: Counter[str]) -> str:
 
 def _values(result: Result, reading: str) -> None:
     """Print the values under a reading, or those that are not reproduced."""
-    from sledsim.papers import values  # noqa: PLC0415 (no other command needs them)
+    from sledsim.papers import values  # no other command needs them
 
     shown = [
         value
@@ -397,14 +398,14 @@ def _values(result: Result, reading: str) -> None:
 
 
 def _write_page(file: Path | str, results: list[Result], options: argparse.Namespace) -> None:
-    from sledsim import papers  # noqa: PLC0415 (no other command needs them)
-    from sledsim.papers.page import page  # noqa: PLC0415 (it needs an extra)
+    from sledsim import papers  # no other command needs them
+    from sledsim.papers.page import page  # it needs an extra
 
     _core.write_atomically(file, page(papers.papers(), results, options.words).encode())
 
 
 def _report(options: argparse.Namespace) -> bool:
-    from sledsim import papers, reports  # noqa: PLC0415 (no other command needs them)
+    from sledsim import papers, reports  # no other command needs them
 
     reports.require()
     results = _results(papers.find([]), options)

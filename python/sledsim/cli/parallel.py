@@ -103,8 +103,9 @@ def _extent(text: str) -> range:
         first, last = int(match[1]), int(match[2] or match[1])
         if first <= last:
             return range(first, last + 1)
-    msg = f"'{text}' must be an LBN, or a range with its first and last, as 33-38"
-    raise argparse.ArgumentTypeError(msg)
+    raise argparse.ArgumentTypeError(
+        f"'{text}' must be an LBN, or a range with its first and last, as 33-38"
+    )
 
 
 def _seconds(text: str) -> float:
@@ -113,8 +114,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         time_s = -1.0
     if not 0 <= time_s < 1e9:
-        msg = f"'{text}' must be a number of seconds from 0 to 1e9"
-        raise argparse.ArgumentTypeError(msg)
+        raise argparse.ArgumentTypeError(f"'{text}' must be a number of seconds from 0 to 1e9")
     return time_s
 
 
@@ -123,8 +123,9 @@ def _parallel(options: argparse.Namespace) -> None:
     shape = device.parallelism
     if not options.extents:
         if options.at_s is not None:
-            msg = "--at-s: must come with an LBN; the parameters are those at the start"
-            raise SledsimError(msg)
+            raise SledsimError(
+                "--at-s: must come with an LBN; the parameters are those at the start"
+            )
         values = asdict(shape)
         if options.json:
             print_json({"device": device.name, "parallelism": values})
@@ -143,17 +144,14 @@ def _blocks(device: Sled, extents: list[range]) -> list[int]:
     """Return the blocks of LBNs and ranges, in the order of LBNs."""
     last = max(extent[-1] for extent in extents)
     if last >= device.blocks:
-        msg = f"LBN {last}: must be from 0 to {device.blocks - 1}"
-        raise SledsimError(msg)
+        raise SledsimError(f"LBN {last}: must be from 0 to {device.blocks - 1}")
     count = sum(map(len, extents))
     if count > _MOST:
-        msg = f"EXTENT: {count} blocks; must be at most {_MOST} in all"
-        raise SledsimError(msg)
+        raise SledsimError(f"EXTENT: {count} blocks; must be at most {_MOST} in all")
     lbns = sorted(lbn for extent in extents for lbn in extent)
     for before, lbn in pairwise(lbns):
         if before == lbn:
-            msg = f"LBN {lbn}: must be given once"
-            raise SledsimError(msg)
+            raise SledsimError(f"LBN {lbn}: must be given once")
     return lbns
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from _typeshed import SupportsWrite
 
-    Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 (it has no other name)
+    Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # it has no other name
 
 
 class Parser(argparse.ArgumentParser):
@@ -91,7 +91,7 @@ class Parser(argparse.ArgumentParser):
         """End with the message on one line and exit code 2."""
         if message.endswith("expected one argument"):
             message += " (one that starts with '-' is joined with '=', as in --start=-50um,0um,up)"
-        from sledsim._core import brief  # noqa: PLC0415 (only errors need it)
+        from sledsim._core import brief  # only errors need it
 
         self.exit(2, f"sledsim: error: {brief(message)}; see {self.prog} --help\n")
 
@@ -146,24 +146,25 @@ def split_names(text: str, option: str) -> list[str]:
     SledsimError
         If one is empty.
     """
-    from sledsim.hardware.labels import split_list  # noqa: PLC0415 (help and version do without)
+    from sledsim.hardware.labels import split_list  # help and version do without
 
     names = split_list(text)
     if "" in names:
-        msg = f"{option} {text}: must be names separated by commas, none of them empty"
-        raise sledsim.SledsimError(msg)
+        raise sledsim.SledsimError(
+            f"{option} {text}: must be names separated by commas, none of them empty"
+        )
     return names
 
 
 def print_json(document: object) -> None:
     """Print a JSON document."""
-    import json  # noqa: PLC0415 (help and version do without)
+    import json  # help and version do without
 
     print(json.dumps(document, indent=2, allow_nan=False))
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    import difflib  # noqa: PLC0415 (only errors need it)
+    import difflib  # only errors need it
 
     bare = {option.lstrip("-"): option for option in reversed(known)}
     like = 0.7 if name.startswith("-") else 0.6  # `--rate` is like `--trace` by 0.67

@@ -60,7 +60,7 @@ def check(options: argparse.Namespace, *others: str | None) -> None:
             if getattr(options, name) is not None:
                 _refuse(f"--{name} {getattr(options, name)}: must come with --plot FILE")
         return
-    from sledsim.plots import files, frame  # noqa: PLC0415 (only pictures need them)
+    from sledsim.plots import files, frame  # only pictures need them
 
     file, formats = Path(path), files.FORMATS
     if file.suffix.lower() not in formats:
@@ -89,7 +89,7 @@ def write(options: argparse.Namespace, draw: Callable[..., Figure]) -> None:
         Draws it, with keywords ``size`` and ``title``.
     """
     if options.plot is not None:
-        from sledsim.plots.files import save  # noqa: PLC0415 (only pictures need it)
+        from sledsim.plots.files import save  # only pictures need it
 
         save(draw(size=options.size, title=options.title), options.plot)
 

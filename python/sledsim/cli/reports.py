@@ -29,7 +29,7 @@ def check(options: argparse.Namespace, *others: str | None) -> None:
         For a wrong name, another file of the command, or a missing library.
     """
     if options.report is not None:
-        from sledsim import reports  # noqa: PLC0415 (few commands write one)
+        from sledsim import reports  # few commands write one
 
         trace, plot = (getattr(options, name, None) for name in ("trace", "plot"))
         reports.check(options.report, trace, plot, *others, option="--report")
@@ -38,6 +38,6 @@ def check(options: argparse.Namespace, *others: str | None) -> None:
 def write(options: argparse.Namespace, result: Any, axes: Sequence[str] = ()) -> None:
     """Write the page of a result if it is asked for, with the words of the command."""
     if options.report is not None:
-        from sledsim import reports  # noqa: PLC0415 (few commands write one)
+        from sledsim import reports  # few commands write one
 
         reports.write(result, options.report, command=options.words, axes=axes)

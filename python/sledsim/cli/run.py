@@ -116,8 +116,7 @@ def _run(options: argparse.Namespace) -> None:
     reports.check(options, rows, options.series, options.perfetto)
     _check_perfetto(options)
     if options.parts and rows is None and options.perfetto is None:
-        msg = "--parts: needs --rows FILE or --perfetto FILE, where they go"
-        raise SledsimError(msg)
+        raise SledsimError("--parts: needs --rows FILE or --perfetto FILE, where they go")
     trace = None if options.trace is None else trace_path(options.trace)
     core_device, core_load, scheduler = _core.scenario(
         options.scenario,
@@ -175,8 +174,7 @@ def _check_perfetto(options: argparse.Namespace) -> None:
         _core.check_perfetto_file(file)
         _core.refuse_overwriting(file, [] if options.trace is None else [options.trace])
     except SledsimError as error:
-        msg = f"--perfetto {error}"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"--perfetto {error}") from None
 
 
 def _show(document: dict[str, Any], files: Sequence[str | None], *, json: bool) -> None:

@@ -79,14 +79,14 @@ def length_m(text: str) -> float:
             return float(value.scaleb(_EXPONENTS[unit]))
         if not unit and value == 0:
             return 0.0
-    msg = f"'{text}' must be a number with its unit, nm, um, mm or m, as in -12.5um"
-    raise argparse.ArgumentTypeError(msg)
+    raise argparse.ArgumentTypeError(
+        f"'{text}' must be a number with its unit, nm, um, mm or m, as in -12.5um"
+    )
 
 
 def _cylinders(text: str) -> int:
     if not _NUMBER.fullmatch(text):
-        msg = f"'{text}' must be a number of cylinders"
-        raise argparse.ArgumentTypeError(msg)
+        raise argparse.ArgumentTypeError(f"'{text}' must be a number of cylinders")
     return int(text)
 
 
@@ -95,12 +95,12 @@ def _place(text: str) -> Point | int:
         return int(text)
     parts = text.split(",")
     if len(parts) != 3:
-        msg = f"'{text}' must be X,Y,up or X,Y,down, as in -50um,0,up; or the LBN of a disk"
-        raise argparse.ArgumentTypeError(msg)
+        raise argparse.ArgumentTypeError(
+            f"'{text}' must be X,Y,up or X,Y,down, as in -50um,0,up; or the LBN of a disk"
+        )
     direction = parts[2].strip()
     if direction not in {"up", "down"}:
-        msg = f"direction '{direction}' must be up or down"
-        raise argparse.ArgumentTypeError(msg)
+        raise argparse.ArgumentTypeError(f"direction '{direction}' must be up or down")
     return length_m(parts[0]), length_m(parts[1]), direction
 
 
@@ -115,15 +115,13 @@ def _seek(options: argparse.Namespace) -> None:
 def _of_disk(disk: Disk, options: argparse.Namespace) -> None:
     for end in ("start", "end"):
         if isinstance(getattr(options, end), tuple):
-            msg = f"--{end}: must be an LBN, as {disk.name} is a disk"
-            raise SledsimError(msg)
+            raise SledsimError(f"--{end}: must be an LBN, as {disk.name} is a disk")
     if options.start is None and options.end is None:
         _curve(disk, options)
         return
     _both_ends(options)
     if options.cylinders is not None:
-        msg = "CYLINDERS: must not be given along with --start and --end"
-        raise SledsimError(msg)
+        raise SledsimError("CYLINDERS: must not be given along with --start and --end")
     op: Op = "write" if options.write else "read"
     seek = disk.seek(options.start, options.end, op)
     ends = {"start": options.start, "end": options.end}
@@ -148,8 +146,9 @@ def _of_disk(disk: Disk, options: argparse.Namespace) -> None:
 
 def _curve(disk: Disk, options: argparse.Namespace) -> None:
     if options.write:
-        msg = "--write: must come with --start and --end; times for writes are shown anyway"
-        raise SledsimError(msg)
+        raise SledsimError(
+            "--write: must come with --start and --end; times for writes are shown anyway"
+        )
     derived = disk.spec["derived"]
     longest = derived["cylinders"] - 1
     if options.cylinders is None:
@@ -179,23 +178,23 @@ def _curve(disk: Disk, options: argparse.Namespace) -> None:
 def _both_ends(options: argparse.Namespace) -> None:
     for end in ("start", "end"):
         if getattr(options, end) is None:
-            msg = f"--{end}: missing; --start and --end go together"
-            raise SledsimError(msg)
+            raise SledsimError(f"--{end}: missing; --start and --end go together")
 
 
 def _of_sled(device: Device, options: argparse.Namespace) -> None:
     if device.parameters["kind"] != "mems":
-        msg = f"--device {device.name}: must be of kind mems or disk, which have something to seek"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"--device {device.name}: must be of kind mems or disk, which have something to seek"
+        )
     for given, name in ((options.cylinders is not None, "CYLINDERS"), (options.write, "--write")):
         if given:
-            msg = f"{name}: must not be given, as {device.name} is not a disk"
-            raise SledsimError(msg)
+            raise SledsimError(f"{name}: must not be given, as {device.name} is not a disk")
     _both_ends(options)
     for end in ("start", "end"):
         if isinstance(getattr(options, end), int):
-            msg = f"--{end}: must be X,Y,up or X,Y,down, as {device.name} is not a disk"
-            raise SledsimError(msg)
+            raise SledsimError(
+                f"--{end}: must be X,Y,up or X,Y,down, as {device.name} is not a disk"
+            )
     seek = sled_of(device).seek(options.start, options.end)
     if options.json:
         points = {"start": options.start, "end": options.end}

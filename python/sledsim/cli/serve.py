@@ -177,8 +177,7 @@ def _export(text: str) -> Export:
     first, *rest = split_list(text)
     name, equals, device = first.partition("=")
     if not (name and equals and device):
-        msg = f"--export {text}: must begin with NAME=DEVICE"
-        raise SledsimError(msg)
+        raise SledsimError(f"--export {text}: must begin with NAME=DEVICE")
     said: dict[str, Any] = {}
     for word in rest:
         key, equals, value = word.partition("=")
@@ -188,8 +187,7 @@ def _export(text: str) -> Export:
             try:
                 said[key.replace("-", "_")] = float(value)
             except ValueError:
-                msg = f"--export {text}: {key} = {value}: must be a number"
-                raise SledsimError(msg) from None
+                raise SledsimError(f"--export {text}: {key} = {value}: must be a number") from None
         elif key == "faults" and value:
             said[key] = tip_faults.read(value, f"--export {text}: faults")
         elif key in _WORDS and value:
@@ -199,14 +197,13 @@ def _export(text: str) -> Export:
                 "file=PATH, scheduler=NAME, layout=NAME, batch-window-ms=MS, speed=FACTOR, "
                 "record=PATH, record-data=DIR, power-cut=WHEN, faults=(KEY=VALUE,...) or read-only"
             )
-            msg = f"--export {text}: '{word}': must be {known}"
-            raise SledsimError(msg)
+            raise SledsimError(f"--export {text}: '{word}': must be {known}")
     return Export(device=device, name=name, **said)
 
 
 def _serve(options: argparse.Namespace) -> None:
     # HTTP takes long to import, and only this needs it.
-    from sledsim.emulator.control import (  # noqa: PLC0415
+    from sledsim.emulator.control import (
         Control,
         control_path,
         folder,
@@ -218,8 +215,7 @@ def _serve(options: argparse.Namespace) -> None:
     if options.device is not None:
         exports.insert(0, export_of(vars(options), options.name))
     elif not exports:
-        msg = "no device: give --device DEVICE, or --export NAME=DEVICE"
-        raise SledsimError(msg)
+        raise SledsimError("no device: give --device DEVICE, or --export NAME=DEVICE")
     else:
         _refuse_stray(options)
     addresses = list(options.nbd)
@@ -273,8 +269,9 @@ def _refuse_stray(options: argparse.Namespace) -> None:
     for key, default in {"name": None, **DEFAULTS}.items():
         if getattr(options, key) not in (default, None):
             option = f"--{key.replace('_', '-')}"
-            msg = f"{option}: needs --device; give keys of an export in the value of --export"
-            raise SledsimError(msg)
+            raise SledsimError(
+                f"{option}: needs --device; give keys of an export in the value of --export"
+            )
 
 
 @contextlib.contextmanager

@@ -32,7 +32,7 @@ def ordered(options: argparse.Namespace, what: str) -> Any:
     SledsimError
         If there is no such server, or it refuses.
     """
-    from sledsim.emulator.control import order  # noqa: PLC0415 (HTTP takes long to import)
+    from sledsim.emulator.control import order  # HTTP takes long to import
 
     return json.loads(order(which(options.server), what, options.export))
 
@@ -45,7 +45,7 @@ def which(said: str | None) -> Path:
     SledsimError
         If none or several run, or none has that name.
     """
-    from sledsim.emulator.control import (  # noqa: PLC0415 (HTTP takes long to import)
+    from sledsim.emulator.control import (  # HTTP takes long to import
         ask,
         folder,
         servers,
@@ -65,12 +65,9 @@ def which(said: str | None) -> Path:
                 if name in (said, os.path.realpath(said)):
                     return path
         there = f"; there are {', '.join(known)}" if known else ", and no other does"
-        msg = f"{said}: no server of yours serves there{there}"
-        raise SledsimError(msg)
+        raise SledsimError(f"{said}: no server of yours serves there{there}")
     if len(found) == 1:
         return found[0]
     if not found:
-        msg = "no server of yours runs; sledsim serve starts one"
-        raise SledsimError(msg)
-    msg = f"several servers run: name one of {', '.join(path.stem for path in found)}"
-    raise SledsimError(msg)
+        raise SledsimError("no server of yours runs; sledsim serve starts one")
+    raise SledsimError(f"several servers run: name one of {', '.join(path.stem for path in found)}")

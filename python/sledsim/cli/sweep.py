@@ -156,8 +156,9 @@ def _first(*given: Any) -> Any:
 
 def _require_study(output: str | None) -> None:
     if output is None or not is_file(Path(output) / ABOUT):
-        msg = f"--resume: needs --output with the folder of a study, and {output} is none"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"--resume: needs --output with the folder of a study, and {output} is none"
+        )
 
 
 def _merged(found: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
@@ -225,8 +226,9 @@ def _axes(options: argparse.Namespace, found: dict[str, Any]) -> list[str]:
     if options.plot is None and not axes:
         return []  # a report chooses
     if not 2 <= len(axes) <= 3:
-        msg = "--plot: needs --axes X,Y or X,Y,BY, or a table [plot] with x and y in the file"
-        raise SledsimError(msg)
+        raise SledsimError(
+            "--plot: needs --axes X,Y or X,Y,BY, or a table [plot] with x and y in the file"
+        )
     return axes
 
 
@@ -252,8 +254,7 @@ def _report(sweep: Sweep, study: Study, options: argparse.Namespace) -> list[str
     unknown = next((name for name in shown if f"{name}.low" not in means.names()), None)
     if unknown is not None:
         results = [name for name in means.names() if f"{name}.low" in means.names()]
-        msg = f"--show {unknown}: must be one of {', '.join(results)}"
-        raise SledsimError(msg)
+        raise SledsimError(f"--show {unknown}: must be one of {', '.join(results)}")
     keys = study.varied or study.parameters[:1]
     columns = {name: means.column(name) or [] for name in [*keys, *shown]}
     highs = {name: means.column(f"{name}.high") or [] for name in shown}

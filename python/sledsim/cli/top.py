@@ -47,11 +47,10 @@ def add(commands: Commands) -> None:
 
 
 def _top(options: argparse.Namespace) -> None:
-    from sledsim.emulator.control import ask  # noqa: PLC0415 (HTTP takes long to import)
+    from sledsim.emulator.control import ask  # HTTP takes long to import
 
     if not 0.05 <= options.every <= 3600:
-        msg = f"--every {options.every}: must be from 0.05 to 3600"
-        raise SledsimError(msg)
+        raise SledsimError(f"--every {options.every}: must be from 0.05 to 3600")
     path = servers.which(options.server)
     status = json.loads(ask(path))
     if options.json:

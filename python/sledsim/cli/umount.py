@@ -45,8 +45,8 @@ def add(commands: Commands) -> None:
 
 
 def _umount(options: argparse.Namespace) -> None:
-    from sledsim.emulator.mounting import system, work  # noqa: PLC0415 (Linux only)
-    from sledsim.emulator.mounting.unmount import end  # noqa: PLC0415
+    from sledsim.emulator.mounting import system, work  # Linux only
+    from sledsim.emulator.mounting.unmount import end
 
     system.need_root("umount")
     documents = []
@@ -64,11 +64,10 @@ def _umount(options: argparse.Namespace) -> None:
 
 
 def _wanted(options: argparse.Namespace) -> Iterator[State]:
-    from sledsim.emulator.mounting.state import State  # noqa: PLC0415
+    from sledsim.emulator.mounting.state import State
 
     if options.all == bool(options.mounts):
-        msg = "give a directory or a loop device, or --all"
-        raise SledsimError(msg)
+        raise SledsimError("give a directory or a loop device, or --all")
     if options.all:
         found = list(State.all())
     else:
@@ -77,8 +76,7 @@ def _wanted(options: argparse.Namespace) -> Iterator[State]:
             state = State.named(name)
             if state is None:
                 there = ", ".join(each.name for each in State.all()) or "nothing"
-                msg = f"{name}: sledsim has not mounted that; mounted: {there}"
-                raise SledsimError(msg)
+                raise SledsimError(f"{name}: sledsim has not mounted that; mounted: {there}")
             found.append(state)
     for state in found:
         if not options.stale or not state.supervisor.is_alive():

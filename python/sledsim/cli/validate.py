@@ -106,8 +106,7 @@ def _limit(text: str | None) -> float | None:
     except ValueError:
         limit = math.nan
     if not 0 <= limit < math.inf:
-        msg = f"--max-demerit {text}: must be a percentage from 0 up, as in 5%"
-        raise SledsimError(msg)
+        raise SledsimError(f"--max-demerit {text}: must be a percentage from 0 up, as in 5%")
     return limit
 
 

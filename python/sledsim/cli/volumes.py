@@ -78,16 +78,15 @@ def asked(options: argparse.Namespace) -> bool:
         For two ways, or options that need one.
     """
     if options.by_volume and options.by_window is not None:
-        msg = "--by-volume and --by-window: give one of them"
-        raise SledsimError(msg)
+        raise SledsimError("--by-volume and --by-window: give one of them")
     splits: bool = options.by_volume or options.by_window is not None
     for name in _OWN:
         if not splits and getattr(options, name) is not None:
-            msg = f"{_flag(name)}: needs --by-volume or --by-window"
-            raise SledsimError(msg)
+            raise SledsimError(f"{_flag(name)}: needs --by-volume or --by-window")
     if options.warm_up is not None and options.by_volume:
-        msg = "--warm-up: needs --by-window; by volume, --set warm_up_s=... applies to each"
-        raise SledsimError(msg)
+        raise SledsimError(
+            "--warm-up: needs --by-window; by volume, --set warm_up_s=... applies to each"
+        )
     return splits
 
 
@@ -102,13 +101,14 @@ def refuse_others(options: argparse.Namespace) -> None:
     way = "--by-volume" if options.by_volume else "--by-window"
     for name, default in _OTHERS.items():
         if getattr(options, name) != default:
-            msg = f"{_flag(name)}: must not be given with {way}: it is of a single run"
-            raise SledsimError(msg)
+            raise SledsimError(
+                f"{_flag(name)}: must not be given with {way}: it is of a single run"
+            )
 
 
 def run(load: Load, device: Device, scheduler: str, options: argparse.Namespace) -> VolumesRun:
     """Split the trace and run its parts."""
-    from sledsim.volumes import simulate_volumes  # noqa: PLC0415 (no other run needs executors)
+    from sledsim.volumes import simulate_volumes  # no other run needs executors
 
     return work(
         lambda beat: simulate_volumes(

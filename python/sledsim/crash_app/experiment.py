@@ -62,8 +62,7 @@ def experiment(
         If anything is missing or wrong, or the load fails; nothing stays mounted.
     """
     if cuts < 1:
-        msg = f"cuts = {cuts}: must be at least 1"
-        raise SpecError(msg)
+        raise SpecError(f"cuts = {cuts}: must be at least 1")
     _need_patience(patience_s)
     program = setup.made_program()
     file_system = setup.made_file_system(program)
@@ -134,11 +133,9 @@ def replay(
     found, facts, instants = kept.load(folder)
     for name, asked in (("program", program), ("device", device)):
         if asked not in (None, (there := getattr(found.setup, name))):
-            msg = f"{name} = {asked}: {folder} keeps an experiment of {name} {there}"
-            raise SpecError(msg)
+            raise SpecError(f"{name} = {asked}: {folder} keeps an experiment of {name} {there}")
     if not 1 <= number <= len(instants):
-        msg = f"--replay {number}: {folder} keeps cuts 1 to {len(instants)}"
-        raise SpecError(msg)
+        raise SpecError(f"--replay {number}: {folder} keeps cuts 1 to {len(instants)}")
     found.check_outcome(number)
     made = found.setup.made_program()
     file_system = found.setup.made_file_system(made)
@@ -158,8 +155,7 @@ def replay(
 
 def _need_patience(patience_s: float) -> None:
     if not 0 < patience_s < 1e6:
-        msg = f"patience = {patience_s:g}: must be a number of seconds above 0"
-        raise SpecError(msg)
+        raise SpecError(f"patience = {patience_s:g}: must be a number of seconds above 0")
 
 
 @contextlib.contextmanager

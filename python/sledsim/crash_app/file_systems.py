@@ -156,15 +156,14 @@ class FileSystem:
 
 
 def _refuse(key: str, value: object, must: str) -> None:
-    raise placed(SpecError(f"{key} = {value}: must be {must}"), key=key)
+    raise placed(SpecError, f"{key} = {value}: must be {must}", key=key)
 
 
 def _need(tool: str) -> None:
-    import shutil  # noqa: PLC0415 (used once)
+    import shutil  # used once
 
     if shutil.which(tool) is None:
-        msg = f"{tool} is missing: install the package {_TOOLS[tool]}"
-        raise SledsimError(msg)
+        raise SledsimError(f"{tool} is missing: install the package {_TOOLS[tool]}")
 
 
 def _ext4_journal(image: Path) -> list[tuple[int, int]]:
@@ -185,16 +184,16 @@ def _ext4_journal(image: Path) -> list[tuple[int, int]]:
             first, last = int(fields[6]), int(fields[7])
             spans.append((first * size, (last + 1) * size))
     if not spans:
-        msg = f"{image}: debugfs does not tell where the journal is: {done.stderr.strip()}"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"{image}: debugfs does not tell where the journal is: {done.stderr.strip()}"
+        )
     return spans
 
 
 def _xfs_log(image: Path) -> tuple[int, int]:
     head = _read(image, 0, 512)
     if head[:4] != b"XFSB":
-        msg = f"{image}: has no superblock of xfs"
-        raise SledsimError(msg)
+        raise SledsimError(f"{image}: has no superblock of xfs")
     (size,) = struct.unpack_from(">I", head, 4)
     (start,) = struct.unpack_from(">Q", head, 48)
     group_blocks, _, _, blocks = struct.unpack_from(">IIII", head, 84)

@@ -37,7 +37,7 @@ class Kept:
         SledsimError
             If it cannot be read.
         """
-        from sledsim.emulator.recordings import DataRecording  # noqa: PLC0415 (it imports much)
+        from sledsim.emulator.recordings import DataRecording  # it imports much
 
         self.folder = folder
         self.setup = setup
@@ -47,8 +47,7 @@ class Kept:
         try:
             self._acknowledged = content(folder / ACKNOWLEDGED)
         except OSError as error:
-            msg = f"{folder / ACKNOWLEDGED}: {error.strerror}"
-            raise SledsimError(msg) from None
+            raise SledsimError(f"{folder / ACKNOWLEDGED}: {error.strerror}") from None
         self._images: dict[int, str] = {}
         """The digests of the images kept, by the numbers of their cuts."""
 
@@ -68,7 +67,7 @@ class Kept:
 
     def requests(self) -> list[dict[str, Any]]:
         """Return the requests of the recording."""
-        import pyarrow as pa  # noqa: PLC0415 (an extra)
+        import pyarrow as pa  # an extra
 
         rows: list[dict[str, Any]] = pa.table(self.recording.rows).to_pylist()
         return rows
@@ -88,8 +87,7 @@ class Kept:
             fields = line.split()
             if len(fields) != 2 or not fields[1].isdigit():
                 text = line.decode(errors="replace").strip()
-                msg = f"{path}: line {number}: '{text}': must be TOKEN MONOTONIC_NS"
-                raise SledsimError(msg)
+                raise SledsimError(f"{path}: line {number}: '{text}': must be TOKEN MONOTONIC_NS")
             found.append((self._model_ns(int(fields[1])), line))
         return found
 
@@ -137,8 +135,9 @@ class Kept:
         refuse_special(image)
         wanted = about["image_sha256"]
         if (found := _core.image_digest(str(image))) != wanted:
-            msg = f"{image}: is damaged: its digest is {found}, and {path.name} says {wanted}"
-            raise SledsimError(msg)
+            raise SledsimError(
+                f"{image}: is damaged: its digest is {found}, and {path.name} says {wanted}"
+            )
 
 
 def load(folder: Path) -> tuple[Kept, dict[str, Any], list[Instant]]:
@@ -156,18 +155,22 @@ def load(folder: Path) -> tuple[Kept, dict[str, Any], list[Instant]]:
         facts, title = dict(document["facts"]), str(document["title"])
         wanted = str(document["acknowledged_sha256"])
     except OSError as error:
-        msg = f"{folder / _FILE}: {error.strerror}; --folder must be one that an experiment kept"
-        raise SledsimError(msg) from None
+        raise SledsimError(
+            f"{folder / _FILE}: {error.strerror}; --folder must be one that an experiment kept"
+        ) from None
     except (ValueError, KeyError, TypeError) as error:
-        msg = f"{folder / _FILE}: does not describe an experiment ({error!r})"
-        raise SledsimError(msg) from None
+        raise SledsimError(
+            f"{folder / _FILE}: does not describe an experiment ({error!r})"
+        ) from None
     found = Kept(folder, setup, run, title)
     if (digest := found.acknowledged_sha256) != wanted:
-        msg = f"{folder / ACKNOWLEDGED}: is damaged: its SHA-256 is {digest}, not {wanted}"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"{folder / ACKNOWLEDGED}: is damaged: its SHA-256 is {digest}, not {wanted}"
+        )
     if found.recording.device != facts["device"]:
-        msg = f"{folder}: the recording is of {found.recording.device}, not of {facts['device']}"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"{folder}: the recording is of {found.recording.device}, not of {facts['device']}"
+        )
     return found, facts, instants
 
 
@@ -188,8 +191,8 @@ def need_empty(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            msg = f"--folder {folder}: must be empty; it holds another experiment, or other files"
-            raise SledsimError(msg)
+            raise SledsimError(
+                f"--folder {folder}: must be empty; it holds another experiment, or other files"
+            )
     except OSError as error:
-        msg = f"--folder {folder}: {error.strerror}"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"--folder {folder}: {error.strerror}") from None

@@ -90,11 +90,11 @@ def values_of(
     for name, text in given.items():
         if name not in keys:
             known = f"must be one of {', '.join(keys)}" if keys else "it has none"
-            msg = f"{program}: unknown key '{name}': {known}"
-            raise placed(SpecError(msg), key=name)
+            raise placed(SpecError, f"{program}: unknown key '{name}': {known}", key=name)
         try:
             values[name] = keys[name].read(text)
         except ValueError:
-            msg = f"{program}: {name} = {text}: must be {keys[name].allowed}"
-            raise placed(SpecError(msg), key=name) from None
+            raise placed(
+                SpecError, f"{program}: {name} = {text}: must be {keys[name].allowed}", key=name
+            ) from None
     return values

@@ -60,7 +60,7 @@ def draw(
 
 
 def _outcomes(axes: Axes, result: Result) -> None:
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 (an extra)
+    from matplotlib.ticker import MaxNLocator  # an extra
 
     strata = result.strata
     places = list(range(len(strata)))

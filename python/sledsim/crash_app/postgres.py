@@ -177,5 +177,6 @@ def _ask(session: subprocess.Popen[str], script: str, number: int) -> None:
         said = session.stderr.readline().strip()
     if said != str(number):
         rest = session.stderr.read() if said else ""
-        msg = f"psql: transaction {number} failed: {' '.join([said, *rest.split()])}".strip()
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"psql: transaction {number} failed: {' '.join([said, *rest.split()])}".strip()
+        )

@@ -103,6 +103,5 @@ def preset(program: str, name: str) -> Preset:
     known = PRESETS[program]
     if name not in known:
         there = f"must be one of {', '.join(known)}" if known else "it has none"
-        msg = f"--preset {name}: {program}: {there}"
-        raise SpecError(msg)
+        raise SpecError(f"--preset {name}: {program}: {there}")
     return known[name]

@@ -114,8 +114,9 @@ def _fill(
             file.truncate(capacity)
         program.fill(base)
         if base.stat().st_size != capacity:
-            msg = f"{program.name}: the fill left {base.stat().st_size:,} bytes of {capacity:,}"
-            raise SledsimError(msg)
+            raise SledsimError(
+                f"{program.name}: the fill left {base.stat().st_size:,} bytes of {capacity:,}"
+            )
         return
     file_system.make(base)
     with file_systems.mounted(base, folder, file_systems.FILE_SYSTEMS[file_system.name]):
@@ -147,8 +148,9 @@ def room(folder: Path) -> None:
     """
     free = shutil.disk_usage(folder).free
     if free < _LEAST_FREE:
-        msg = f"{folder}: has {free >> 20} MiB of room, {_LEAST_FREE >> 20} are needed"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"{folder}: has {free >> 20} MiB of room, {_LEAST_FREE >> 20} are needed"
+        )
 
 
 _LEAST_FREE = 256 << 20

@@ -57,11 +57,9 @@ class Scripts(CrashProgram):
             if path is None:
                 continue
             if not path.is_file():
-                msg = f"--{kind} {path}: must be a script that exists"
-                raise SledsimError(msg)
+                raise SledsimError(f"--{kind} {path}: must be a script that exists")
             if not os.access(path, os.X_OK):
-                msg = f"--{kind} {path}: must be executable (chmod +x)"
-                raise SledsimError(msg)
+                raise SledsimError(f"--{kind} {path}: must be executable (chmod +x)")
         self.log_files = tuple(log_files)
 
     def fill(self, place: Path) -> None:
@@ -90,11 +88,13 @@ class Scripts(CrashProgram):
         try:
             code, said = self._ended(kind, place, acknowledged, _PATIENCE_S)
         except subprocess.TimeoutExpired:
-            msg = f"--{kind} {self.scripts[kind]}: took more than {_PATIENCE_S:g} s"
-            raise SledsimError(msg) from None
+            raise SledsimError(
+                f"--{kind} {self.scripts[kind]}: took more than {_PATIENCE_S:g} s"
+            ) from None
         if code != 0:
-            msg = f"--{kind} {self.scripts[kind]}: ended with {code}: {said or 'no word'}"
-            raise SledsimError(msg)
+            raise SledsimError(
+                f"--{kind} {self.scripts[kind]}: ended with {code}: {said or 'no word'}"
+            )
 
     def _ended(
         self, kind: str, place: Path, acknowledged: Path | None, patience_s: float
@@ -116,8 +116,9 @@ class Scripts(CrashProgram):
                 start_new_session=True,
             )
         except OSError as error:
-            msg = f"--{kind} {self.scripts[kind]}: cannot be run: {error.strerror}"
-            raise SledsimError(msg) from None
+            raise SledsimError(
+                f"--{kind} {self.scripts[kind]}: cannot be run: {error.strerror}"
+            ) from None
         with started as process:
             try:
                 said, _ = process.communicate(timeout=patience_s)

@@ -43,8 +43,7 @@ def read(path: Path) -> dict[str, Any]:
             if line.lstrip().startswith(b'"sha256"')
             else "has no digest in its second line: make the experiment anew, with --folder"
         )
-        msg = f"{path}: {problem}"
-        raise SledsimError(msg)
+        raise SledsimError(f"{path}: {problem}")
     document: dict[str, Any] = json.loads(others)
     return document
 

@@ -88,25 +88,24 @@ class Setup:
             If there is none of that name, or a key or a script is wrong.
         """
         if self.program != "scripts" and any(self.scripts.values()):
-            msg = f"{self.program}: takes no scripts; --fill, --load and --check are of 'scripts'"
-            raise SpecError(msg)
+            raise SpecError(
+                f"{self.program}: takes no scripts; --fill, --load and --check are of 'scripts'"
+            )
         if self.program == "scripts":
             return self._scripts()
         return kind(self.program)(self.keys)
 
     def _scripts(self) -> CrashProgram:
-        from sledsim.crash_app.scripts import Scripts  # noqa: PLC0415 (few need it)
+        from sledsim.crash_app.scripts import Scripts  # few need it
 
         if self.keys:
-            msg = f"scripts: unknown key '{next(iter(self.keys))}': it has none"
-            raise SpecError(msg)
+            raise SpecError(f"scripts: unknown key '{next(iter(self.keys))}': it has none")
         found: dict[str, Path | None] = {}
         for name in ("fill", "load", "check"):
             given = self.scripts.get(name)
             found[name] = Path(str(given)) if given else None
             if not given and name != "fill":
-                msg = f"scripts: --{name} SCRIPT is missing"
-                raise SpecError(msg)
+                raise SpecError(f"scripts: --{name} SCRIPT is missing")
         load, check = found["load"], found["check"]
         assert load is not None
         assert check is not None
@@ -126,8 +125,11 @@ class Setup:
             mib = max(program.mib, least)
         made = FileSystem(self.file_system, self.data, self.barriers, self.options, mib)
         if made.is_raw and not program.takes_device:
-            msg = f"file_system = raw: {program.name} needs files; raw is for scripts"
-            raise placed(SpecError(msg), key="file_system")
+            raise placed(
+                SpecError,
+                f"file_system = raw: {program.name} needs files; raw is for scripts",
+                key="file_system",
+            )
         return made
 
     def need(self, program: CrashProgram, file_system: FileSystem) -> None:
@@ -154,14 +156,13 @@ def kind(name: str) -> type[CrashProgram]:
     SledsimError
         If there is none.
     """
-    from sledsim.crash_app.postgres import Postgres  # noqa: PLC0415 (only one is needed)
-    from sledsim.crash_app.scripts import Scripts  # noqa: PLC0415
-    from sledsim.crash_app.sqlite import Sqlite  # noqa: PLC0415
+    from sledsim.crash_app.postgres import Postgres  # only one is needed
+    from sledsim.crash_app.scripts import Scripts
+    from sledsim.crash_app.sqlite import Sqlite
 
     kinds: dict[str, type[CrashProgram]] = {each.name: each for each in (Sqlite, Postgres, Scripts)}
     if name not in kinds:
-        msg = f"unknown program '{name}': must be one of {', '.join(PROGRAMS)}"
-        raise SpecError(msg)
+        raise SpecError(f"unknown program '{name}': must be one of {', '.join(PROGRAMS)}")
     return kinds[name]
 
 

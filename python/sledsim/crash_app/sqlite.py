@@ -60,11 +60,14 @@ class Sqlite(CrashProgram):
         super().__init__(given)
         size = self.number("page_size")
         if size & (size - 1):
-            from sledsim._core import SpecError  # noqa: PLC0415 (rarely needed)
-            from sledsim.arguments import placed  # noqa: PLC0415
+            from sledsim._core import SpecError  # rarely needed
+            from sledsim.arguments import placed
 
-            msg = f"sqlite: page_size = {size}: must be a power of two from 512 to 65,536"
-            raise placed(SpecError(msg), key="page_size")
+            raise placed(
+                SpecError,
+                f"sqlite: page_size = {size}: must be a power of two from 512 to 65,536",
+                key="page_size",
+            )
 
     def fill(self, place: Path) -> None:
         """Make the table."""

@@ -39,8 +39,9 @@ def block_of(model: Block) -> Block:
     """
     mechanics = model.block("Mechanical Model")
     if mechanics.type != "dm_mech_g1":
-        message = f"'Mechanical Model' is a {mechanics.type}: must be a dm_mech_g1"
-        raise error(mechanics.place, message)
+        raise error(
+            mechanics.place, f"'Mechanical Model' is a {mechanics.type}: must be a dm_mech_g1"
+        )
     return mechanics
 
 
@@ -72,8 +73,7 @@ def write_seeks(mechanics: Block, cylinders: int, top: Table, account: Account) 
     kind = mechanics.text(_TYPE)
     if kind not in kinds:
         allowed = ", ".join(f"'{name}'" for name in kinds)
-        message = f"'{_TYPE}' is '{kind}': must be one of {allowed}"
-        raise error(place_of(mechanics, _TYPE), message)
+        raise error(place_of(mechanics, _TYPE), f"'{_TYPE}' is '{kind}': must be one of {allowed}")
     kinds[kind](mechanics, cylinders, top, account)
 
 
@@ -136,12 +136,12 @@ def _write_falls(curve: list[tuple[int, float, Place]], top: Table, account: Acc
         return
     if times[-1] < times[0] or 2 * len(falls) > len(steps):
         distance, time, place = curve[falls[0]]
-        message = (
+        raise error(
+            place,
             f"{time:g} ms for {distance} cylinders: seek times must rise with the distance but for"
             f" scatter, and {len(falls)} of {len(steps)} steps fall, from {times[0]:g} to"
-            f" {times[-1]:g} ms in all"
+            f" {times[-1]:g} ms in all",
         )
-        raise error(place, message)
     top.add("seek_falls", "smooth", "times fall: the nearest curve that rises", curve[0][2])
     for (distance, time, place), risen in zip(curve, _core.rising(times), strict=True):
         if risen != time:

@@ -95,8 +95,9 @@ def import_device(
     drive = _choose(tree, found, device)
     if drive.type not in _KINDS:
         kinds = " and ".join(_KINDS)
-        message = f"'{drive.name}' is a {drive.type}: only {kinds} can be imported"
-        raise error(drive.block.place, message)
+        raise error(
+            drive.block.place, f"'{drive.name}' is a {drive.type}: only {kinds} can be imported"
+        )
     sheet, account = Sheet(), Account()
     kind, write = _KINDS[drive.type]
     title = drive.block.name or drive.name
@@ -118,19 +119,24 @@ def _choose(tree: Tree, found: tuple[Drive, ...], name: str | None) -> Drive:
     if not found:
         blocks = ", ".join(f"{block.type} {block.name}" for block in tree.blocks.values())
         what = f"it has {blocks}" if blocks else "it is empty"
-        message = f"{tree.file}: has no device ({', '.join(DEVICES)}): {what}"
-        raise placed(SpecError(message), file=tree.file)
+        raise placed(
+            SpecError, f"{tree.file}: has no device ({', '.join(DEVICES)}): {what}", file=tree.file
+        )
     names = ", ".join(dict.fromkeys(_named(drive) for drive in found))
     if name is not None:
         wired = [drive for drive in found if name in {drive.name, drive.block.name}]
         found = tuple(wired or (drive for drive in described(tree) if drive.name == name))
         if not found:
-            message = f"{tree.file}: has no device '{name}': it has {names}"
-            raise placed(SpecError(message), file=tree.file)
+            raise placed(
+                SpecError, f"{tree.file}: has no device '{name}': it has {names}", file=tree.file
+            )
     first = found[0]
     if any(_alike(drive) != _alike(first) for drive in found):
-        message = f"{tree.file}: has different devices: choose one with device (--device): {names}"
-        raise placed(SpecError(message), file=tree.file)
+        raise placed(
+            SpecError,
+            f"{tree.file}: has different devices: choose one with device (--device): {names}",
+            file=tree.file,
+        )
     return first
 
 

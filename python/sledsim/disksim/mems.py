@@ -65,8 +65,10 @@ def write(drive: Drive, sheet: Sheet, account: Account) -> None:
         account.open(block.block("Scheduler"), unmapped_parameters.SCHEDULER, "Scheduler: ")
     name = "Number of sleds"
     if block.integer(name) != 1:
-        message = f"'{name}' is {block.integer(name)}: must be 1, for a device with one sled"
-        raise error(place_of(block, name), message)
+        raise error(
+            place_of(block, name),
+            f"'{name}' is {block.integer(name)}: must be 1, for a device with one sled",
+        )
     top = sheet.top
 
     def scaled(key: str, name: str, scale: float, source: str) -> None:
@@ -158,8 +160,10 @@ def _write_buffer(block: Block, sheet: Sheet, account: Account) -> None:
             account.ignore(ahead, depth, changes, place_of(block, ahead))
         return
     if segments * blocks % 2:
-        message = f"'{sized}' is {blocks}: must make {segments} segments come to whole KiB"
-        raise error(place_of(block, sized), message)
+        raise error(
+            place_of(block, sized),
+            f"'{sized}' is {blocks}: must make {segments} segments come to whole KiB",
+        )
     table = sheet.table("[buffer]")
     place = place_of(block, counted)
     table.add("size_kib", segments * blocks // 2, f"{counted}, times {sized}", place)

@@ -134,8 +134,9 @@ def text_of_file(path: Path) -> str:
     try:
         data = content(path)
     except OSError as wrong:
-        msg = f"cannot read {path}: {wrong.strerror or wrong}"
-        raise placed(SpecError(msg), file=path) from None
+        raise placed(
+            SpecError, f"cannot read {path}: {wrong.strerror or wrong}", file=path
+        ) from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as wrong:

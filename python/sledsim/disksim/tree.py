@@ -35,7 +35,7 @@ class Place:
 
 def error(place: Place, message: str) -> SpecError:
     """Return the error that ``message`` is wrong at ``place``."""
-    return placed(SpecError(f"{place}: {message}"), file=place.file, line=place.line)
+    return placed(SpecError, f"{place}: {message}", file=place.file, line=place.line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,8 +51,7 @@ def layout_model(model: Block) -> Block:
     """
     layout = model.block("Layout Model")
     if layout.type != "dm_layout_g1":
-        message = f"'Layout Model' is a {layout.type}: must be a dm_layout_g1"
-        raise error(layout.place, message)
+        raise error(layout.place, f"'Layout Model' is a {layout.type}: must be a dm_layout_g1")
     return layout
 
 
@@ -109,8 +108,9 @@ def _in_revolutions(block: Block, *, default: bool) -> bool:
         return default
     units = block.text(name)
     if units not in {"sectors", "revolutions"}:
-        message = f"'{name}' is '{units}': must be 'sectors' or 'revolutions'"
-        raise error(place_of(block, name), message)
+        raise error(
+            place_of(block, name), f"'{name}' is '{units}': must be 'sectors' or 'revolutions'"
+        )
     return units == "revolutions"
 
 
@@ -131,8 +131,10 @@ def _write_unused(zones: list[Block], cylinders: int, top: Table, account: Accou
         if last < first:
             raise error(at_last, f"'{_LAST}' is {last}: must be at least the first, {first}")
         if last >= cylinders:
-            message = f"'{_LAST}' is {last}: must be below the 'Number of cylinders', {cylinders}"
-            raise error(at_last, message)
+            raise error(
+                at_last,
+                f"'{_LAST}' is {last}: must be below the 'Number of cylinders', {cylinders}",
+            )
         if first < end and before is not None:
             how = "overlaps" if last >= before.integer(_FIRST) else "is before"
             raise error(
@@ -195,8 +197,9 @@ def _write_reserved(
     if empty and spares and scheme in _RANGES:
         if spares >= span:
             must = f"must be below {span}, the sectors that they are kept among"
-            message = f"'Number of spares' is {spares}: {must}"
-            raise error(place_of(zone, "Number of spares"), message)
+            raise error(
+                place_of(zone, "Number of spares"), f"'Number of spares' is {spares}: {must}"
+            )
         source = f"{name} = {empty}, and the spares between"
         empty = _place_of_usable(empty, slips, spares, scheme=scheme, span=span)
     table.add("reserved_blocks", empty, source, place)
@@ -240,8 +243,10 @@ def _write_defects(zone: Block, table: Table, account: Account, slips: set[int])
     numbers = zone.integers(name, at_least=0)
     places = [item.place for item in zone.list(name)]
     if len(numbers) % 2:
-        message = f"'{name}' has {len(numbers)} values: must be pairs of a bad place and its spare"
-        raise error(place_of(zone, name), message)
+        raise error(
+            place_of(zone, name),
+            f"'{name}' has {len(numbers)} values: must be pairs of a bad place and its spare",
+        )
     bad_at: dict[int, Place] = {}
     spare_at: dict[int, Place] = {}
     items = []

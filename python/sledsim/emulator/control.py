@@ -58,11 +58,9 @@ def folder() -> Path:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         about = path.lstat()
     except OSError as error:
-        msg = f"{path}: {error.strerror}"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"{path}: {error.strerror}") from None
     if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid() or about.st_mode & 0o022:
-        msg = f"{path}: must be a folder that you own and no one else may write to"
-        raise SledsimError(msg)
+        raise SledsimError(f"{path}: must be a folder that you own and no one else may write to")
     return path
 
 
@@ -212,8 +210,9 @@ class Control:
         try:
             self._http = kind(where, _Handler)
         except (OSError, OverflowError) as error:
-            msg = f"{where}: cannot listen there: {getattr(error, 'strerror', None) or error}"
-            raise SledsimError(msg) from None
+            raise SledsimError(
+                f"{where}: cannot listen there: {getattr(error, 'strerror', None) or error}"
+            ) from None
         self._http.reported = server
         self.port = 0 if self.path else int(self._http.server_address[1])
         self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
@@ -249,19 +248,16 @@ def local_address(text: str, *, anywhere: bool) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
     if not colon or not port.isdecimal() or int(port) > 65_535:
-        msg = f"'{text}': must be HOST:PORT or :PORT, with a port from 0 to 65535"
-        raise SpecError(msg)
+        raise SpecError(f"'{text}': must be HOST:PORT or :PORT, with a port from 0 to 65535")
     try:
         found = {str(entry[4][0]) for entry in socket.getaddrinfo(host, int(port))}
     except OSError as error:
-        msg = f"'{text}': {error.strerror}"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"'{text}': {error.strerror}") from None
     if not anywhere and not all(ip_address(each).is_loopback for each in found):
-        msg = (
+        raise SledsimError(
             f"'{text}': is beyond this machine, and anyone could read there; "
             "--allow-unauthenticated-remote permits it"
         )
-        raise SledsimError(msg)
     return min(found), int(port)
 
 
@@ -305,8 +301,9 @@ def _request(path: Path, method: str, what: str) -> bytes:
         answer = connection.getresponse()
         body = answer.read()
     except (OSError, http.client.HTTPException) as error:
-        msg = f"{path}: no server answers there: {getattr(error, 'strerror', None) or error}"
-        raise SledsimError(msg) from None
+        raise SledsimError(
+            f"{path}: no server answers there: {getattr(error, 'strerror', None) or error}"
+        ) from None
     finally:
         connection.close()
     if answer.status != 200:

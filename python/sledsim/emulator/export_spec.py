@@ -41,8 +41,11 @@ def export_of(options: Mapping[str, Any], name: str | None = None) -> Export:
     """
     for setting in options["set"]:
         if not setting.startswith(("device.", "scheduler.", "layout.")):
-            msg = f"--set {setting}: must begin with device., scheduler. or layout."
-            raise placed(SpecError(msg), key="set")
+            raise placed(
+                SpecError,
+                f"--set {setting}: must begin with device., scheduler. or layout.",
+                key="set",
+            )
     core, _, scheduler = _core.scenario(
         None,
         options["device"],

@@ -23,11 +23,12 @@ def exposition(status: dict[str, Any]) -> tuple[str, bytes]:
         If ``prometheus_client`` is not installed.
     """
     try:
-        from prometheus_client import CollectorRegistry, exposition  # noqa: PLC0415 (an extra)
-        from prometheus_client.registry import Collector  # noqa: PLC0415
+        from prometheus_client import CollectorRegistry, exposition  # an extra
+        from prometheus_client.registry import Collector
     except ImportError:
-        msg = "metrics need prometheus_client: pip install prometheus-client"
-        raise SledsimError(msg) from None
+        raise SledsimError(
+            "metrics need prometheus_client: pip install prometheus-client"
+        ) from None
 
     class Status(Collector):
         def collect(self) -> Iterator[Metric]:
@@ -39,7 +40,7 @@ def exposition(status: dict[str, Any]) -> tuple[str, bytes]:
 
 
 def _metrics(status: dict[str, Any]) -> Iterator[Metric]:
-    from prometheus_client.core import (  # noqa: PLC0415 (an extra)
+    from prometheus_client.core import (  # an extra
         CounterMetricFamily,
         GaugeMetricFamily,
     )

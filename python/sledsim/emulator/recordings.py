@@ -43,8 +43,7 @@ class DataRecording:
             If there is no complete recording, or one of its files is damaged.
         """
         if not hasattr(_core, "DataRecording"):
-            msg = "recordings with data need Linux"
-            raise SledsimError(msg)
+            raise SledsimError("recordings with data need Linux")
         path = path_text("folder", folder)
         for name in ("about.json", "base.img", "data.bin", "requests.parquet"):
             refuse_special(Path(path, name))
@@ -101,8 +100,8 @@ class DataRecording:
     @property
     def duration_ns(self) -> int:
         """Model time of the last completion, in ns; 0 if there is none."""
-        import pyarrow as pa  # noqa: PLC0415 (an extra)
-        import pyarrow.compute as pc  # noqa: PLC0415
+        import pyarrow as pa  # an extra
+        import pyarrow.compute as pc
 
         return int(pc.max(pa.table(self.rows)["completion_ns"]).as_py() or 0)
 
@@ -145,7 +144,7 @@ class Cut:
         """Made by :meth:`DataRecording.cut`."""
         self.recording = recording
         """Its recording."""
-        self._core: _core.Cut | None = recording._core.cut(at_ns)  # noqa: SLF001 (one module)
+        self._core: _core.Cut | None = recording._core.cut(at_ns)  # one module
         self.at_ns = at_ns
         """The instant."""
         said: dict[str, Any] = json.loads(self._core.facts())
@@ -160,7 +159,7 @@ class Cut:
 
     def _take(self) -> _core.Cut:
         core, self._core = self._core, None
-        return core or self.recording._core.cut(self.at_ns)  # noqa: SLF001 (one module)
+        return core or self.recording._core.cut(self.at_ns)  # one module
 
     def save(self, path: str | PathLike[str]) -> str:
         """Write the image to a new sparse file, and return its digest.

@@ -130,8 +130,7 @@ class RemoteDevice:
     @property
     def _core(self) -> _core.Remote:
         if self._remote is None:
-            msg = "the connection was closed"
-            raise SledsimError(msg)
+            raise SledsimError("the connection was closed")
         return self._remote
 
     @property
@@ -275,8 +274,7 @@ class RemoteDevice:
             way by then are served all the same.
         """
         if under_way < 1:
-            msg = f"under_way = {under_way}: must be at least 1"
-            raise placed(SpecError(msg), key="under_way")
+            raise placed(SpecError, f"under_way = {under_way}: must be at least 1", key="under_way")
         return _pipelined(self._core.pipeline(under_way), batches, under_way, must_be_parallel)
 
     def flush(self) -> None:
@@ -348,7 +346,7 @@ def _pipelined(
 
 def _check(batch: RemoteBatch, index: int) -> None:
     """Raise the error of a command that failed."""
-    failure = batch._core.failure()  # noqa: SLF001 (one module)
+    failure = batch._core.failure()  # one module
     if failure is None:
         return
     command, why = failure
@@ -361,8 +359,7 @@ def _check(batch: RemoteBatch, index: int) -> None:
 
 def _lbn(name: str, value: int) -> int:
     if not 0 <= value < 1 << 64:
-        msg = f"{name} = {value}: must be a block of the device"
-        raise placed(SpecError(msg), key=name)
+        raise placed(SpecError, f"{name} = {value}: must be a block of the device", key=name)
     return value
 
 
@@ -393,7 +390,6 @@ def connect(
         If there is no server, or something else, or no such export.
     """
     if not hasattr(_core, "RpcClient"):
-        msg = "the client of the emulator needs Linux"
-        raise SledsimError(msg)
+        raise SledsimError("the client of the emulator needs Linux")
     client = _core.RpcClient(address, None if tls is None else str(tls), float(timeout_s))
     return RemoteDevice(client, "" if export is None else export)

@@ -66,7 +66,7 @@ class Export:
 
     def _core(self) -> dict[str, object]:
         base = with_faults(device_of(self.device), self.faults)
-        core = with_layout(base, self.layout)._core  # noqa: SLF001 (one package)
+        core = with_layout(base, self.layout)._core
         if self.batch_window_ms is not None:
             window_ms = real("batch_window_ms", self.batch_window_ms)
             core = core.with_batch_window(window_ms, "batch_window_ms")
@@ -263,24 +263,21 @@ def serve(
         or a mount point. Nothing is served then.
     """
     if not hasattr(_core, "Server"):
-        msg = "the emulator needs Linux"
-        raise SledsimError(msg)
+        raise SledsimError("the emulator needs Linux")
     wanted = as_list("exports", exports)
     nbd = [text("nbd", address) for address in as_list("nbd", nbd)]
     iscsi = [text("iscsi", address) for address in as_list("iscsi", iscsi)]
     rpc = [text("rpc", address) for address in as_list("rpc", rpc)]
     if not wanted:
-        msg = "there is no device to serve"
-        raise placed(SpecError(msg), key="exports")
+        raise placed(SpecError, "there is no device to serve", key="exports")
     if not nbd and not iscsi and not rpc and fuse is None:
-        msg = "no client could connect: give an address (nbd, iscsi, rpc) or a mount point (fuse)"
-        raise SpecError(msg)
+        raise SpecError(
+            "no client could connect: give an address (nbd, iscsi, rpc) or a mount point (fuse)"
+        )
     if iscsi_secrets is not None and not iscsi:
-        msg = "iscsi_secrets: has no effect without an address for iSCSI"
-        raise SpecError(msg)
+        raise SpecError("iscsi_secrets: has no effect without an address for iSCSI")
     if tls is not None and not nbd and not rpc:
-        msg = "tls: has no effect without an address for NBD or RPC"
-        raise SpecError(msg)
+        raise SpecError("tls: has no effect without an address for NBD or RPC")
     max_clients = optional(whole, "max_clients", max_clients, 1, 1 << 16)
     max_outstanding = optional(whole, "max_outstanding", max_outstanding, 1, 1 << 16)
     busy_poll_us = whole("busy_poll_us", busy_poll_us, 0, 1000)
@@ -288,9 +285,9 @@ def serve(
         each if isinstance(each, Export) else Export(device=device_of(each)) for each in wanted
     ]
     _check_files(specs)
-    server = Server(_core.Server([spec._core() for spec in specs]))  # noqa: SLF001
+    server = Server(_core.Server([spec._core() for spec in specs]))
     try:
-        core = server._core  # noqa: SLF001
+        core = server._core
         who = (optional(path_text, "tls", tls), bool(allow_unauthenticated_remote))
         limits = (max_clients, max_outstanding)
         server.uris += [core.serve_nbd(each, *who, limits, busy_poll_us) for each in nbd]
@@ -322,6 +319,7 @@ def _check_files(specs: Sequence[Export]) -> None:
         record = path_text("record", each.record)
         _core.refuse_overwriting(record, files)
         if os.path.realpath(record) in taken:
-            msg = f"record = {record}: is the recording of another export"
-            raise placed(SpecError(msg), key="record")
+            raise placed(
+                SpecError, f"record = {record}: is the recording of another export", key="record"
+            )
         taken.add(os.path.realpath(record))

@@ -38,22 +38,18 @@ def read(said: str, name: str = "--faults") -> dict[str, Any]:
         try:
             found = toml(content(said))
         except OSError as error:
-            msg = f"{name} {said}: {error.strerror}"
-            raise SledsimError(msg) from None
+            raise SledsimError(f"{name} {said}: {error.strerror}") from None
         except ValueError as error:
-            msg = f"{name} {said}: {error}"
-            raise SledsimError(msg) from None
+            raise SledsimError(f"{name} {said}: {error}") from None
         inside: Any = found.get("faults", found)
         if not isinstance(inside, dict) or set(found) - set(inside) - {"faults"}:
-            msg = f"{name} {said}: must have the keys of [faults] only"
-            raise SledsimError(msg)
+            raise SledsimError(f"{name} {said}: must have the keys of [faults] only")
         return inside
     keys: dict[str, Any] = {}
     for word in split_list(said.removeprefix("(").removesuffix(")")):
         key, equals, value = (part.strip() for part in word.partition("="))
         if not (key and equals and value):
-            msg = f"{name} {said}: '{word}': must be {FORM}"
-            raise SledsimError(msg)
+            raise SledsimError(f"{name} {said}: '{word}': must be {FORM}")
         try:
             keys[key] = toml(f"value = {value}")["value"]
         except ValueError:
@@ -72,14 +68,18 @@ def with_faults(base: Device, faults: Mapping[str, object] | None) -> Device:
     if faults is None:
         return base
     if not isinstance(faults, Mapping):
-        msg = f"faults = {shown(faults)}: must be a mapping of the keys of [faults]"
-        raise placed(SpecError(msg), key="faults")
-    if not isinstance(base, Sled):
-        msg = (
-            f"faults: '{base.name}' is no single sled: how disks, memories, flash and the parts of "
-            "composites fail is not modelled"
+        raise placed(
+            SpecError,
+            f"faults = {shown(faults)}: must be a mapping of the keys of [faults]",
+            key="faults",
         )
-        raise placed(SpecError(msg), key="faults")
+    if not isinstance(base, Sled):
+        raise placed(
+            SpecError,
+            f"faults: '{base.name}' is no single sled: how disks, memories, flash and the "
+            "parts of composites fail is not modelled",
+            key="faults",
+        )
     return device(base, faults=dict(faults))
 
 

@@ -53,7 +53,7 @@ class Device:
         )
 
     def _repr_html_(self) -> str:
-        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+        from sledsim import html_tables  # only notebooks need it
 
         return html_tables.device(self)
 
@@ -91,11 +91,12 @@ class Device:
             text = self._core.canonical()
             if (trace := self._core.layout_trace()) is not None:
                 if self._trace is None:
-                    msg = (
+                    raise placed(
+                        TraceError,
                         f"device {self.name}: its layout was read from {trace}, which is no "
-                        "regular file: it cannot be told what was in it"
+                        "regular file: it cannot be told what was in it",
+                        file=trace,
                     )
-                    raise placed(TraceError(msg), file=trace)
                 text += f"content = {self._trace}\n"
             self._digest = digest_of(text)
         return self._digest
@@ -158,7 +159,7 @@ class Device:
         SledsimError
             For any error in a key, and a trace that is missing or has other content.
         """
-        from sledsim.hardware.factory import wrap  # noqa: PLC0415 (it imports this)
+        from sledsim.hardware.factory import wrap  # it imports this
 
         sha256, place = trace_in_toml(arguments.text("text", text), "layout", "trace")
         if sha256 is not None and place is not None:
@@ -182,7 +183,7 @@ class Device:
 
         See :func:`sledsim.plots.seeks` for the parameters.
         """
-        from sledsim.plots import seeks  # noqa: PLC0415 (only pictures need it)
+        from sledsim.plots import seeks  # only pictures need it
 
         return seeks(self, start_um, ax=ax, size=size, title=title)
 
@@ -190,12 +191,13 @@ class Device:
 
         def __getattr__(self, name: str) -> Any:
             """Refuse attributes of sleds on other devices."""
-            from sledsim.hardware.sleds import Sled, sled_of  # noqa: PLC0415 (it imports this)
+            from sledsim.hardware.sleds import Sled, sled_of  # it imports this
 
             if name in vars(Sled):
                 sled_of(self)
-            msg = f"'{type(self).__name__}' object has no attribute '{name}'"
-            raise AttributeError(msg, name=name, obj=self)
+            raise AttributeError(
+                f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self
+            )
 
 
 def _content(trace: str) -> str | None:

@@ -60,7 +60,7 @@ def device(name: DeviceLike, **overrides: object) -> Device:
         overrides = dict(dotted_keys(given)) | dict(dotted_keys(overrides))
     keys = list(dotted_keys(overrides))
     if isinstance(name, Device):
-        changed = name._core.with_overrides(keys, samples_folder())  # noqa: SLF001 (one package)
+        changed = name._core.with_overrides(keys, samples_folder())
         return wrap(changed) if keys else name
     return wrap(_core.Device(text("device", path_text("device", name)), keys))
 

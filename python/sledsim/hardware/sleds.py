@@ -284,8 +284,7 @@ def sled_of(device: Device) -> Sled:
     """
     if isinstance(device, Sled):
         return device
-    msg = f"device '{device.name}' has no sled of its own: must be of kind \"mems\""
-    raise SpecError(msg)
+    raise SpecError(f"device '{device.name}' has no sled of its own: must be of kind \"mems\"")
 
 
 def _pass(step: dict[str, Any], lbns: list[int], **place: int) -> Pass:

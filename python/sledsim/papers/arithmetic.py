@@ -65,8 +65,7 @@ def between(text: str, ranges: Mapping[str, Range]) -> Range:
     except (SyntaxError, ArithmeticError, ValueError, TypeError):
         low, high = math.nan, math.nan
     if not (math.isfinite(low) and math.isfinite(high)):
-        msg = f"{text}: no arithmetic with a finite value; it may have {ALLOWED}"
-        raise ValueError(msg)
+        raise ValueError(f"{text}: no arithmetic with a finite value; it may have {ALLOWED}")
     return low, high
 
 

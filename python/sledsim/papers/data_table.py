@@ -27,8 +27,11 @@ def load(file: Path) -> Table:
     try:
         return Table(file, "", tomllib.loads(file.read_text("utf-8")))
     except (OSError, ValueError) as error:  # of TOML or of UTF-8
-        msg = f"{file}: {error.strerror if isinstance(error, OSError) else error}"
-        raise placed(SpecError(msg), file=file) from None
+        raise placed(
+            SpecError,
+            f"{file}: {error.strerror if isinstance(error, OSError) else error}",
+            file=file,
+        ) from None
 
 
 def one_line(text: str) -> str:
@@ -48,8 +51,12 @@ class Table:
         """Take a key out; ``...`` as default says that it must be there."""
         value = self.keys.pop(key, default)
         if value is ...:
-            msg = f"{self.file}: {self.at}{key} is missing"
-            raise placed(SpecError(msg), file=self.file, key=f"{self.at}{key}")
+            raise placed(
+                SpecError,
+                f"{self.file}: {self.at}{key} is missing",
+                file=self.file,
+                key=f"{self.at}{key}",
+            )
         wanted = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
         if value is not default and not wanted:
             names = kind if isinstance(kind, tuple) else (kind,)
@@ -113,11 +120,19 @@ class Table:
 
     def refuse(self, key: str, value: object, must: str) -> NoReturn:
         """Raise the error for a value that is not allowed."""
-        msg = f"{self.file}: {self.at}{key} = {value!r}: must be {must}"
-        raise placed(SpecError(msg), file=self.file, key=f"{self.at}{key}")
+        raise placed(
+            SpecError,
+            f"{self.file}: {self.at}{key} = {value!r}: must be {must}",
+            file=self.file,
+            key=f"{self.at}{key}",
+        )
 
     def end(self) -> None:
         """Refuse keys that were not taken."""
         for key in self.keys:
-            msg = f"{self.file}: unknown key {self.at}{key}"
-            raise placed(SpecError(msg), file=self.file, key=f"{self.at}{key}")
+            raise placed(
+                SpecError,
+                f"{self.file}: unknown key {self.at}{key}",
+                file=self.file,
+                key=f"{self.at}{key}",
+            )

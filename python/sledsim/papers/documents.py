@@ -92,8 +92,9 @@ def _under(
 def _same(item: Item, found: Found) -> None:
     stated = {value.key for value in item.values if value.judged_as != "not_modelled"}
     if different := sorted(set(found.values) ^ stated):
-        msg = f"{item.id}: values {', '.join(different)}: only its code or its data file has them"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"{item.id}: values {', '.join(different)}: only its code or its data file has them"
+        )
 
 
 def _stated(value: Published) -> dict[str, Any]:

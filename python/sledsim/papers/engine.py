@@ -45,7 +45,7 @@ class Result:
         return f"<sledsim result of {self.item.id}: {verdict}, values: {len(self.item.values)}>"
 
     def _repr_html_(self) -> str:
-        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+        from sledsim import html_tables  # only notebooks need it
 
         return html_tables.result(self)
 
@@ -174,8 +174,11 @@ def _reading_of(item: Item, name: str) -> Reading:
         if reading.name == name:
             return reading
     known = ", ".join(reading.name for reading in item.readings) or "none"
-    msg = f"{item.id}: reading = '{name}': must be one of its readings: {known}"
-    raise placed(SpecError(msg), key="reading")
+    raise placed(
+        SpecError,
+        f"{item.id}: reading = '{name}': must be one of its readings: {known}",
+        key="reading",
+    )
 
 
 def _simulate_in(outcomes: Path, name: str, *, quick: bool, reading: str) -> tuple[Result, float]:
@@ -192,7 +195,7 @@ def simulate(name: str, *, quick: bool, reading: str = "") -> Result:
     It is simulated under the set-up of its paper, under each of its readings and with that of
     DiskSim, or under one reading alone.
     """
-    from sledsim.papers import pictures  # noqa: PLC0415 (needs an extra)
+    from sledsim.papers import pictures  # needs an extra
 
     (item,) = model.find([name])
     readings = [_reading_of(item, reading)] if reading else item.readings
@@ -220,8 +223,7 @@ def found_of(item: Item, setup: Setup, *, quick: bool) -> Found:
         simulate = item.module.simulate
         takes_setup = "setup" in inspect.signature(simulate).parameters
         if (item.readings or item.disksim) and not takes_setup:
-            msg = f"{item.id}: it has readings, and its simulate() takes no setup"
-            raise SledsimError(msg)
+            raise SledsimError(f"{item.id}: it has readings, and its simulate() takes no setup")
         keys = {"setup": setup} if takes_setup else {}
         found: Found = simulate(quick=quick, **keys)
     return found
@@ -233,8 +235,7 @@ def _named(item: Item) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        msg = f"{item.id} needs {error.name}: pip install {error.name}"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"{item.id} needs {error.name}: pip install {error.name}") from None
 
 
 def _plain(item: Item, document: dict[str, Any]) -> dict[str, Any]:
@@ -242,8 +243,7 @@ def _plain(item: Item, document: dict[str, Any]) -> dict[str, Any]:
     try:
         plain: dict[str, Any] = json.loads(to_json(document))
     except (TypeError, ValueError) as error:
-        msg = f"{item.id}: what it found does not go into JSON: {error}"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"{item.id}: what it found does not go into JSON: {error}") from None
     return plain
 
 
@@ -251,8 +251,7 @@ def _need_matplotlib() -> None:
     try:
         importlib.metadata.version("matplotlib")
     except importlib.metadata.PackageNotFoundError:
-        msg = "papers need matplotlib: pip install matplotlib"
-        raise SledsimError(msg) from None
+        raise SledsimError("papers need matplotlib: pip install matplotlib") from None
 
 
 def _files(item: Item, folder: Path) -> dict[str, Path]:
@@ -293,8 +292,7 @@ def _digest_of(file: Path | None) -> str | None:
         with file.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError as error:
-        msg = f"{file}: cannot be read: {error.strerror}"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"{file}: cannot be read: {error.strerror}") from None
 
 
 def _write(result: Result, folder: Path) -> None:
@@ -308,8 +306,11 @@ def _write(result: Result, folder: Path) -> None:
     try:
         files["json"].parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        msg = f"{files['json'].parent}: cannot be made: {error.strerror}"
-        raise placed(OutputError(msg), file=files["json"].parent) from None
+        raise placed(
+            OutputError,
+            f"{files['json'].parent}: cannot be made: {error.strerror}",
+            file=files["json"].parent,
+        ) from None
     if versions.is_current(result.item):
         contents["key"] = _key(result.item, contents)
     else:

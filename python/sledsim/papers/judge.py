@@ -133,19 +133,16 @@ def agrees(value: Published, simulated: Simulated) -> bool:
     """
     if value.kind == "order":
         if not isinstance(simulated, Mapping):
-            msg = f"{value.key}: an order needs numbers by name, not {simulated!r}"
-            raise TypeError(msg)
+            raise TypeError(f"{value.key}: an order needs numbers by name, not {simulated!r}")
         ordered = sorted(simulated.items(), key=lambda entry: entry[1])
         apart = all(one < other for (_, one), (_, other) in pairwise(ordered))
         return apart and tuple(name for name, _ in ordered) == value.published
     if value.kind == "shape":
         if not isinstance(simulated, Sequence) or len(simulated) < 3:
-            msg = f"{value.key}: a shape needs three numbers or more, not {simulated!r}"
-            raise TypeError(msg)
+            raise TypeError(f"{value.key}: a shape needs three numbers or more, not {simulated!r}")
         return has_shape(str(value.published), simulated, value.tolerance)
     if not isinstance(simulated, float | int):
-        msg = f"{value.key}: '{value.kind}' compares numbers, not {simulated!r}"
-        raise TypeError(msg)
+        raise TypeError(f"{value.key}: '{value.kind}' compares numbers, not {simulated!r}")
     low, high = value.limits
     # What rounding in binary adds is no difference. A value that is no number agrees with none.
     slack = 1e-9 * max(abs(low), abs(high))

@@ -229,7 +229,7 @@ class Item:
         return f"<sledsim item {self.id}: {self.title}, values: {len(self.values)}>"
 
     def _repr_html_(self) -> str:
-        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+        from sledsim import html_tables  # only notebooks need it
 
         return html_tables.item(self)
 
@@ -399,7 +399,7 @@ def papers() -> tuple[Paper, ...]:
     SledsimError
         For a data file with something unknown, missing or of another type.
     """
-    from sledsim.papers import data_files  # noqa: PLC0415 (it makes what is defined here)
+    from sledsim.papers import data_files  # it makes what is defined here
 
     found = [data_files.paper(file) for file in sorted(_FOLDER.glob("*/paper.toml"))]
     return tuple(paper for _, paper in sorted(found, key=lambda entry: entry[0]))

@@ -50,8 +50,7 @@ def page(
     """
     by_paper = {paper.name: _of(paper, results) for paper in papers}
     if strange := {result.item.paper for result in results} - by_paper.keys():
-        msg = f"results of papers that are not given: {', '.join(sorted(strange))}"
-        raise ValueError(msg)
+        raise ValueError(f"results of papers that are not given: {', '.join(sorted(strange))}")
     near = {
         name: nearness.together_cells(result.document["nearness"] for result in own)
         for name, own in by_paper.items()

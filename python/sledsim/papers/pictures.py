@@ -103,8 +103,9 @@ def _published_points(item: Item, figure: Figure) -> None:
     """Draw published points as hollow circles, their labels beside them."""
     for number in {point.axes for point in item.points}:
         if not 0 <= number < len(figure.axes):
-            msg = f"{item.id}: points.axes = {number}: its figure has {len(figure.axes)} axes"
-            raise SledsimError(msg)
+            raise SledsimError(
+                f"{item.id}: points.axes = {number}: its figure has {len(figure.axes)} axes"
+            )
     look: dict[str, Any] = {"color": INK, "mfc": "white", "linestyle": "none", "marker": "o"}
     for point in item.points:
         axes = figure.axes[point.axes]

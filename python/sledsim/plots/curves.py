@@ -117,7 +117,7 @@ def fit(figure: Figure) -> None:
     figure.draw_without_rendering()  # the layout is known only then
     for axes in figure.axes:
         while (legend := axes.get_legend()) and legend.get_window_extent().x1 > figure.bbox.x1:
-            columns = legend._ncols - 1  # type: ignore[attr-defined]  # noqa: SLF001
+            columns = legend._ncols - 1  # type: ignore[attr-defined]
             if not columns:
                 break
             _legend_anew(axes, legend, {}, columns)
@@ -172,7 +172,7 @@ def short(label: str, most: int = _NAME) -> str:
 
 def _beside(axes: Axes, lines: Mapping[str, Line2D]) -> None:
     """Write each name beside its curve, all at different heights."""
-    import numpy as np  # noqa: PLC0415 (comes with matplotlib)
+    import numpy as np  # comes with matplotlib
 
     low, high = axes.get_ylim()
     left, right = axes.get_xlim()
@@ -200,7 +200,7 @@ def _beside(axes: Axes, lines: Mapping[str, Line2D]) -> None:
 
 def _at_ends(axes: Axes, lines: Mapping[str, Line2D]) -> None:
     """Write each name beside the right end of its curve, with a line to it."""
-    import numpy as np  # noqa: PLC0415 (comes with matplotlib)
+    import numpy as np  # comes with matplotlib
 
     ends = {}
     for label, line in lines.items():

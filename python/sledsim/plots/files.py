@@ -52,7 +52,7 @@ def encoded(figure: Figure, kind: str) -> bytes:
     kind
         ``"png"``, ``"svg"`` or ``"pdf"``.
     """
-    from sledsim.plots.picture import DPI, METADATA, saving  # noqa: PLC0415 (an extra)
+    from sledsim.plots.picture import DPI, METADATA, saving  # an extra
 
     content = io.BytesIO()
     with saving():

@@ -108,7 +108,7 @@ class Frame:
             legend, place = axes.get_legend(), axes.get_subplotspec()
             if legend and place:
                 lines = sum(text.get_text().count("\n") + 1 for text in legend.get_texts())
-                columns = legend._ncols  # type: ignore[attr-defined]  # noqa: SLF001
+                columns = legend._ncols  # type: ignore[attr-defined]
                 row = place.rowspan.start
                 found[row] = max(found.get(row, 0), -(-lines // columns))
         return sum(found.values())
@@ -158,14 +158,14 @@ def begin(
         For a missing library, an unknown size, or another number of axes.
     """
     require()
-    import matplotlib as mpl  # noqa: PLC0415 (an extra)
-    from matplotlib import style  # noqa: PLC0415
+    import matplotlib as mpl  # an extra
+    from matplotlib import style
 
     with style.context(["default", STYLE]), mpl.rc_context():
         if ax is not None:
             yield _given(ax, size, panels)
             return
-        from sledsim.plots.picture import Picture  # noqa: PLC0415
+        from sledsim.plots.picture import Picture
 
         default = width_in or WIDTHS_IN["page"] if panels > 1 else width_in or 5.2
         width, height = size_in(size, default)
@@ -201,7 +201,7 @@ def require(problem: str = "pictures need matplotlib: pip install 'sledsim[plots
         If it is missing.
     """
     try:
-        import matplotlib  # noqa: F401, ICN001, PLC0415 (an extra)
+        import matplotlib  # noqa: F401, ICN001 (an extra)
     except ImportError:
         raise SledsimError(problem) from None
 

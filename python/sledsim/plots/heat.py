@@ -25,7 +25,7 @@ def bar(axes: Axes, mapped: ColorizingArtist, label: str, unit: float = 1.0) -> 
     unit
         What 1 on the bar stands for.
     """
-    from matplotlib.ticker import FuncFormatter  # noqa: PLC0415 (an extra)
+    from matplotlib.ticker import FuncFormatter  # an extra
 
     figure = axes.get_figure(root=True)
     assert figure is not None

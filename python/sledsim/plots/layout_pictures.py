@@ -62,7 +62,7 @@ def layout(
     of = device.device if isinstance(device, Layout) else device_of(device)
     if not isinstance(of, Sled | Disk):
         raise SpecError(no_mechanics(of, "layout"))
-    own = None if of._core.layout() is None else Layout(of)  # noqa: SLF001 (one package)
+    own = None if of._core.layout() is None else Layout(of)
     lbn_of: Callable[[int], int] = (lambda block: block) if own is None else own.lbn
     name = "as the device has them" if own is None else str(own.facts["name"])
     parts = [] if own is None else own.parts
@@ -129,9 +129,9 @@ def _disk(
                 widths.append(right - left)
                 heights.append(zone.blocks_per_track)
                 found.append(lbn_of(block))
-    import numpy as np  # noqa: PLC0415 (comes with matplotlib)
-    from matplotlib.cm import ScalarMappable  # noqa: PLC0415 (an extra)
-    from matplotlib.colors import Normalize  # noqa: PLC0415
+    import numpy as np  # comes with matplotlib
+    from matplotlib.cm import ScalarMappable  # an extra
+    from matplotlib.colors import Normalize
 
     colours = ScalarMappable(Normalize(0, disk.blocks - 1), HEAT)
     axes.bar(
@@ -171,7 +171,7 @@ def _finish(axes: Axes, mapped: Any, blocks: int) -> None:
 
 def _outline(axes: Axes, parts: Sequence[LayoutPart], top: float) -> list[str]:
     """Draw the outlines of parts, and their numbers where they have room; tell what those are."""
-    from matplotlib.patches import Rectangle  # noqa: PLC0415 (an extra)
+    from matplotlib.patches import Rectangle  # an extra
 
     width, height = scales.inches_of(axes)
     wide, high = (abs(end - start) for start, end in (axes.get_xlim(), axes.get_ylim()))

@@ -39,8 +39,8 @@ def draw(
         The values of the palest and of the darkest shade, for maps that share a scale; by default
         the least and the largest one.
     """
-    from matplotlib import colormaps  # noqa: PLC0415 (an extra)
-    from matplotlib.colors import ListedColormap  # noqa: PLC0415
+    from matplotlib import colormaps  # an extra
+    from matplotlib.colors import ListedColormap
 
     low, high = limits or (None, None)
     axes.grid(visible=False)
@@ -87,6 +87,6 @@ def write(axes: Axes, place: tuple[float, float], text: str, **keys: Any) -> Non
 
 def halo(width: float) -> Any:
     """Return what gives lines and letters a white edge."""
-    from matplotlib.patheffects import withStroke  # noqa: PLC0415 (an extra)
+    from matplotlib.patheffects import withStroke  # an extra
 
     return [withStroke(linewidth=width, foreground="white")]

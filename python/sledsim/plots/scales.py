@@ -64,7 +64,7 @@ def linear(
 
     It gets a ``share`` of the room that axes alone would have.
     """
-    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator  # noqa: PLC0415
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
     axis: Axis = getattr(axes, f"{which}axis")
     room = share * inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which]
@@ -94,7 +94,7 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -
 
     Up to three decades 1, 2 and 5 are labelled, beyond them powers of ten, as many as have room.
     """
-    from matplotlib.ticker import (  # noqa: PLC0415
+    from matplotlib.ticker import (
         FixedLocator,
         FuncFormatter,
         Locator,
@@ -127,7 +127,7 @@ def binary(
     Labels stand at ``values`` if they have room there, else at powers of two. The axis gets a
     ``share`` of the room that axes alone would have.
     """
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: PLC0415
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
     room = max(1.0, share * inches_of(axes)[0] * _LABELS_PER_INCH["x"] / 1.5)

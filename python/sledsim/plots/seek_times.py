@@ -118,7 +118,7 @@ def _map(
     times: Sequence[Sequence[float]],
     start: tuple[float, float],
 ) -> None:
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 (an extra)
+    from matplotlib.ticker import MaxNLocator  # an extra
 
     mesh = axes.pcolormesh(xs, ys, times, cmap=HEAT, vmin=0, shading="nearest", rasterized=True)
     # To the X of the start there is no settling, a cliff that contours leave out.

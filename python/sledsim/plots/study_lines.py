@@ -52,8 +52,9 @@ def lines_of(study: Study, x: str, y: str, by: str | None) -> dict[str, list[Poi
     keys = [key for key in first if key != x]
     lines = _lines(means, x, y, keys)
     if len(lines) > MOST_LINES:
-        msg = f"{len(lines)} lines for {', '.join(keys)}: at most {MOST_LINES} can be told apart"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"{len(lines)} lines for {', '.join(keys)}: at most {MOST_LINES} can be told apart"
+        )
     return lines
 
 
@@ -111,7 +112,7 @@ def subject(study: Study) -> str:
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    import difflib  # noqa: PLC0415 (only errors need it)
+    import difflib  # only errors need it
 
     near = difflib.get_close_matches(name, known, n=5, cutoff=0.4) or known[:10]
     return f"{', '.join(near)}, ..."

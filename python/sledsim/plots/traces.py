@@ -99,8 +99,8 @@ def _arrivals(axes: Axes, info: Mapping[str, Any]) -> None:
 
 
 def _places(axes: Axes, info: Mapping[str, Any]) -> None:
-    from matplotlib import colormaps  # noqa: PLC0415 (an extra)
-    from matplotlib.colors import ListedColormap, LogNorm  # noqa: PLC0415
+    from matplotlib import colormaps  # an extra
+    from matplotlib.colors import ListedColormap, LogNorm
 
     found = info["map"]
     if found is None or not found["counts"]:

@@ -74,7 +74,7 @@ def page(
     axes: Sequence[str] = (),
 ) -> str:
     """Return the report of a result as HTML, with the arguments of :func:`write`."""
-    from sledsim.reports import pages  # noqa: PLC0415 (an extra)
+    from sledsim.reports import pages  # an extra
 
     return pages.html(_report(result, axes), command, title)
 
@@ -87,13 +87,14 @@ def _report(result: Any, axes: Sequence[str]) -> Report:
             report: Report = module.report(result, axes) if axes else module.report(result)
             return report
     if isinstance(result, list | tuple) and result:
-        from sledsim.applications.outcome import Outcome  # noqa: PLC0415 (few need it)
-        from sledsim.reports import applications  # noqa: PLC0415
+        from sledsim.applications.outcome import Outcome  # few need it
+        from sledsim.reports import applications
 
         if all(isinstance(each, Outcome) for each in result):
             return applications.report(result)
-    msg = f"result = {result!r}: must be a run, a comparison, a study, a validation or a crash test"
-    raise SledsimError(msg)
+    raise SledsimError(
+        f"result = {result!r}: must be a run, a comparison, a study, a validation or a crash test"
+    )
 
 
 def check(path: str, *others: str | None, option: str = "") -> None:

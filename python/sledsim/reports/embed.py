@@ -88,7 +88,6 @@ def shape_of(svg: str) -> tuple[str, float]:
     """
     found = re.search(r'viewBox="([\d. -]+)"', svg)
     if found is None:
-        msg = "the picture has no viewBox"
-        raise ValueError(msg)
+        raise ValueError("the picture has no viewBox")
     _, _, width, height = map(float, found[1].split())
     return found[1], width / height

@@ -91,8 +91,7 @@ def _refuse_extras(job: Job, outputs: Outputs, experiment: str) -> None:
         ("run_rows", outputs.rows),
     ):
         if given:
-            msg = f"{name}: is of the experiment simulate, not of {experiment}"
-            raise SledsimError(msg)
+            raise SledsimError(f"{name}: is of the experiment simulate, not of {experiment}")
 
 
 _CRASH_TEST: dict[str, Kind] = {

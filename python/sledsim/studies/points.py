@@ -114,8 +114,9 @@ class Jobs:
             elif head in _OWN and _OWN[head] == self._experiment:
                 groups["own"][rest] = self._own(key, rest, value)
             elif head in _OWN:
-                msg = f"{key}: is a key of {_OWN[head]}, and the experiment is {self._experiment}"
-                raise SledsimError(msg)
+                raise SledsimError(
+                    f"{key}: is a key of {_OWN[head]}, and the experiment is {self._experiment}"
+                )
             else:
                 groups["workload"][key] = value
         return groups
@@ -123,8 +124,9 @@ class Jobs:
     def _own(self, key: str, name: str, value: object) -> object:
         known = EXPERIMENTS[self._experiment].keys
         if name not in known:
-            msg = f"{key}: unknown key; {self._experiment} has {', '.join(known)}"
-            raise placed(SpecError(msg), key=key)
+            raise placed(
+                SpecError, f"{key}: unknown key; {self._experiment} has {', '.join(known)}", key=key
+            )
         is_text = name in {"policy", "promise"}
         if isinstance(value, bool) or not isinstance(value, str if is_text else int | float):
             refuse(key, value, "text" if is_text else "a number")
@@ -143,8 +145,9 @@ class Jobs:
         base = keys.pop("", files.device if files else None)
         if base is None:
             if self._experiment != "hit_ratios" or keys:
-                msg = "device: must be given: the name of one, a path, a mapping or a device"
-                raise SledsimError(msg)
+                raise SledsimError(
+                    "device: must be given: the name of one, a path, a mapping or a device"
+                )
             return None
         layout = dict(groups["layout"])
         named = layout.pop("", {})
@@ -185,8 +188,7 @@ def _only(groups: Mapping[str, Point], name: str, default: Any) -> Any:
     keys = groups[name]
     inside = next((key for key in keys if key), None)
     if inside is not None:
-        msg = f"{name}.{inside}: unknown key; '{name}' has no keys inside"
-        raise SledsimError(msg)
+        raise SledsimError(f"{name}.{inside}: unknown key; '{name}' has no keys inside")
     return keys.get("", default)
 
 
@@ -201,8 +203,7 @@ def _load(groups: Mapping[str, Point], files: Scenario | None, on: Device | None
     given += [(name, _only(groups, name, None)) for name in ("trace", "load")]
     named = [(name, value) for name, value in given if value is not None]
     if len(named) > 1:
-        msg = f"{named[0][0]} and {named[1][0]}: give one of them"
-        raise SledsimError(msg)
+        raise SledsimError(f"{named[0][0]} and {named[1][0]}: give one of them")
     name, base = named[0] if named else ("workload", files.load if files else "random")
     try:
         return load_of({"base": base, **keys} if keys else base, name)

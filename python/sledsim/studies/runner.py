@@ -161,8 +161,7 @@ class Sweep:
         kinds = design.kinds()
         own = next((key for key in kinds if key in OWN_COLUMNS), None)
         if own is not None:
-            msg = f"{own}: unknown key; every study has a column of that name"
-            raise SledsimError(msg)
+            raise SledsimError(f"{own}: unknown key; every study has a column of that name")
         self.shared = Shared(
             uuid.uuid4().hex,
             _core.NUMBERS,
@@ -207,20 +206,21 @@ class Sweep:
                 digest = job.digest
             except SledsimError as error:
                 msg = f"{self.design.named(point)}: {error}" if self.design.varied else str(error)
-                again = type(error)(msg)
-                raise placed(again, file=error.file, line=error.line, key=error.key) from None
+                raise placed(
+                    type(error), msg, file=error.file, line=error.line, key=error.key
+                ) from None
             values = json.dumps([_identity(point[key]) for key in sorted(point)])
             if values in seen:
-                msg = f"{self.design.named(point)}: is there twice; every point must differ"
-                raise SledsimError(msg)
+                raise SledsimError(
+                    f"{self.design.named(point)}: is there twice; every point must differ"
+                )
             seen.add(values)
             text = f"{self.shared.experiment} {digest} {values}"
             key = hashlib.sha256(text.encode()).hexdigest()[:32]
             self._digests.append(digest)
             self._keys.append(key)
         if not self._keys:
-            msg = "the study has no point: where and exclude leave none"
-            raise SledsimError(msg)
+            raise SledsimError("the study has no point: where and exclude leave none")
 
     @property
     def _has_own_seed(self) -> bool:
@@ -235,11 +235,10 @@ class Sweep:
         self._done: set[str] = set()
         for key, version in self.store.known():
             if version != _core.NUMBERS and not keep_versions:
-                msg = (
+                raise SledsimError(
                     f"{self.store.folder}: has runs of version {version}, and this is "
                     f"{_core.NUMBERS}: give another folder, or keep_versions to take them as done"
                 )
-                raise SledsimError(msg)
             if key in wanted:
                 self._done.add(key)
         self._there = len(self._done)
@@ -269,24 +268,28 @@ class Sweep:
             refuse("format", about.get("format"), str(_FORMAT), folder)
         for name, kind in _KINDS.items():
             if not isinstance(about.get(name), kind):
-                msg = f"{folder}: is damaged: it has no {name}; give another folder, or remove it"
-                raise placed(SledsimError(msg), file=folder, key=name)
+                raise placed(
+                    SledsimError,
+                    f"{folder}: is damaged: it has no {name}; give another folder, or remove it",
+                    file=folder,
+                    key=name,
+                )
         for name in ("experiment", "parameters"):
             if about[name] != mine[name]:
                 there = ", ".join(about[name]) if name == "parameters" else about[name]
                 here = ", ".join(mine[name]) if name == "parameters" else mine[name]
                 if there == here:
                     there, here = json.dumps(about[name]), json.dumps(mine[name])
-                msg = f"{folder}: is of another study, with {name} {there}; this one has {here}"
-                raise SledsimError(msg)
+                raise SledsimError(
+                    f"{folder}: is of another study, with {name} {there}; this one has {here}"
+                )
         for key in self._fixed():
             theirs, ours = about["fixed"].get(key), mine["fixed"][key]
             if theirs is not None and theirs != ours:
-                msg = (
+                raise SledsimError(
                     f"{folder}: is of another study, with {key} = {theirs}; this one has {ours}: "
                     "vary the key in one study, or give another folder"
                 )
-                raise SledsimError(msg)
 
     def keys(self) -> Iterator[str]:
         """Iterate over what identifies each run, in order."""

@@ -32,16 +32,14 @@ def axis(text: str) -> tuple[str, list[Any]]:
     key, values = _key_and_rest("--vary", text, "key=a,b,...", "rate=100,300")
     parts = split_list(values)
     if "" in parts:
-        msg = f"--vary {text}: must be values separated by commas, none of them empty"
-        raise SledsimError(msg)
+        raise SledsimError(f"--vary {text}: must be values separated by commas, none of them empty")
     return key, [_value(part) for part in parts]
 
 
 def _key_and_rest(option: str, text: str, form: str, example: str) -> tuple[str, str]:
     key, _, rest = (part.strip() for part in text.partition("="))
     if not key or not rest:
-        msg = f"{option} {text}: must be of the form {form}, as in {option} {example}"
-        raise SledsimError(msg)
+        raise SledsimError(f"{option} {text}: must be of the form {form}, as in {option} {example}")
     return key, rest
 
 

@@ -72,11 +72,15 @@ class Store:
             there = any(not file.name.startswith(".") for file in folder.iterdir())
         except (OSError, ValueError) as error:  # ValueError for a zero byte
             problem = getattr(error, "strerror", error)
-            msg = f"{folder}: cannot be used as the folder of a study: {problem}"
-            raise placed(SledsimError(msg), file=folder) from None
+            raise placed(
+                SledsimError,
+                f"{folder}: cannot be used as the folder of a study: {problem}",
+                file=folder,
+            ) from None
         if there and not self.is_temporary and not (folder / ABOUT).is_file():
-            msg = f"{folder}: holds files and no {ABOUT}: it is no folder of a study; give another"
-            raise SledsimError(msg)
+            raise SledsimError(
+                f"{folder}: holds files and no {ABOUT}: it is no folder of a study; give another"
+            )
 
     def about(self) -> dict[str, Any] | None:
         """Return what is written of the study; ``None`` if it is new.
@@ -92,11 +96,15 @@ class Store:
         except FileNotFoundError:
             return None
         except OSError as error:
-            msg = f"{file}: cannot be read: {error.strerror}"
-            raise placed(SledsimError(msg), file=file) from None
+            raise placed(
+                SledsimError, f"{file}: cannot be read: {error.strerror}", file=file
+            ) from None
         except ValueError as error:
-            msg = f"{file}: cannot be read: {error}; give another folder, or remove it"
-            raise placed(SledsimError(msg), file=file) from None
+            raise placed(
+                SledsimError,
+                f"{file}: cannot be read: {error}; give another folder, or remove it",
+                file=file,
+            ) from None
 
     def describe(self, about: dict[str, Any]) -> None:
         """Write what is to be known of the study."""
@@ -145,8 +153,11 @@ class Store:
         except FileNotFoundError:
             return False  # joined meanwhile
         except OSError as error:
-            msg = f"{part}: cannot be read: {error.strerror}; remove it, and its points run again"
-            raise placed(SledsimError(msg), file=part) from None
+            raise placed(
+                SledsimError,
+                f"{part}: cannot be read: {error.strerror}; remove it, and its points run again",
+                file=part,
+            ) from None
         if part.name == _name(found):
             return True
         part.rename(part.with_name(part.name + _DAMAGED))

@@ -53,10 +53,9 @@ class StudyRows(ArrowTable):
             If Polars is missing.
         """
         try:
-            import polars as pl  # noqa: PLC0415 (optional)
+            import polars as pl  # optional
         except ImportError:
-            msg = "lazy() needs Polars: pip install 'sledsim[tables]'"
-            raise SledsimError(msg) from None
+            raise SledsimError("lazy() needs Polars: pip install 'sledsim[tables]'") from None
         order = pl.LazyFrame({"key": self._study.keys, "place": range(len(self._study.keys))})
         scanned = pl.scan_parquet(self.files, missing_columns="insert", extra_columns="ignore")
         rows = scanned.unique("key", keep="any").join(order, on="key")
@@ -73,8 +72,7 @@ class StudyRows(ArrowTable):
         found = self._study.read([name]).column(name)
         if found is None:
             known = ", ".join(self._read().column_names)
-            msg = f"column = {name!r}: must be one of {known}"
-            raise SledsimError(msg)
+            raise SledsimError(f"column = {name!r}: must be one of {known}")
         return found
 
     @property
@@ -126,7 +124,7 @@ class Study:
         return f"<sledsim study: {len(self.keys)} runs, varied: {varied}>"
 
     def _repr_html_(self) -> str:
-        from sledsim import html_tables  # noqa: PLC0415 (only notebooks need it)
+        from sledsim import html_tables  # only notebooks need it
 
         return html_tables.study(self)
 
@@ -245,7 +243,7 @@ class Study:
         SledsimError
             For an unknown name, a missing library, or a file that cannot be written.
         """
-        from sledsim import plots  # noqa: PLC0415 (only pictures need it)
+        from sledsim import plots  # only pictures need it
 
         figure = plots.study(self, x, y, by, ax=ax, size=size, title=title)
         if path is not None:

@@ -42,15 +42,17 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
     try:
         found = toml(content(file))
     except OSError as error:
-        msg = f"{file}: cannot be read: {error.strerror}"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"{file}: cannot be read: {error.strerror}") from None
     except ValueError as error:
-        msg = f"{file}: is no TOML: {error}"
-        raise SledsimError(msg) from None
+        raise SledsimError(f"{file}: is no TOML: {error}") from None
     for key, value in found.items():
         if key not in KEYS:
-            msg = f"{file}: unknown key '{key}'; a study has {', '.join(KEYS)}{_hint(key)}"
-            raise placed(SledsimError(msg), file=file, key=key)
+            raise placed(
+                SledsimError,
+                f"{file}: unknown key '{key}'; a study has {', '.join(KEYS)}{_hint(key)}",
+                file=file,
+                key=key,
+            )
         kind = _KINDS[key]
         if type(value) is not kind or (
             kind is list and not all(isinstance(each, dict) for each in value)
@@ -134,7 +136,7 @@ def _located(key: str, value: object, beside: Path | None) -> object:
 
 
 def _hint(key: str) -> str:
-    import difflib  # noqa: PLC0415 (only errors need it)
+    import difflib  # only errors need it
 
     near = difflib.get_close_matches(key, KEYS, n=1)
     return f"; did you mean '{near[0]}'?" if near else "; keys of the simulation are in [base]"

@@ -92,11 +92,10 @@ def run_batch(batch: Batch, stopped: threading.Event | None = None) -> StudyTabl
     """
     shared = batch.shared
     if shared.numbers != _core.NUMBERS:
-        msg = (
+        raise WorkerError(
             f"{_here()}: has sledsim {_core.NUMBERS}, and the study is of {shared.numbers}; "
             "install the same version on all workers"
         )
-        raise WorkerError(msg)
     jobs = _jobs_of(shared)
     rows = [_row(jobs, batch, planned, stopped) for planned in batch.runs]
     return table_of(rows, shared)
@@ -154,11 +153,11 @@ def _row(
         job = jobs.of(point)
         found = job.digest
     except SledsimError as error:
-        msg = f"{_here()}: {error}"
-        raise WorkerError(msg) from None
+        raise WorkerError(f"{_here()}: {error}") from None
     if found != planned.digest:
-        msg = f"{_here()}: a file of this point has other content than at the client: {point}"
-        raise WorkerError(msg)
+        raise WorkerError(
+            f"{_here()}: a file of this point has other content than at the client: {point}"
+        )
 
     def beat(_done: int, _of: int | None) -> None:
         if stopped is not None and stopped.is_set():

@@ -86,7 +86,7 @@ def _hits(options: argparse.Namespace) -> None:
         )
     )
     if options.plot is not None:
-        from sledsim.plots import hits  # noqa: PLC0415 (only pictures need it)
+        from sledsim.plots import hits  # only pictures need it
 
         if options.title is None:
             segment = plain(options.segment)

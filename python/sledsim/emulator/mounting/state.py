@@ -170,8 +170,9 @@ class State:
                 said[name] = said[name] and Process(**said[name])
             return cls(**said)
         except (ValueError, KeyError, TypeError) as error:
-            msg = f"{path}: not written by this version of sledsim ({error})"
-            raise SledsimError(msg) from None
+            raise SledsimError(
+                f"{path}: not written by this version of sledsim ({error})"
+            ) from None
 
     @classmethod
     def all(cls) -> Iterator[Self]:

@@ -113,8 +113,7 @@ class Supervisor:
 
     def _check_interrupt(self) -> None:
         if self._signals:
-            msg = f"{self.state.name}: interrupted"
-            raise SledsimError(msg)
+            raise SledsimError(f"{self.state.name}: interrupted")
 
     def _mount(self) -> Document:
         wanted, state = self.wanted, self.state
@@ -138,8 +137,7 @@ class Supervisor:
             try:
                 system.run("mount", "-t", kind, *more, loop, wanted.directory)
             except system.FailedError as error:
-                msg = f"{error} (options: {options or 'none'})"
-                raise SledsimError(msg) from None
+                raise SledsimError(f"{error} (options: {options or 'none'})") from None
             self._check_interrupt()
         return {
             "directory": wanted.directory,
@@ -166,8 +164,9 @@ class Supervisor:
             state.save(new=True)
             self._claimed = True
             return
-        msg = f"{state.name}: is mounted already, or about to be, by another sledsim mount"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"{state.name}: is mounted already, or about to be, by another sledsim mount"
+        )
 
     def _serve(self) -> Document:
         """Start the server; return its description of the device."""
@@ -202,25 +201,27 @@ class Supervisor:
         there = system.contents(loop)
         source = wanted.serve["file"] or "the device"
         if there is None and facts["allocated_bytes"] and not wanted.make:
-            msg = f"{source}: holds data, but no file system that is known; --mkfs overwrites it"
-            raise SledsimError(msg)
+            raise SledsimError(
+                f"{source}: holds data, but no file system that is known; --mkfs overwrites it"
+            )
         kept = there if there in system.MAKERS and not wanted.make else None
         kind = wanted.file_system or kept or "ext4"
         if there is not None and not wanted.make:
             if there != kind:
-                msg = f"{source}: holds {there}, not {kind}; --mkfs makes a new {kind} over it"
-                raise SledsimError(msg)
+                raise SledsimError(
+                    f"{source}: holds {there}, not {kind}; --mkfs makes a new {kind} over it"
+                )
             return False, kind
         if wanted.read_only:
-            msg = f"{source}: holds no file system, and none can be made on a read-only device"
-            raise SledsimError(msg)
+            raise SledsimError(
+                f"{source}: holds no file system, and none can be made on a read-only device"
+            )
         least = system.LEAST_BYTES[kind]
         if facts["bytes"] < least:
-            msg = (
+            raise SledsimError(
                 f"{wanted.serve['device']}: has {facts['bytes']} bytes, too few for {kind}, "
                 f"which needs {least}"
             )
-            raise SledsimError(msg)
         self._check_interrupt()
         system.run(*system.MAKERS[kind], loop)
         return True, kind

@@ -61,8 +61,7 @@ def need(program: str) -> None:
         If it is not; the message names its package.
     """
     if shutil.which(program) is None:
-        msg = f"{program} is missing: install the package {PACKAGES[program]}"
-        raise SledsimError(msg)
+        raise SledsimError(f"{program} is missing: install the package {PACKAGES[program]}")
 
 
 def need_root(what: str, instead: str = "") -> None:
@@ -74,11 +73,9 @@ def need_root(what: str, instead: str = "") -> None:
         If not; the message ends with `instead`, an alternative.
     """
     if sys.platform != "linux":
-        msg = f"{what} needs Linux"
-        raise SledsimError(msg)
+        raise SledsimError(f"{what} needs Linux")
     if os.geteuid() != 0:
-        msg = f"{what} needs root{instead}"
-        raise SledsimError(msg)
+        raise SledsimError(f"{what} needs root{instead}")
 
 
 def need_mounting(maker: str | None) -> None:
@@ -94,8 +91,7 @@ def need_mounting(maker: str | None) -> None:
     if maker is not None:
         need(maker)
     if not Path("/dev/loop-control").exists():
-        msg = "there are no loop devices: load the module (modprobe loop)"
-        raise SledsimError(msg)
+        raise SledsimError("there are no loop devices: load the module (modprobe loop)")
 
 
 def run(*command: str) -> str:
@@ -145,13 +141,15 @@ def attach(file: Path, *, read_only: bool) -> str:
     try:
         loop = run("losetup", *options, *(["--read-only"] if read_only else []), str(file)).strip()
     except FailedError as error:
-        msg = f"no loop device: {error} (modprobe loop; a container must be given /dev/loop*)"
-        raise SledsimError(msg) from None
+        raise SledsimError(
+            f"no loop device: {error} (modprobe loop; a container must be given /dev/loop*)"
+        ) from None
     direct = Path("/sys/block", Path(loop).name, "loop", "dio").read_text(encoding="ascii")
     if direct.strip() != "1":
         detach(loop)
-        msg = f"{loop}: this kernel gives no direct I/O, and its page cache would hide the device"
-        raise SledsimError(msg)
+        raise SledsimError(
+            f"{loop}: this kernel gives no direct I/O, and its page cache would hide the device"
+        )
     return loop
 
 

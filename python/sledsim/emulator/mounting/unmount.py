@@ -67,8 +67,7 @@ def end(
             time.sleep(0.02)
         if state.supervisor.is_alive():
             if not lazily:
-                msg = f"{state.name}: is unmounted, but its server has not ended yet"
-                raise SledsimError(msg)
+                raise SledsimError(f"{state.name}: is unmounted, but its server has not ended yet")
             if not_synced is not None:
                 raise SledsimError(not_synced)
             tell(f"{state.name}: unmounted; the server ends with the last user")
@@ -94,8 +93,7 @@ def _refuse_if_there(state: State, error: SledsimError) -> None:
         return
     users = ", ".join(system.users(state.directory))
     why = f"is in use by {users}" if users else f"is not unmounted: {error}"
-    msg = f"{state.name}: {why}; end that, or give --lazy"
-    raise SledsimError(msg) from None
+    raise SledsimError(f"{state.name}: {why}; end that, or give --lazy") from None
 
 
 def _refuse_if_busy(state: State) -> None:
@@ -103,10 +101,10 @@ def _refuse_if_busy(state: State) -> None:
     if state.directory is None:
         points = [point for point, _, source in system.mounts() if source == state.loop]
         if points:
-            msg = f"{state.name}: is in use: mounted on {', '.join(points)}"
-            raise SledsimError(msg)
+            raise SledsimError(f"{state.name}: is in use: mounted on {', '.join(points)}")
     else:
         kind, source = system.mounted_at(state.directory) or (None, state.loop)
         if source != state.loop:
-            msg = f"{state.name}: something else is mounted over it: {kind} on {source}"
-            raise SledsimError(msg)
+            raise SledsimError(
+                f"{state.name}: something else is mounted over it: {kind} on {source}"
+            )

@@ -70,8 +70,9 @@ class Work:
             until = time.monotonic() + _PATIENCE_S
             while left := self._undone():
                 if time.monotonic() > until:
-                    msg = f"{self.folder}: cannot be cleaned up: {', '.join(left)} is in use"
-                    raise SledsimError(msg)
+                    raise SledsimError(
+                        f"{self.folder}: cannot be cleaned up: {', '.join(left)} is in use"
+                    )
                 time.sleep(_LOOK_S)
             self._remove_folder()
             self._record.unlink(missing_ok=True)
@@ -110,8 +111,7 @@ class Work:
             return
         shutil.rmtree(self.folder, ignore_errors=True)
         if self.folder.exists():
-            msg = f"{self.folder}: cannot be removed"
-            raise SledsimError(msg)
+            raise SledsimError(f"{self.folder}: cannot be removed")
 
     def _has(self, path: str) -> bool:
         return path.startswith(f"{self.folder}/")
@@ -122,7 +122,7 @@ def _records() -> Path:
     if os.geteuid() == 0:
         RUN.mkdir(mode=0o700, parents=True, exist_ok=True)
         return RUN
-    from sledsim.emulator.control import folder  # noqa: PLC0415 (HTTP takes long to import)
+    from sledsim.emulator.control import folder  # HTTP takes long to import
 
     return folder()
 
@@ -170,8 +170,9 @@ def working(prefix: str, where: Path | None = None) -> Iterator[Path]:
         try:
             work.folder.mkdir(mode=0o700)
         except OSError as error:
-            msg = f"{where}: {error.strerror}; give a folder that can be written to"
-            raise SledsimError(msg) from None
+            raise SledsimError(
+                f"{where}: {error.strerror}; give a folder that can be written to"
+            ) from None
         yield work.folder
     finally:
         with contextlib.suppress(SledsimError):  # then the next run tries again
@@ -187,8 +188,9 @@ def stale() -> Iterator[Work]:
         except FileNotFoundError:
             continue
         except (ValueError, KeyError, TypeError) as error:
-            msg = f"{path}: not written by this version of sledsim ({error})"
-            raise SledsimError(msg) from None
+            raise SledsimError(
+                f"{path}: not written by this version of sledsim ({error})"
+            ) from None
         if not work.owner.goes_on():
             yield work
 

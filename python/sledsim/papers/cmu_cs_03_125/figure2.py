@@ -41,7 +41,7 @@ def written(device: ss.Sled) -> dict[str, float]:
     return {text: float(number) for number, text in enumerate(texts, 1)}
 
 
-def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool) -> Found:  # nothing is run
     """Locate all blocks, and compute the class."""
     device, wider = example(), example(micropositioning_cylinders=1)
     marked = device.equivalent(MARKED)

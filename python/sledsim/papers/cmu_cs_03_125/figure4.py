@@ -18,7 +18,7 @@ MOST = 95
 STEP = 5
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (one scan of each is quick)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # one scan of each is quick
     """Scan the device once with each configuration."""
     found = {name: scan for name, (scan,) in scans(setup, list(CONFIGURATIONS), [1]).items()}
     rates = {

@@ -33,7 +33,7 @@ def passes(device: ss.Sled, lbns: list[int]) -> int:
     return len(device.batch([("read", lbn, 1) for lbn in sorted(lbns)]).passes)
 
 
-def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (a device of 81 blocks)
+def simulate(*, quick: bool) -> Found:  # a device of 81 blocks
     """Fill the device with capsules, and locate them."""
     device = example()
     records = 12 * (device.blocks // 3)

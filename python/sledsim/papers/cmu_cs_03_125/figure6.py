@@ -47,7 +47,7 @@ def at_once(device: ss.Sled, some: list[list[int]]) -> int:
     return count
 
 
-def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (places only)
+def simulate(*, quick: bool) -> Found:  # places only
     """Lay capsules over three cylinders, split or padded, and locate them."""
     device = ss.device("cmu2003")
     shape = device.parallelism

@@ -21,7 +21,7 @@ AGAIN: dict[str, tuple[str, ...]] = {f"{name} again": (name,) for name in revers
 LAYOUTS = ("normal", "capsule")
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (a tenth is enough)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # a tenth is enough
     """Scan the table once for all attributes, and twice for each."""
     count = sample.QUICK_RECORDS
     times = sample.RECORDS / count

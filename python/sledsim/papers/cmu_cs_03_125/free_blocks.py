@@ -23,7 +23,7 @@ def used_percent(setup: Setup, name: str, percent: int) -> float:
     return 100 * blocks / (at_once * part.rows)
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (one scan of each is quick)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # one scan of each is quick
     """Scan the device with p = 10 and p = 20, as Table 4 does, and look at most of it."""
     free = {name: scan(setup, name, seed=1).free_per_request(MOST) for name in ("p10_m0", "p20_m0")}
     used = {

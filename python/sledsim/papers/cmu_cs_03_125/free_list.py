@@ -51,8 +51,9 @@ def allocated(device: ss.Sled, used: set[int], count: int) -> list[list[int]]:
         found += [free[first::several][:PAGES] for first in range(several)]
         if len(found) >= count:
             return found[:count]
-    msg = f"count = {count}: the free blocks of the device hold {len(found)} capsules"
-    raise ss.SledsimError(msg)
+    raise ss.SledsimError(
+        f"count = {count}: the free blocks of the device hold {len(found)} capsules"
+    )
 
 
 def spilt(device: ss.Sled, used: set[int], count: int, pages: int = PAGES) -> list[list[int]]:

@@ -51,7 +51,7 @@ def joined(first: pl.LazyFrame, second: pl.LazyFrame, name: str) -> pl.DataFrame
 
 def expected(data: tuple[Any, Any], name: str) -> pl.DataFrame:
     """Return the same by looking each key up in the sorted keys of the second table."""
-    import polars as pl  # noqa: PLC0415 (an extra)
+    import polars as pl  # an extra
 
     first, second = map(pl.DataFrame, data)
     keys, known = first[KEY].to_numpy(), second[KEY].to_numpy()

@@ -42,7 +42,7 @@ def run(reads: Iterable[Read], device: ss.Device, depth: int | None = None) -> s
 
 def times_ns(run: ss.Run) -> list[tuple[int, int]]:
     """Return when the sled began to move for each read and when it was complete, in their order."""
-    import pyarrow as pa  # noqa: PLC0415 (an extra)
+    import pyarrow as pa  # an extra
 
     rows = pa.table(run.rows).sort_by("id")
     return list(zip(rows["start_ns"].to_pylist(), rows["completion_ns"].to_pylist(), strict=True))

@@ -17,7 +17,7 @@ LAYOUTS = ("normal", "vertical", "capsule")
 
 def wrong(table: ss.Table, scans: int) -> int:
     """Return how many scans of random ranges and subsets return other data than were loaded."""
-    import pyarrow as pa  # noqa: PLC0415 (an extra)
+    import pyarrow as pa  # an extra
 
     chance, data, failed = random.Random(sample.SEED), sample.records(len(table)), 0
     for _ in range(scans):

@@ -23,7 +23,7 @@ def blocks_of(table: ss.Table) -> set[int]:
     return {lbn for first, last in ranges for lbn in range(first, last + 1)}
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (places only)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # places only
     """Fill the gaps between unsplit capsules with tables of one column."""
     device = memstore(setup)
     shape = device.parallelism

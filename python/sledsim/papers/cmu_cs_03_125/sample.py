@@ -76,10 +76,11 @@ def arrow_library() -> Any:
         If it is missing.
     """
     try:
-        import pyarrow as pa  # noqa: PLC0415 (an extra)
+        import pyarrow as pa  # an extra
     except ImportError:
-        msg = "the tables of CMU-CS-03-125 need pyarrow: pip install pyarrow"
-        raise ss.SledsimError(msg) from None
+        raise ss.SledsimError(
+            "the tables of CMU-CS-03-125 need pyarrow: pip install pyarrow"
+        ) from None
     return pa
 
 

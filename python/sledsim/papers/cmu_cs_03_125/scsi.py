@@ -110,8 +110,7 @@ def _linked(host: Scsi, second: Scsi, own: Sequence[int], other: int) -> None:
     answers += [second.end(second.read(other)), *map(host.end, tags)]
     expected = [0, 0, *[INTERMEDIATE] * (len(own) - 1), 0]
     if [status for status, _ in answers] != expected:
-        msg = f"linked reads end with {[status for status, _ in answers]}"
-        raise ss.SledsimError(msg)
+        raise ss.SledsimError(f"linked reads end with {[status for status, _ in answers]}")
 
 
 def mistaken(of: Scsi | ss.Sled, blocks: int, equations: Equations, sample: int) -> tuple[int, int]:
@@ -134,7 +133,7 @@ def mistaken(of: Scsi | ss.Sled, blocks: int, equations: Equations, sample: int)
 
 def _served(record: Path, linked: int) -> tuple[int, int]:
     """Return the passes of the linked reads, and the reads of others in the middle of them."""
-    import pyarrow.parquet as pq  # noqa: PLC0415 (an extra)
+    import pyarrow.parquet as pq  # an extra
 
     rows = pq.read_table(record).to_pylist()
     streams = [row["stream"] for row in rows]

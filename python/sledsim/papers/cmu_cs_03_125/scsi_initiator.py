@@ -46,8 +46,7 @@ class Initiator:
         self._send(LOGIN | IMMEDIATE, LOGIN_FLAGS, text, lun=isid)
         opcode, flags, head, _ = self._receive()
         if opcode != LOGIN_RESPONSE or flags != LOGIN_FLAGS or head[36:38] != bytes(2):
-            msg = f"{uri}: refuses the login: status {head[36:38].hex()}"
-            raise SledsimError(msg)
+            raise SledsimError(f"{uri}: refuses the login: status {head[36:38].hex()}")
 
     def __enter__(self) -> Self:
         return self
@@ -88,8 +87,7 @@ class Initiator:
         while len(data) < size:
             data += (part := self._socket.recv(size - len(data)))
             if not part:
-                msg = "the target has ended the session"
-                raise SledsimError(msg)
+                raise SledsimError("the target has ended the session")
         return data
 
     def begin(self, cdb: bytes, data: bytes = b"", *, expected: int = 0) -> int:
@@ -115,6 +113,5 @@ class Initiator:
         """Execute a command; return its data."""
         status, answer = self.end(self.begin(cdb, data, expected=expected))
         if status != GOOD:
-            msg = f"command {cdb.hex()}: status {status:#04x}, sense {answer.hex()}"
-            raise SledsimError(msg)
+            raise SledsimError(f"command {cdb.hex()}: status {status:#04x}, sense {answer.hex()}")
         return answer

@@ -6,6 +6,6 @@ from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125.example import example
 
 
-def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool) -> Found:  # nothing is run
     """Take the parameters from the device."""
     return Found(asdict(example().parallelism))

@@ -6,6 +6,6 @@ import sledsim as ss
 from sledsim.papers import Found
 
 
-def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool) -> Found:  # nothing is run
     """Take the parameters from the preset."""
     return Found(asdict(ss.device("cmu2003").parallelism))

@@ -36,8 +36,7 @@ def ram_ms(
         Size of the MEMS whose cost the NVRAM has, that of the set-up unless given.
     """
     if ratio <= 0:
-        msg = f"ratio = {ratio}: must be positive"
-        raise ValueError(msg)
+        raise ValueError(f"ratio = {ratio}: must be positive")
     own = runs.setup_of() if setup is None else setup
     size = (own["mems_mib"] if mems_mib is None else mems_mib) / ratio
     return runs.outcome(own, name, "DISK-RAM", quick=quick, mems_mib=size).mean_ms

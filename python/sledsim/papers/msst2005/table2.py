@@ -8,7 +8,7 @@ from sledsim.papers import Found, Setup, once
 from sledsim.papers.msst2005 import loads
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (it is about the whole loads)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # it is about the whole loads
     """Draw all requests of each load; nothing is simulated."""
     own = json.dumps({key: setup[key] for key in loads.KEYS})
     found = {name: drawn(name, str(loads.trace(setup, name) or ""), own) for name in loads.LOADS}

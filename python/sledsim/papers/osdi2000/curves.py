@@ -69,8 +69,7 @@ class Curve:
             if mean <= limit_ms < next_mean:
                 share = log(limit_ms / mean) / log(next_mean / mean)
                 return load + share * (next_load - load)
-        msg = f"no load from {means[0]} to {means[-1]} reaches {limit_ms} ms"
-        raise ValueError(msg)
+        raise ValueError(f"no load from {means[0]} to {means[-1]} reaches {limit_ms} ms")
 
     def at(self, load: float) -> float:
         """Return the mean response time at a load between two of the curve, as :meth:`knee`."""
@@ -78,8 +77,7 @@ class Curve:
         for (before, mean), (after, next_mean) in pairwise(means):
             if before <= load <= after:
                 return mean * exp(log(next_mean / mean) * (load - before) / (after - before))
-        msg = f"load {load} is outside {means[0][0]} to {means[-1][0]}"
-        raise ValueError(msg)
+        raise ValueError(f"load {load} is outside {means[0][0]} to {means[-1][0]}")
 
     def turns(self, first: float, last: float) -> int:
         """Count the steps between two loads on which the mean response time falls."""

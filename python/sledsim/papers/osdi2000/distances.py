@@ -28,7 +28,7 @@ def y_ms(device: ss.Sled, near_m: float, far_m: float) -> float:
     )
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # nothing is run
     """Move at the centre and at the edges."""
     device = parts.sled(setup)
     own = device.parameters

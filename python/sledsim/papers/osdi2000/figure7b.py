@@ -8,7 +8,7 @@ from sledsim.papers.osdi2000 import figure7, traces
 BY_LBN = {"c_look": "C-LOOK", "sstf": "SSTF_LBN"}
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (a trace is as long as it is)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # a trace is as long as it is
     """Raise the scaling factor for each scheduler, and do so for Figure 7(a)."""
     scaled, other = traces.tpc_c(**setup["tpc_c"]), traces.cello()
     found, cello = figure7.sweep(scaled, setup), figure7.sweep(other, setup)

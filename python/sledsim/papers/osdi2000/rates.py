@@ -14,7 +14,7 @@ def track_rates_mb_s(device: ss.Sled) -> list[float]:
     return [512e-6 * blocks / device.access(lbn, blocks).transfer_s for lbn in lbns]
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # nothing is run
     """Compare tracks."""
     sled = parts.sled(setup)
     rates = [zone.media_mb_s for zone in parts.disk(setup).zones()]

@@ -6,7 +6,7 @@ from sledsim.papers.osdi2000 import parts
 EDGE_M = 50e-6
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # nothing is run
     """Take the seek curves of both devices."""
     sled, disk = parts.sled(setup), parts.disk(setup)
     bit_m = 1e-9 * sled.parameters["bit_cell_nm"]

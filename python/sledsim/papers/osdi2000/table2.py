@@ -53,7 +53,7 @@ def disk_ms(disk: ss.Disk, sectors: int) -> dict[str, float]:
     return {"read": transfer, "reposition": wait, "write": transfer}
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # nothing is run
     """Compute the table."""
     sled, disk, one_request = parts.sled(setup), parts.disk(setup), setup["one_request"]
     found: dict[str, float] = {}

@@ -22,7 +22,7 @@ def gigabytes_per_cm2(device: ss.Device) -> float:
     return float(bits * BLOCK_BITS / coded_bits / 8 / 1e9)
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # nothing is run
     """Take the sizes of bits from the devices of the paper and of the third generation."""
     default, dense = sled(setup), ss.device("g3")
     own = default.parameters

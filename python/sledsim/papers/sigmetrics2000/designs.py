@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 512
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # nothing is run
     """Take areas and bits from the device of Table 1."""
     device = sled(setup)
     own = device.parameters

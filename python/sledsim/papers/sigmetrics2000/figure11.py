@@ -24,7 +24,7 @@ def turnarounds_ms(device: ss.Sled) -> list[float]:
     return [1e3 * device.seek((0, y_m, "up"), (0, y_m, "down")).turnaround_s for y_m in places_m]
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (it takes no time)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # it takes no time
     """Turn around with the springs of Table 1 and without any."""
     springs = turnarounds_ms(sled(setup))
     none = turnarounds_ms(sled(setup, spring_factor=0))

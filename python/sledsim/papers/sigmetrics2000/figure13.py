@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sledsim.papers import Setup
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (it takes no time)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # it takes no time
     """Run PostMark on a file system on three devices, or replay a recording of it."""
     recorded = setup["figure13"] == "recording"
     found = apps.outcomes("postmark", setup) if recorded else apps.postmark(setup)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 HITS = {"disk_hits": "Atlas 10K", "superdisk_hits": "Superdisk", "mems_hits": "MEMS"}
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (it takes no time)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # it takes no time
     """Replay the query on three devices."""
     found = apps.outcomes("tpch-q4", setup)
     values: dict[str, Simulated] = {

@@ -26,7 +26,7 @@ def example() -> ss.Sled:
     )
 
 
-def simulate(*, quick: bool) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool) -> Found:  # nothing is run
     """Locate the first sectors of the example; the figure counts them from 1."""
     device = example()
     places = [device.locate(lbn) for lbn in range(SECTORS)]

@@ -19,7 +19,7 @@ CHUNKS = 3
 """For each phase, in the figure's example."""
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # nothing is run
     """Follow the seek in chunks as the figure draws it, and exactly."""
     device = sled(setup, piecewise_chunks=CHUNKS)
     moves = {

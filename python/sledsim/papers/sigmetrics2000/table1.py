@@ -36,6 +36,6 @@ def parameters(device: ss.Device) -> dict[str, float]:
     }
 
 
-def simulate(*, quick: bool, setup: Setup) -> Found:  # noqa: ARG001 (nothing is run)
+def simulate(*, quick: bool, setup: Setup) -> Found:  # nothing is run
     """Take the parameters out of the preset."""
     return Found(parameters(sled(setup)))
