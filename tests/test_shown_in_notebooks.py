@@ -8,7 +8,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import sledsim as ss
-from sledsim import html_tables, papers
+from sledsim import papers
+from sledsim.cli import main
+from sledsim.show import notebook
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,6 +180,33 @@ def test_items_of_papers(tmp_path: Path) -> None:
     assert rows["number of tips"] == ["6,400", "6,400", "", "0", "input"]
 
 
+def test_show_prints_what_the_command_prints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def printed(*words: str) -> str:
+        assert main([*words]) == 0
+        return capsys.readouterr().out
+
+    def shown(result: Any) -> str:
+        result.show()
+        return capsys.readouterr().out
+
+    load = ss.workload("random", rate=500, requests=200)
+    keys = ("--workload", "random", "--set", "rate=500", "--set", "requests=200")
+    assert shown(ss.simulate(load, "g2")) == printed("run", "--device", "g2", *keys)
+    compared = shown(ss.compare(load, ["g2", "g3"]))
+    assert compared == printed("compare", "--devices", "g2,g3", *keys)
+    crashed = shown(ss.crash_test(load, "g2", points=20))
+    assert crashed == printed("crash", "--device", "g2", "--points", "20", *keys)
+    trace = tmp_path / "measured.csv"
+    lines = [f"{at},{at % 7},8,R,{400 + at}" for at in range(0, 60_000, 600)]
+    trace.write_text("\n".join(["t,lba,n,rw,us", *lines, ""]), "utf-8")
+    columns = "time=t:us, offset=lba:512B, bytes=n:512B, op=rw, response=us:us"
+    measured = ss.read_trace(trace, columns=columns)
+    command = ("validate", "--device", "g2", "--trace", str(trace), "--columns", columns)
+    assert shown(ss.validate(measured, "g2")) == printed(*command)
+
+
 def test_hostile_names_are_text(tmp_path: Path) -> None:
     device = ss.Device.from_toml(ss.device("g2").to_toml(), HOSTILE)
     run = ss.simulate(ss.workload("random", requests=50), device)
@@ -188,5 +217,5 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
     study = ss.sweep(base, grid={"device": [device, "g2"]}, output=tmp_path / "study")
     for shown in (device, run, load, comparison, titled, study):
         assert HOSTILE in text_of(parsed(shown))
-    tree = ET.fromstring(html_tables.table([HOSTILE], [[HOSTILE]], HOSTILE))
+    tree = ET.fromstring(notebook.table([HOSTILE], [[HOSTILE]], HOSTILE))
     assert text_of(tree) == " ".join([HOSTILE] * 3)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sledsim.cli.text_tables import stacked_table, table
 from sledsim.number_text import interval
+from sledsim.show.text_tables import stacked_table, table
 
 
 @pytest.mark.parametrize(

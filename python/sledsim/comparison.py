@@ -18,7 +18,7 @@ from sledsim.simulation import Run, simulate
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pandas as pd
     import polars as pl
@@ -49,10 +49,15 @@ class Comparison(Reported):
             parts.append(f"{line['label']} {took} ms{' ' * bool(mark)}{mark}")
         return f"<sledsim comparison, mean response times: {', '.join(parts)}>"
 
-    def _repr_html_(self) -> str:
-        from sledsim import html_tables  # only notebooks need it
+    def _paragraphs(self) -> Iterable[str]:
+        from sledsim.show import comparisons  # only those who look need it
 
-        return html_tables.comparison(self)
+        return comparisons.paragraphs(self)
+
+    def _repr_html_(self) -> str:
+        from sledsim.show import notebook  # only notebooks need it
+
+        return notebook.comparison(self)
 
     @property
     def labels(self) -> list[str]:

@@ -12,7 +12,7 @@ from sledsim.loads import load_of
 from sledsim.origin import Origin, Reported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
@@ -26,6 +26,11 @@ class CrashReport(Reported):
         points, violations = self._document["points"], self._document["violations"]
         device = self._document["device"]
         return f"<sledsim crash test of {device}: {points} points, {violations} violations>"
+
+    def _paragraphs(self) -> Iterable[str]:
+        from sledsim.show import crashes  # only those who look need it
+
+        return crashes.paragraphs(self._document)
 
     @property
     def passed(self) -> bool:

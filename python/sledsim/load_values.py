@@ -41,9 +41,9 @@ class Load:
         return f"<sledsim load {self.name}>"
 
     def _repr_html_(self) -> str:
-        from sledsim import html_tables  # only notebooks need it
+        from sledsim.show import notebook  # only notebooks need it
 
-        return html_tables.load(self)
+        return notebook.load(self)
 
     @property
     def digest(self) -> str:

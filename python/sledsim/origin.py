@@ -11,6 +11,7 @@ from sledsim.json_result import JsonResult
 from sledsim.load_values import digest_of_load
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from os import PathLike
     from pathlib import Path
 
@@ -34,13 +35,21 @@ class Origin(NamedTuple):
 
 
 class Reported(JsonResult):
-    """A result that can be written as a page."""
+    """A result that can be shown as the command line does, and written as a page."""
 
     origin: Origin | None = None
     """What it was made from; not known of results that were pickled."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "origin"}
+
+    def show(self) -> None:
+        """Print the result as the command of its kind does."""
+        print("\n\n".join(self._paragraphs()))
+
+    def _paragraphs(self) -> Iterable[str]:
+        """Return the result as text."""
+        raise NotImplementedError
 
     def report(self, path: str | PathLike[str], *, title: str | None = None) -> None:
         """Write a page with the result, its pictures and numbers; the page on reports has more.

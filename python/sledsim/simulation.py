@@ -19,7 +19,7 @@ from sledsim.rows import Rows, rows_of
 from sledsim.values import digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from os import PathLike
 
     import pandas as pd
@@ -76,10 +76,15 @@ class Run(Reported):
             text += f"; {mark} {named}"
         return text
 
-    def _repr_html_(self) -> str:
-        from sledsim import html_tables  # only notebooks need it
+    def _paragraphs(self) -> Iterable[str]:
+        from sledsim.show import runs  # only those who look need it
 
-        return html_tables.run(self)
+        return runs.paragraphs(self._document)
+
+    def _repr_html_(self) -> str:
+        from sledsim.show import notebook  # only notebooks need it
+
+        return notebook.run(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Run):

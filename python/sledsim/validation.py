@@ -16,7 +16,7 @@ from sledsim.origin import Origin, Reported
 from sledsim.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from os import PathLike
 
     from matplotlib.figure import Figure
@@ -45,10 +45,15 @@ class Validation(Reported):
             f"demerit {measured(figure)} ms{percent}, class-weighted {weighted} ms>"
         )
 
-    def _repr_html_(self) -> str:
-        from sledsim import html_tables  # only notebooks need it
+    def _paragraphs(self) -> Iterable[str]:
+        from sledsim.show import validations  # only those who look need it
 
-        return html_tables.validation(self)
+        return validations.paragraphs(self._document)
+
+    def _repr_html_(self) -> str:
+        from sledsim.show import notebook  # only notebooks need it
+
+        return notebook.validation(self)
 
     @property
     def demerit_ms(self) -> dict[str, float | None]:

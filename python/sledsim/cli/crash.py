@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sledsim import _core
 from sledsim.cli import load_options, reports
 from sledsim.cli.parser import add_exit_zero, command, print_json
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import table
 from sledsim.crashes import crash_test
 from sledsim.hardware import wrap
 from sledsim.load_values import Load
-from sledsim.number_text import measured, number
 from sledsim.trace_files import samples_folder, trace_path
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from sledsim.cli.parser import Commands
 
@@ -108,45 +105,7 @@ def _crash(options: argparse.Namespace) -> bool:
     if options.json:
         print_json(report.to_dict())
         return passed
-    print(table(list(facts(report.to_dict())), "<<"))
-    for violation in report.violations:
-        print(f"\n{violation['text']}")
-    left = report.to_dict()["violations"] - len(report.violations)
-    if left:
-        print(f"\n... and {number(left)} more")
+    report.show()
     if options.report is not None:
         print(f"\nwritten: {options.report}")
     return passed
-
-
-PROMISES = {
-    "completion": "what is complete survives",
-    "flush": "what was flushed, or written through, survives",
-}
-"""What a device promises, by the name of the promise."""
-
-
-def facts(document: dict[str, Any]) -> Iterator[list[str]]:
-    """Describe a crash test, line by line: a name and a text."""
-    yield ["device", f"{document['device']}, scheduler {document['scheduler']}"]
-    yield ["promise", PROMISES[document["promise"]]]
-    if (own := document["device_promise"]) != document["promise"]:
-        yield ["", f"as asked for; that of the device itself: {PROMISES[own]}"]
-    points, rounds = number(document["points"]), number(document["rounds"])
-    again = document["in_recovery"]
-    during = f", and {number(again)} during recovery" if again else ""
-    yield ["power failures", f"{points}{during}; the load was begun {rounds} times"]
-    requests = ("requests", "reads", "writes")
-    count, reads, writes = (number(document[kind]) for kind in requests)
-    yield ["requests", f"{count}: {reads} reads, {writes} writes, and flushes"]
-    way = document["under_way"]
-    lost, torn, kept = (number(way[kind]) for kind in ("lost", "torn", "kept"))
-    yield ["under way", f"{number(way['writes'])} writes: {lost} lost, {torn} torn, {kept} kept"]
-    found, returned = (number(document[k]) for k in ("blocks_checked", "read_blocks_checked"))
-    yield ["looked at", f"{found} blocks after failures, {returned} that were read"]
-    times = document["recovery_ms"]
-    if times["max"]:
-        mean, p99, most = (measured(times[kind]) for kind in ("mean", "p99", "max"))
-        yield ["recovery", f"{mean} ms in the mean, p99 {p99}, at most {most}"]
-    violations = document["violations"]
-    yield ["violations", number(violations) if violations else "none"]

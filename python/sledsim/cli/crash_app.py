@@ -11,18 +11,17 @@ from sledsim._core import SledsimError
 from sledsim.cli import plots, reports
 from sledsim.cli.bench_app import one_signal
 from sledsim.cli.parser import add_exit_zero, command, print_json
-from sledsim.cli.text_tables import table
 from sledsim.crash_app.outcomes import OUTCOMES
 from sledsim.crash_app.presets import PRESETS, preset
-from sledsim.crash_app.result import SHARES
 from sledsim.crash_app.setup import PROGRAMS, Setup, kind
 from sledsim.crash_app.strata import STRATA
 from sledsim.crash_app.trial import PHASES
 from sledsim.number_text import number
+from sledsim.show import crash_apps as shown
+from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from sledsim.cli.parser import Commands
     from sledsim.crash_app.result import Result
@@ -142,7 +141,7 @@ def _crash(options: argparse.Namespace) -> bool:
     if options.json:
         print_json(result.to_dict())
         return passed
-    print("\n".join(_lines(result)))
+    print("\n".join(shown.lines(result)))
     for file in (options.plot, options.report, options.folder):
         if file is not None:
             print(f"\nwritten: {file}")
@@ -236,54 +235,6 @@ def _replay(options: argparse.Namespace, folder: Path | None) -> bool:
     ]
     print(table(rows, "<<"))
     return passed
-
-
-def outcome_rows(result: Result) -> list[list[str]]:
-    """Return the table of outcomes by stratum, its head first."""
-    shown = [name for name, count in result.counts().items() if count]
-    rows = [["power failed in", "cuts", *(OUTCOMES[name] for name in shown)]]
-    for stratum in [*result.strata, None]:
-        counts = result.counts(stratum)
-        name = "all" if stratum is None else STRATA[stratum]
-        rows.append([name, number(sum(counts.values())), *(number(counts[each]) for each in shown)])
-    return rows
-
-
-def time_rows(result: Result) -> list[list[str]]:
-    """Return the table of times to be back in service, its head first."""
-    rows = [["back in service, ms", "mean", "p50", "max"]]
-    for name, times in result.times_ms().items():
-        shown = (times[key] for key in ("mean", "p50", "max"))
-        rows.append([PHASES[name], *("-" if ms is None else number(ms, 3) for ms in shown)])
-    return rows
-
-
-def share_rows(result: Result) -> list[list[str]]:
-    """Return the table of what cuts left to lose or to recover."""
-    return [
-        ["cuts that left", "share"],
-        *([SHARES[name], f"{share:.0%}"] for name, share in result.shares().items()),
-    ]
-
-
-def run_line(result: Result) -> str:
-    """Tell what ran, in a line."""
-    facts = result.facts
-    return (
-        f"{number(facts['transactions'])} transactions in {facts['duration_s']:.3f} s: "
-        f"{number(facts['writes'])} writes of {number(facts['blocks_written'])} blocks, "
-        f"{number(facts['flushes'])} flushes"
-    )
-
-
-def _lines(result: Result) -> Iterator[str]:
-    yield result.title
-    yield run_line(result)
-    for rows in (outcome_rows(result), time_rows(result), share_rows(result)):
-        yield ""
-        yield table(rows, "<" + ">" * (len(rows[0]) - 1))
-    yield ""
-    yield from result.lines()
 
 
 def _list_keys(program: str, options: argparse.Namespace) -> None:

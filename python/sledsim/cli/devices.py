@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from sledsim import SledsimError, _core
 from sledsim.cli.device_changes import base_of, changes
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.text_tables import WIDTH, specification, table, value_text
 from sledsim.hardware import Device, device, devices, wrap
 from sledsim.number_text import number, size
+from sledsim.show.text_tables import WIDTH, specification, table, value_text
 
 if TYPE_CHECKING:
     import argparse

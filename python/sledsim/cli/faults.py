@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import table
 from sledsim.faults import tip_failures
 from sledsim.number_text import measured, number
+from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:
     import argparse

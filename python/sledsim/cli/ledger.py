@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from sledsim._core import SledsimError
 from sledsim.cli import servers
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.text_tables import table
 from sledsim.input_files import name_problem
 from sledsim.number_text import number
+from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:
     import argparse

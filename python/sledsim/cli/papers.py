@@ -15,8 +15,8 @@ from sledsim import _core, cautions
 from sledsim.cli import reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import duration, work
-from sledsim.cli.text_tables import table
 from sledsim.number_text import number
+from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,13 +13,13 @@ from sledsim.arguments import real
 from sledsim.cli import load_options
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.text_tables import table
 from sledsim.emulator import Export, Server, serve, tip_faults
 from sledsim.emulator.export_spec import DEFAULTS, export_of
 from sledsim.emulator.server import MOST_GRACE_S
 from sledsim.hardware import device_of
 from sledsim.hardware.labels import file_name, split_list
 from sledsim.number_text import number, size
+from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:
     import argparse

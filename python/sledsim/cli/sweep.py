@@ -12,9 +12,9 @@ from sledsim.arguments import whole
 from sledsim.cli import load_options, plots, reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import duration, work
-from sledsim.cli.text_tables import table
 from sledsim.input_files import is_file
 from sledsim.number_text import number
+from sledsim.show.text_tables import table
 from sledsim.studies import study_files
 from sledsim.studies.estimate import estimate
 from sledsim.studies.runner import Sweep

@@ -11,9 +11,9 @@ from sledsim._core import SledsimError
 from sledsim.cli import servers
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.text_tables import table
 from sledsim.emulator.tip_faults import faults_table
 from sledsim.number_text import measured, number, size
+from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:
     import argparse

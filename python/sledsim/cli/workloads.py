@@ -8,10 +8,10 @@ from sledsim import _core
 from sledsim.characteristics import CACHES_MB, WINDOWS_S, characteristics
 from sledsim.cli.devices import resolve
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.text_tables import specification, table
 from sledsim.load_values import Load
 from sledsim.loads import workload_presets, workload_spec
 from sledsim.number_text import number
+from sledsim.show.text_tables import specification, table
 
 if TYPE_CHECKING:
     import argparse

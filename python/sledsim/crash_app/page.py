@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim import _core
-from sledsim.cli import crash_app as cli
 from sledsim.crash_app.outcomes import OUTCOMES
 from sledsim.crash_app.picture import draw
 from sledsim.crash_app.strata import STRATA
@@ -13,6 +12,7 @@ from sledsim.number_text import number
 from sledsim.plots.files import encoded
 from sledsim.reports import pages
 from sledsim.reports.parts import Figure, Paragraph, Report, Section, Table
+from sledsim.show import crash_apps as shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ def report(result: Result) -> Report:
     good = sum(not cut.trial.verdict.is_good for cut in result.cuts) == 0
     return Report(
         title=f"{result.title}: {number(len(result.cuts))} failures of power",
-        lead=[cli.run_line(result) + ".", *(lines if good else [])],
+        lead=[shown.run_line(result) + ".", *(lines if good else [])],
         warnings=[] if good else lines,
         sections=list(_sections(result)),
     )
@@ -58,13 +58,13 @@ def _sections(result: Result) -> Iterator[Section]:
                 " back in service, in model time.",
                 f"Outcomes of {len(result.cuts)} cuts: {said}.",
             ),
-            _table(cli.outcome_rows(result), "Outcomes by what the device did"),
+            _table(shown.outcome_rows(result), "Outcomes by what the device did"),
         ],
     )
-    yield Section("Back in service", [_table(cli.time_rows(result), "Time by cause, in ms")])
+    yield Section("Back in service", [_table(shown.time_rows(result), "Time by cause, in ms")])
     yield Section(
         "What the cuts met",
-        [_table(cli.share_rows(result), "The share of cuts that left something")],
+        [_table(shown.share_rows(result), "The share of cuts that left something")],
     )
     if result.bad:
         head = ["cut", "at, ms", "power failed in", "acknowledged", "outcome", "found"]

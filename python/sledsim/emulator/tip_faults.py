@@ -7,11 +7,11 @@ from typing import Any
 
 from sledsim._core import SledsimError, SpecError
 from sledsim.arguments import placed, shown
-from sledsim.cli.text_tables import table
 from sledsim.hardware import Device, Sled, device
 from sledsim.hardware.labels import split_list
 from sledsim.input_files import content, is_file, toml
 from sledsim.number_text import number
+from sledsim.show.text_tables import table
 
 FORM = "KEY=VALUE,... as in ecc_tips=4,spare_tips=64, or the path of a TOML file"
 

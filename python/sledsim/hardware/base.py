@@ -53,9 +53,9 @@ class Device:
         )
 
     def _repr_html_(self) -> str:
-        from sledsim import html_tables  # only notebooks need it
+        from sledsim.show import notebook  # only notebooks need it
 
-        return html_tables.device(self)
+        return notebook.device(self)
 
     @property
     def name(self) -> str:

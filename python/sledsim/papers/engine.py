@@ -45,9 +45,9 @@ class Result:
         return f"<sledsim result of {self.item.id}: {verdict}, values: {len(self.item.values)}>"
 
     def _repr_html_(self) -> str:
-        from sledsim import html_tables  # only notebooks need it
+        from sledsim.show import notebook  # only notebooks need it
 
-        return html_tables.result(self)
+        return notebook.result(self)
 
     @property
     def cautions(self) -> list[dict[str, Any]]:

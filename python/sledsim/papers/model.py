@@ -229,9 +229,9 @@ class Item:
         return f"<sledsim item {self.id}: {self.title}, values: {len(self.values)}>"
 
     def _repr_html_(self) -> str:
-        from sledsim import html_tables  # only notebooks need it
+        from sledsim.show import notebook  # only notebooks need it
 
-        return html_tables.item(self)
+        return notebook.item(self)
 
     @property
     def id(self) -> str:

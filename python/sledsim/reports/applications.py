@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from sledsim import applications
-from sledsim.cli import bench_app as cli
 from sledsim.number_text import number
 from sledsim.reports import texts
 from sledsim.reports.figures import drawn
 from sledsim.reports.glossary import word
 from sledsim.reports.parts import Report, Section, Table
+from sledsim.show import applications as shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,6 +89,6 @@ def _pictures(title: str, outcomes: Sequence[Outcome]) -> Section:
 
 
 def _numbers(outcomes: Sequence[Outcome]) -> Section:
-    head, *rows = cli.rows_of(outcomes)
+    head, *rows = shown.rows_of(outcomes)
     about = "Run times in s, and what the application asked of each device"
     return Section("Numbers", [Table(texts.headings(head), rows, about)])

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from sledsim import cautions
-from sledsim.cli import compare as cli
-from sledsim.cli import load_options
 from sledsim.number_text import decimals_of, interval, number, rounded
 from sledsim.reports import differences, texts
 from sledsim.reports.figures import drawn, panel
 from sledsim.reports.glossary import word
 from sledsim.reports.parts import Report, Section, Table
 from sledsim.reports.runs import notes, warnings
+from sledsim.show import comparisons as shown
+from sledsim.show import loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -161,9 +161,9 @@ def _sections(comparison: Comparison) -> Iterator[Section]:
     )
     yield from notes(comparison.cautions)
     marks = {label: cautions.mark(found) for label, found in comparison.cautions.items()}
-    head, *rows = cli.times_rows(comparison.table, marks)
+    head, *rows = shown.times_rows(comparison.table, marks)
     marked = frozenset(i for i, row in enumerate(rows) if row[1] == cautions.UNRELIABLE)
-    causes, *parts = cli.causes_rows(document["runs"])
+    causes, *parts = shown.causes_rows(document["runs"])
     yield Section(
         "Numbers",
         [
@@ -177,7 +177,7 @@ def _sections(comparison: Comparison) -> Iterator[Section]:
             Table(["", *texts.headings(causes[1:])], parts, "Mean response times in ms by cause"),
         ],
     )
-    facts = [[name, text] for name, text in load_options.facts(document["runs"][0])]
+    facts = [[name, text] for name, text in loads.facts(document["runs"][0])]
     about = Table(["", ""], facts, "The load of all runs", frozenset({0, 1}))
     yield Section("What was run", [about])
     devices = {

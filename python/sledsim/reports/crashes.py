@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from sledsim.cli import crash as cli
 from sledsim.number_text import number
 from sledsim.reports import differences, texts
 from sledsim.reports.figures import drawn
 from sledsim.reports.glossary import word
 from sledsim.reports.parts import Items, Report, Section, Table
+from sledsim.show import crashes as shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ def report(crash: CrashReport) -> Report:
 
 def _lead(document: Mapping[str, Any]) -> Iterator[Text]:
     device, points = document["device"], number(document["points"])
-    promise = cli.PROMISES[document["promise"]]
+    promise = shown.PROMISES[document["promise"]]
     own = document["promise"] == document["device_promise"]
     if document["passed"]:
         yield Markup("{} kept {} {} in all of {} power failures: {}.").format(
@@ -104,7 +104,7 @@ def _sections(crash: CrashReport) -> Iterator[Section]:
         if left := document["violations"] - len(texts_of):
             texts_of.append(f"\u2026 and {number(left)} more.")
         yield Section("What was found", [Items(texts_of)])
-    facts = [[texts.heading(name), text] for name, text in cli.facts(document)]
+    facts = [[texts.heading(name), text] for name, text in shown.facts(document)]
     yield Section("Numbers", [Table(["", ""], facts, "The test", frozenset({0, 1}))])
     if crash.origin is not None and (changed := differences.against_base(crash.origin.device)):
         yield changed

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from sledsim._core import SledsimError
-from sledsim.cli.text_tables import value_text
 from sledsim.hardware import device, devices
 from sledsim.reports.glossary import word
 from sledsim.reports.parts import Items, Paragraph, Section, Table
+from sledsim.show.text_tables import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from sledsim import busy_parts
-from sledsim.cli import run as cli
 from sledsim.number_text import measured, number, percent
 from sledsim.reports import differences, texts
 from sledsim.reports.figures import drawn, panel
 from sledsim.reports.glossary import word
 from sledsim.reports.parts import Items, Paragraph, Report, Section, Table
+from sledsim.show import runs as shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -132,7 +132,7 @@ def _sections(run: Run) -> Iterator[Section]:
         )
     yield from notes({"": run.cautions})
     yield Section("Numbers", [_times(summary), _mechanisms(summary), *_energy(summary)])
-    facts = [[texts.heading(name), text] for name, text in cli.facts(document)]
+    facts = [[texts.heading(name), text] for name, text in shown.facts(document)]
     yield Section(
         "What was run", [Table(["", ""], facts, "The run and its load", frozenset({0, 1}))]
     )
@@ -141,9 +141,9 @@ def _sections(run: Run) -> Iterator[Section]:
 
 
 def _times(summary: Mapping[str, Any]) -> Table:
-    heads = ["ms", *texts.headings([name.replace("_", ".") for name in cli.STATISTICS])]
+    heads = ["ms", *texts.headings([name.replace("_", ".") for name in shown.STATISTICS])]
     rows: list[list[Text]] = []
-    for label, depth, cells in cli.times_rows(summary):
+    for label, depth, cells in shown.times_rows(summary):
         name = Markup("{}{}").format("\u2003" * depth, texts.heading(label))
         rows.append([name, *cells])
     return Table(heads, rows, "Times of the requests in ms; indented, what they are made of")

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from sledsim.cli import validate as cli
 from sledsim.number_text import number, percent
 from sledsim.reports import differences, texts
 from sledsim.reports.figures import drawn, panel
 from sledsim.reports.glossary import word
 from sledsim.reports.parts import Report, Section, Table
 from sledsim.reports.runs import notes, warnings
+from sledsim.show import validations as shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -101,15 +101,15 @@ def _sections(validation: Validation) -> Iterator[Section]:
     parts = {what: document, **(document["parts"] or {})}
     tables = []
     for name, figures in parts.items():
-        head, *rows = cli.figures_rows(f"{name} time", figures)
+        head, *rows = shown.figures_rows(f"{name} time", figures)
         tables.append(
             Table(["", *texts.headings(head[1:])], rows, f"{name.capitalize()} times in ms")
         )
-    head, *rows = cli.classes_rows(document)
+    head, *rows = shown.classes_rows(document)
     about = "Mean times in ms by operation, and by the request before"
     tables.append(Table(["", *texts.headings(head[1:])], rows, about, frozenset({0, 1})))
     yield Section("Numbers", tables)
-    facts = [[texts.heading(name), text] for name, text in cli.facts(document)]
+    facts = [[texts.heading(name), text] for name, text in shown.facts(document)]
     about = "The model, the measurements, and what was compared"
     yield Section("What was run", [Table(["", ""], facts, about, frozenset({0, 1}))])
     origin = validation.origin

@@ -124,9 +124,9 @@ class Study:
         return f"<sledsim study: {len(self.keys)} runs, varied: {varied}>"
 
     def _repr_html_(self) -> str:
-        from sledsim import html_tables  # only notebooks need it
+        from sledsim.show import notebook  # only notebooks need it
 
-        return html_tables.study(self)
+        return notebook.study(self)
 
     def __len__(self) -> int:
         return len(self.keys)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim import cautions
-from sledsim.cli import load_options
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import table
 from sledsim.cli.trace.options import (
     add_output,
     add_reading,
@@ -20,6 +18,8 @@ from sledsim.cli.trace.options import (
 )
 from sledsim.loads import convert_trace
 from sledsim.number_text import number, plain, size
+from sledsim.show import loads
+from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:
     import argparse
@@ -119,14 +119,12 @@ def _converted(report: dict[str, Any]) -> Iterator[str]:
     ]
     yield table(rows, "<<>><")
     passed = [
-        f"{line['path']}: {line['format']} ({load_options.detection(line)})"
+        f"{line['path']}: {line['format']} ({loads.detection(line)})"
         for line in report["inputs"]
         if line["format_others"]
     ]
     passed += [
-        f"{line['path']}: {what}"
-        for line in report["inputs"]
-        for what in load_options.skipped_parts(line)
+        f"{line['path']}: {what}" for line in report["inputs"] for what in loads.skipped_parts(line)
     ]
     passed += [
         f"{line['path']}: caution: {text}"

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sledsim.caches import SIZES_MIB, hits_and_load, policies
-from sledsim.cli import load_options, plots
+from sledsim.cli import plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import table
 from sledsim.cli.trace.options import add_reading, refuse
 from sledsim.loads import read_trace
 from sledsim.number_text import number, plain
+from sledsim.show import loads
+from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:
     import argparse
@@ -101,8 +102,8 @@ def _hits(options: argparse.Namespace) -> None:
         f"{number(first['accesses'])} accesses to segments of {plain(first['segment_kib'])} KiB\n"
     )
     if workload["format_others"]:
-        print(f"{workload['format']} ({load_options.detection(workload)})\n")
-    if passed := ", ".join(load_options.skipped_parts(workload)):
+        print(f"{workload['format']} ({loads.detection(workload)})\n")
+    if passed := ", ".join(loads.skipped_parts(workload)):
         print(f"passed over: {passed}\n")
     found = {(row["policy"], row["size_mib"]): row["hit_ratio"] for row in rows}
     lines = [["hit ratio", *names]]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim import cautions
-from sledsim.cli import load_options, plots
+from sledsim.cli import plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.cli.text_tables import table
 from sledsim.cli.trace.options import add_reading, check_whole, devices_table, reading
 from sledsim.loads import trace_info
 from sledsim.number_text import number, size
+from sledsim.show import loads
+from sledsim.show.text_tables import table
 from sledsim.trace_information import OF_PICTURES
 
 if TYPE_CHECKING:
@@ -91,11 +92,11 @@ def _facts(info: dict[str, Any]) -> Iterator[list[str]]:
     rate, sequential, arrivals = info["mean_rate_per_s"], info["sequential"], info["arrivals"]
     mean, most = number(info["mean_size_blocks"]), number(info["max_size_blocks"])
     yield ["file", info["path"]]
-    detected = load_options.detection(info)
+    detected = loads.detection(info)
     yield ["format", f"{info['format']} ({detected}), compression: {info['compression']}"]
     for _, text in cautions.of_units(info):
         yield ["caution", text]
-    if passed := ", ".join(load_options.skipped_parts(info)):
+    if passed := ", ".join(loads.skipped_parts(info)):
         yield ["passed over", passed]
     others = [f"{number(info[kind])} {kind}" for kind in ("flushes", "trims") if info[kind]]
     share = f"{number(info['requests'])}, {info['read_fraction']:.1%} reads"

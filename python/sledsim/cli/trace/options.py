@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sledsim._core import SledsimError
 from sledsim.cli import load_options
-from sledsim.cli.text_tables import table
 from sledsim.number_text import number
+from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:
     import argparse

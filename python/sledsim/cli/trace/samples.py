@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.text_tables import table
 from sledsim.number_text import number
+from sledsim.show.text_tables import table
 from sledsim.trace_files import SAMPLE, sample_traces
 
 if TYPE_CHECKING:
