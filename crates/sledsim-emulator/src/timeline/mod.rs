@@ -111,7 +111,7 @@ impl Timeline {
     }
 
     /// Submits requests at one instant with no other in between, assigning ids and
-    /// arrival. Each is to be finished: an event within [`LEFT_TO_FINISH`] waits for that. Returns the ids, in order. `before` is called with each request, its
+    /// arrival. Each is to be finished: an event within 10 us waits for that. Returns the ids, in order. `before` is called with each request, its
     /// arrival that of the timeline, and the model, before the request is submitted.
     pub fn begin_all(
         &self,
