@@ -72,16 +72,6 @@ def test_a_known_difference_is_found(measured: Path) -> None:
     assert repr(found).startswith("<sledsim validation of atlas10k: 400 requests, demerit ")
 
 
-def test_the_order_of_version_0_1_still_works(measured: Path) -> None:
-    trace, disk = ss.read_trace(measured), ss.device("atlas10k")
-    right = ss.validate(trace, disk).to_dict()
-    for given in (("atlas10k", measured), (disk, measured), (disk, trace)):
-        with pytest.warns(DeprecationWarning, match="the trace comes first"):
-            assert ss.validate(*given).to_dict() == right
-    with pytest.warns(DeprecationWarning, match="devices"):
-        assert ss.presets() == ss.devices()
-
-
 def root_mean_square(pairs: list[tuple[list[float], list[float]]]) -> float:
     """Pair the sorted times of each kind, and take all kinds together."""
     squares = [

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
         Zone,
         device,
         devices,
-        presets,
     )
     from sledsim.layout_maps import Layout, LayoutPart, layout, layouts
     from sledsim.load_values import Load
@@ -142,7 +141,6 @@ __all__ = [
     "layouts",
     "load_info",
     "policies",
-    "presets",
     "read_trace",
     "rebuild_risk",
     "rows_to_perfetto",
@@ -171,7 +169,7 @@ _HOMES = {
     "comparison": "Comparison compare",
     "crashes": "CrashReport crash_test",
     "hardware": "Access Batch Composite Device Disk DiskSeek Instant Location Parallelism Pass "
-    "Sector Seek Sled Step Zone device devices presets",
+    "Sector Seek Sled Step Zone device devices",
     "disksim": "Imported import_device",
     "emulator": "Export RemoteBatch RemoteDevice RemoteOutcome Server connect serve",
     "faults": "TipFailures tip_failures",

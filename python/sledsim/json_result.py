@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from typing import Any
 
 from sledsim.values import hash_of
@@ -31,9 +30,3 @@ class JsonResult:
     def to_dict(self) -> dict[str, Any]:
         """Return everything but rows: the JSON that the command prints with ``--json``."""
         return self._document
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """What :meth:`to_dict` returns; deprecated since 0.2."""
-        warnings.warn("use to_dict() instead of document", DeprecationWarning, stacklevel=2)
-        return self.to_dict()

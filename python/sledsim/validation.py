@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import warnings
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from sledsim import _core, cautions
 from sledsim.arguments import path_text, text
-from sledsim.hardware import Device, device_of, devices
-from sledsim.load_values import Load
+from sledsim.hardware import device_of
 from sledsim.loads import load_of
 from sledsim.number_text import measured
 from sledsim.origin import Origin, Reported
@@ -192,8 +190,7 @@ def validate(
     trace
         The measurements: a trace made by :func:`read_trace`, or the path of one.
     device
-        The model: a device, or its name. Before 0.2 the device was the first argument; that order
-        still works for one version, with a warning.
+        The model: a device, or its name.
     scheduler
         ``"fcfs"``.
     progress
@@ -205,10 +202,6 @@ def validate(
         For errors in the device or the trace, a trace that has no measured times, or
         whose requests outrun the device.
     """
-    first: object = trace
-    if isinstance(first, Device) or first in devices() or isinstance(device, Load):
-        warnings.warn("validate(trace, device): the trace comes first", DeprecationWarning, 2)
-        trace, device = cast("LoadLike", device), cast("DeviceLike", trace)
     model, load = device_of(device), load_of(trace, "trace")
     core = _core.validate(model._core, load._core, text("scheduler", scheduler), progress)
     found = Validation(core)

@@ -10,7 +10,6 @@ from sledsim.hardware.factory import (
     device_of,
     devices,
     dotted_keys,
-    presets,
     wrap,
 )
 from sledsim.hardware.sleds import Location, Parallelism, Sled, sled_of
@@ -38,7 +37,6 @@ __all__ = [
     "device_of",
     "devices",
     "dotted_keys",
-    "presets",
     "sled_of",
     "wrap",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias, overload
 
@@ -115,9 +114,3 @@ def dotted_keys(table: Mapping[str, object], depth: int = 0) -> Iterator[tuple[s
 def devices() -> list[str]:
     """Names of the devices that come with sledsim."""
     return _core.names("presets")
-
-
-def presets() -> list[str]:
-    """Return what :func:`devices` returns; deprecated since 0.2."""
-    warnings.warn("use devices() instead of presets()", DeprecationWarning, stacklevel=2)
-    return devices()
