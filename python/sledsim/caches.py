@@ -228,13 +228,7 @@ def _refuse(key: str, problem: str) -> None:
 
 
 def _size(given: object) -> float:
-    """Return a size in MiB, an integer as one.
-
-    Raises
-    ------
-    SledsimError
-        For one that is out of range.
-    """
+    """Return a size in MiB, an integer as one."""
     size = given if isinstance(given, int) else real("sizes_mib", given)
     if not 0 < size * 2048 <= _MOST_BLOCKS:
         _refuse("sizes_mib", f"sizes_mib = {shown(given)}: must be above 0 and at most 2^43")

@@ -114,13 +114,7 @@ def json_object(text: bytes | str) -> dict[str, Any]:
 
 
 def _parsed(parse: Callable[[str], Any], text: bytes | str) -> Any:
-    """Return what a parser makes of a text.
-
-    Raises
-    ------
-    ValueError
-        As the parser, or for text that it cannot hold.
-    """
+    """Return what a parser makes of a text."""
     whole = text if isinstance(text, str) else text.decode()
     try:
         return parse(whole)

@@ -192,13 +192,7 @@ def _with_gaps(arrow_type: str) -> str | None:
 
 
 def _need(method: str, *libraries: str) -> Any:
-    """Import libraries, and return the first.
-
-    Raises
-    ------
-    SledsimError
-        If one of them is missing.
-    """
+    """Import libraries, and return the first."""
     from importlib import import_module  # few programs need it
 
     found = []

@@ -52,13 +52,7 @@ def trace_path(given: object) -> str:
 
 
 def _there(named: str) -> str:
-    """Return the name of a file; if it is missing, offer a sample of that name.
-
-    Raises
-    ------
-    TraceError
-        Then.
-    """
+    """Return the name of a file; if it is missing, offer a sample of that name."""
     if named and not os.path.lexists(named):
         samples = [name for name in sample_traces() if name.startswith(named)]
         if samples:

@@ -91,13 +91,7 @@ def split(
 def _found(
     folder: Path, load: Load, windows: tuple[float, float] | None, progress: Progress
 ) -> TraceParts | None:
-    """Return the parts in a folder; ``None`` if it is missing or empty.
-
-    Raises
-    ------
-    SledsimError
-        If it holds anything else.
-    """
+    """Return the parts in a folder; ``None`` if it is missing or empty."""
     try:
         if not os.path.lexists(folder) or not any(folder.iterdir()):
             return None
@@ -138,13 +132,7 @@ def _seal(of: dict[str, Any], text: str, files: dict[str, str | None]) -> str:
 def _made(
     folder: Path, load: Load, windows: tuple[float, float] | None, progress: Progress
 ) -> TraceParts:
-    """Write the parts beside the folder, and rename.
-
-    Raises
-    ------
-    SledsimError
-        If that fails; nothing is left then.
-    """
+    """Write the parts beside the folder, and rename."""
     aside = folder.parent / f".{folder.name}-{os.getpid()}.part"
     of = _made_from(load, windows, progress)
     try:

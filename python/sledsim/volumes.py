@@ -144,13 +144,7 @@ def simulate_volumes(
 
 
 def _windows(window_s: object, warm_up_s: object) -> tuple[float, float] | None:
-    """Return the length of windows and of their warm-up.
-
-    Raises
-    ------
-    SledsimError
-        For a warm-up without windows, or values out of range.
-    """
+    """Return the length of windows and of their warm-up."""
     if window_s is None:
         if warm_up_s is not None:
             raise SledsimError(

@@ -57,11 +57,6 @@ def completion(shell: str) -> str:
     ----------
     shell
         ``"bash"``, ``"zsh"`` or ``"fish"``.
-
-    Raises
-    ------
-    SledsimError
-        If the library shtab is missing, or too old for that shell.
     """
     try:
         import shtab  # an extra

@@ -36,11 +36,6 @@ def refuse_failures(*documents: dict[str, Any]) -> None:
     ----------
     documents
         The final statistics of servers.
-
-    Raises
-    ------
-    SledsimError
-        Naming each failure.
     """
     found = [line for document in documents for line in failures(document)]
     if found:

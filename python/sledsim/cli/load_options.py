@@ -93,13 +93,7 @@ def add_parts(parser: Parser) -> None:
 
 
 def rows(options: argparse.Namespace) -> str | None:
-    """Return the file that ``--rows`` names.
-
-    Raises
-    ------
-    SledsimError
-        For one that is read as the trace, or has another ending.
-    """
+    """Return the file that ``--rows`` names."""
     file: str | None = options.rows
     if file is not None:
         try:
@@ -175,11 +169,5 @@ def settings(options: argparse.Namespace) -> list[str]:
 
 
 def precision(options: argparse.Namespace) -> float | None:
-    """Return the share that ``--precision`` asks for: 1% or 0.01.
-
-    Raises
-    ------
-    SledsimError
-        For anything else.
-    """
+    """Return the share that ``--precision`` asks for: 1% or 0.01."""
     return optional(share, "--precision", options.precision)

@@ -156,13 +156,7 @@ def _say(made: dict[str, Any], options: argparse.Namespace) -> None:
 
 
 def say_closing(documents: list[dict[str, Any]], options: argparse.Namespace) -> None:
-    """Print the final statistics of servers.
-
-    Raises
-    ------
-    SledsimError
-        If one failed to write data.
-    """
+    """Print the final statistics of servers."""
     for document in documents:
         if options.json:
             print_json(document)

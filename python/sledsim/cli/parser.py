@@ -139,13 +139,7 @@ def add_exit_zero(parser: Parser) -> None:
 
 
 def split_names(text: str, option: str) -> list[str]:
-    """Split a list of names at its commas; the keys in parentheses behind a name belong to it.
-
-    Raises
-    ------
-    SledsimError
-        If one is empty.
-    """
+    """Split a list of names at its commas; the keys in parentheses behind a name belong to it."""
     from sledsim.hardware.labels import split_list  # help and version do without
 
     names = split_list(text)

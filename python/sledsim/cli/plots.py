@@ -47,12 +47,6 @@ def check(options: argparse.Namespace, *others: str | None) -> None:
         Those of the command line.
     *others
         Other files that will be written.
-
-    Raises
-    ------
-    SledsimError
-        For a name that is no picture's, a place that cannot be written, an unknown size, options
-        of a picture without one, or a missing library.
     """
     path: str | None = options.plot
     if path is None:

@@ -141,11 +141,6 @@ def work(do: Callable[[Callable[..., None]], T], unit: str = "requests") -> T:
     """Do long work; ``do`` gets a callback for progress: done, total if known, perhaps a note.
 
     What is done is counted in ``unit``. Nothing is shown unless stderr is a terminal.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        On a signal. The work has then cleaned up, or had not begun to write.
     """
     thread = _Work(do, unit)
     try:

@@ -21,13 +21,7 @@ def add(parser: Parser) -> None:
 
 
 def check(options: argparse.Namespace, *others: str | None) -> None:
-    """Refuse a page that cannot be written, before a long run.
-
-    Raises
-    ------
-    SledsimError
-        For a wrong name, another file of the command, or a missing library.
-    """
+    """Refuse a page that cannot be written, before a long run."""
     if options.report is not None:
         from sledsim import reports  # few commands write one
 

@@ -136,13 +136,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _check_perfetto(options: argparse.Namespace) -> None:
-    """Refuse the file that ``--perfetto`` names, before a long run.
-
-    Raises
-    ------
-    SledsimError
-        For one that is read as the trace, or has another ending.
-    """
+    """Refuse the file that ``--perfetto`` names, before a long run."""
     file = options.perfetto
     if file is None:
         return

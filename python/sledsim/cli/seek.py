@@ -65,13 +65,7 @@ def add(commands: Commands) -> None:
 
 
 def length_m(text: str) -> float:
-    """Read a length with its unit, to the nearest float.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        For anything else.
-    """
+    """Read a length with its unit, to the nearest float."""
     match = _LENGTH.fullmatch(text.strip())
     if match:
         value, unit = Decimal(match[1]), match[2]

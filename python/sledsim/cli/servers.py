@@ -25,26 +25,14 @@ def add_export(parser: Parser) -> None:
 
 
 def ordered(options: argparse.Namespace, what: str) -> Any:
-    """Give the server of the options a command; return its answer.
-
-    Raises
-    ------
-    SledsimError
-        If there is no such server, or it refuses.
-    """
+    """Give the server of the options a command; return its answer."""
     from sledsim.emulator.control import order  # HTTP takes long to import
 
     return json.loads(order(which(options.server), what, options.export))
 
 
 def which(said: str | None) -> Path:
-    """Return the control socket of a server.
-
-    Raises
-    ------
-    SledsimError
-        If none or several run, or none has that name.
-    """
+    """Return the control socket of a server."""
     from sledsim.emulator.control import (  # HTTP takes long to import
         ask,
         folder,

@@ -70,13 +70,7 @@ def add(parser: Parser) -> None:
 
 
 def asked(options: argparse.Namespace) -> bool:
-    """Tell whether the trace is to be split.
-
-    Raises
-    ------
-    SledsimError
-        For two ways, or options that need one.
-    """
+    """Tell whether the trace is to be split."""
     if options.by_volume and options.by_window is not None:
         raise SledsimError("--by-volume and --by-window: give one of them")
     splits: bool = options.by_volume or options.by_window is not None
@@ -91,13 +85,7 @@ def asked(options: argparse.Namespace) -> bool:
 
 
 def refuse_others(options: argparse.Namespace) -> None:
-    """Refuse options of a single run.
-
-    Raises
-    ------
-    SledsimError
-        For the first one given.
-    """
+    """Refuse options of a single run."""
     way = "--by-volume" if options.by_volume else "--by-window"
     for name, default in _OTHERS.items():
         if getattr(options, name) != default:

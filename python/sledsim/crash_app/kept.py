@@ -74,13 +74,7 @@ class Kept:
 
     @cached_property
     def _lines(self) -> list[tuple[int, bytes]]:
-        """The lines of what was acknowledged, with their model times.
-
-        Raises
-        ------
-        SledsimError
-            If a line is none.
-        """
+        """The lines of what was acknowledged, with their model times."""
         path = self.folder / ACKNOWLEDGED
         found = []
         for number, line in enumerate(self._acknowledged.splitlines(keepends=True), 1):

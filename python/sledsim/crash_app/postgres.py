@@ -161,13 +161,7 @@ def _records(said: str) -> list[tuple[int, str]]:
 
 
 def _ask(session: subprocess.Popen[str], script: str, number: int) -> None:
-    """Have psql run a script, and wait until it has.
-
-    Raises
-    ------
-    SledsimError
-        If it failed.
-    """
+    """Have psql run a script, and wait until it has."""
     assert session.stdin is not None
     assert session.stderr is not None
     said = ""

@@ -304,13 +304,7 @@ def serve(
 
 
 def _check_files(specs: Sequence[Export]) -> None:
-    """Check that no recording replaces a file that is served, or another recording.
-
-    Raises
-    ------
-    SledsimError
-        If one does.
-    """
+    """Check that no recording replaces a file that is served, or another recording."""
     files = [path_text("file", each.file) for each in specs if each.file is not None]
     taken: set[str] = set()
     for each in specs:

@@ -69,23 +69,11 @@ def devices_table(rows: list[list[str]], columns: str) -> str:
 
 
 def check_whole(flag: str, value: int | None, least: int) -> None:
-    """Refuse a number out of range.
-
-    Raises
-    ------
-    SledsimError
-        For less than ``least`` or more than 2^63 - 1.
-    """
+    """Refuse a number out of range."""
     if value is not None and not least <= value < 1 << 63:
         refuse(f"{flag} {value}: must be from {least} to 2^63 - 1")
 
 
 def refuse(problem: str) -> NoReturn:
-    """Refuse options.
-
-    Raises
-    ------
-    SledsimError
-        Always.
-    """
+    """Refuse options."""
     raise SledsimError(problem)

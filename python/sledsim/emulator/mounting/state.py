@@ -74,13 +74,7 @@ class Process:
 
 
 def _facts(pid: int) -> list[str]:
-    """Return what the kernel tells of a process, from its state on.
-
-    Raises
-    ------
-    ProcessLookupError
-        If no process has that number.
-    """
+    """Return what the kernel tells of a process, from its state on."""
     try:
         about = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
