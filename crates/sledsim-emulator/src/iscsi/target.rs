@@ -2,14 +2,11 @@
 
 use super::{Secrets, Settings, TargetName};
 use crate::front_end::Exports;
-use crate::net::{self, Admission, ClientErrorKind, Connection, Limits, Shared};
+use crate::net::{self, Admission, ClientErrorKind, Connection, Shared};
 use crate::scsi::Device;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-
-/// Immediate commands that are admitted beyond the window.
-const IMMEDIATE_MAXIMUM: usize = 8;
 
 /// The name of an initiator with its part of a session's identity.
 pub(super) type Initiator = (String, [u8; 6]);
@@ -42,12 +39,6 @@ impl Target {
             sessions: Mutex::default(),
             handles: AtomicU16::new(0),
         }
-    }
-
-    /// The limits of a connection, with immediate commands.
-    pub(super) fn limits(&self) -> Limits {
-        let limits = self.settings.limits();
-        Limits { requests: limits.requests + IMMEDIATE_MAXIMUM, ..limits }
     }
 
     pub(super) fn name(&self) -> &str {

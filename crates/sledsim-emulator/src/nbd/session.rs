@@ -8,34 +8,25 @@ use crate::command::{Command, CommandKind};
 use crate::errno::{Errno, errno_of};
 use crate::front_end::Exports;
 use crate::net::{
-    self, ClientErrorKind, ClientErrorStats, Connection, Conversation, End, Input, Link, Protocol,
-    Settings, Shared, cut_short,
+    ClientErrorKind, ClientErrorStats, Connection, Conversation, End, Input, Limits, Link,
+    Protocol, Settings, Shared, cut_short,
 };
 use rustix::fd::OwnedFd;
 use sledsim_base::error::Result;
 use std::sync::{Arc, Weak};
 
-impl Protocol for Nbd {
-    const KIND: &'static str = "nbd";
+impl Conversation for Nbd {
+    const NAME: &'static str = "nbd";
+    type Agreed = Agreed;
+    const UNDONE: &'static str = "an export";
 
-    type Connection = Connection;
-
-    fn shared(&self) -> &Shared<Connection> {
+    fn state(&self) -> &Shared<Connection> {
         &self.shared
     }
 
-    fn connect(&self, client: u32, socket: OwnedFd) -> Connection {
-        Connection::new(client, socket, &self.shared, self.settings.limits())
+    fn limits(&self) -> Limits {
+        self.settings.limits()
     }
-
-    fn serve(&self, connection: &Arc<Connection>) {
-        net::serve(self, connection);
-    }
-}
-
-impl Conversation for Nbd {
-    type Agreed = Agreed;
-    const UNDONE: &'static str = "an export";
 
     fn agree(
         &self,

@@ -5,17 +5,28 @@ use super::connection::Connection;
 use super::end::End;
 use super::input::Input;
 use super::link::Link;
-use super::server::Protocol;
+use super::server::{Protocol, Shared};
+use super::settings::Limits;
+use rustix::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What a protocol says on a connection; [`serve`] does the rest.
-pub(crate) trait Conversation: Protocol<Connection = Connection> {
+/// What a block protocol says on a connection; as a [`Protocol`] it is the same for all.
+pub(crate) trait Conversation: Send + Sync + 'static {
+    /// The kind of the front end in its status.
+    const NAME: &'static str;
+
     /// What a handshake agrees on.
     type Agreed;
 
     /// What a client has not done that ends during the handshake, for its error.
     const UNDONE: &'static str;
+
+    /// The state that its connections share.
+    fn state(&self) -> &Shared<Connection>;
+
+    /// How much it does for a connection.
+    fn limits(&self) -> Limits;
 
     /// Performs the handshake. Calls `settle` before its last answer: from then on the client
     /// gives way to no other.
@@ -36,9 +47,26 @@ pub(crate) trait Conversation: Protocol<Connection = Connection> {
     ) -> Result<(), End>;
 }
 
+impl<P: Conversation> Protocol for P {
+    const KIND: &'static str = P::NAME;
+    type Connection = Connection;
+
+    fn shared(&self) -> &Shared<Connection> {
+        self.state()
+    }
+
+    fn connect(&self, client: u32, socket: OwnedFd) -> Connection {
+        Connection::new(client, socket, self.state(), self.limits())
+    }
+
+    fn serve(&self, connection: &Arc<Connection>) {
+        serve(self, connection);
+    }
+}
+
 /// Serves a connection until it ends.
-pub(crate) fn serve<P: Conversation>(protocol: &P, connection: &Arc<Connection>) {
-    let (shared, client) = (protocol.shared(), connection.client);
+fn serve<P: Conversation>(protocol: &P, connection: &Arc<Connection>) {
+    let (shared, client) = (protocol.state(), connection.client);
     let note = |kind, why: &str| shared.note(kind, client, why);
     // The handshake must not take long.
     let mut input = Input::new(&connection.socket, Instant::now() + connection.patience);

@@ -65,5 +65,5 @@ pub use tls::TlsSpec;
 
 pub(crate) use end::{End, cut_short};
 pub(crate) use input::Input;
-pub(crate) use life::{Conversation, serve};
+pub(crate) use life::Conversation;
 pub(crate) use link::{Frame, Header, Link};

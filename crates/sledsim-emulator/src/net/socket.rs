@@ -104,7 +104,7 @@ impl Socket {
             encrypted.held.start += taken;
             tls.process_new_packets().map_err(|error| error.to_string())
         });
-        // The handshake goes on, or the client is told why it failed.
+        // Send the next part of the handshake, or the alert that says why it failed.
         let _ = flush(&self.fd, &mut tls);
         done.map(drop).map_err(|why| End::Bad(ClientErrorKind::Tls, why))
     }

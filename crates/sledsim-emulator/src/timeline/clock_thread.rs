@@ -72,9 +72,14 @@ impl TimelineCore {
         reply.tell(&row, late, answer);
     }
 
-    /// Makes the clock thread check at `next`, the time of the next event, if its next check is
-    /// later.
-    pub(super) fn hurry(&self, state: &mut TimelineState, next: Nanos) {
+    /// Makes the clock thread check earlier if the next event is earlier than its next check.
+    pub(super) fn hurry(&self, state: &mut TimelineState) {
+        let next = state.next();
+        self.hurry_to(state, next);
+    }
+
+    /// As [`TimelineCore::hurry`], where the time of the next event is known.
+    pub(super) fn hurry_to(&self, state: &mut TimelineState, next: Nanos) {
         if next < state.watched {
             state.watched = next;
             self.poke.store(true, Ordering::Release);

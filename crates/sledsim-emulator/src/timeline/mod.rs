@@ -111,8 +111,9 @@ impl Timeline {
     }
 
     /// Submits requests at one instant with no other in between, assigning ids and
-    /// arrival. Each is to be finished: an event within 10 us waits for that. Returns the ids, in order. `before` is called with each request, its
-    /// arrival that of the timeline, and the model, before the request is submitted.
+    /// arrival. Each is to be finished: an event within 10 us waits for that. Returns the
+    /// ids, in order. `before` is called with each request, its arrival that of the timeline,
+    /// and the model, before the request is submitted.
     pub fn begin_all(
         &self,
         requests: impl IntoIterator<Item = Request>,
@@ -142,7 +143,7 @@ impl Timeline {
         state.decided = now;
         let next = state.next();
         if self.shared.clock.left(next) > LEFT_TO_FINISH {
-            self.shared.hurry(&mut state, next);
+            self.shared.hurry_to(&mut state, next);
         }
         first..state.ids
     }
@@ -169,8 +170,7 @@ impl Timeline {
             }
             ready.extend(state.in_flight.take(id, now));
         }
-        let next = state.next();
-        self.shared.hurry(&mut state, next);
+        self.shared.hurry(&mut state);
         let unrecorded = &self.shared.unrecorded;
         unrecorded.fetch_add(ready.len(), Ordering::Relaxed);
         drop(state);

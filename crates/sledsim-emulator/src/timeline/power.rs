@@ -42,8 +42,7 @@ impl Timeline {
         state.in_flight.completions = CompletionQueue::default();
         state.in_flight.read.clear();
         let pending = std::mem::take(&mut state.in_flight.pending);
-        let next = state.next();
-        self.shared.hurry(&mut state, next);
+        self.shared.hurry(&mut state);
         drop(state);
         let answers = pending.into_values().filter_map(|pending| pending.answer);
         let unanswered = answers.map(|(reply, _)| reply).collect();
@@ -58,8 +57,7 @@ impl Timeline {
         state.in_flight.zero = now;
         state.powered = true;
         state.call(|engine, _| engine.set(ready));
-        let next = state.next();
-        self.shared.hurry(&mut state, next);
+        self.shared.hurry(&mut state);
         now
     }
 
@@ -77,8 +75,7 @@ impl Timeline {
             engine.set(at);
             done
         });
-        let next = state.next();
-        self.shared.hurry(&mut state, next);
+        self.shared.hurry(&mut state);
         done.unwrap_or(Rest::Cannot)
     }
 }

@@ -5,7 +5,7 @@ use crate::iscsi::parameters::Parameters;
 use crate::iscsi::pdu::Received;
 use crate::iscsi::reply::{BUSY, CommandInFlight, CommandInfo, TASK_SET_FULL};
 use crate::iscsi::transfer::{Arrived, Transfer};
-use crate::net::{ClientErrorKind, End};
+use crate::net::{ClientErrorKind, Conversation, End};
 use crate::scsi::{Attribute, Task};
 
 impl Session<'_> {

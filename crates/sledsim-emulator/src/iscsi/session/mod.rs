@@ -16,8 +16,8 @@ use super::transfer::Transfers;
 use super::{Settings, TargetName};
 use crate::front_end::Exports;
 use crate::net::{
-    self, ClientErrorKind, ClientErrorStats, Connection, Conversation, End, Input, Link, Protocol,
-    Shared,
+    ClientErrorKind, ClientErrorStats, Connection, Conversation, End, Input, Limits, Link,
+    Protocol, Shared,
 };
 use crate::scsi::Nexus;
 use rustix::fd::OwnedFd;
@@ -28,30 +28,26 @@ const REJECT_SNACK: u8 = 0x03;
 const REJECT_PROTOCOL: u8 = 0x04;
 const REJECT_UNSUPPORTED: u8 = 0x05;
 
+/// Immediate commands that are admitted beyond the window.
+const IMMEDIATE_MAXIMUM: usize = 8;
+
 /// The longest data for which earlier replies wait, to be sent with its own.
 const WAITED_FOR: usize = 64 << 10;
 
-impl Protocol for Target {
-    const KIND: &'static str = "iscsi";
+impl Conversation for Target {
+    const NAME: &'static str = "iscsi";
+    type Agreed = Agreed;
+    const UNDONE: &'static str = "logged in";
 
-    type Connection = Connection;
-
-    fn shared(&self) -> &Shared<Connection> {
+    fn state(&self) -> &Shared<Connection> {
         &self.shared
     }
 
-    fn connect(&self, client: u32, socket: OwnedFd) -> Connection {
-        Connection::new(client, socket, &self.shared, self.limits())
+    /// With immediate commands.
+    fn limits(&self) -> Limits {
+        let limits = self.settings.limits();
+        Limits { requests: limits.requests + IMMEDIATE_MAXIMUM, ..limits }
     }
-
-    fn serve(&self, connection: &Arc<Connection>) {
-        net::serve(self, connection);
-    }
-}
-
-impl Conversation for Target {
-    type Agreed = Agreed;
-    const UNDONE: &'static str = "logged in";
 
     fn agree(
         &self,
