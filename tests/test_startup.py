@@ -82,8 +82,8 @@ def banned_modules(modules: set[str], banned: set[str]) -> list[str]:
         ("import sledsim", 10, HEAVY | LIBRARY_ONLY | {"sledsim._core", "sledsim.cli"}),
         (COMMAND.format(["--version"]), 30, HEAVY | LIBRARY_ONLY - {"enum"}),
         (COMMAND.format(["--help"]), 60, HEAVY | {"inspect", "json", "sledsim._core"}),
-        (COMMAND.format(["devices"]), 91, HEAVY),
-        (COMMAND.format(RUN), 108, HEAVY),
+        (COMMAND.format(["devices"]), 90, HEAVY),
+        (COMMAND.format(RUN), 105, HEAVY),
     ],
     ids=["import", "version", "help", "devices", "run"],
 )

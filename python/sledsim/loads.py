@@ -13,7 +13,6 @@ from sledsim.arguments import as_list, based, optional, path_text, real, refuse,
 from sledsim.hardware import device_of
 from sledsim.load_values import Load
 from sledsim.trace_files import SAMPLE, trace_path
-from sledsim.trace_information import TraceInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from sledsim.hardware import DeviceLike
     from sledsim.name_types import WorkloadName
+    from sledsim.trace_information import TraceInfo
 
 LoadLike: TypeAlias = "Load | WorkloadName | str | PathLike[str] | Mapping[str, object]"
 """A load, or what one is made of: see :func:`load_of`."""
@@ -186,7 +186,7 @@ def trace_info(
         _look(quick, interleave_blocks, max_units, picture),
         progress,
     )
-    return TraceInfo(json.loads(document))
+    return _information(document)
 
 
 def load_info(
@@ -229,6 +229,12 @@ def load_info(
         _look(quick, interleave_blocks, max_units, picture),
         progress,
     )
+    return _information(document)
+
+
+def _information(document: str) -> TraceInfo:
+    from sledsim.trace_information import TraceInfo  # runs do without
+
     return TraceInfo(json.loads(document))
 
 

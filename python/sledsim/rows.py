@@ -119,11 +119,6 @@ class Rows(ArrowTable):
         return self._core.__arrow_c_stream__(requested_schema)
 
 
-def rows_of(core: _core.Rows | None) -> Rows | None:
-    """Return a table of the core as one of the package, or ``None``."""
-    return None if core is None else Rows(core)
-
-
 def records_to_pandas(
     records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Kind]
 ) -> pd.DataFrame:

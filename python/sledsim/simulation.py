@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sledsim import _core, cautions
 from sledsim.arguments import as_list, optional, path_text, real, refuse, share, text, whole
 from sledsim.hardware import dotted_keys, wrap
-from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
 from sledsim.number_text import measured, number, percent, response_decimals, rounded
 from sledsim.origin import Origin, Reported
-from sledsim.rows import Rows, rows_of
 from sledsim.values import digest_of
 
 if TYPE_CHECKING:
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from sledsim.loads import LoadLike
     from sledsim.name_types import LayoutName, SchedulerName
     from sledsim.plots.frame import Place, Size
+    from sledsim.rows import Rows
     from sledsim.summary_types import Summary
 
 Task: TypeAlias = str | Mapping[str, object]
@@ -304,6 +303,8 @@ def simulate(
         For errors in the load, its file, the layout (an unknown name or key, one that
         the device cannot have) or the output. Nothing is left behind then.
     """
+    from sledsim.layout_maps import with_layout  # the command line has a layout in its device
+
     outputs = Outputs(rows=rows, parts=parts, series=series, series_ms=series_ms)
     return run_load(
         load,
@@ -372,9 +373,18 @@ def run_load(
     )
     document = json.loads(ran["document"])
     document["caution"] = cautions.of(document)
-    run = Run(document, ran["statistics"], rows_of(ran["rows"]), rows_of(ran["series"]))
+    run = Run(document, ran["statistics"], _table(ran["rows"]), _table(ran["series"]))
     run.origin = Origin.of(device, requested)
     return run
+
+
+def _table(core: _core.Rows | None) -> Rows | None:
+    """Return a table of the core as one of the package, or ``None``."""
+    if core is None:
+        return None
+    from sledsim.rows import Rows  # most runs keep none
+
+    return Rows(core)
 
 
 def _kept(name: str, given: object) -> bool | str:

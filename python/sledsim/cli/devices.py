@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from sledsim import SledsimError, _core
-from sledsim.cli.device_changes import base_of, changes
 from sledsim.cli.parser import command, print_json
 from sledsim.hardware import Device, device, devices, wrap
 from sledsim.number_text import number, size
@@ -150,6 +149,8 @@ def _quantity(line: dict[str, Any], key: str, unit: str) -> str:
 
 
 def _show(options: argparse.Namespace) -> None:
+    from sledsim.cli.device_changes import base_of, changes  # a list does without
+
     spec = resolve(options.device, options.set).spec
     plain, keys = _core.split_device_name(options.device)
     base = device(plain) if keys or options.set else base_of(spec)
