@@ -23,10 +23,14 @@ def test_type_checkers_know_what_the_core_makes_of_every_preset() -> None:
 
 @pytest.mark.parametrize("name", OF_SLEDS)
 @pytest.mark.parametrize("device", ["atlas10k", "memory", "mcd"])
-def test_other_devices_have_no_methods_of_sleds(device: str, name: str) -> None:
+def test_methods_of_sleds_are_refused_on_other_devices(device: str, name: str) -> None:
     made = ss.device(device)
-    # Disks have places and seeks of their own.
-    assert hasattr(made, name) == (name in vars(type(made)))
+    if name in vars(type(made)):  # disks have places and seeks of their own
+        return
+    with pytest.raises(ss.SledsimError) as refused:
+        getattr(made, name)
+    says = f"device '{device}' has no sled of its own: must be of kind \"mems\""
+    assert str(refused.value) == says
 
 
 def test_other_names_are_attribute_errors() -> None:

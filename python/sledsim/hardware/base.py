@@ -187,6 +187,18 @@ class Device:
 
         return seeks(self, start_um, ax=ax, size=size, title=title)
 
+    if not TYPE_CHECKING:  # type checkers are to refuse what only sleds have
+
+        def __getattr__(self, name: str) -> Any:
+            """Refuse attributes of sleds on other devices."""
+            from sledsim.hardware.sleds import Sled, sled_of  # it imports this
+
+            if name in vars(Sled):
+                sled_of(self)
+            raise AttributeError(
+                f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self
+            )
+
 
 def _content(trace: str) -> str | None:
     """Return the digest of a trace, or ``None`` if it cannot be told."""
