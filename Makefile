@@ -146,6 +146,7 @@ lint: $(VENV)/.lint $(if $(GO),$(ACTIONLINT)) ## Check format, lints, types, spe
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
+	PYTHONPATH=python $(VENV)/bin/lint-imports --no-cache && echo "sledsim: each floor of the package imports only those below"
 	$(PY) -m codespell_lib $(SPELLED)
 	$(if $(GO),$(ACTIONLINT),@echo "sledsim: .github/workflows is not linted: actionlint needs go, and it is not on the PATH")
 	$(PY) -m pytest -q tests/test_tidy.py

@@ -29,7 +29,7 @@ MEMORY = ("--device=memory", "--set=device.latency_ms=0", "--set=device.ms_per_b
 SLED = ("--device=cmu2003", "--speed=1e6")
 
 
-def one_at_a_time(remote: ss.RemoteDevice, batch: list[Command]) -> dict[str, float]:
+def one_at_a_time(remote: ss.emulator.RemoteDevice, batch: list[Command]) -> dict[str, float]:
     """Measure calls that wait for each other."""
     took_us = []
     end = time.perf_counter() + SECONDS
@@ -44,7 +44,9 @@ def one_at_a_time(remote: ss.RemoteDevice, batch: list[Command]) -> dict[str, fl
     }
 
 
-def streamed(remote: ss.RemoteDevice, batch: list[Command], under_way: int) -> dict[str, float]:
+def streamed(
+    remote: ss.emulator.RemoteDevice, batch: list[Command], under_way: int
+) -> dict[str, float]:
     """Measure batches of which many are under way."""
     start = time.perf_counter()
 

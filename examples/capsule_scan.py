@@ -64,13 +64,13 @@ def records(count: int) -> pa.Table:
     return pa.table({name: column(width) for name, width in WIDTHS.items()})
 
 
-def scans(remote: ss.RemoteDevice, data: pa.Table, layout: str) -> list[Scan]:
+def scans(remote: ss.emulator.RemoteDevice, data: pa.Table, layout: str) -> list[Scan]:
     """Load the records into a layout, there and in process, and scan them in both places."""
     begun = time.perf_counter()
-    there = ss.table(data, remote, layout)
+    there = ss.tables.table(data, remote, layout)
     loaded_s, moved = time.perf_counter() - begun, there.bytes
     print(f"{layout}: loaded {moved / 1e6:.1f} MB in {loaded_s:.2f} s", flush=True)
-    here, found = ss.table(data, remote.device, layout), []
+    here, found = ss.tables.table(data, remote.device, layout), []
     for name, columns in SCANS.items():
         begun = time.perf_counter()
         got = there.scan(columns)
@@ -87,7 +87,7 @@ def scans(remote: ss.RemoteDevice, data: pa.Table, layout: str) -> list[Scan]:
 
 
 @contextlib.contextmanager
-def device(address: str | None) -> Iterator[ss.RemoteDevice]:
+def device(address: str | None) -> Iterator[ss.emulator.RemoteDevice]:
     """Connect to a device, which is served here if no address is given."""
     with contextlib.ExitStack() as stack:
         if address is None:

@@ -27,10 +27,10 @@ from sledsim import plots
 from sledsim.plots.files import encoded
 from sledsim.plots.frame import begin
 from sledsim.plots.style import looks
-from sledsim.reports import pages
-from sledsim.reports.glossary import word
-from sledsim.reports.parts import Figure, Items, Paragraph, Report, Section
-from sledsim.reports.texts import interval_ms, mean_ms
+from sledsim.show.pages import writer as pages
+from sledsim.show.pages.glossary import word
+from sledsim.show.pages.parts import Figure, Items, Paragraph, Report, Section
+from sledsim.show.pages.texts import interval_ms, mean_ms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +115,9 @@ def causes_picture(case: Case) -> Figure:
     return Figure(encoded(figure, "svg"), caption, f"{case.title}: means by cause; seeks {seeks}.")
 
 
-def fastest_seek(device: ss.Sled, start_um: tuple[int, int], end_um: tuple[int, int]) -> ss.Seek:
+def fastest_seek(
+    device: ss.Sled, start_um: tuple[int, int], end_um: tuple[int, int]
+) -> ss.hardware.Seek:
     """Seek from a start moving upwards to a point, whichever way it is faster to arrive."""
     (x0, y0), (x1, y1) = ((x * 1e-6, y * 1e-6) for x, y in (start_um, end_um))
     seeks = (device.seek((x0, y0, "up"), (x1, y1, way)) for way in ("up", "down"))

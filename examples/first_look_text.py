@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
 from markupsafe import Markup
-from sledsim.reports.parts import Items, Paragraph, Section, Table
+from sledsim.show.pages.parts import Items, Paragraph, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

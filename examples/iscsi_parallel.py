@@ -296,7 +296,7 @@ def main() -> None:
     device = ss.device("cmu2003", batching={"kind": "explicit"})
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.parquet"
-        export = ss.Export(device=device, record=record)
+        export = ss.emulator.Export(device=device, record=record)
         with ss.serve(export, iscsi="127.0.0.1:0") as server:
             (url,) = server.uris
             with Initiator.to(url) as initiator:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import sledsim as ss
 from matplotlib.figure import Figure
 from shared import picture_path, write_results
-from sledsim import power
+from sledsim.papers import power
 from sledsim.plots import bars, curves, scales
 from sledsim.plots.style import COLOURS
 

@@ -109,7 +109,10 @@ def explore(quick: bool) -> dict[str, Any]:
             },
             "rate_per_s": BUSY[name],
             "rebuild_s": took,
-            "risk": [ss.rebuild_risk(took[BUSY[name]], mttf, CHILDREN - 1) for mttf in MTTF_HOURS],
+            "risk": [
+                ss.failures.rebuild_risk(took[BUSY[name]], mttf, CHILDREN - 1)
+                for mttf in MTTF_HOURS
+            ],
         }
     return result
 

@@ -121,7 +121,7 @@ class Cost:
 
 def costs(path: Path, layout: str) -> list[Cost]:
     """Load the file into a layout and run all queries with both engines."""
-    table = ss.table(path, ss.device("cmu2003", idle="coast"), layout)
+    table = ss.tables.table(path, ss.device("cmu2003", idle="coast"), layout)
     t, file = table.lazy(), pl.scan_parquet(path).with_row_index("row")
     row, found = table.records // 2, []
     for query in QUERIES:

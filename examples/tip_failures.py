@@ -35,11 +35,11 @@ SPARE_CYLINDERS = 560
 CHUNK_BLOCKS = 540  # a track: 27 rows of 20 blocks
 
 
-def losses(quick: bool) -> dict[tuple[int, int, str], ss.TipFailures]:
+def losses(quick: bool) -> dict[tuple[int, int, str], ss.failures.TipFailures]:
     """Let tips fail, for every scheme, and for one under either policy."""
     cases = [(*scheme, "tolerance") for scheme in SCHEMES] + [(*POLICY_SCHEME, "capacity")]
     return {
-        (ecc, spares, policy): ss.tip_failures(
+        (ecc, spares, policy): ss.failures.tip_failures(
             SQUARES * (DATA_TIPS + ecc) + spares,
             data_tips=DATA_TIPS,
             ecc_tips=ecc,
@@ -78,7 +78,7 @@ def remapped(remap: str, failed: int, quick: bool) -> float:
     return rate
 
 
-def draw_losses(axes: Axes, studies: dict[tuple[int, int, str], ss.TipFailures]) -> None:
+def draw_losses(axes: Axes, studies: dict[tuple[int, int, str], ss.failures.TipFailures]) -> None:
     """Draw the chance of a loss by the number of failed tips."""
     drawn = {}
     for ecc, spares in SCHEMES:
@@ -90,7 +90,7 @@ def draw_losses(axes: Axes, studies: dict[tuple[int, int, str], ss.TipFailures])
     curves.heading(axes, "What failed tips lose")
 
 
-def draw_policies(axes: Axes, studies: dict[tuple[int, int, str], ss.TipFailures]) -> None:
+def draw_policies(axes: Axes, studies: dict[tuple[int, int, str], ss.failures.TipFailures]) -> None:
     """Draw the remaining capacity and blocks under either policy."""
     drawn = {}
     for policy in ("tolerance", "capacity"):
@@ -134,7 +134,7 @@ def draw_remapping(axes: Axes, rates: dict[str, list[float]]) -> None:
 
 
 def table(
-    studies: dict[tuple[int, int, str], ss.TipFailures],
+    studies: dict[tuple[int, int, str], ss.failures.TipFailures],
     runs: dict[tuple[int, float], ss.Run],
     rates: dict[str, list[float]],
 ) -> str:

@@ -2,10 +2,10 @@
 
 Run it as ``python examples/window.py [--groups N]`` on Linux. A sled is served in real time. A
 plain NBD client keeps ten reads of an equivalence class under way, without a window and with some
-(``ss.Export(batch_window_ms=...)``); a client of the parallel interface sends the same ten as one
-batch. The next group is read when the one before is there. The table shows what a group takes on
-the device, from its first arrival to its last completion, and what the program waited; how many
-groups were served as a whole, and how often the sled began to move for one.
+(``batch_window_ms`` of ``ss.emulator.Export``); a client of the parallel interface sends the same
+ten as one batch. The next group is read when the one before is there. The table shows what a
+group takes on the device, from its first arrival to its last completion, and what the program
+waited; how many groups were served as a whole, and how often the sled began to move for one.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def measure(
 def serve(way: str, window_ms: float | None, groups: list[list[int]], folder: Path) -> Found:
     """Serve the device, and read all groups in one way; ``"explicit"`` sends batches."""
     image, recording, path = folder / "device.img", folder / f"{way}.parquet", folder / "s.sock"
-    export = ss.Export(
+    export = ss.emulator.Export(
         device=sled(), file=image, read_only=True, record=recording, batch_window_ms=window_ms
     )
     if way == "explicit":

@@ -73,7 +73,7 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"{preset}, open", run(random(rate=50), preset)
         yield f"show {preset}", partial(described, preset)
     yield "host queue", run(random(queue_depth=16), "g2", "fcfs(host=sptf; device_depth=4)")
-    for name in ss.workload_presets():
+    for name in ss.loads.workload_presets():
         load = partial(ss.workload, name, requests=REQUESTS)
         for device in ("g2", "atlas10k", "mcd", "mwb", "disk_ram"):
             yield f"{name} on {device}", run(load, device)

@@ -294,7 +294,7 @@ def _names() -> str:
         ("`--scheduler`", "schedulers", ss.schedulers(), "schedulers.md"),
         ("`--layout`", "layouts", _core.names("layouts"), "layout-keys.md"),
         ("`--workload`", "generators", _core.names("workloads"), "workloads.md"),
-        ("", "workloads that are files", ss.workload_presets(), "workload-files.md"),
+        ("", "workloads that are files", ss.loads.workload_presets(), "workload-files.md"),
         ("`--trace sample:NAME`", "sample traces", sorted(ss.sample_traces()), "traces.md"),
         ("`--format`", "formats read", _core.names("trace_formats"), "trace-formats.md"),
         ("`--to`", "formats written", written_formats(), "trace-formats.md"),
@@ -332,8 +332,8 @@ def _device_presets() -> str:
 
 def _workload_presets() -> str:
     rows = []
-    for name in ss.workload_presets():
-        parameters = ss.workload_spec(name)["parameters"]
+    for name in ss.loads.workload_presets():
+        parameters = ss.loads.workload_spec(name)["parameters"]
         kind, title = parameters["kind"]["value"], parameters["title"]["value"]
         rows.append([f"`{name}`", f"`{kind}`", title])
     return _table(["workload", "kind", "what it is"], rows)

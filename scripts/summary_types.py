@@ -1,4 +1,4 @@
-"""Write docs/summary.schema.json and the types of ``Run.summary``, in summary_types.py.
+"""Write docs/summary.schema.json and the types of ``Run.summary``, in results/summaries.py.
 
 The schema is that of the built package. Every object of it becomes a TypedDict: its ``title`` is
 the name.
@@ -21,7 +21,7 @@ from sledsim import _core
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = ROOT / "docs" / "summary.schema.json"
-TYPES = ROOT / "python" / "sledsim" / "summary_types.py"
+TYPES = ROOT / "python" / "sledsim" / "results" / "summaries.py"
 WIDTH = 100
 
 HEAD = '''"""Types of the summary of a run, for type checkers and editors.

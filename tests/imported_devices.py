@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def imported(tmp_path: Path) -> Callable[..., ss.Imported]:
+def imported(tmp_path: Path) -> Callable[..., ss.disksim.Imported]:
     """Import a text."""
 
-    def take(text: str, **choice: Any) -> ss.Imported:
+    def take(text: str, **choice: Any) -> ss.disksim.Imported:
         path = tmp_path / "drives.parv"
         path.write_text(text)
-        return ss.import_device(path, **choice)
+        return ss.disksim.import_device(path, **choice)
 
     return take
 
 
 @pytest.fixture
-def values(imported: Callable[..., ss.Imported]) -> Callable[..., dict[str, Any]]:
+def values(imported: Callable[..., ss.disksim.Imported]) -> Callable[..., dict[str, Any]]:
     """Import a text and return the keys and values of the device file."""
     return lambda text, **choice: tomllib.loads(imported(text, **choice).toml)
 

@@ -42,7 +42,7 @@ def joined(contents: dict[int, bytes]) -> bytes:
 class Door:
     """A way to a served device."""
 
-    server: ss.Server
+    server: ss.emulator.Server
 
     def __init__(self, host: Host, device: str, folder: Path) -> None:
         self.host, self.device, self.folder = host, device, folder

@@ -158,7 +158,7 @@ def test_up_is_towards_higher_y() -> None:
     assert both.settle_s == pytest.approx(1 / (2 * math.pi * 739), rel=1e-12)
 
 
-def pass_start(device: ss.Sled, step: ss.Step) -> tuple[float, float, int]:
+def pass_start(device: ss.Sled, step: ss.hardware.Step) -> tuple[float, float, int]:
     """Where a pass of g2 starts: upwards before its servo bits, downwards past the upper ones.
 
     If the sled turns in place, it starts where the other ends.
@@ -222,7 +222,7 @@ def test_an_access_is_seeks_and_rows(
     assert device.access(lbn, blocks, "write", point) == access
 
 
-def _other_end(device: ss.Sled, step: ss.Step) -> tuple[float, int]:
+def _other_end(device: ss.Sled, step: ss.hardware.Step) -> tuple[float, int]:
     at = device.locate(step.lbn)
     return at.y_m + (0 if step.direction == -1 else _above_m(device)), -step.direction
 
@@ -521,7 +521,7 @@ def test_loads_and_devices_are_taken_as_names_mappings_and_objects(tmp_path: Pat
     assert stiff["base"] == "g2", "the mapping is left as it is"
     (row,) = ss.compare(brief, [stiff]).to_dict()["runs"]
     assert row["summary"]["response_time_ms"]["mean"] == wanted
-    assert ss.load_info(brief, device=stiff)["requests"] == 500
+    assert ss.loads.load_info(brief, device=stiff)["requests"] == 500
     trace = {"base": "sample:postmark-ext4", "queue_depth": 1}
     assert ss.simulate(trace, {"base": "g2"}).summary["requests"] > 1000
 

@@ -49,7 +49,7 @@ def test_names_stand_for_devices_and_loads(short: Path, tmp_path: Path) -> None:
     both = ss.compare(LOAD, [G2, "g3"], "sptf")
     assert both.labels == ["g2", "g3"]
     assert ss.compare(LOAD, "g2", ["fcfs", "sptf"]).labels == ["fcfs", "sptf"]
-    assert ss.load_info("cello", device="atlas10k")["requests"] > 0
+    assert ss.loads.load_info("cello", device="atlas10k")["requests"] > 0
     assert ss.hit_ratios(LOAD, sizes_mib=np.array([1, 2]), policies="lru", device="g2")
     assert ss.layout("g2", "columnar").facts == ss.layout(G2, "columnar").facts
     out = ss.generate_trace("random", tmp_path / "out.trace", device="g2")
@@ -110,8 +110,8 @@ Do = Any
 def _calls(short: Path, folder: Path) -> dict[str, tuple[Do, dict[str, Any]]]:
     """List public functions, with arguments that they take."""
     disk = ss.device("atlas10k")
-    table = ss.table(pa.table({"a": pa.array([1, 2, 3], pa.int64())}), "g2")
-    cache = ss.cache()
+    table = ss.tables.table(pa.table({"a": pa.array([1, 2, 3], pa.int64())}), "g2")
+    cache = ss.caches.cache()
     run = ss.simulate(LOAD, G2)
     at = (0.0, 0.0, "up")
     rows = folder / "rows.parquet"
@@ -144,7 +144,7 @@ def _calls(short: Path, folder: Path) -> dict[str, tuple[Do, dict[str, Any]]]:
             ss.trace_info,
             {"path": short, "format": None, "columns": None, "sort_ms": 1.0, "max_units": 16},
         ),
-        "load_info": (ss.load_info, {"load": LOAD, "device": "g2", "interleave_blocks": 1}),
+        "load_info": (ss.loads.load_info, {"load": LOAD, "device": "g2", "interleave_blocks": 1}),
         "convert_trace": (
             ss.convert_trace,
             {
@@ -168,7 +168,7 @@ def _calls(short: Path, folder: Path) -> dict[str, tuple[Do, dict[str, Any]]]:
             ss.hit_ratios,
             {"load": LOAD, "sizes_mib": [1], "policies": ["lru"], "segment_kib": 8, "device": "g2"},
         ),
-        "cache": (ss.cache, {"policy": "lru", "slots": 4}),
+        "cache": (ss.caches.cache, {"policy": "lru", "slots": 4}),
         "cache.access": (cache.access, {"key": 5}),
         "layout": (ss.layout, {"device": "g2", "name": "subregioned", "regions": 5}),
         "crash_test": (
@@ -176,14 +176,17 @@ def _calls(short: Path, folder: Path) -> dict[str, tuple[Do, dict[str, Any]]]:
             {"load": LOAD, "device": "g2", "points": 2, "seed": 1, "fua": 0.1, "flush": 0.1},
         ),
         "tip_failures": (
-            ss.tip_failures,
+            ss.failures.tip_failures,
             {"tips": 640, "failed_tips": 1, "trials": 2, "seed": 1, "out_of_spares": "capacity"},
         ),
         "rebuild_risk": (
-            ss.rebuild_risk,
+            ss.failures.rebuild_risk,
             {"rebuild_s": 5.0, "mttf_hours": 1e6, "survivors": 4},
         ),
-        "table": (ss.table, {"data": rows, "device": "g2", "layout": "normal", "first_lbn": 0}),
+        "table": (
+            ss.tables.table,
+            {"data": rows, "device": "g2", "layout": "normal", "first_lbn": 0},
+        ),
         "table.scan": (table.scan, {"columns": ["a"], "first": 0, "count": 1}),
         "table.read": (table.read, {"indices": [0], "columns": ["a"]}),
         "table.place": (table.place, {"record": 0, "column": "a"}),
@@ -205,8 +208,8 @@ def _calls(short: Path, folder: Path) -> dict[str, tuple[Do, dict[str, Any]]]:
         "seek_ms": (disk.seek_ms, {"cylinders": 5, "op": "read"}),
         "cdf": (run.cdf, {"time": "response_time", "op": "read"}),
         "validate": (ss.validate, {"device": "g2", "trace": short, "scheduler": "fcfs"}),
-        "workload_spec": (ss.workload_spec, {"name": "cello"}),
-        "import_device": (ss.import_device, {"path": short, "output": folder / "o.toml"}),
+        "workload_spec": (ss.loads.workload_spec, {"name": "cello"}),
+        "import_device": (ss.disksim.import_device, {"path": short, "output": folder / "o.toml"}),
         "recording": (Recording.load, {"path": short}),
     }
 

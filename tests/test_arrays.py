@@ -142,15 +142,15 @@ def test_the_scenario_runs_by_name() -> None:
 
 def test_the_risk_is_that_of_independent_failures() -> None:
     # Of two, one fails in an hour with an MTTF of an hour: 1 - 1/e^2.
-    assert ss.rebuild_risk(3600, 1, 2) == pytest.approx(1 - math.exp(-2))
+    assert ss.failures.rebuild_risk(3600, 1, 2) == pytest.approx(1 - math.exp(-2))
     # No failure in two hours is none in the first and none in the second.
-    once, twice = (ss.rebuild_risk(hours * 3600, 50, 3) for hours in (1, 2))
+    once, twice = (ss.failures.rebuild_risk(hours * 3600, 50, 3) for hours in (1, 2))
     assert 1 - twice == pytest.approx((1 - once) ** 2)
     # No digits are lost where it is small.
-    assert ss.rebuild_risk(1e-6, 1e9, 1) == pytest.approx(1e-6 / 3600 / 1e9, rel=1e-12)
-    assert ss.rebuild_risk(0, 1e5, 4) == 0
+    assert ss.failures.rebuild_risk(1e-6, 1e9, 1) == pytest.approx(1e-6 / 3600 / 1e9, rel=1e-12)
+    assert ss.failures.rebuild_risk(0, 1e5, 4) == 0
     for wrong in ((-1, 1, 1), (math.inf, 1, 1), (math.nan, 1, 1), (1, 0, 1), (1, math.nan, 1)):
         with pytest.raises(ss.SledsimError, match=r"(rebuild_s|mttf_hours) = .*: must be a"):
-            ss.rebuild_risk(*wrong)
+            ss.failures.rebuild_risk(*wrong)
     with pytest.raises(ss.SledsimError, match="survivors = 0"):
-        ss.rebuild_risk(1, 1, 0)
+        ss.failures.rebuild_risk(1, 1, 0)

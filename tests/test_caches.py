@@ -25,7 +25,7 @@ def test_lru_is_that_of_the_standard_library() -> None:
         there = lru_cache(maxsize=slots)(lambda key: key)
         for key in keys:
             there(key)
-        ours = ss.cache("lru", slots)
+        ours = ss.caches.cache("lru", slots)
         assert ours.hits(keys) == there.cache_info().hits
         assert len(ours) == there.cache_info().currsize
 
@@ -51,13 +51,13 @@ def as_msst_2005_prints(keys: list[int], slots: int) -> list[bool]:
 def test_lfuda_as_msst_2005_prints_it(slots: int) -> None:
     draw = random.Random(4)
     keys = [draw.randrange(2 * slots) for _ in range(40_000)]
-    ours = ss.cache("lfuda(age=each_access)", slots)
+    ours = ss.caches.cache("lfuda(age=each_access)", slots)
     assert [ours.access(key) for key in keys] == as_msst_2005_prints(keys, slots)
 
 
 def test_segmented_lru_protects_keys_hit_again() -> None:
     # Four slots, of which .8 are three: after 1 and 2 came back, a scan takes the other two.
-    ours = ss.cache("slru", 4)
+    ours = ss.caches.cache("slru", 4)
     assert ours.hits([1, 2, 1, 2, 3, 4, 5, 6, 7]) == 2
     assert 1 in ours
     assert 2 in ours
@@ -65,7 +65,7 @@ def test_segmented_lru_protects_keys_hit_again() -> None:
     assert 7 in ours
     assert len(ours) == ours.slots == 4
     # With a half, two: 3 coming back makes 1 probationary, and it is the newest of these.
-    ours = ss.cache("slru(protected=0.5)", 4)
+    ours = ss.caches.cache("slru(protected=0.5)", 4)
     ours.hits([1, 2, 1, 2, 3, 3, 4])
     assert ours.policy == "slru(protected=0.5)"
     assert ours.hits([8]) == 0
@@ -73,23 +73,23 @@ def test_segmented_lru_protects_keys_hit_again() -> None:
 
 
 def test_a_cache_has_a_policy_and_refuses_invalid_ones() -> None:
-    ours = ss.cache("arc", 10)
+    ours = ss.caches.cache("arc", 10)
     assert not ours.access(2**64 - 1)
     assert ours.access(2**64 - 1)
     assert -1 not in ours
     assert repr(ours) == "<sledsim cache arc: 1 of 10 slots>"
-    assert ss.policies()[0] == ss.cache().policy == "lru"
+    assert ss.policies()[0] == ss.caches.cache().policy == "lru"
     with pytest.raises(ss.SledsimError, match=r"key = -1: must be an integer from 0"):
         ours.access(-1)
     with pytest.raises(ss.SledsimError, match=r"unknown policy 'acr'; did you mean 'arc'\?"):
-        ss.cache("acr", 10)
+        ss.caches.cache("acr", 10)
     with pytest.raises(ss.SledsimError, match="slots = 0: must be an integer from 1"):
-        ss.cache("lru", 0)
-    assert ss.cache("s3fifo(fill=main; small=0.2)").policy == "s3fifo(small=0.2; fill=main)"
+        ss.caches.cache("lru", 0)
+    assert ss.caches.cache("s3fifo(fill=main; small=0.2)").policy == "s3fifo(small=0.2; fill=main)"
     with pytest.raises(ss.SledsimError, match="'protected'"):
-        ss.cache("slru(protect=0.5)", 10)
+        ss.caches.cache("slru(protect=0.5)", 10)
     with pytest.raises(ss.SledsimError, match="must not be given with protected"):
-        ss.cache("slru(protected=0.5; segments=4)", 10)
+        ss.caches.cache("slru(protected=0.5; segments=4)", 10)
 
 
 def pieces(path: Path, segment_blocks: int) -> list[tuple[int, bool]]:

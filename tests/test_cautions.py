@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import sledsim as ss
-from sledsim import cautions, papers
+from sledsim import papers
 from sledsim.cli import main
 from sledsim.papers import simulations
 from sledsim.papers.page import page
+from sledsim.results import cautions
 
 from tests import paper_items
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import sledsim as ss
-from sledsim.characteristics import PUBLISHED, characteristics, table2
+from sledsim.papers.characteristics import PUBLISHED, characteristics, table2
 
 TRACES = Path(__file__).parent.parent.parent / "shared" / "traces"
 
@@ -97,7 +97,7 @@ def test_cyclic_scans_defeat_lru() -> None:
 
 
 def test_the_names_work_wherever_a_workload_is_named(tmp_path: Path) -> None:
-    assert set(ss.workload_presets()) == set(PUBLISHED)
+    assert set(ss.loads.workload_presets()) == set(PUBLISHED)
     short = ["--set", "requests=300", "--json"]
     said = sledsim("run", "--device", "msst2005", "--workload", "cello", *short)
     assert said.returncode == 0, said.stderr
@@ -147,8 +147,8 @@ def test_the_command_lists_shows_and_tells() -> None:
 def test_load_info_needs_a_device_or_blocks() -> None:
     load = ss.workload("tpcc", requests=10)
     with pytest.raises(ss.SledsimError, match="give one of them"):
-        ss.load_info(load)
+        ss.loads.load_info(load)
     with pytest.raises(ss.SledsimError, match="give one of them"):
-        ss.load_info(load, device=ss.device("g2"), blocks=5)
+        ss.loads.load_info(load, device=ss.device("g2"), blocks=5)
     with pytest.raises(ss.SledsimError, match="set_mib = 1356: must be at most"):
-        ss.load_info(load, blocks=1000)
+        ss.loads.load_info(load, blocks=1000)

@@ -211,7 +211,7 @@ with working("sledsim-own-") as folder:
     mnt.mkdir()
     FileSystem(mib=16).make(image)
     with (
-        ss.serve(ss.Export(device=device, name=folder.name, file=image), fuse=point),
+        ss.serve(ss.emulator.Export(device=device, name=folder.name, file=image), fuse=point),
         place(point / folder.name, mnt, FileSystem()),
         (point / folder.name).open("rb", buffering=0) as file,
     ):

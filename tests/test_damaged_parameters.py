@@ -146,7 +146,7 @@ def test_damaged_parameters_are_imported_or_refused(folder: Path) -> None:
         changed.write_text(changed_text(good, rng), encoding="utf-8")
         try:
             if is_all:
-                ss.import_device(whole)
+                ss.disksim.import_device(whole)
             elif changed.suffix == ".seek":
                 disksim.read_seek_curve(changed)
             else:

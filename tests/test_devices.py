@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 import sledsim as ss
-from sledsim.name_types import CompositeName, DiskName, SledName
+from sledsim._name_types import CompositeName, DiskName, SledName
 
 CLASSES = {
     **dict.fromkeys(get_args(SledName), ss.Sled),

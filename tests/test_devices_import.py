@@ -81,7 +81,7 @@ def test_choices_of_the_buffer(
 
 
 @pytest.mark.parametrize("way", ["read", "write"])
-def test_zero_latency(way: str, imported: Callable[..., ss.Imported]) -> None:
+def test_zero_latency(way: str, imported: Callable[..., ss.disksim.Imported]) -> None:
     for number in (0, 1, 2):
         taken = imported(files.disk({f"Immediate buffer {way}": number}))
         assert tomllib.loads(taken.toml)[f"zero_latency_{way}"] is (number >= 1)
@@ -90,7 +90,7 @@ def test_zero_latency(way: str, imported: Callable[..., ss.Imported]) -> None:
 
 
 def test_without_caching_a_buffer_only_matches_speeds(
-    imported: Callable[..., ss.Imported],
+    imported: Callable[..., ss.disksim.Imported],
 ) -> None:
     changes = {"Enable caching in buffer": 0, "Fast write level": 2, "High (read) water mark": 0.5}
     taken = imported(files.disk(changes))
@@ -105,7 +105,7 @@ def test_without_caching_a_buffer_only_matches_speeds(
     assert {"Fast write level", "Buffer continuous read"} <= set(taken.report["without_effect"])
 
 
-def test_a_segment_is_left_for_reads(imported: Callable[..., ss.Imported]) -> None:
+def test_a_segment_is_left_for_reads(imported: Callable[..., ss.disksim.Imported]) -> None:
     changes = {"Use separate write segment": 1, "Maximum number of write segments": 4}
     changes |= {"Buffer continuous read": 4}
     taken = imported(files.disk(changes))
@@ -126,7 +126,7 @@ def test_overheads_are_scaled(values: Callable[..., dict[str, Any]]) -> None:
 @pytest.mark.parametrize("scheme", range(5))
 @pytest.mark.parametrize("level", range(3))
 def test_hits_that_carry_on_are_cheaper_only_where_drives_do_so(
-    scheme: int, level: int, imported: Callable[..., ss.Imported]
+    scheme: int, level: int, imported: Callable[..., ss.disksim.Imported]
 ) -> None:
     """Seven drives: read hits with whole tracks read ahead, write hits that all are buffered."""
     hits = {
@@ -153,7 +153,7 @@ def test_hits_that_carry_on_are_cheaper_only_where_drives_do_so(
 
 
 def test_data_that_the_host_has_had_are_dropped(
-    imported: Callable[..., ss.Imported], tmp_path: Path
+    imported: Callable[..., ss.disksim.Imported], tmp_path: Path
 ) -> None:
     """Read twice at -1: the second read is a miss, and the blocks read ahead a hit."""
     lines = ["R Hit 1000 8 0 20000", "R Hit 1000 8 0 20000", "R Hit 1008 8 0 20000"]
@@ -171,7 +171,7 @@ def test_data_that_the_host_has_had_are_dropped(
 
 @pytest.mark.parametrize("value", [-2, 2, 0.5])
 def test_other_values_of_over_requested_are_refused(
-    value: float, imported: Callable[..., ss.Imported]
+    value: float, imported: Callable[..., ss.disksim.Imported]
 ) -> None:
     with pytest.raises(ss.SledsimError, match=r"'Read-ahead over requested' is .*must be"):
         imported(files.disk({"Read-ahead over requested": value}))
@@ -184,7 +184,7 @@ def staying_ms(toml: str) -> float | None:
 
 @pytest.mark.parametrize("units", ["sectors", "revolutions"])
 def test_an_access_that_stays_is_no_longer_than_the_track_skew_covers(
-    units: str, imported: Callable[..., ss.Imported], tmp_path: Path
+    units: str, imported: Callable[..., ss.disksim.Imported], tmp_path: Path
 ) -> None:
     """The curve leaves 2 ms at distance 0; a revolution takes 10 ms, for 100 sectors."""
     curve = {"Seek type": "hpl", "HPL seek equation values": "[ 100, 2, 0.25, 2, 0.05, -1 ]"}
@@ -261,7 +261,7 @@ HARMLESS = {
 
 @pytest.mark.parametrize(("where", "name"), NUMBERED)
 def test_every_dropped_parameter_is_reported(
-    where: str, name: str, imported: Callable[..., ss.Imported]
+    where: str, name: str, imported: Callable[..., ss.disksim.Imported]
 ) -> None:
     """Another value changes the device file, or the report has the parameter with its new value."""
     defaults: dict[str, files.Values] = {
@@ -275,7 +275,7 @@ def test_every_dropped_parameter_is_reported(
     assert isinstance(old, (int, float))
     new = (1 - old if old in {0, 1} else old - 1) if isinstance(old, int) else old + 0.125
 
-    def take(value: float) -> ss.Imported:
+    def take(value: float) -> ss.disksim.Imported:
         changed: dict[str, Any] = {name: value}
         others: dict[str, Any] = {} if where in {"disk", "bus"} else {where: changed}
         text = files.disk(changed if where == "disk" else None, **others)
@@ -348,7 +348,7 @@ def test_drives_on_buses_of_their_own(values: Callable[..., dict[str, Any]]) -> 
     assert values(different, device="d1")["bus_ms_per_block"] == 0.06
 
 
-def test_a_block_may_extend_another(imported: Callable[..., ss.Imported]) -> None:
+def test_a_block_may_extend_another(imported: Callable[..., ss.disksim.Imported]) -> None:
     taken = imported(
         files.disk() + "SMALL SLOW { Bulk sector transfer time = 0.5 }\n", device="SLOW"
     )
@@ -378,7 +378,7 @@ def test_a_cylinder_that_is_not_counted_is_added(tmp_path: Path) -> None:
     """The published HP C2490A has zones up to cylinder 2629, and says it has 2629 cylinders."""
     path = tmp_path / "short.parv"
     path.write_text(files.disk(cylinders=99))
-    imported = ss.import_device(path)
+    imported = ss.disksim.import_device(path)
     assert "cylinders = 100 " in imported.toml
     (line,) = [
         line for line in imported.report["ignored"] if line["parameter"] == "Number of cylinders"

@@ -43,7 +43,7 @@ def test_zones_that_come_to_exactly_the_block_count(
 
 
 def test_a_drive_with_gaps_and_a_defect_that_replaces_itself(
-    imported: Callable[..., ss.Imported],
+    imported: Callable[..., ss.disksim.Imported],
 ) -> None:
     taken = imported(files.cheetah_4lp())
     assert taken.report["unused_cylinders"] == [1344, 2449, 3542, 4407, 5224, 5957]
@@ -142,7 +142,7 @@ def test_reserved_sectors_are_counted_without_spares(scheme: int, data: Any) -> 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "zone.parv"
         path.write_text(text)
-        report = ss.import_device(path).report
+        report = ss.disksim.import_device(path).report
     assert (report["blocks"], report["unused_end_blocks"]) == (blocks, 0)
 
 
@@ -185,7 +185,7 @@ def test_mappings(scheme: int, name: str, values: Callable[..., dict[str, Any]])
 # Seeks
 
 
-def derived(imported: Callable[..., ss.Imported], tmp_path: Path, **seeks: object) -> Any:
+def derived(imported: Callable[..., ss.disksim.Imported], tmp_path: Path, **seeks: object) -> Any:
     """Return the derived quantities of a small disk of 100 cylinders."""
     taken = imported(files.disk(mechanics=files.spelt(seeks)))
     return resolved(tmp_path / "seeks.toml", taken.toml).spec["derived"]
@@ -201,21 +201,21 @@ def assert_mean(times: dict[str, Any], curve: list[float]) -> None:
     assert rest * (1 - 1e-6) <= mean <= (rest + curve[0] / 100) * (1 + 1e-6)
 
 
-def test_linear_seeks(imported: Callable[..., ss.Imported], tmp_path: Path) -> None:
+def test_linear_seeks(imported: Callable[..., ss.disksim.Imported], tmp_path: Path) -> None:
     times = derived(imported, tmp_path)
     line = [1 + 3 * (d - 1) / 32 if d <= 33 else 4 + 4 * (d - 33) / 66 for d in range(1, 100)]
     assert times["full_seek_ms"] == 8
     assert_mean(times, line)
 
 
-def test_three_point_seeks(imported: Callable[..., ss.Imported], tmp_path: Path) -> None:
+def test_three_point_seeks(imported: Callable[..., ss.disksim.Imported], tmp_path: Path) -> None:
     times = derived(imported, tmp_path, Seek_type="curve")
     assert times["full_seek_ms"] == pytest.approx(8)
     # The average is over all moves; a hundredth of the pairs of cylinders is none.
     assert 0.99 * 4 <= times["mean_seek_ms"] <= 0.99 * 4 + 0.01
 
 
-def test_constant_seeks(imported: Callable[..., ss.Imported], tmp_path: Path) -> None:
+def test_constant_seeks(imported: Callable[..., ss.disksim.Imported], tmp_path: Path) -> None:
     times = derived(imported, tmp_path, Seek_type="constant", Constant_seek_time=3.5)
     assert times["full_seek_ms"] == 3.5
     assert_mean(times, [3.5] * 99)
@@ -225,7 +225,7 @@ def test_constant_seeks(imported: Callable[..., ss.Imported], tmp_path: Path) ->
 
 @pytest.mark.parametrize(("kind", "sixth"), [("hpl", -1), ("hpl", 0.5), ("hplplus10", -1)])
 def test_seeks_by_hpl_coefficients(
-    kind: str, sixth: float, imported: Callable[..., ss.Imported], tmp_path: Path
+    kind: str, sixth: float, imported: Callable[..., ss.disksim.Imported], tmp_path: Path
 ) -> None:
     first = [0.5 + 0.1 * d for d in range(1, 11)]
     text = files.disk(
@@ -248,7 +248,9 @@ def test_seeks_by_hpl_coefficients(
     assert_mean(times, curve)
 
 
-def test_seeks_that_fall_are_risen(imported: Callable[..., ss.Imported], tmp_path: Path) -> None:
+def test_seeks_that_fall_are_risen(
+    imported: Callable[..., ss.disksim.Imported], tmp_path: Path
+) -> None:
     (tmp_path / "a.seek").write_text(
         "Seek distances measured: 5\n1, 1.0\n2, 1.5\n3, 1.25\n4, 1.25\n99, 3\n"
     )

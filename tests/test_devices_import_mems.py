@@ -11,11 +11,11 @@ from tests import disksim_files as files
 NAMES = ("Number of buffer segments", "Segment size (in blks)", "Prefetch depth")
 
 
-def imported(folder: Path, *values: int) -> ss.Imported:
+def imported(folder: Path, *values: int) -> ss.disksim.Imported:
     """Import G2 with a buffer of so many segments, their blocks, and the blocks read ahead."""
     path = folder / "g2.specs"
     path.write_text(files.mems(dict(zip(NAMES, values, strict=True))), encoding="utf-8")
-    return ss.import_device(path)
+    return ss.disksim.import_device(path)
 
 
 @pytest.mark.parametrize("values", [(0, 128, 7), (10, 0, 7)])

@@ -25,7 +25,7 @@ needs_drives = pytest.mark.skipif(not DRIVES.is_dir(), reason=f"needs {DRIVES}")
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_published_drive(name: str, ending: str, tmp_path: Path) -> None:
     source = DRIVES / f"{name}.{ending}"
-    taken = ss.import_device(source)
+    taken = ss.disksim.import_device(source)
     document = tomllib.loads(taken.toml)
     (model,) = (path.read_text() for path in DRIVES.glob("*.model") if path.name.startswith(name))
     for key, parameter in (
@@ -67,15 +67,15 @@ def test_a_published_drive(name: str, ending: str, tmp_path: Path) -> None:
 
 @needs_drives
 def test_the_zones_of_the_c2247a_come_to_exactly_its_block_count() -> None:
-    document = tomllib.loads(ss.import_device(DRIVES / "hp_c2247a.parv").toml)
+    document = tomllib.loads(ss.disksim.import_device(DRIVES / "hp_c2247a.parv").toml)
     assert document["blocks"] == 2_054_864
     assert "unused_end_blocks" not in document
 
 
 @needs_drives
 def test_the_bus_counts_if_there_is_one() -> None:
-    alone = tomllib.loads(ss.import_device(DRIVES / "hp_c2247a.diskspecs").toml)
-    wired = tomllib.loads(ss.import_device(DRIVES / "hp_c2247a.parv").toml)
+    alone = tomllib.loads(ss.disksim.import_device(DRIVES / "hp_c2247a.diskspecs").toml)
+    wired = tomllib.loads(ss.disksim.import_device(DRIVES / "hp_c2247a.parv").toml)
     assert alone["bus_ms_per_block"] == 0
     assert wired["bus_ms_per_block"] == 0.1701
     assert wired["bus_write_ms_per_block"] == 0.18686
@@ -89,7 +89,7 @@ def test_the_bus_counts_if_there_is_one() -> None:
 def test_the_atlas_10k_is_the_preset() -> None:
     with (DRIVES / "atlas10k_seek.csv").open() as file:
         rows = [[float(cell) for cell in row] for row in list(csv.reader(file))[1:]]
-    taken = ss.import_device(DRIVES / "atlas10k.parv")
+    taken = ss.disksim.import_device(DRIVES / "atlas10k.parv")
     document = tomllib.loads(taken.toml)
     assert document["seek_table_ms"] == rows
     assert document["seek_falls"] == "smooth"
@@ -109,7 +109,7 @@ def test_large_corrections_of_seeks_are_reported() -> None:
         ("atlas_III", {2100: None}),
         ("ibm18es", {10: 1.73, 3400: 7.4}),
     ):
-        risen = ss.import_device(DRIVES / f"{name}.parv").report["risen_seeks"]
+        risen = ss.disksim.import_device(DRIVES / f"{name}.parv").report["risen_seeks"]
         found = {point["cylinders"]: point for point in risen}
         for distance, about in blunders.items():
             point = found[distance]
@@ -122,13 +122,13 @@ def test_large_corrections_of_seeks_are_reported() -> None:
 
 @needs_drives
 def test_reserved_cylinders_are_unused() -> None:
-    report = ss.import_device(DRIVES / "cheetah9LP.diskspecs").report
+    report = ss.disksim.import_device(DRIVES / "cheetah9LP.diskspecs").report
     assert report["unused_cylinders"] == [847, 1644, 2393, 3097, 3758, 4380, 4965]
 
 
 @needs_drives
 def test_ignored_parameters_of_the_c2247a_are_listed_with_their_lines() -> None:
-    taken = ss.import_device(DRIVES / "hp_c2247a.parv")
+    taken = ss.disksim.import_device(DRIVES / "hp_c2247a.parv")
     lost = {item["parameter"]: item for item in taken.report["ignored"]}
     assert lost.keys() == {
         "Low (write) water mark",
@@ -158,8 +158,8 @@ def test_the_text_depends_on_nothing_but_the_files(tmp_path: Path) -> None:
     copy = tmp_path / "a copy"
     shutil.copytree(DRIVES, copy)
     for name in PUBLISHED:
-        text = ss.import_device(DRIVES / f"{name}.parv").toml
-        assert text == ss.import_device(copy / f"{name}.parv").toml
+        text = ss.disksim.import_device(DRIVES / f"{name}.parv").toml
+        assert text == ss.disksim.import_device(copy / f"{name}.parv").toml
         assert str(DRIVES) not in text
         assert max(map(len, text.splitlines())) <= 130
         body = text.split("\n\n# Parameters")[0].splitlines()
@@ -172,7 +172,7 @@ def test_the_text_depends_on_nothing_but_the_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_drives_run(name: str, tmp_path: Path) -> None:
     out = tmp_path / f"{name}.toml"
-    taken = ss.import_device(DRIVES / f"{name}.parv", out)
+    taken = ss.disksim.import_device(DRIVES / f"{name}.parv", out)
     assert main(["devices", "show", str(out)]) == 0
     device = ss.device(out)
     assert device.blocks == taken.report["blocks"]
@@ -190,7 +190,7 @@ def test_published_drives_run(name: str, tmp_path: Path) -> None:
 def test_the_atlas_10k_runs_as_the_preset(tmp_path: Path) -> None:
     """Two independent transcriptions of the same files agree; falling seeks are taken alike."""
     out = tmp_path / "atlas.toml"
-    ss.import_device(DRIVES / "atlas10k.parv", out)
+    ss.disksim.import_device(DRIVES / "atlas10k.parv", out)
     load = ss.workload("random", requests=3000, queue_depth=2, seed=7)
     for falls in ("keep", "smooth"):
         ours, theirs = (
@@ -217,7 +217,7 @@ def test_imported_drives_are_nearer_to_the_measured_ones_than_disksim(tmp_path: 
     total = weighted = 0.0
     for name, (all_ms, reads_ms, writes_ms) in DISKSIM_DEMERITS.items():
         out = tmp_path / f"{name}.toml"
-        ss.import_device(DRIVES / f"{name}.parv", out)
+        ss.disksim.import_device(DRIVES / f"{name}.parv", out)
         validation = ss.validate(DRIVES / f"{name}.measured.trace", out)
         figures = validation.demerit_ms
         weighted += validation.class_weighted_ms or 0.0

@@ -173,7 +173,7 @@ def test_unusual_values_are_imported_or_refused_with_their_line(
         path.write_text("\n".join(lines))
         refusal = None
         try:
-            tomllib.loads(ss.import_device(path).toml)
+            tomllib.loads(ss.disksim.import_device(path).toml)
         except SledsimError as refused:
             refusal = str(refused)
         assert refusal is None or re.match(rf"{re.escape(str(path))}:\d+: ", refusal)
@@ -219,7 +219,7 @@ def test_the_command_prints_or_writes_the_file(
     printed = capsys.readouterr()
     assert main(["devices", "import", str(small), "-o", "-"]) == 0
     assert capsys.readouterr() == printed
-    assert printed.out == ss.import_device(small).toml
+    assert printed.out == ss.disksim.import_device(small).toml
     out = tmp_path / "out.toml"
     out.write_text("something old")
     assert main(["devices", "import", str(small), "-o", str(out)]) == 0
@@ -239,7 +239,7 @@ def test_the_command_reports_in_json(
     said = capsys.readouterr()
     document = json.loads(said.out)
     assert said.err == ""
-    assert document["toml"] == ss.import_device(small).toml
+    assert document["toml"] == ss.disksim.import_device(small).toml
     assert document["blocks"] == 39_000
     assert [item["parameter"] for item in document["ignored"]] == ["Preseeking level"]
     out = tmp_path / "out.toml"
@@ -276,7 +276,7 @@ def test_a_curve_of_many_falls_is_summarised(
     said = capsys.readouterr()
     assert 60 < said.err.count(" cylinders: ") + 1 < 70
     assert "more (--json lists them)" in said.err
-    assert 60 < len(ss.import_device(small).report["risen_seeks"]) < 99
+    assert 60 < len(ss.disksim.import_device(small).report["risen_seeks"]) < 99
 
 
 def test_a_file_that_cannot_be_written(small: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,7 +44,7 @@ GENERATIONS: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("name", GENERATIONS)
 def test_the_published_mems_devices_are_the_presets(
-    name: str, imported: Callable[..., ss.Imported], tmp_path: Path
+    name: str, imported: Callable[..., ss.disksim.Imported], tmp_path: Path
 ) -> None:
     out = tmp_path / "mems.toml"
     text = files.mems(GENERATIONS[name], f"mems.{name}")
@@ -100,7 +100,7 @@ def test_a_mems_device_without_segments_has_no_buffer(
     "name", [name for name in files.MEMS if name not in {"Number of sleds", "Layout policy"}]
 )
 def test_no_parameter_of_a_mems_device_is_dropped(
-    name: str, imported: Callable[..., ss.Imported]
+    name: str, imported: Callable[..., ss.disksim.Imported]
 ) -> None:
     old = files.MEMS[name]
     assert isinstance(old, (int, float))
@@ -119,7 +119,9 @@ def test_no_parameter_of_a_mems_device_is_dropped(
     assert keys or told
 
 
-def test_the_error_of_hongs_formula_is_reported(imported: Callable[..., ss.Imported]) -> None:
+def test_the_error_of_hongs_formula_is_reported(
+    imported: Callable[..., ss.disksim.Imported],
+) -> None:
     assert (
         "half as stiff"
         in ignored(imported(files.mems({"Seek function": 1})).report)["Seek function"]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import sledsim as ss
-from sledsim import reports
+from sledsim._number_text import given, mean, measured, number, part
 from sledsim.cli import main
-from sledsim.number_text import given, mean, measured, number, part
+from sledsim.show import pages as reports
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -42,7 +42,7 @@ def document(text: Callable[..., str]) -> Callable[..., Any]:
     return lambda *words: json.loads(text(*words, "--json"))
 
 
-def zone_of(zones: list[ss.Zone], cylinder: int) -> ss.Zone:
+def zone_of(zones: list[ss.hardware.Zone], cylinder: int) -> ss.hardware.Zone:
     """Find the zone that a cylinder is in."""
     return next(z for z in zones if z.first_cylinder <= cylinder <= z.last_cylinder)
 

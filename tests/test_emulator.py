@@ -138,7 +138,7 @@ def test_reads_return_what_was_written(tmp_path: Path) -> None:
 def test_times_are_those_of_the_simulated_device(tmp_path: Path) -> None:
     """One request at a time: each takes at least the time of the model, and the rows have it."""
     path, recording = tmp_path / "s.sock", tmp_path / "r.parquet"
-    export = ss.Export(device="g2", record=recording)
+    export = ss.emulator.Export(device="g2", record=recording)
     took = []
     with ss.serve(export, nbd=f"unix:{path}"):
         client = Client(path)
@@ -158,7 +158,7 @@ def test_times_are_those_of_the_simulated_device(tmp_path: Path) -> None:
 
 def test_a_replay_of_a_recording_gives_its_times(tmp_path: Path) -> None:
     path, recording = tmp_path / "s.sock", tmp_path / "r.parquet"
-    export = ss.Export(device="g2", scheduler="sptf", record=recording)
+    export = ss.emulator.Export(device="g2", scheduler="sptf", record=recording)
     with ss.serve(export, nbd=f"unix:{path}"):
         clients = [Client(path) for _ in range(4)]
         for n in range(25):
@@ -189,7 +189,7 @@ def test_a_replay_of_a_recording_gives_its_times(tmp_path: Path) -> None:
 def test_a_closed_replay_takes_what_the_program_would(tmp_path: Path) -> None:
     """A program that thinks a millisecond between two requests: without lateness, as long."""
     path, recording = tmp_path / "s.sock", tmp_path / "r.parquet"
-    with ss.serve(ss.Export(device="g2", record=recording), nbd=f"unix:{path}"):
+    with ss.serve(ss.emulator.Export(device="g2", record=recording), nbd=f"unix:{path}"):
         client = Client(path)
         for n in range(100):
             client.write((n * 7919 % 6000) * 1000 * BLOCK, bytes(8 * BLOCK))
@@ -213,8 +213,10 @@ def test_speed(tmp_path: Path) -> None:
     paths = {name: tmp_path / f"{name}.sock" for name in ("fast", "slow")}
     slow = ss.device("memory", latency_ms=2.0, ms_per_block=0.0)
     with (
-        ss.serve(ss.Export(device="atlas10k", speed=100.0), nbd=f"unix:{paths['fast']}") as disk,
-        ss.serve(ss.Export(device=slow, speed=0.1), nbd=f"unix:{paths['slow']}") as memory,
+        ss.serve(
+            ss.emulator.Export(device="atlas10k", speed=100.0), nbd=f"unix:{paths['fast']}"
+        ) as disk,
+        ss.serve(ss.emulator.Export(device=slow, speed=0.1), nbd=f"unix:{paths['slow']}") as memory,
     ):
         client = Client(paths["fast"])
         for n in range(50):
@@ -234,21 +236,21 @@ def test_speed(tmp_path: Path) -> None:
 def test_a_backing_file_survives(tmp_path: Path) -> None:
     path, file = tmp_path / "s.sock", tmp_path / "d.img"
     data = os.urandom(4096)
-    with ss.serve(ss.Export(device="g2", file=file), nbd=f"unix:{path}"):
+    with ss.serve(ss.emulator.Export(device="g2", file=file), nbd=f"unix:{path}"):
         client = Client(path)
         client.write(1 << 20, data)
         client.close()
     assert file.stat().st_size == ss.device("g2").blocks * BLOCK
     assert file.stat().st_blocks * BLOCK < 1 << 20  # sparse
-    with ss.serve(ss.Export(device="g2", file=file, read_only=True), nbd=f"unix:{path}"):
+    with ss.serve(ss.emulator.Export(device="g2", file=file, read_only=True), nbd=f"unix:{path}"):
         client = Client(path)
         assert client.flags & 2
         assert client.read(1 << 20, 4096) == data
         client.close()
         with pytest.raises(ss.SledsimError, match=r"d\.img: is in use by another server"):
-            ss.serve(ss.Export(device="g2", file=file), nbd=f"unix:{path}2")
+            ss.serve(ss.emulator.Export(device="g2", file=file), nbd=f"unix:{path}2")
     with pytest.raises(ss.SledsimError, match=r"d\.img: has \d+ bytes, and the device has"):
-        ss.serve(ss.Export(device="g3", file=file), nbd=f"unix:{path}")
+        ss.serve(ss.emulator.Export(device="g3", file=file), nbd=f"unix:{path}")
 
 
 @pytest.mark.usefixtures("runtime")
@@ -311,7 +313,9 @@ def test_no_space_left(tmp_path: Path) -> None:
     small.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", small], check=True)
     try:
-        with ss.serve(ss.Export(device="g2", file=small / "d.img"), nbd=f"unix:{path}") as server:
+        with ss.serve(
+            ss.emulator.Export(device="g2", file=small / "d.img"), nbd=f"unix:{path}"
+        ) as server:
             client = Client(path)
             kept = os.urandom(512 << 10)
             client.write(0, kept)
@@ -331,10 +335,10 @@ def test_no_space_left(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def watched(runtime: Path, tmp_path: Path) -> Iterator[tuple[ss.Server, Path]]:
+def watched(runtime: Path, tmp_path: Path) -> Iterator[tuple[ss.emulator.Server, Path]]:
     """Start a server with a control socket."""
     path, control = tmp_path / "s.sock", runtime / "c.control"
-    devices = [ss.Export(device="g2", name="fast"), ss.Export(device="atlas10k")]
+    devices = [ss.emulator.Export(device="g2", name="fast"), ss.emulator.Export(device="atlas10k")]
     with ss.serve(devices, nbd=f"unix:{path}") as server:
         told = Control(server, control)
         client = Client(path)
@@ -346,7 +350,7 @@ def watched(runtime: Path, tmp_path: Path) -> Iterator[tuple[ss.Server, Path]]:
     assert not control.exists()
 
 
-def test_top(watched: tuple[ss.Server, Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_top(watched: tuple[ss.emulator.Server, Path], capsys: pytest.CaptureFixture[str]) -> None:
     _, control = watched
     assert main(["top", str(control), "--once"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -384,7 +388,7 @@ def test_top_finds_the_only_server(
     assert "no server answers there" in capsys.readouterr().err
 
 
-def test_metrics(watched: tuple[ss.Server, Path]) -> None:
+def test_metrics(watched: tuple[ss.emulator.Server, Path]) -> None:
     server, control = watched
     found: dict[tuple[str, str, str], float] = {}
     for family in text_string_to_metric_families(ask(control, "/metrics").decode()):
@@ -479,9 +483,11 @@ def test_devices_to_serve_and_where(tmp_path: Path) -> None:
 
 def test_a_recording_takes_no_place(tmp_path: Path) -> None:
     disk = tmp_path / "disk.parquet"
-    ss.serve(ss.Export(device="g2", file=disk), nbd=f"unix:{tmp_path}/s").stop()
+    ss.serve(ss.emulator.Export(device="g2", file=disk), nbd=f"unix:{tmp_path}/s").stop()
     with pytest.raises(ss.SledsimError, match="is read by the same command"):
-        ss.serve(ss.Export(device="g2", file=disk, record=disk), nbd=f"unix:{tmp_path}/s")
-    twice = [ss.Export(device=name, record=tmp_path / "r.parquet") for name in ("g2", "g3")]
+        ss.serve(ss.emulator.Export(device="g2", file=disk, record=disk), nbd=f"unix:{tmp_path}/s")
+    twice = [
+        ss.emulator.Export(device=name, record=tmp_path / "r.parquet") for name in ("g2", "g3")
+    ]
     with pytest.raises(ss.SledsimError, match="of another export"):
         ss.serve(twice, nbd=f"unix:{tmp_path}/s")

@@ -164,7 +164,7 @@ def test_a_mount_reports_a_failed_backing_file(
 
 def test_a_recording_that_failed_is_named(tmp_path: Path) -> None:
     """A full device takes no recording; the server says so when it ends, each time."""
-    export = ss.Export(device="g2", record=Path("/dev/full"))
+    export = ss.emulator.Export(device="g2", record=Path("/dev/full"))
     server = ss.serve(export, nbd=f"unix:{tmp_path / 's.sock'}")
     client = Client(tmp_path / "s.sock")
     client.write(0, bytes(BLOCK))

@@ -28,15 +28,15 @@ LBN = 1_000_000
 """Under the tips of square 20."""
 
 
-def faults_of(server: ss.Server) -> dict[str, int]:
+def faults_of(server: ss.emulator.Server) -> dict[str, int]:
     """Return what has failed of the only export."""
     (export,) = server.status()["exports"]
     faults: dict[str, int] = export["faults"]
     return faults
 
 
-def serve(tmp_path: Path, faults: dict[str, object], **more: Any) -> ss.Server:
-    export = ss.Export(device="g2", faults=faults, **more)
+def serve(tmp_path: Path, faults: dict[str, object], **more: Any) -> ss.emulator.Server:
+    export = ss.emulator.Export(device="g2", faults=faults, **more)
     return ss.serve(export, nbd=f"unix:{tmp_path / 's.sock'}")
 
 
@@ -156,7 +156,10 @@ def test_top_and_metrics_tell_what_failed(
 ) -> None:
     control = runtime / "c.control"
     failing = {"ecc_tips": 1, "spare_tips": 2, "failed_tips": [0, 1, 2, 70]}
-    exports = [ss.Export(device="g2", name="sled", faults=failing), ss.Export(device="memory")]
+    exports = [
+        ss.emulator.Export(device="g2", name="sled", faults=failing),
+        ss.emulator.Export(device="memory"),
+    ]
     with ss.serve(exports, nbd=f"unix:{tmp_path / 's.sock'}") as server:
         told = Control(server, control)
         found = server.status()["exports"]
@@ -241,4 +244,4 @@ def test_a_file_with_other_tables_is_refused(
     assert main(["serve", "--device=g2", f"--faults={file}"]) == 2
     assert "must have the keys of [faults] only" in capsys.readouterr().err
     with pytest.raises(ss.SledsimError, match="faults = 5: must be a mapping"):
-        ss.serve(ss.Export(device="g2", faults=5), nbd=f"unix:{tmp_path}/s")  # type: ignore[arg-type]
+        ss.serve(ss.emulator.Export(device="g2", faults=5), nbd=f"unix:{tmp_path}/s")  # type: ignore[arg-type]

@@ -43,7 +43,7 @@ def point(tmp_path: Path) -> Iterator[Path]:
 
 def test_an_export_is_a_file(point: Path) -> None:
     memory = ss.device("memory")
-    with ss.serve([memory, ss.Export(device="g2", read_only=True)], fuse=point) as server:
+    with ss.serve([memory, ss.emulator.Export(device="g2", read_only=True)], fuse=point) as server:
         assert sorted(os.listdir(point)) == ["g2", "memory"]  # noqa: PTH208
         file = point / "memory"
         assert file.stat().st_size == memory.blocks * 512
@@ -110,7 +110,7 @@ def test_synchronous_writes_are_promised(
     from sledsim.emulator import DataRecording  # on Linux alone
 
     recording = tmp_path / "recording"
-    export = ss.Export(device="atlas10k", name="d", speed=100, record_data=recording)
+    export = ss.emulator.Export(device="atlas10k", name="d", speed=100, record_data=recording)
     with ss.serve(export, fuse=point):
         write(point / "d", tmp_path)
     rows = pa.table(DataRecording.load(recording).rows)

@@ -44,10 +44,10 @@ NAME = "iqn.2026-11.com.example.sledsim:target"
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[ss.Server]:
+def server(tmp_path: Path) -> Iterator[ss.emulator.Server]:
     """Serve a backing file and a small memory as logical units 0 and 1."""
-    export = ss.Export(device=memory(), name="sled", file=tmp_path / "sled.img")
-    small = ss.Export(device=memory(blocks=2048), name="small")
+    export = ss.emulator.Export(device=memory(), name="sled", file=tmp_path / "sled.img")
+    small = ss.emulator.Export(device=memory(blocks=2048), name="small")
     with ss.serve([export, small], iscsi=HOST) as server:
         yield server
         assert sum(troubles(server).values()) == 0
@@ -204,7 +204,7 @@ def test_the_usage_data_of_a_long_command_are_complete() -> None:
 
 
 def test_libiscsi_finds_a_read_only_export_protected() -> None:
-    export = ss.Export(device=memory(), read_only=True)
+    export = ss.emulator.Export(device=memory(), read_only=True)
     with ss.serve(export, iscsi=HOST) as server:
         url = f"{server.uris[0]}/0"
         told = run("iscsi-test-cu", "-d", "-v", "-t", "SCSI.ReadOnly", url, url)
@@ -216,7 +216,7 @@ def test_libiscsi_finds_a_read_only_export_protected() -> None:
 # Tools of libiscsi.
 
 
-def test_tools_of_libiscsi_show_the_exports(server: ss.Server) -> None:
+def test_tools_of_libiscsi_show_the_exports(server: ss.emulator.Server) -> None:
     (uri,) = server.uris
     portal, _, name = uri.rpartition("/")
     assert name == NAME
@@ -240,7 +240,7 @@ def test_tools_of_libiscsi_show_the_exports(server: ss.Server) -> None:
 
 
 @pytest.mark.parametrize("order", [[], ["-r"]])
-def test_iscsi_perf_reads_without_error(server: ss.Server, order: list[str]) -> None:
+def test_iscsi_perf_reads_without_error(server: ss.emulator.Server, order: list[str]) -> None:
     told = run("iscsi-perf", *order, "-t", "1", "-m", "8", f"{server.uris[0]}/0")
     assert told.endswith("finished.\n")
     assert server.status()["exports"][0]["summary"]["reads"] > 0
@@ -250,7 +250,7 @@ def test_iscsi_perf_reads_without_error(server: ss.Server, order: list[str]) -> 
 
 
 @needs_qemu
-def test_qemu_img_copies_and_compares(server: ss.Server, tmp_path: Path) -> None:
+def test_qemu_img_copies_and_compares(server: ss.emulator.Server, tmp_path: Path) -> None:
     content = noise_and_holes(tmp_path / "content.img")
     small = tmp_path / "small.img"
     small.write_bytes(content.read_bytes()[:MIB])
@@ -281,7 +281,7 @@ def test_qemu_img_copies_and_compares(server: ss.Server, tmp_path: Path) -> None
 
 
 @needs_qemu
-def test_qemu_io_writes_discards_and_reads(server: ss.Server, tmp_path: Path) -> None:
+def test_qemu_io_writes_discards_and_reads(server: ss.emulator.Server, tmp_path: Path) -> None:
     steps = [
         "write -P 7 0 1M",
         "read -P 7 0 1M",
@@ -314,7 +314,7 @@ def test_qemu_io_writes_discards_and_reads(server: ss.Server, tmp_path: Path) ->
 
 @needs_qemu
 def test_qemu_io_cannot_write_to_a_read_only_export() -> None:
-    with ss.serve(ss.Export(device=memory(), read_only=True), iscsi=HOST) as server:
+    with ss.serve(ss.emulator.Export(device=memory(), read_only=True), iscsi=HOST) as server:
         url = f"{server.uris[0]}/0"
         told = run("qemu-io", "-f", "raw", "-c", "write 0 512", url, ok=False)
         assert "LUN is write protected" in told
@@ -385,7 +385,7 @@ def test_times_are_those_of_a_simulation_of_the_arrivals(
 ) -> None:
     """Three initiators, qemu and an NBD client share a device; a replay has the same rows."""
     path, recording = tmp_path / "s.sock", tmp_path / "r.parquet"
-    export = ss.Export(
+    export = ss.emulator.Export(
         device=device,
         scheduler=scheduler,
         speed=speed,
@@ -460,9 +460,9 @@ def test_the_target_authenticates_itself(tmp_path: Path) -> None:
 def test_answers_are_those_of_rpc(tmp_path: Path) -> None:
     address = f"unix:{tmp_path / 'r.sock'}"
     exports = [
-        ss.Export(device="cmu2003", name="sled"),
-        ss.Export(device="cmu2003", layout="organ_pipe", name="pipe"),
-        ss.Export(device="g2", name="g2"),
+        ss.emulator.Export(device="cmu2003", name="sled"),
+        ss.emulator.Export(device="cmu2003", layout="organ_pipe", name="pipe"),
+        ss.emulator.Export(device="g2", name="g2"),
     ]
     rng = random.Random(1)
     conflicts: set[bool] = set()
@@ -511,7 +511,7 @@ def test_a_device_that_is_no_sled_has_no_such_commands() -> None:
 @pytest.mark.parametrize("layout", [None, "organ_pipe"])
 def test_a_batch_of_one_class_takes_one_pass(tmp_path: Path, layout: str | None) -> None:
     recording = tmp_path / "r.parquet"
-    export = ss.Export(device="cmu2003", layout=layout, record=recording)
+    export = ss.emulator.Export(device="cmu2003", layout=layout, record=recording)
     with ss.serve(export, iscsi=HOST) as server, Initiator.to(server.uris[0]) as initiator:
         first, *others = initiator.equivalent(3_000_000)
         ten = [first]

@@ -40,11 +40,11 @@ def run(*command: str | Path, ok: bool = True) -> str:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[ss.Server]:
+def server(tmp_path: Path) -> Iterator[ss.emulator.Server]:
     """Serve a backing file at a socket file and at a port."""
     addresses = [f"unix:{tmp_path / 'nbd.sock'}", "127.0.0.1:0"]
-    export = ss.Export(device=memory(), name="sled", file=tmp_path / "sled.img")
-    small = ss.Export(device=memory(blocks=2048), name="small")
+    export = ss.emulator.Export(device=memory(), name="sled", file=tmp_path / "sled.img")
+    small = ss.emulator.Export(device=memory(blocks=2048), name="small")
     with ss.serve([export, small], nbd=addresses) as server:
         yield server
 
@@ -66,13 +66,13 @@ def noise_and_holes(path: Path) -> Path:
     return path
 
 
-def troubles(server: ss.Server) -> dict[str, int]:
+def troubles(server: ss.emulator.Server) -> dict[str, int]:
     """Count the errors of clients, by kind."""
     kinds = [front["troubles"] for front in server.status()["front_ends"]]
     return {kind: sum(each[kind]["count"] for each in kinds) for kind in kinds[0]}
 
 
-def test_nbdinfo_tells_what_is_served(server: ss.Server) -> None:
+def test_nbdinfo_tells_what_is_served(server: ss.emulator.Server) -> None:
     for uri in server.uris:
         told = json.loads(run("nbdinfo", "--json", uri))
         assert told["protocol"] == "newstyle-fixed"
@@ -96,7 +96,7 @@ def test_nbdinfo_tells_what_is_served(server: ss.Server) -> None:
     assert sum(troubles(server).values()) == 0
 
 
-def test_nbdcopy_there_and_back(server: ss.Server, content: Path, tmp_path: Path) -> None:
+def test_nbdcopy_there_and_back(server: ss.emulator.Server, content: Path, tmp_path: Path) -> None:
     for uri in server.uris:
         # Written anew: all of it, and zeroes where there was data before.
         run("nbdcopy", "--connections=4", "--requests=32", "--flush", content, uri)
@@ -116,7 +116,9 @@ def test_nbdcopy_there_and_back(server: ss.Server, content: Path, tmp_path: Path
     assert sum(troubles(server).values()) == 0
 
 
-def test_qemu_img_copies_and_compares(server: ss.Server, content: Path, tmp_path: Path) -> None:
+def test_qemu_img_copies_and_compares(
+    server: ss.emulator.Server, content: Path, tmp_path: Path
+) -> None:
     uri = server.uris[1]
     run("qemu-img", "convert", "-n", "-W", "-m", "8", "-f", "raw", "-O", "raw", content, uri)
     assert "identical" in run("qemu-img", "compare", "-f", "raw", "-F", "raw", content, uri)
@@ -132,7 +134,7 @@ def test_qemu_img_copies_and_compares(server: ss.Server, content: Path, tmp_path
     assert sum(troubles(server).values()) == 0
 
 
-def test_qemu_io_writes_discards_and_reads(server: ss.Server, tmp_path: Path) -> None:
+def test_qemu_io_writes_discards_and_reads(server: ss.emulator.Server, tmp_path: Path) -> None:
     steps = [
         "write -P 7 0 1M",
         "read -P 7 0 1M",
@@ -162,19 +164,19 @@ def test_qemu_io_writes_discards_and_reads(server: ss.Server, tmp_path: Path) ->
     assert sum(troubles(server).values()) == 0
 
 
-def test_fio_verifies_what_it_wrote(server: ss.Server) -> None:
+def test_fio_verifies_what_it_wrote(server: ss.emulator.Server) -> None:
     _fio_verifies(server)
 
 
 def test_fio_verifies_what_it_wrote_to_a_server_that_polls(tmp_path: Path) -> None:
     # In memory: replies are sent together.
     addresses = [f"unix:{tmp_path / 'nbd.sock'}", "127.0.0.1:0"]
-    exports = [ss.Export(device=memory(), name=name) for name in ("sled", "other")]
+    exports = [ss.emulator.Export(device=memory(), name=name) for name in ("sled", "other")]
     with ss.serve(exports, nbd=addresses, busy_poll_us=20) as server:
         _fio_verifies(server)
 
 
-def _fio_verifies(server: ss.Server) -> None:
+def _fio_verifies(server: ss.emulator.Server) -> None:
     if "nbd" not in run("fio", "--enghelp"):
         pytest.skip("fio has no engine for NBD")
     common = ["--ioengine=nbd", "--verify=crc32c", "--verify_fatal=1", "--output-format=json"]
@@ -204,7 +206,7 @@ def test_fio_sees_the_time_of_the_device(tmp_path: Path, depth: int) -> None:
     if "nbd" not in run("fio", "--enghelp"):
         pytest.skip("fio has no engine for NBD")
     recording = tmp_path / "r.parquet"
-    export = ss.Export(device=memory(latency_ms=2.0), record=recording)
+    export = ss.emulator.Export(device=memory(latency_ms=2.0), record=recording)
     with ss.serve(export, nbd=f"unix:{tmp_path / 's.sock'}") as server:
         job = ["--name=a", "--ioengine=nbd", "--rw=randread", "--bs=4k", "--output-format=json"]
         size = ["--number_ios=200", f"--iodepth={depth}", f"--uri={server.uris[0]}"]
@@ -227,7 +229,7 @@ def test_fio_sees_the_time_of_the_device(tmp_path: Path, depth: int) -> None:
 
 def test_a_read_only_export_stays_as_it_is(content: Path, tmp_path: Path) -> None:
     before = content.read_bytes()
-    export = ss.Export(device=memory(), file=content, read_only=True)
+    export = ss.emulator.Export(device=memory(), file=content, read_only=True)
     with ss.serve(export, nbd=f"unix:{tmp_path / 's.sock'}") as server:
         (uri,) = server.uris
         assert json.loads(run("nbdinfo", "--json", uri))["exports"][0]["is_read_only"]

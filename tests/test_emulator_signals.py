@@ -86,7 +86,7 @@ import sledsim as ss
 device = ss.device("memory", latency_ms=200, ms_per_block=0)
 try:
     with ss.serve(
-        ss.Export(device=device, speed=0.2, record=sys.argv[2]), nbd=f"unix:{sys.argv[1]}"
+        ss.emulator.Export(device=device, speed=0.2, record=sys.argv[2]), nbd=f"unix:{sys.argv[1]}"
     ) as server:
         while server.status()["exports"][0]["outstanding"] < 5:
             time.sleep(0.01)

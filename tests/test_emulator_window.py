@@ -59,7 +59,7 @@ def test_a_window_is_what_the_key_of_the_device_is(
     """Independent of the table of the device, and of the arrivals of clients."""
     path, recording = tmp_path / "s.sock", tmp_path / "r.parquet"
     device = ss.device("cmu2003", **({} if batching is None else {"batching": batching}))
-    export = ss.Export(device=device, batch_window_ms=window_ms, record=recording)
+    export = ss.emulator.Export(device=device, batch_window_ms=window_ms, record=recording)
     with ss.serve(export, nbd=f"unix:{path}"):
         read_groups(path, device, 20)
     recorded = pl.read_parquet(recording).sort("id")
@@ -81,7 +81,9 @@ def test_commands_that_are_there_in_time_are_served_together(tmp_path: Path) -> 
     """A second of the device is a hundred here: a window of 10 s lasts as long as any stall."""
     path, recording = tmp_path / "s.sock", tmp_path / "r.parquet"
     device = ss.device("cmu2003")
-    export = ss.Export(device=device, batch_window_ms=10_000, speed=100.0, record=recording)
+    export = ss.emulator.Export(
+        device=device, batch_window_ms=10_000, speed=100.0, record=recording
+    )
     with ss.serve(export, nbd=f"unix:{path}"):
         read_groups(path, device, 3)
     rows = pl.read_parquet(recording).sort("id")
@@ -94,7 +96,9 @@ def test_commands_that_are_there_in_time_are_served_together(tmp_path: Path) -> 
 
 def test_a_layout_stays(tmp_path: Path) -> None:
     path, recording = tmp_path / "s.sock", tmp_path / "r.parquet"
-    export = ss.Export(device="cmu2003", layout="columnar", batch_window_ms=0.5, record=recording)
+    export = ss.emulator.Export(
+        device="cmu2003", layout="columnar", batch_window_ms=0.5, record=recording
+    )
     with ss.serve(export, nbd=f"unix:{path}"):
         read_groups(path, ss.device("cmu2003"), 10)
     keys = {"kind": "window", "window_ms": 0.5}

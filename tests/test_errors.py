@@ -127,7 +127,7 @@ BAD: dict[str, tuple[Callable[[], object], type[ss.SledsimError], Place]] = {
         ("none/out.csv", None, None),
     ),
     "parameter file": (
-        lambda: ss.import_device("bad.parv", "out.toml"),
+        lambda: ss.disksim.import_device("bad.parv", "out.toml"),
         ss.SpecError,
         ("bad.parv", 1, None),
     ),

@@ -18,7 +18,9 @@ def retries(run: ss.Run) -> float:
 
 def test_losses_are_hypergeometric() -> None:
     # 100 squares of 8 + 2 tips, no spares: a square is lost with 3 of its 10 among the failed.
-    study = ss.tip_failures(1000, data_tips=8, ecc_tips=2, failed_tips=120, trials=4000, seed=3)
+    study = ss.failures.tip_failures(
+        1000, data_tips=8, ecc_tips=2, failed_tips=120, trials=4000, seed=3
+    )
     assert (study.squares, study.spare_tips, study.data_share) == (100, 0, 0.8)
     for failed in (2, 3, 30, 120):
         all_ways = comb(1000, failed)
@@ -42,7 +44,7 @@ def test_losses_are_hypergeometric() -> None:
 
 def test_each_spare_tip_bears_one_failure_more() -> None:
     few, many = (
-        ss.tip_failures(
+        ss.failures.tip_failures(
             900 + spares,
             data_tips=8,
             ecc_tips=1,
@@ -62,7 +64,7 @@ def test_each_spare_tip_bears_one_failure_more() -> None:
 
 def test_one_policy_loses_blocks_and_the_other_one_gives_them_up() -> None:
     tolerance, capacity = (
-        ss.tip_failures(
+        ss.failures.tip_failures(
             ecc_tips=1, spare_tips=40, failed_tips=300, out_of_spares=policy, trials=200
         )
         for policy in ("tolerance", "capacity")
@@ -82,7 +84,7 @@ def test_the_command_tells_what_python_does(capsys: pytest.CaptureFixture[str]) 
     words = ["faults", "--ecc-tips", "2", "--failed-tips", "100", "--trials", "50"]
     assert main([*words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    study = ss.tip_failures(ecc_tips=2, failed_tips=100, trials=50)
+    study = ss.failures.tip_failures(ecc_tips=2, failed_tips=100, trials=50)
     assert document == study.to_dict()
     assert document["faults"]["out_of_spares"] == "tolerance"
     assert main(words) == 0

@@ -77,7 +77,7 @@ def test_hits_of_a_tier_are_those_of_its_policy(tmp_path: Path) -> None:
     asked = tier["segments_read"] + tier["segments_written"]
     found = tier["segments_read_found"] + tier["segments_written_found"]
     # A header block goes with every segment: 481 of 17 blocks.
-    cache = ss.cache("arc", 4 * 2048 // 17)
+    cache = ss.caches.cache("arc", 4 * 2048 // 17)
     run = ss.simulate(load, ss.device("memory"))
     lbns = pl.DataFrame(run.rows).sort("id")["lbn"].to_list()
     assert asked == len(lbns)

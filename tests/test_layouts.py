@@ -258,7 +258,7 @@ def test_figure_9_the_corners_are_slower_than_the_centre(
     layout: dict[str, Any] = {"name": "subregioned", "span_cylinders": 2000, "span_rows": 22}
     parts = ss.layout(device, **layout).parts[:25]
 
-    def mean(part: ss.LayoutPart) -> float:
+    def mean(part: ss.layout_maps.LayoutPart) -> float:
         region = {"first_lbn": part.first_lbn, "last_lbn": part.last_lbn}
         reads = {"read_fraction": 1.0, "size": "fixed", "blocking": 8}
         return service_ms(ss.workload("random", **reads, **region), device, layout)

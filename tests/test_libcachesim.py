@@ -59,7 +59,7 @@ def test_what_a_hit_leaves_below_the_age_stays() -> None:
     # 4 and 2 rise to 10 and more; the hit on 3, the last with the age 1, makes that 10.
     keys = [1, 2, 3, 4, *[4] * 8, *[2] * 9, 3, 5, 6, 7, 8, 3]
     expected = answers("LFUDA", 3, keys)
-    ours = ss.cache("lfuda(age=each_hit)", 3)
+    ours = ss.caches.cache("lfuda(age=each_hit)", 3)
     assert [ours.access(key) for key in keys] == expected
     assert expected[-1]
 
@@ -70,11 +70,11 @@ def test_what_a_hit_leaves_below_the_age_stays() -> None:
 def test_every_request_is_a_hit_in_both_or_in_neither(
     policy: str, slots: int, keys: list[int]
 ) -> None:
-    ours = ss.cache(policy, slots)
+    ours = ss.caches.cache(policy, slots)
     expected = answers(PAIRS[policy], slots, keys)
     assert [ours.access(key) for key in keys] == expected
     assert 0.1 < sum(expected) / len(keys) < 0.9
     plain = policy.partition("(")[0]
     if plain != policy:
-        other = ss.cache(plain, slots)
+        other = ss.caches.cache(plain, slots)
         assert [other.access(key) for key in keys] != expected, "the key changes nothing"

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import sledsim as ss
-from sledsim import _core, outcomes
+from sledsim import _core
+from sledsim._load import Load
 from sledsim.layout_maps import with_layout
-from sledsim.load_values import Load
-from sledsim.outcomes import OutcomeStore, core_digest
+from sledsim.papers import outcomes
+from sledsim.papers.outcomes import OutcomeStore, core_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -418,7 +419,7 @@ def test_another_process_finds_what_this_one_has_left(store: OutcomeStore) -> No
     alone = store.simulate(random(), ss.device("g2"))
     code = f"""
         import json, sledsim as ss
-        from sledsim.outcomes import OutcomeStore
+        from sledsim.papers.outcomes import OutcomeStore
         store = OutcomeStore({str(store.folder)!r})
         load = ss.workload("random", requests={REQUESTS}, rate=300)
         print(json.dumps([store.simulate(load, ss.device("g2")), store.simulated]))

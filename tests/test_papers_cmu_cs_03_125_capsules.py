@@ -175,7 +175,7 @@ def test_split_capsules_take_another_turn_and_row() -> None:
 def test_vertical_is_a_parked_read_and_three_more(tmp_path: Path) -> None:
     """Blocks of the four attributes in turn; only the first of them meets a parked sled."""
     count = sample.QUICK_RECORDS
-    table = ss.table(sample.records(count), memstore(setup()), "vertical")
+    table = ss.tables.table(sample.records(count), memstore(setup()), "vertical")
     starts = [table.lbns(name)[0][0] for name in sample.WIDTHS]
     chance = random.Random(3)
     reads: list[Command] = []

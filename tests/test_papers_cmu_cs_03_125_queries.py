@@ -100,7 +100,7 @@ def test_reads_ahead_stream_and_reads_in_turn_wait_for_the_host() -> None:
 
 def test_joins_are_those_of_a_dictionary() -> None:
     data = joins.two_tables(1)
-    tables = [ss.table(part, memstore(setup()), "capsule") for part in data]
+    tables = [ss.tables.table(part, memstore(setup()), "capsule") for part in data]
     own = joins.joined(tables[0].lazy(), tables[1].lazy(), "one each")
     partner = {row["a1"]: row["b4"] for row in data[1].select(["a1", "b4"]).to_pylist()}
     rows = data[0].select(["a1", "a3"]).to_pylist()
@@ -135,7 +135,7 @@ def test_missing_polars_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_empty_device_gives_the_capsules_of_a_table() -> None:
     """Those of a table in one piece, of which no capsule is split, in their order."""
     device, count = memstore(setup()), 3 * TRACK
-    table = ss.table(sample.records(60 * count), device, "capsule", split=False)
+    table = ss.tables.table(sample.records(60 * count), device, "capsule", split=False)
     own = [sorted(blocks(table, number, 60)) for number in range(count)]
     assert free_list.allocated(device, set(), count) == own
 

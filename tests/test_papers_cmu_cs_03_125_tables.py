@@ -36,7 +36,7 @@ def test_scans_return_what_was_loaded() -> None:
     """Byte for byte, out of the pages: all of it, and an attribute of a range."""
     data = sample.records(100_003)
     for layout in ("normal", "capsule", "vertical"):
-        table = ss.table(data, memstore(setup()), layout)
+        table = ss.tables.table(data, memstore(setup()), layout)
         assert pa.table(table.scan().data).equals(data), layout
         some = pa.table(table.scan(["a3"], 4_321, 5_000).data)
         assert some.equals(data.select(["a3"]).slice(4_321, 5_000)), layout

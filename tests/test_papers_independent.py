@@ -39,7 +39,7 @@ def test_an_independent_computation_imports_nothing_of_ours(file: Path) -> None:
 
 
 def test_an_import_of_ours_would_be_found() -> None:
-    code = "import math\ndef f():\n    from sledsim.power import x\n    import tests.sleds\n"
+    code = "import math\ndef f():\n    from sledsim.papers.power import x\n    import tests.sleds\n"
     assert imported(code) == {"math", "sledsim", "tests"}
     assert imported("from . import physics") == {"."}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import sledsim as ss
 from sledsim import papers
-from sledsim.characteristics import PUBLISHED, characteristics
+from sledsim.papers.characteristics import PUBLISHED, characteristics
 from sledsim.papers.msst2005 import buffer, loads, prices, runs
 
 from tests import paper_items
@@ -82,7 +82,7 @@ def test_quick_loads_are_a_part_of_the_whole(name: str) -> None:
     """Such a part of the requests and of the set; the rate is that of the whole."""
     disk = ss.device("disk")
     whole, part = (
-        ss.load_info(loads.load(runs.setup_of(), name, quick=quick), device=disk)
+        ss.loads.load_info(loads.load(runs.setup_of(), name, quick=quick), device=disk)
         for quick in (False, True)
     )
     share = loads.PARTS[name]
@@ -218,7 +218,9 @@ def test_the_disk_moves_what_is_not_found() -> None:
     """Without a write the disk of DISK reads what was asked for, and no more than twice that."""
     kib = {kind: quick("tpcd", kind).disk_kib for kind in ("DISK", "MWB", "MCD ALL")}
     assert kib["MWB"] == kib["DISK"]
-    asked = ss.load_info(loads.load(runs.setup_of(), "tpcd", quick=True), device=ss.device("disk"))
+    asked = ss.loads.load_info(
+        loads.load(runs.setup_of(), "tpcd", quick=True), device=ss.device("disk")
+    )
     mean_kib = asked["sizes"]["all"]["mean_bytes"] / 1024
     assert mean_kib * 0.95 < kib["DISK"] < mean_kib * 1.2
     assert kib["MCD ALL"] < mean_kib  # runs are read whole, and a part of the set is held

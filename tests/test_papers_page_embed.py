@@ -8,8 +8,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 from sledsim.papers.page_code import highlighted_python, highlighted_toml
-from sledsim.reports.colours import Palette
-from sledsim.reports.embed import inline_svg
+from sledsim.show.pages.colours import Palette
+from sledsim.show.pages.embed import inline_svg
 
 
 def test_a_picture_becomes_part_of_a_page() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import sledsim as ss
 from sledsim import papers
-from sledsim.outcomes import OutcomeStore
 from sledsim.papers import simulations, summary_of
+from sledsim.papers.outcomes import OutcomeStore
 
 KEYS: list[dict[str, Any]] = [
     {},

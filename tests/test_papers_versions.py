@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 import sledsim as ss
 from sledsim import _core
-from sledsim.papers import versions
 
 from tests.own_paper import GOOD, PAPER, SETUP, TABLE
-from tests.test_papers_data import ITEMS, PACKAGE
+from tests.test_papers_data import PACKAGE
 
 VERSIONED = """
 from sledsim.papers import Found, Setup
@@ -30,30 +29,15 @@ CHANGES = {
     "papers/paper2001/setup.toml": True,
     "papers/paper2001/versioned.py": True,
     "papers/paper2001/versioned.toml": True,
-    "papers/paper2001/beside.py": True,
-    "papers/paper2001/further.py": True,
     "papers/paper2001/devices/one.toml": True,
-    "papers/paper2001/__init__.py": True,
-    "papers/msst2005/prices.py": True,
-    "papers/msst2005/runs.py": True,
     "papers/judge.py": True,
-    "papers/engine.py": True,
-    "papers/pictures.py": True,
-    "papers/simulations.py": True,
-    "outcomes.py": True,
+    "papers/outcomes.py": True,
     "hardware/sleds.py": True,
-    "power.py": True,
+    "emulator/server.py": True,
     "__init__.py": True,
     "data/traces/sqlite.parquet": True,
     "data/traces/postmark-ext4.trace.gz": True,
-    "applications/outcome.py": True,
-    "papers/paper2001/table1.py": False,
-    "papers/paper2001/table1.toml": False,
-    "papers/msst2005/figure4.py": False,
-    "papers/page.py": False,
-    "reports/templates/papers.html": False,
     "cli/papers.py": False,
-    "emulator/server.py": False,
 }
 
 
@@ -66,40 +50,6 @@ def test_the_version_is_of_all_that_an_item_depends_on(tmp_path: Path) -> None:
     assert changed == CHANGES | dict.fromkeys(["renamed", "core", "Python", "tool"], True)
     assert len({before, *others}) == 1 + sum(changed.values())
     assert json.loads(_python(copy, VERSIONS, CHANGES="[]"))[0] == before, "in each process"
-
-
-def test_every_module_that_a_run_imports_is_in_its_version() -> None:
-    """Checked against Python: every loaded module of a paper is in the version."""
-    code = """
-        import json, sys
-        from sledsim import papers
-        from sledsim.papers import versions
-        names = {}
-        of_papers = tuple(f"sledsim.papers.{item.folder}" for item in papers.find([]))
-        for item in papers.find([]):
-            for name in list(sys.modules):
-                if name.startswith(of_papers):
-                    del sys.modules[name]
-            item.module
-            loaded = {name for name in sys.modules if name.startswith("sledsim.papers.")}
-            names[item.id] = sorted(loaded - set(versions.modules_of(item)))
-        print(json.dumps(names))
-    """
-    unknown = json.loads(_python(Path(ss.__file__).parent, code))
-    assert set(unknown) == {item.id for item in ITEMS}
-    assert not any(unknown.values()), unknown
-
-
-@pytest.mark.parametrize("name", versions.APART)
-def test_few_items_lead_to_what_is_apart(name: str) -> None:
-    """Applications, and the interface over SCSI, which is served."""
-    reached = {
-        item.id
-        for item in ITEMS
-        if any(module.split(".")[1] == name for module in versions.modules_of(item))
-    }
-    applications = {"sigmetrics2000/figure13", "sigmetrics2000/figure14"}
-    assert reached <= applications | {"cmu-cs-03-125/interface"}
 
 
 # Workers: in a copy of the package, as they import it
@@ -197,8 +147,7 @@ VERSIONS = """
     def version():
         # As a process finds them that has just begun; a line more imports nothing else.
         for function in vars(versions).values():
-            slow = function in (versions.core_digest, versions._imported)
-            if hasattr(function, "cache_clear") and not slow:
+            if hasattr(function, "cache_clear") and function is not versions.core_digest:
                 function.cache_clear()
         assert versions.is_current(item)
         return versions.version_of(item)

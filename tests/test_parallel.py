@@ -52,18 +52,18 @@ SHAPES = st.builds(
 REACHES = st.integers(0, 3)
 
 
-def places(device: ss.Sled) -> list[ss.Location]:
+def places(device: ss.Sled) -> list[ss.hardware.Location]:
     return [device.locate(lbn) for lbn in range(device.blocks)]
 
 
-def under_tips(at: ss.Location, x_m: float, row: int, reach: int) -> bool:
+def under_tips(at: ss.hardware.Location, x_m: float, row: int, reach: int) -> bool:
     """Whether a tip reaches a block while the sled is at a column and a row."""
     return at.row == row and abs(at.x_m - x_m) <= reach * BIT_UM * 1e-6 + SLACK_M
 
 
 def together(
-    one: ss.Location,
-    other: ss.Location,
+    one: ss.hardware.Location,
+    other: ss.hardware.Location,
     columns_m: set[float],
     reach: int,
     shared: Callable[[int, int], bool],

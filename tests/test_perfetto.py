@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import sledsim as ss
 from sledsim.cli import main
-from sledsim.trace_files import trace_path
+from sledsim.traces.files import trace_path
 
 from tests.perfetto_traces import Slice, read
 

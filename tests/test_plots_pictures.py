@@ -123,7 +123,7 @@ def test_statistics_for_a_picture_are_asked_for() -> None:
     with pytest.raises(ss.SledsimError, match=r"picture = False: .*picture=True"):
         ss.trace_info(SAMPLE, quick=True).plot()
     load = ss.workload("random", rate=300, requests=500)
-    figure = ss.load_info(load, device="g2", picture=True).plot()
+    figure = ss.loads.load_info(load, device="g2", picture=True).plot()
     assert title(figure).startswith("random, 300 requests/s: 500 requests")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import sledsim as ss
-from sledsim import power
+from sledsim.papers import power
 
 from tests.example_runs import EXAMPLES, has_no_date, run_once
 

@@ -34,7 +34,7 @@ def sledsim(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[ss.Server, ss.RemoteDevice, Path]]:
+def served(tmp_path: Path) -> Iterator[tuple[ss.emulator.Server, ss.emulator.RemoteDevice, Path]]:
     """Serve a sled that can lose its power, with a client of its parallel interface."""
     recording = tmp_path / "recording"
     export = Export(device="cmu2003", name="d", power_cut="manual", record_data=recording)
@@ -43,11 +43,13 @@ def served(tmp_path: Path) -> Iterator[tuple[ss.Server, ss.RemoteDevice, Path]]:
         yield server, device, recording
 
 
-def write(device: ss.RemoteDevice, lbn: int, value: int) -> None:
+def write(device: ss.emulator.RemoteDevice, lbn: int, value: int) -> None:
     device.batch([("write", lbn, bytes([value]) * BLOCK)])
 
 
-def test_power_fails_and_returns(served: tuple[ss.Server, ss.RemoteDevice, Path]) -> None:
+def test_power_fails_and_returns(
+    served: tuple[ss.emulator.Server, ss.emulator.RemoteDevice, Path],
+) -> None:
     server, device, recording = served
     for lbn in range(20):
         write(device, lbn * 100, lbn + 1)
@@ -115,7 +117,9 @@ def test_power_fails_while_the_device_starts(tmp_path: Path) -> None:
         assert file.read(BLOCK) == bytes([1]) * BLOCK
 
 
-def test_commands_cut_the_power(served: tuple[ss.Server, ss.RemoteDevice, Path]) -> None:
+def test_commands_cut_the_power(
+    served: tuple[ss.emulator.Server, ss.emulator.RemoteDevice, Path],
+) -> None:
     server, device, recording = served
     control = Control(server, control_path())
     try:
@@ -144,7 +148,9 @@ def test_commands_cut_the_power(served: tuple[ss.Server, ss.RemoteDevice, Path])
     assert "about.json" in sledsim("ledger", recording.parent, "--at", "0").stderr
 
 
-def test_an_address_takes_no_commands(served: tuple[ss.Server, ss.RemoteDevice, Path]) -> None:
+def test_an_address_takes_no_commands(
+    served: tuple[ss.emulator.Server, ss.emulator.RemoteDevice, Path],
+) -> None:
     from http.client import HTTPConnection
 
     server, _, _ = served

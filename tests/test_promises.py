@@ -51,7 +51,7 @@ class Counts:
 class Cutter(threading.Thread):
     """Cuts the power of a server, each time after the delay that `order` names."""
 
-    def __init__(self, server: ss.Server) -> None:
+    def __init__(self, server: ss.emulator.Server) -> None:
         super().__init__(daemon=True)
         self._server = server
         self._orders: queue.Queue[float | None] = queue.Queue()
@@ -114,7 +114,7 @@ def promised(name: str, device: str, commands: int, seed: int) -> Counts:
     """Serve a device through one door, and execute commands; what is broken raises."""
     with tempfile.TemporaryDirectory() as folder:
         door = DOORS[name](Host(seed, BLOCKS), device, Path(folder))
-        export = ss.Export(
+        export = ss.emulator.Export(
             device=device, name="d", speed=FASTER.get(device, SPEED), power_cut="manual"
         )
         with ss.serve(export, **door.address()) as door.server:
@@ -135,7 +135,7 @@ def test_what_is_promised_survives_power_failures(name: str, device: str) -> Non
 def test_a_formatted_device_stays_so(device: str, tmp_path: Path) -> None:
     """Its own test, as the whole device is written."""
     door = Iscsi(Host(1, BLOCKS), device, tmp_path)
-    export = ss.Export(device=device, name="d", speed=1000, power_cut="manual")
+    export = ss.emulator.Export(device=device, name="d", speed=1000, power_cut="manual")
     with ss.serve(export, **door.address()) as door.server:
         door.enter()
         for step in (door.writing(), door.writing(), door.synchronizing(), door.formatting()):

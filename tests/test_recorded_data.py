@@ -37,12 +37,12 @@ FILES = ("about.json", "base.img", "data.bin", "requests.parquet")
 SKIPPED = "a small file system needs root"
 
 
-def serve(record: Path, file: Path | None = None) -> ss.Server:
+def serve(record: Path, file: Path | None = None) -> ss.emulator.Server:
     export = Export(device=DEVICE, name="d", record_data=record, file=file)
     return ss.serve(export, rpc=f"unix:{record}.sock", nbd=f"unix:{record}.nbd")
 
 
-def write(device: ss.RemoteDevice, count: int) -> None:
+def write(device: ss.emulator.RemoteDevice, count: int) -> None:
     """Write so many different blocks."""
     for number in range(count):
         data = random.Random(number).randbytes(BLOCK)
@@ -229,7 +229,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", point], check=True)
 
 
-def error_of(server: ss.Server) -> str:
+def error_of(server: ss.emulator.Server) -> str:
     """Stop a server; return what it says."""
     try:
         server.stop()

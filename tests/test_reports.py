@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import sledsim as ss
-from sledsim import applications, reports
+from sledsim import applications
 from sledsim.cli import main
-from sledsim.reports import glossary, pages
-from sledsim.reports.colours import DARK_PAPER, PAPER, contrast, dark
-from sledsim.reports.parts import Report, Section, Table
+from sledsim.show import pages as reports
+from sledsim.show.pages import glossary
+from sledsim.show.pages import writer as pages
+from sledsim.show.pages.colours import DARK_PAPER, PAPER, contrast, dark
+from sledsim.show.pages.parts import Report, Section, Table
 
 from tests.shown_page import Shown
 

@@ -36,8 +36,8 @@ PROTO = Path(__file__).parents[1] / "crates" / "sledsim-rpc" / "proto"
 
 @contextlib.contextmanager
 def served(
-    folder: Path, *exports: ss.Export | ss.Sled | str, **options: Any
-) -> Iterator[tuple[ss.Server, str]]:
+    folder: Path, *exports: ss.emulator.Export | ss.Sled | str, **options: Any
+) -> Iterator[tuple[ss.emulator.Server, str]]:
     """Serve exports at a socket."""
     address = f"unix:{folder / 'r.sock'}"
     with ss.serve(exports or ["cmu2003"], rpc=address, **options) as server:
@@ -74,7 +74,7 @@ def test_a_device_whose_parts_are_files_is_sent(tmp_path: Path) -> None:
     base.write_text('base = "g2"\nspring_factor = 0.5\n')
     device = ss.device("mwb", front={"base": str(base)})
     base.unlink()
-    export = ss.Export(device=device, name="m")
+    export = ss.emulator.Export(device=device, name="m")
     with served(tmp_path, export) as (_, address), ss.connect(address) as there:
         assert there.device == device
         assert there.device != ss.device("mwb", front={"base": "g2"})
@@ -83,7 +83,7 @@ def test_a_device_whose_parts_are_files_is_sent(tmp_path: Path) -> None:
 def test_micropositioning_wears_off_by_the_clock_of_the_server(tmp_path: Path) -> None:
     keys: dict[str, object] = {"micropositioning_later": [[3600, 2]]}
     flexible = ss.device("cmu2003", micropositioning_cylinders=5, **keys)
-    export = ss.Export(device=flexible, name="m", speed=1e6)
+    export = ss.emulator.Export(device=flexible, name="m", speed=1e6)
     with served(tmp_path, export) as (_, address), ss.connect(address, "m") as there:
         assert len(there.equivalent(3_000_000, at_s=0)) == 1100
         far = flexible.equivalent(3_000_000 + 8 * 2700)
@@ -102,7 +102,7 @@ def test_micropositioning_wears_off_by_the_clock_of_the_server(tmp_path: Path) -
 def test_under_a_layout_blocks_are_those_of_the_layout(tmp_path: Path) -> None:
     device = ss.device("cmu2003")
     layout = ss.layout(device, "organ_pipe")
-    export = ss.Export(device=device, layout="organ_pipe", name="m")
+    export = ss.emulator.Export(device=device, layout="organ_pipe", name="m")
     with served(tmp_path, export) as (_, address), ss.connect(address) as there:
         assert there.layout == "organ_pipe"
         rng = random.Random(2)
@@ -123,7 +123,7 @@ def test_under_a_layout_blocks_are_those_of_the_layout(tmp_path: Path) -> None:
 def test_rows_of_a_recording_prove_one_batch(tmp_path: Path) -> None:
     device = ss.device("cmu2003")
     rng = random.Random(3)
-    export = ss.Export(device=device, record=tmp_path / "r.parquet")
+    export = ss.emulator.Export(device=device, record=tmp_path / "r.parquet")
     answers = []
     with (
         served(tmp_path, export) as (_, address),
@@ -182,7 +182,7 @@ def test_a_batch_takes_the_time_of_the_calculator(tmp_path: Path) -> None:
 
 
 def test_batches_are_yielded_in_order(tmp_path: Path) -> None:
-    export = ss.Export(device="cmu2003", scheduler="sptf", speed=50)
+    export = ss.emulator.Export(device="cmu2003", scheduler="sptf", speed=50)
     with served(tmp_path, export) as (_, address), ss.connect(address) as there:
         twin = bytearray(5000 * BLOCK)
         rng = random.Random(4)
@@ -212,7 +212,7 @@ def test_batches_are_yielded_in_order(tmp_path: Path) -> None:
         # One that is refused ends it, and is named; those before it came.
         good: list[Command] = [("read", 0, 1)]
         bad: list[Command] = [("read", 0, 2), ("read", 1, 1)]
-        seen: list[ss.RemoteBatch] = []
+        seen: list[ss.emulator.RemoteBatch] = []
         with pytest.raises(ss.RemoteError, match="overlap") as caught:
             seen += there.batches([good, good, bad, good])
         assert caught.value.index == 2
@@ -223,7 +223,7 @@ def test_batches_are_yielded_in_order(tmp_path: Path) -> None:
 
 
 def test_several_threads_of_a_connection(tmp_path: Path) -> None:
-    with served(tmp_path, ss.Export(device="cmu2003", speed=100)) as (server, address):
+    with served(tmp_path, ss.emulator.Export(device="cmu2003", speed=100)) as (server, address):
         with ss.connect(address) as there, concurrent.futures.ThreadPoolExecutor(8) as pool:
             writes: list[list[Command]] = [[("write", n, bytes([n]) * BLOCK)] for n in range(200)]
             list(pool.map(there.batch, writes))
@@ -236,10 +236,10 @@ def test_several_threads_of_a_connection(tmp_path: Path) -> None:
 
 def test_wrong_input_is_refused(tmp_path: Path) -> None:
     exports = [
-        ss.Export(device="cmu2003", name="m"),
-        ss.Export(device="cmu2003", name="r", read_only=True),
-        ss.Export(device="atlas10k", name="d"),
-        ss.Export(device=ss.device("cmu2003", faults={"failed_tips": [0]}), name="f"),
+        ss.emulator.Export(device="cmu2003", name="m"),
+        ss.emulator.Export(device="cmu2003", name="r", read_only=True),
+        ss.emulator.Export(device="atlas10k", name="d"),
+        ss.emulator.Export(device=ss.device("cmu2003", faults={"failed_tips": [0]}), name="f"),
     ]
     with served(tmp_path, *exports) as (_, address):
         there = ss.connect(address, "m")
@@ -305,7 +305,7 @@ def test_wrong_input_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_backing_file_has_what_was_written(tmp_path: Path) -> None:
-    export = ss.Export(device="cmu2003", file=tmp_path / "disk.img", speed=100)
+    export = ss.emulator.Export(device="cmu2003", file=tmp_path / "disk.img", speed=100)
     with served(tmp_path, export) as (_, address), ss.connect(address) as there:
         there.batch([("write", 3, b"a" * BLOCK, True), ("write", 9, b"b" * BLOCK)])
         there.flush()
@@ -315,7 +315,7 @@ def test_a_backing_file_has_what_was_written(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_the_wait_for_a_slow_device(tmp_path: Path) -> None:
-    slow = ss.Export(device="cmu2003", name="slow", speed=1e-6)
+    slow = ss.emulator.Export(device="cmu2003", name="slow", speed=1e-6)
     program = """
 import sys, sledsim as ss
 there = ss.connect(sys.argv[1])
@@ -375,7 +375,7 @@ def stubs(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
 def test_an_independent_client(tmp_path: Path, stubs: SimpleNamespace) -> None:
     v1, device = stubs.v1, ss.device("cmu2003")
     with (
-        served(tmp_path, ss.Export(device=device, name="m")) as (server, address),
+        served(tmp_path, ss.emulator.Export(device=device, name="m")) as (server, address),
         grpc.insecure_channel(address, options=AUTHORITY) as channel,
     ):
         there = stubs.calls.MemStoreStub(channel)

@@ -122,7 +122,7 @@ def test_a_device_has_its_parameters_with_units_and_sources() -> None:
     assert repr(ss.device("g2")) == "<sledsim device g2: 6,750,000 blocks, 3.456 GB>"
 
 
-@pytest.mark.parametrize("name", ss.workload_presets())
+@pytest.mark.parametrize("name", ss.loads.workload_presets())
 def test_loads_of_presets(name: str) -> None:
     assert cells(parsed(ss.workload(name)))["preset"] == [name]
 

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 import sledsim as ss
 from sledsim import SledsimError
+from sledsim._number_text import measured
 from sledsim.cli import main
-from sledsim.number_text import measured
 
 from tests.waiting import interrupted_at_work
 

@@ -142,14 +142,14 @@ class Plan:
         room, widths = BLOCK - self.header, [width(kind) for kind in self.kinds]
         return sum(ceil((room // min(widths)) / (room // one)) for one in widths)
 
-    def table(self) -> ss.Table:
+    def table(self) -> ss.tables.Table:
         keys: dict[str, Any] = {"first_lbn": self.first_lbn}
         if self.layout != "normal":
             keys["page_header_bytes"] = self.header
         if self.layout == "capsule":
             keys["split"] = self.split or self.pages > TRACKS
         device = memstore(travel_x_um=2)  # a capsule may have hundreds of pages
-        return ss.table(self.data(), device, self.layout, **keys)
+        return ss.tables.table(self.data(), device, self.layout, **keys)
 
 
 PLANS = st.builds(
@@ -166,9 +166,9 @@ PAPER = (pa.int64(), pa.binary(32), pa.binary(15), pa.binary(16))
 """The attributes of the report's table: 8, 32, 15 and 16 bytes."""
 
 
-def paper(layout: LayoutName, records: int, **keys: Any) -> ss.Table:
+def paper(layout: LayoutName, records: int, **keys: Any) -> ss.tables.Table:
     """Return a table like the report's, on a device of 69 MB."""
-    return ss.table(source(PAPER, records, 1), memstore(travel_x_um=2), layout, **keys)
+    return ss.tables.table(source(PAPER, records, 1), memstore(travel_x_um=2), layout, **keys)
 
 
 # Reads return the written data --------------------------------------------------------------------
@@ -234,14 +234,14 @@ def test_every_source_of_data_is_read(layout: LayoutName, tmp_path: Path) -> Non
         str(tmp_path / "data.parquet"),
     ]
     for one in sources:
-        table = ss.table(one, memstore(), layout)
+        table = ss.tables.table(one, memstore(), layout)
         assert table.schema_names == data.column_names
         assert exact(table.scan().data) == exact(data)
 
 
 def test_results_are_read_by_polars_pandas_and_pyarrow() -> None:
     data = source((pa.int64(), pa.binary(15), pa.string()), 100, 3)
-    done = ss.table(data, memstore()).scan()
+    done = ss.tables.table(data, memstore()).scan()
     assert pl.DataFrame(done.data).rows() == pl.DataFrame(data).rows()
     frame = pd.DataFrame.from_arrow(done.data)  # type: ignore[attr-defined]  # (the stubs are behind)
     assert frame["c0"].tolist() == data["c0"].to_pylist()
@@ -250,7 +250,7 @@ def test_results_are_read_by_polars_pandas_and_pyarrow() -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_new_strings_of_appends_and_updates(layout: LayoutName) -> None:
-    table = ss.table(pa.table({"word": ["a", "b", "a"]}), memstore(), layout)
+    table = ss.tables.table(pa.table({"word": ["a", "b", "a"]}), memstore(), layout)
     table.append(pa.table({"word": ["c", "a"]}))
     table.update(1, pa.table({"word": pa.array(["d", "é"]).dictionary_encode()}))
     assert pa.table(table.scan().data)["word"].to_pylist() == ["a", "d", "é", "c", "a"]
@@ -281,7 +281,7 @@ def test_no_two_values_share_a_byte(plan: Plan) -> None:
 
 def test_figure_6() -> None:
     # "a1 spans track 0-269, and a2 spans two tracks with LBN ranges 270-539 and 540-809."
-    table = ss.table(
+    table = ss.tables.table(
         source((pa.int64(), pa.binary(16)), 64 * 270, 1), memstore(), page_header_bytes=0
     )
     assert table.blocks == 810
@@ -467,7 +467,7 @@ BAD_DATA: list[tuple[Any, dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("data", "keys", "words"), BAD_DATA)
 def test_bad_tables(data: Any, keys: dict[str, Any], words: list[str]) -> None:
     with pytest.raises(ss.SledsimError) as refused:
-        ss.table(data, memstore(), **keys)
+        ss.tables.table(data, memstore(), **keys)
     message = str(refused.value)
     assert all(word.lower() in message.lower() for word in words), message
     assert "\n" not in message
@@ -475,10 +475,10 @@ def test_bad_tables(data: Any, keys: dict[str, Any], words: list[str]) -> None:
 
 def test_other_devices() -> None:
     with pytest.raises(ss.SledsimError, match="atlas10k"):
-        ss.table(NUMBERS, ss.device("atlas10k"))
+        ss.tables.table(NUMBERS, ss.device("atlas10k"))
 
 
-BAD_CALLS: dict[str, tuple[Callable[[ss.Table], object], list[str]]] = {
+BAD_CALLS: dict[str, tuple[Callable[[ss.tables.Table], object], list[str]]] = {
     "scan a column": (lambda t: t.scan(["b"]), ["b", "a", "word"]),
     "scan a column twice": (lambda t: t.scan(["a", "a"]), ["a"]),
     "scan beyond": (lambda t: t.scan(first=990, count=11), ["1000"]),
@@ -517,7 +517,7 @@ BAD_CALLS: dict[str, tuple[Callable[[ss.Table], object], list[str]]] = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("call", BAD_CALLS)
 def test_bad_calls_change_nothing(call: str, layout: LayoutName) -> None:
-    table, (wrong, words) = ss.table(NUMBERS, memstore(), layout), BAD_CALLS[call]
+    table, (wrong, words) = ss.tables.table(NUMBERS, memstore(), layout), BAD_CALLS[call]
     table.scan(["a"])
     before = (table.clock_s, table.records, table.blocks, table.facts)
     with pytest.raises(ss.SledsimError) as refused:

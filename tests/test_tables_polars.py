@@ -13,7 +13,7 @@ import sledsim as ss
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from sledsim.tables_polars import conjuncts
+from sledsim._tables_polars import conjuncts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,20 +33,20 @@ LAYOUTS = ("normal", "vertical", "capsule")
 
 
 @pytest.fixture(scope="module", params=LAYOUTS)
-def any_table(request: pytest.FixtureRequest) -> ss.Table:
+def any_table(request: pytest.FixtureRequest) -> ss.tables.Table:
     return make(request.param)
 
 
 @pytest.fixture
-def capsule() -> ss.Table:
+def capsule() -> ss.tables.Table:
     return make("capsule")
 
 
-def make(layout: Any) -> ss.Table:
-    return ss.table(SOURCE, ss.device("cmu2003", travel_x_um=0.2), layout)
+def make(layout: Any) -> ss.tables.Table:
+    return ss.tables.table(SOURCE, ss.device("cmu2003", travel_x_um=0.2), layout)
 
 
-def blocks(table: ss.Table, *names: str) -> int:
+def blocks(table: ss.tables.Table, *names: str) -> int:
     """Return how many blocks the columns fill."""
     return sum(last - first + 1 for name in names for first, last in table.lbns(name))
 
@@ -115,7 +115,7 @@ QUERIES = (
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_sql_answers_as_on_the_source(query: str, any_table: ss.Table) -> None:
+def test_sql_answers_as_on_the_source(query: str, any_table: ss.tables.Table) -> None:
     t = any_table.lazy()  # duckdb finds it by its name
     answer = duckdb.execute(query).fetchall()
     t = NUMBERED
@@ -125,13 +125,13 @@ def test_sql_answers_as_on_the_source(query: str, any_table: ss.Table) -> None:
     del t
 
 
-def test_polars_sql_answers_too(any_table: ss.Table) -> None:
+def test_polars_sql_answers_too(any_table: ss.tables.Table) -> None:
     t = any_table.lazy()
     found = pl.SQLContext(t=t).execute("select sum(key) from t where row < 100", eager=True)
     assert found.item() == sum(range(100))
 
 
-def test_a_frame_sees_what_has_changed(capsule: ss.Table) -> None:
+def test_a_frame_sees_what_has_changed(capsule: ss.tables.Table) -> None:
     frame = capsule.lazy()
     capsule.append(SOURCE.head(3))
     capsule.update(0, pl.DataFrame({"key": [-7]}))
@@ -177,7 +177,7 @@ WHOLE: dict[str, tuple[Callable[[pl.LazyFrame], object], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("query", WHOLE)
-def test_a_query_pays_for_its_columns(query: str, capsule: ss.Table) -> None:
+def test_a_query_pays_for_its_columns(query: str, capsule: ss.tables.Table) -> None:
     ask, columns = WHOLE[query]
     frame = capsule.lazy()
     capsule.spent()
@@ -214,7 +214,7 @@ def test_a_query_of_one_record_is_a_point_read(layout: str) -> None:
     assert (one.clock_s, one.spent().requests) == (other.clock_s, done.requests)
 
 
-def test_times_and_traffic_of_calls_add_up(capsule: ss.Table) -> None:
+def test_times_and_traffic_of_calls_add_up(capsule: ss.tables.Table) -> None:
     more = SOURCE.head(7)
     capsule.spent()
     calls = [
@@ -250,7 +250,7 @@ RANGES: dict[str, tuple[Callable[[pl.LazyFrame], object], int]] = {  # and how m
 
 
 @pytest.mark.parametrize("query", RANGES)
-def test_a_query_pays_for_its_records(query: str, capsule: ss.Table) -> None:
+def test_a_query_pays_for_its_records(query: str, capsule: ss.tables.Table) -> None:
     ask, records = RANGES[query]
     frame = capsule.lazy()
     capsule.spent()
@@ -259,7 +259,7 @@ def test_a_query_pays_for_its_records(query: str, capsule: ss.Table) -> None:
     assert records / 60 <= capsule.spent().blocks <= records / 60 + 3
 
 
-def test_near_records_are_read_in_one_go(capsule: ss.Table) -> None:
+def test_near_records_are_read_in_one_go(capsule: ss.tables.Table) -> None:
     frame = capsule.lazy()
     capsule.spent()
     frame.filter(ROW % 100 == 0).select("key").collect()
@@ -272,7 +272,7 @@ def test_near_records_are_read_in_one_go(capsule: ss.Table) -> None:
 # Names, and refusals ----------------------------------------------------------------------
 
 
-def test_the_number_has_the_name_that_is_asked_for(capsule: ss.Table) -> None:
+def test_the_number_has_the_name_that_is_asked_for(capsule: ss.tables.Table) -> None:
     assert capsule.lazy().collect_schema().names() == ["row", *SOURCE.columns]
     assert capsule.lazy(row=None).collect_schema().names() == SOURCE.columns
     assert_frame_equal(capsule.lazy(row=None).collect(), SOURCE)
@@ -282,7 +282,7 @@ def test_the_number_has_the_name_that_is_asked_for(capsule: ss.Table) -> None:
         capsule.lazy(row="key")
 
 
-def test_missing_polars_is_named(capsule: ss.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_polars_is_named(capsule: ss.tables.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(ss.SledsimError, match="needs polars: pip install polars"):
         capsule.lazy()

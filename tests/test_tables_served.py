@@ -71,11 +71,11 @@ def test_reads_return_the_written_data(
     data = source(30_000, 1)
     pq.write_table(data, file)
     with (
-        ss.serve(ss.Export(device="cmu2003", speed=100), rpc=address),
+        ss.serve(ss.emulator.Export(device="cmu2003", speed=100), rpc=address),
         ss.connect(address) as remote,
     ):
-        there = ss.table(file if as_file else data, remote, layout)
-        here = ss.table(data, ss.device("cmu2003"), layout)
+        there = ss.tables.table(file if as_file else data, remote, layout)
+        here = ss.tables.table(data, ss.device("cmu2003"), layout)
         assert (len(there), there.layout, there.facts) == (30_000, layout, here.facts)
         assert there.clock_s == 0
         assert plain(there.scan().data) == data.to_pylist()
@@ -102,12 +102,12 @@ def test_times_are_those_of_the_rows(tmp_path: Path, layout: LayoutName) -> None
     data = source(50_000, 1)
     # An overhead of a command's own would be paid by each extent.
     device = ss.device("cmu2003", command_overhead_ms=0.0)
-    calls: list[tuple[ss.Result, float]] = []
+    calls: list[tuple[ss.tables.Result, float]] = []
     with (
-        ss.serve(ss.Export(device=device, record=recording), rpc=address),
+        ss.serve(ss.emulator.Export(device=device, record=recording), rpc=address),
         ss.connect(address) as remote,
     ):
-        table = ss.table(data, remote, layout)
+        table = ss.tables.table(data, remote, layout)
         calls += [(table.scan(["key"]), table.clock_s)]
         calls += [(table.scan(), table.clock_s)]
         calls += [(table.read([5, 49_000, 20_000]), table.clock_s)]
@@ -140,9 +140,9 @@ def test_times_are_those_of_the_rows(tmp_path: Path, layout: LayoutName) -> None
 def test_a_scan_keeps_the_sled_at_work(tmp_path: Path) -> None:
     """Requests wait for the sled, which takes 17 ms for each here, not the sled for requests."""
     address, recording = f"unix:{tmp_path / 's.sock'}", tmp_path / "r.parquet"
-    export = ss.Export(device="cmu2003", record=recording, speed=0.2)
+    export = ss.emulator.Export(device="cmu2003", record=recording, speed=0.2)
     with ss.serve(export, rpc=address), ss.connect(address) as remote:
-        result = ss.table(source(3 * 32_400, 1), remote).scan()  # whole groups of tracks
+        result = ss.tables.table(source(3 * 32_400, 1), remote).scan()  # whole groups of tracks
     rows = pl.read_parquet(recording).sort("id").tail(result.requests)
     assert rows["blocks"].sum() == result.blocks
     assert rows["queue_depth"].max() == 15  # sixteen under way
@@ -153,9 +153,9 @@ def test_reads_come_from_the_store_of_the_server(tmp_path: Path) -> None:
     """The table returns the data that another client writes to a page."""
     rpc, nbd = f"unix:{tmp_path / 'r.sock'}", tmp_path / "n.sock"
     data = source(1000, 1)
-    export = ss.Export(device="cmu2003", speed=100)
+    export = ss.emulator.Export(device="cmu2003", speed=100)
     with ss.serve(export, rpc=rpc, nbd=f"unix:{nbd}"), ss.connect(rpc) as remote:
-        table = ss.table(data, remote)
+        table = ss.tables.table(data, remote)
         client = Client(nbd)
         for column, width, value in (("key", 8, 77), ("word", 4, 49)):
             lbn, at = table.place(500, column)
@@ -175,10 +175,10 @@ def test_lazy_frames_pay_for_what_they_need(tmp_path: Path) -> None:
     address = f"unix:{tmp_path / 's.sock'}"
     data = source(30_000, 1)
     with (
-        ss.serve(ss.Export(device="cmu2003", speed=100), rpc=address),
+        ss.serve(ss.emulator.Export(device="cmu2003", speed=100), rpc=address),
         ss.connect(address) as remote,
     ):
-        there, here = ss.table(data, remote), ss.table(data, ss.device("cmu2003"))
+        there, here = ss.tables.table(data, remote), ss.tables.table(data, ss.device("cmu2003"))
         queries: list[Callable[[pl.LazyFrame], pl.LazyFrame]] = [
             lambda t: t.select(pl.sum("key")),
             lambda t: t.filter(pl.col("key") % 7 == 3).select("word"),
@@ -196,10 +196,10 @@ def test_idle_waits(tmp_path: Path) -> None:
     """At ten times the speed, half a second of the device is a twentieth of one."""
     address = f"unix:{tmp_path / 's.sock'}"
     with (
-        ss.serve(ss.Export(device="cmu2003", speed=10), rpc=address),
+        ss.serve(ss.emulator.Export(device="cmu2003", speed=10), rpc=address),
         ss.connect(address) as remote,
     ):
-        table = ss.table(source(100, 1), remote)
+        table = ss.tables.table(source(100, 1), remote)
         table.record(1)
         before, begun = table.clock_s, time.perf_counter()
         table.idle(0.5)
@@ -212,7 +212,7 @@ def test_idle_waits(tmp_path: Path) -> None:
 def test_the_server_ends_in_the_middle(tmp_path: Path) -> None:
     address = f"unix:{tmp_path / 's.sock'}"
     server = ss.serve("cmu2003", rpc=address)
-    table = ss.table(source(20_000, 1), ss.connect(address))
+    table = ss.tables.table(source(20_000, 1), ss.connect(address))
     ends = threading.Timer(0.1, server.stop, [0.0])
     ends.start()
 
@@ -223,7 +223,7 @@ def test_the_server_ends_in_the_middle(tmp_path: Path) -> None:
     with pytest.raises(ss.SledsimError, match=r"server at 'unix:.*s\.sock'"):
         scan_on()
     ends.join()
-    calls: list[Callable[[], ss.Result]] = [
+    calls: list[Callable[[], ss.tables.Result]] = [
         table.scan,
         lambda: table.record(3),
         lambda: table.append(source(1, 1)),
@@ -238,10 +238,10 @@ def test_a_block_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     """And others can, also with the next call."""
     address, data = f"unix:{tmp_path / 's.sock'}", source(2000, 1)
     device = ss.device("cmu2003", faults={"read_error_rate": 5e-4, "retries": 0})
-    export = ss.Export(device=device, speed=100)
+    export = ss.emulator.Export(device=device, speed=100)
     read, errors = 0, []
     with ss.serve(export, rpc=address), ss.connect(address) as remote:
-        table = ss.table(data.slice(0, 1), remote)
+        table = ss.tables.table(data.slice(0, 1), remote)
         table.update(0, data.slice(7, 1))
         for _ in range(100):
             try:
@@ -267,14 +267,14 @@ def test_ctrl_c_ends_a_call_and_not_the_table(tmp_path: Path) -> None:
 import sys, pyarrow as pa, sledsim as ss
 data = pa.table({"n": range(270 * 60 * 200)})
 remote = ss.connect(sys.argv[1])
-table = ss.table(data.slice(0, 1000), remote)
+table = ss.tables.table(data.slice(0, 1000), remote)
 print("loads", flush=True)
 try:
     table.append(data)
 except KeyboardInterrupt:
     print("interrupted", table.records, pa.table(table.scan().data).equals(data.slice(0, 1000)))
 """
-    export = ss.Export(device="cmu2003", speed=0.2)
+    export = ss.emulator.Export(device="cmu2003", speed=0.2)
     with ss.serve(export, rpc=address) as server:
         command = [sys.executable, "-c", program, address]
         client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -290,13 +290,13 @@ except KeyboardInterrupt:
 def test_refused(tmp_path: Path) -> None:
     data, address = source(10, 1), f"unix:{tmp_path / 's.sock'}"
     exports = [
-        ss.Export(device="cmu2003", name="still", read_only=True),
-        ss.Export(device="atlas10k", name="disk"),
-        ss.Export(device="cmu2003", name="laid", layout="columnar"),
-        ss.Export(
+        ss.emulator.Export(device="cmu2003", name="still", read_only=True),
+        ss.emulator.Export(device="atlas10k", name="disk"),
+        ss.emulator.Export(device="cmu2003", name="laid", layout="columnar"),
+        ss.emulator.Export(
             device=ss.device("cmu2003", buffer={"size_kib": 64, "segments": 2}), name="buffered"
         ),
-        ss.Export(device=ss.device("cmu2003", travel_x_um=0.2), name="small"),
+        ss.emulator.Export(device=ss.device("cmu2003", travel_x_um=0.2), name="small"),
     ]
     one_sled = "must be on a single sled"
     with ss.serve(exports, rpc=address):
@@ -307,11 +307,11 @@ def test_refused(tmp_path: Path) -> None:
             ("buffered", one_sled),
         ):
             with ss.connect(address, name) as remote, pytest.raises(ss.SledsimError, match=says):
-                ss.table(data, remote)
+                ss.tables.table(data, remote)
         with ss.connect(address, "small") as remote:
             with pytest.raises(ss.SledsimError, match="has room for"):
-                ss.table(source(1_000_000, 1), remote)
-            assert len(ss.table(data, remote)) == 10
+                ss.tables.table(source(1_000_000, 1), remote)
+            assert len(ss.tables.table(data, remote)) == 10
 
 
 def test_the_example(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -320,7 +320,7 @@ def test_the_example(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     address = f"unix:{tmp_path / 's.sock'}"
     example["main"](["--records=20000"])
     told = [capsys.readouterr().out.splitlines()]
-    with ss.serve(ss.Export(device="cmu2003", speed=50), rpc=address):
+    with ss.serve(ss.emulator.Export(device="cmu2003", speed=50), rpc=address):
         example["main"](["--records=20000", f"--connect={address}"])
     told.append(capsys.readouterr().out.splitlines())
     for lines in told:

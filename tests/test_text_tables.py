@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sledsim.number_text import interval
+from sledsim._number_text import interval
 from sledsim.show.text_tables import stacked_table, table
 
 

@@ -1,5 +1,6 @@
 """The files in Git: none left over at the root, none large by accident."""
 
+import ast
 import subprocess
 from pathlib import Path
 
@@ -79,3 +80,18 @@ def test_large_files_are_listed(tracked: set[str]) -> None:
     assert not strange, f"more than {LARGE} bytes: {strange}: make them smaller, or list them here"
     small = sorted(LISTED - large)
     assert not small, f"listed here, and not more than {LARGE} bytes: {small}"
+
+
+def test_the_package_imports_neither_its_root_nor_by_a_text() -> None:
+    package = ROOT / "python" / "sledsim"
+    rooms = {path.stem for path in package.iterdir()} | {"_core"}
+    for file in package.rglob("*.py"):
+        if file == package / "__init__.py":
+            continue
+        text = file.read_text(encoding="utf-8")
+        for part in ast.walk(ast.parse(text)):
+            if isinstance(part, ast.Import):
+                assert "sledsim" not in {alias.name for alias in part.names}, file
+            if isinstance(part, ast.ImportFrom) and part.module == "sledsim":
+                assert {alias.name for alias in part.names} <= rooms, file
+        assert 'import_module("sledsim' not in text, file

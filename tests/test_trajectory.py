@@ -10,7 +10,7 @@ import pytest
 import sledsim as ss
 
 if TYPE_CHECKING:
-    from sledsim import Instant
+    from sledsim.hardware import Instant
 
 MOVES_UM = [(-50, 0), (0, -50), (-50, 50), (30, 31), (-12.5, -40), (50, -49.95)]
 PUSH_M_S2 = 114.8

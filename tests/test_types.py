@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints, is_
 
 import pytest
 import sledsim as ss
-from sledsim import _core, name_types, summary_types
+from sledsim import _core
+from sledsim import _name_types as name_types
+from sledsim.results import summaries as summary_types
 
 from scripts import summary_types as script
 

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import sledsim as ss
-from sledsim import _core, trace_files
+from sledsim import _core
 from sledsim.layout_maps import with_layout
 from sledsim.simulation import with_background
+from sledsim.traces import files as trace_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,207 +10,116 @@
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
+from importlib import import_module as _import
+
+from sledsim import _above
 
 TYPE_CHECKING = False  # that of typing, whose import takes as long as Python's own start
 if TYPE_CHECKING:
     from typing import Any
 
+    from sledsim import caches as caches
+    from sledsim import disksim as disksim
+    from sledsim import emulator as emulator
+    from sledsim import failures as failures
+    from sledsim import papers as papers
     from sledsim import plots as plots
-    from sledsim import reports as reports
-    from sledsim._core import OutputError, RemoteError, SledsimError, SpecError, TraceError
-    from sledsim.arrays import rebuild_risk
-    from sledsim.caches import Cache, cache, hit_ratios, policies
-    from sledsim.comparison import Comparison, compare
-    from sledsim.crashes import CrashReport, crash_test
-    from sledsim.disksim import Imported, import_device
-    from sledsim.emulator import (
-        Export,
-        RemoteBatch,
-        RemoteDevice,
-        RemoteOutcome,
-        Server,
-        connect,
-        serve,
-    )
-    from sledsim.faults import TipFailures, tip_failures
-    from sledsim.hardware import (
-        Access,
-        Batch,
-        Composite,
-        Device,
-        Disk,
-        DiskSeek,
-        Instant,
-        Location,
-        Parallelism,
-        Pass,
-        Sector,
-        Seek,
-        Sled,
-        Step,
-        Zone,
-        device,
-        devices,
-    )
-    from sledsim.layout_maps import Layout, LayoutPart, layout, layouts
-    from sledsim.load_values import Load
-    from sledsim.loads import (
-        convert_trace,
-        generate_trace,
-        load_info,
-        read_trace,
-        trace_info,
-        workload,
-        workload_presets,
-        workload_spec,
-        workloads,
-    )
-    from sledsim.perfetto import rows_to_perfetto
-    from sledsim.rows import Rows
-    from sledsim.scenario_files import Scenario, scenario, scenarios
-    from sledsim.simulation import Run, schedulers, simulate
-    from sledsim.studies import Study, sweep
-    from sledsim.summary_types import Summary
-    from sledsim.tables import Result, Spent, Table, table
-    from sledsim.trace_files import sample_traces
-    from sledsim.trace_information import TraceInfo
-    from sledsim.validation import Validation, validate
-    from sledsim.volumes import VolumesRun, simulate_volumes
+    from sledsim import tables as tables
+    from sledsim._core import OutputError as OutputError
+    from sledsim._core import RemoteError as RemoteError
+    from sledsim._core import SledsimError as SledsimError
+    from sledsim._core import SpecError as SpecError
+    from sledsim._core import TraceError as TraceError
+    from sledsim._load import Load as Load
+    from sledsim._scenario_files import Scenario as Scenario
+    from sledsim._scenario_files import scenario as scenario
+    from sledsim._scenario_files import scenarios as scenarios
+    from sledsim.caches import hit_ratios as hit_ratios
+    from sledsim.caches import policies as policies
+    from sledsim.comparison import Comparison as Comparison
+    from sledsim.comparison import compare as compare
+    from sledsim.emulator import connect as connect
+    from sledsim.emulator import serve as serve
+    from sledsim.failures.crashes import CrashReport as CrashReport
+    from sledsim.failures.crashes import crash_test as crash_test
+    from sledsim.hardware import Composite as Composite
+    from sledsim.hardware import Device as Device
+    from sledsim.hardware import Disk as Disk
+    from sledsim.hardware import Sled as Sled
+    from sledsim.hardware import device as device
+    from sledsim.hardware import devices as devices
+    from sledsim.layout_maps import Layout as Layout
+    from sledsim.layout_maps import layout as layout
+    from sledsim.layout_maps import layouts as layouts
+    from sledsim.loads import convert_trace as convert_trace
+    from sledsim.loads import generate_trace as generate_trace
+    from sledsim.loads import read_trace as read_trace
+    from sledsim.loads import trace_info as trace_info
+    from sledsim.loads import workload as workload
+    from sledsim.loads import workloads as workloads
+    from sledsim.results.perfetto import rows_to_perfetto as rows_to_perfetto
+    from sledsim.results.rows import Rows as Rows
+    from sledsim.results.summaries import Summary as Summary
+    from sledsim.simulation import Run as Run
+    from sledsim.simulation import schedulers as schedulers
+    from sledsim.simulation import simulate as simulate
+    from sledsim.studies import Study as Study
+    from sledsim.studies import sweep as sweep
+    from sledsim.studies.volumes import VolumesRun as VolumesRun
+    from sledsim.studies.volumes import simulate_volumes as simulate_volumes
+    from sledsim.traces.files import sample_traces as sample_traces
+    from sledsim.traces.information import TraceInfo as TraceInfo
+    from sledsim.validation import Validation as Validation
+    from sledsim.validation import validate as validate
 
     __version__: str
 
-__all__ = [
-    "Access",
-    "Batch",
-    "Cache",
-    "Comparison",
-    "Composite",
-    "CrashReport",
-    "Device",
-    "Disk",
-    "DiskSeek",
-    "Export",
-    "Imported",
-    "Instant",
-    "Layout",
-    "LayoutPart",
-    "Load",
-    "Location",
-    "OutputError",
-    "Parallelism",
-    "Pass",
-    "RemoteBatch",
-    "RemoteDevice",
-    "RemoteError",
-    "RemoteOutcome",
-    "Result",
-    "Rows",
-    "Run",
-    "Scenario",
-    "Sector",
-    "Seek",
-    "Server",
-    "Sled",
-    "SledsimError",
-    "SpecError",
-    "Spent",
-    "Step",
-    "Study",
-    "Summary",
-    "Table",
-    "TipFailures",
-    "TraceError",
-    "TraceInfo",
-    "Validation",
-    "VolumesRun",
-    "Zone",
-    "__version__",
-    "cache",
-    "compare",
-    "connect",
-    "convert_trace",
-    "crash_test",
-    "device",
-    "devices",
-    "generate_trace",
-    "hit_ratios",
-    "import_device",
-    "layout",
-    "layouts",
-    "load_info",
-    "policies",
-    "read_trace",
-    "rebuild_risk",
-    "rows_to_perfetto",
-    "sample_traces",
-    "scenario",
-    "scenarios",
-    "schedulers",
-    "serve",
-    "simulate",
-    "simulate_volumes",
-    "sweep",
-    "table",
-    "tip_failures",
-    "trace_info",
-    "validate",
-    "workload",
-    "workload_presets",
-    "workload_spec",
-    "workloads",
-]
-
 _HOMES = {
     "_core": "OutputError RemoteError SledsimError SpecError TraceError",
-    "arrays": "rebuild_risk",
-    "caches": "Cache cache hit_ratios policies",
+    "layout_maps": "Layout layout layouts",
+    "_load": "Load",
+    "_scenario_files": "Scenario scenario scenarios",
+    "caches": "hit_ratios policies",
     "comparison": "Comparison compare",
-    "crashes": "CrashReport crash_test",
-    "hardware": "Access Batch Composite Device Disk DiskSeek Instant Location Parallelism Pass "
-    "Sector Seek Sled Step Zone device devices",
-    "disksim": "Imported import_device",
-    "emulator": "Export RemoteBatch RemoteDevice RemoteOutcome Server connect serve",
-    "faults": "TipFailures tip_failures",
-    "layout_maps": "Layout LayoutPart layout layouts",
-    "load_values": "Load",
-    "loads": "convert_trace generate_trace load_info read_trace trace_info workload "
-    "workload_presets workload_spec workloads",
-    "perfetto": "rows_to_perfetto",
-    "rows": "Rows",
-    "scenario_files": "Scenario scenario scenarios",
+    "emulator": "connect serve",
+    "failures.crashes": "CrashReport crash_test",
+    "hardware": "Composite Device Disk Sled device devices",
+    "loads": "convert_trace generate_trace read_trace trace_info workload workloads",
+    "results.perfetto": "rows_to_perfetto",
+    "results.rows": "Rows",
+    "results.summaries": "Summary",
     "simulation": "Run schedulers simulate",
     "studies": "Study sweep",
-    "summary_types": "Summary",
-    "tables": "Result Spent Table table",
-    "trace_files": "sample_traces",
-    "trace_information": "TraceInfo",
+    "studies.volumes": "VolumesRun simulate_volumes",
+    "traces.files": "sample_traces",
+    "traces.information": "TraceInfo",
     "validation": "Validation validate",
-    "volumes": "VolumesRun simulate_volumes",
 }
 """Public names by the module that has them; each is imported when it is first used."""
 
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+_SUBMODULES = ["caches", "disksim", "emulator", "failures", "papers", "plots", "tables"]
 
+__all__ = ["__version__", *_HOME_OF]  # noqa: PLE0604 - they are texts
+
+_above.rooms["plots"] = lambda: _import("sledsim.plots")
+_above.rooms["show"] = lambda: _import("sledsim.show")
 
 if not TYPE_CHECKING:  # type checkers are to refuse unknown names
 
     def __getattr__(name: str) -> Any:
         """Import a public name, or a module of public names, when it is first used."""
         if name == "__version__":
-            value: Any = import_module("sledsim._core").VERSION
+            value: Any = _import("sledsim._core").VERSION
         elif name in _HOME_OF:
-            value = getattr(import_module(f"sledsim.{_HOME_OF[name]}"), name)
-        elif name in _HOMES or name in {"plots", "reports"}:
-            return import_module(f"sledsim.{name}")
+            value = getattr(_import(f"sledsim.{_HOME_OF[name]}"), name)
+        elif name in _SUBMODULES or name in {"hardware", "layout_maps", "loads"}:
+            return _import(f"sledsim.{name}")
         else:
-            raise AttributeError(
-                f"module 'sledsim' has no attribute '{name}'", name=name, obj=sys.modules[__name__]
-            )
+            raise AttributeError(f"module 'sledsim' has no attribute '{name}'", name=name)
         globals()[name] = value
         return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, *_SUBMODULES])

@@ -6,17 +6,17 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._arguments import as_list, optional, placed, real, shown, text, whole
 from sledsim._core import SpecError
-from sledsim.arguments import as_list, optional, placed, real, shown, text, whole
 from sledsim.hardware import device_of
 from sledsim.loads import load_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from sledsim._name_types import PolicyName
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
-    from sledsim.name_types import PolicyName
 
 _BLOCK_BYTES = 512
 _MOST_BLOCKS = 1 << 54

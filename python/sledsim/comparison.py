@@ -5,32 +5,33 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from sledsim import cautions, executors
+from sledsim import _above, executors
+from sledsim._arguments import as_list, optional, text, whole
 from sledsim._core import VERSION, SpecError
-from sledsim.arguments import as_list, optional, text, whole
+from sledsim._load import Load
+from sledsim._number_text import half_width, mean
 from sledsim.layout_maps import with_layout
-from sledsim.load_values import Load
 from sledsim.loads import load_of
-from sledsim.number_text import half_width, mean
-from sledsim.origin import Reported
-from sledsim.rows import records_to_arrow, records_to_pandas, records_to_polars
+from sledsim.results import cautions
+from sledsim.results.reported import Reported
+from sledsim.results.rows import records_to_arrow, records_to_pandas, records_to_polars
 from sledsim.simulation import Run, simulate
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+    from sledsim._name_types import LayoutName, SchedulerName
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
-    from sledsim.name_types import LayoutName, SchedulerName
     from sledsim.plots.frame import Place, Size
-    from sledsim.rows import Kind
-    from sledsim.summary_types import IntervalMs
+    from sledsim.results.rows import Kind
+    from sledsim.results.summaries import IntervalMs
 
 
 class Comparison(Reported):
@@ -48,16 +49,6 @@ class Comparison(Reported):
             took = mean(line["mean_ms"], half_width(line["mean_low_ms"], line["mean_high_ms"]))
             parts.append(f"{line['label']} {took} ms{' ' * bool(mark)}{mark}")
         return f"<sledsim comparison, mean response times: {', '.join(parts)}>"
-
-    def _paragraphs(self) -> Iterable[str]:
-        from sledsim.show import comparisons  # only those who look need it
-
-        return comparisons.paragraphs(self)
-
-    def _repr_html_(self) -> str:
-        from sledsim.show import notebook  # only notebooks need it
-
-        return notebook.comparison(self)
 
     @property
     def labels(self) -> list[str]:
@@ -109,9 +100,8 @@ class Comparison(Reported):
 
         See :func:`sledsim.plots.comparison` for the parameters.
         """
-        from sledsim.plots import comparison  # only pictures need it
-
-        return comparison(self, ax=ax, size=size, title=title)
+        figure: Figure = _above.plots().comparison(self, ax=ax, size=size, title=title)
+        return figure
 
 
 def compare(

@@ -23,8 +23,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
+from sledsim._arguments import refuse
 from sledsim._core import SledsimError
-from sledsim.arguments import refuse
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._arguments import placed, text, whole
 from sledsim._core import SpecError
-from sledsim.arguments import placed, text, whole
 from sledsim.hardware import Device, DeviceLike, device_of, dotted_keys, wrap
-from sledsim.trace_files import samples_folder
+from sledsim.traces.files import samples_folder
 
 if TYPE_CHECKING:
-    from sledsim.name_types import LayoutName
+    from sledsim._name_types import LayoutName
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core
+from sledsim._arguments import as_list, based, optional, path_text, real, refuse, text, whole
 from sledsim._core import SpecError
-from sledsim.arguments import as_list, based, optional, path_text, real, refuse, text, whole
+from sledsim._load import Load
 from sledsim.hardware import device_of
-from sledsim.load_values import Load
-from sledsim.trace_files import SAMPLE, trace_path
+from sledsim.traces.files import SAMPLE, trace_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
+    from sledsim._name_types import WorkloadName
     from sledsim.hardware import DeviceLike
-    from sledsim.name_types import WorkloadName
-    from sledsim.trace_information import TraceInfo
+    from sledsim.traces.information import TraceInfo
 
 LoadLike: TypeAlias = "Load | WorkloadName | str | PathLike[str] | Mapping[str, object]"
 """A load, or what one is made of: see :func:`load_of`."""
@@ -233,7 +233,7 @@ def load_info(
 
 
 def _information(document: str) -> TraceInfo:
-    from sledsim.trace_information import TraceInfo  # runs do without
+    from sledsim.traces.information import TraceInfo  # runs do without
 
     return TraceInfo(json.loads(document))
 

@@ -8,16 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sledsim import _core, cautions
-from sledsim.arguments import as_list, optional, path_text, real, refuse, share, text, whole
+from sledsim import _above, _core
+from sledsim._arguments import as_list, optional, path_text, real, refuse, share, text, whole
+from sledsim._digest import digest_of
+from sledsim._number_text import measured, number, percent, response_decimals, rounded
 from sledsim.hardware import dotted_keys, wrap
 from sledsim.loads import load_of
-from sledsim.number_text import measured, number, percent, response_decimals, rounded
-from sledsim.origin import Origin, Reported
-from sledsim.values import digest_of
+from sledsim.results import cautions
+from sledsim.results.reported import Origin, Reported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from os import PathLike
 
     import pandas as pd
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+    from sledsim._name_types import LayoutName, SchedulerName
     from sledsim.hardware import Device, DeviceLike
     from sledsim.loads import LoadLike
-    from sledsim.name_types import LayoutName, SchedulerName
     from sledsim.plots.frame import Place, Size
-    from sledsim.rows import Rows
-    from sledsim.summary_types import Summary
+    from sledsim.results.rows import Rows
+    from sledsim.results.summaries import Summary
 
 Task: TypeAlias = str | Mapping[str, object]
 """A background task: its name, perhaps with keys, or a mapping of its keys."""
@@ -74,16 +75,6 @@ class Run(Reported):
             named = ", ".join(code.replace("_", " ") for code in cautions.codes(self.cautions))
             text += f"; {mark} {named}"
         return text
-
-    def _paragraphs(self) -> Iterable[str]:
-        from sledsim.show import runs  # only those who look need it
-
-        return runs.paragraphs(self._document)
-
-    def _repr_html_(self) -> str:
-        from sledsim.show import notebook  # only notebooks need it
-
-        return notebook.run(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Run):
@@ -206,9 +197,8 @@ class Run(Reported):
 
         See :func:`sledsim.plots.run` for the parameters.
         """
-        from sledsim.plots import run  # only pictures need it
-
-        return run(self, ax=ax, size=size, title=title)
+        figure: Figure = _above.plots().run(self, ax=ax, size=size, title=title)
+        return figure
 
     def to_perfetto(self, path: str | PathLike[str]) -> None:
         """Write a trace of :attr:`rows` and their causes for https://ui.perfetto.dev.
@@ -382,7 +372,7 @@ def _table(core: _core.Rows | None) -> Rows | None:
     """Return a table of the core as one of the package, or ``None``."""
     if core is None:
         return None
-    from sledsim.rows import Rows  # most runs keep none
+    from sledsim.results.rows import Rows  # most runs keep none
 
     return Rows(core)
 

@@ -10,10 +10,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._arguments import as_list, optional, path_text, placed, real, text, whole
 from sledsim._core import SpecError
-from sledsim.arguments import as_list, optional, path_text, placed, real, text, whole
 from sledsim.hardware import device_of
-from sledsim.rows import Rows
+from sledsim.results.rows import Rows
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -287,7 +287,7 @@ class Table:
         SledsimError
             If polars is missing, or if the table has a column of the name that ``row`` says.
         """
-        from sledsim.tables_polars import lazy  # polars is optional
+        from sledsim._tables_polars import lazy  # polars is optional
 
         return lazy(self, row)
 

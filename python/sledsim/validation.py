@@ -5,23 +5,24 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core, cautions
-from sledsim.arguments import path_text, text
+from sledsim import _above, _core
+from sledsim._arguments import path_text, text
+from sledsim._number_text import measured
 from sledsim.hardware import device_of
 from sledsim.loads import load_of
-from sledsim.number_text import measured
-from sledsim.origin import Origin, Reported
-from sledsim.rows import Rows
+from sledsim.results import cautions
+from sledsim.results.reported import Origin, Reported
+from sledsim.results.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from os import PathLike
 
     from matplotlib.figure import Figure
 
+    from sledsim._name_types import SchedulerName
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
-    from sledsim.name_types import SchedulerName
     from sledsim.plots.frame import Place, Size
 
 
@@ -42,16 +43,6 @@ class Validation(Reported):
             f"<sledsim validation of {device}: {count} requests, "
             f"demerit {measured(figure)} ms{percent}, class-weighted {weighted} ms>"
         )
-
-    def _paragraphs(self) -> Iterable[str]:
-        from sledsim.show import validations  # only those who look need it
-
-        return validations.paragraphs(self._document)
-
-    def _repr_html_(self) -> str:
-        from sledsim.show import notebook  # only notebooks need it
-
-        return notebook.validation(self)
 
     @property
     def demerit_ms(self) -> dict[str, float | None]:
@@ -163,9 +154,8 @@ class Validation(Reported):
         SledsimError
             If it cannot be written, or without matplotlib.
         """
-        from sledsim import plots  # needs an extra
-
-        figure = plots.validation(self, ax=ax, size=size, title=title)
+        plots = _above.plots()
+        figure: Figure = plots.validation(self, ax=ax, size=size, title=title)
         if path is not None:
             plots.save(figure, path)
         return figure

@@ -134,7 +134,7 @@ def replay(
     SledsimError
         If it cannot be read or replayed.
     """
-    from sledsim.trace_files import trace_path  # it imports much
+    from sledsim.traces.files import trace_path  # it imports much
 
     need_pyarrow()
     source = Recording.load(Path(trace_path(recording)))

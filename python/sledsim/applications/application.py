@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sledsim._arguments import placed
 from sledsim._core import SpecError
 from sledsim.applications.processes import find
-from sledsim.arguments import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

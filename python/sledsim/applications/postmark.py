@@ -7,10 +7,10 @@ import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
+from sledsim._arguments import placed
 from sledsim._core import SledsimError, SpecError
 from sledsim.applications.application import Application, Key, Ran
 from sledsim.applications.processes import pinned, run
-from sledsim.arguments import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,13 +16,15 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import sledsim as ss
 from sledsim import _core
+from sledsim._arguments import path_text
 from sledsim._core import SledsimError
+from sledsim._input_files import content, toml
+from sledsim._load import Load
 from sledsim.applications.io_statistics import facts_of
 from sledsim.applications.outcome import Outcome, Prediction
-from sledsim.arguments import path_text
-from sledsim.input_files import content, toml
+from sledsim.loads import read_trace
+from sledsim.simulation import simulate
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,9 +65,9 @@ class Recording:
             ) from None
 
     @cached_property
-    def _load(self) -> ss.Load:
+    def _load(self) -> Load:
         # One load for all replays, as a pipe can be read only once.
-        return ss.read_trace(self.path, think="recorded", depends_on="all")
+        return read_trace(self.path, think="recorded", depends_on="all")
 
     def replay(self, device: Device | str | PathLike[str], scheduler: str = "fcfs") -> Outcome:
         """Return how long the run would take on another device.
@@ -79,7 +81,7 @@ class Recording:
         """
         import pyarrow as pa  # an extra
 
-        run = ss.simulate(self._load, device, scheduler)
+        run = simulate(self._load, device, scheduler)
         outside_s = self.run_s - run.workload["recorded_duration_s"]
         return Outcome(
             application=self.application,

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import applications
 from sledsim._core import SledsimError
+from sledsim._number_text import plain
+from sledsim.applications import shown
 from sledsim.cli import plots, reports
 from sledsim.cli.parser import command, print_json, split_names
-from sledsim.number_text import plain
-from sledsim.show import applications as shown
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:
@@ -103,7 +103,10 @@ def _bench(options: argparse.Namespace) -> None:
         from sledsim.plots import applications as draw  # matplotlib is an extra
 
         plots.write(options, functools.partial(draw, outcomes))
-    reports.write(options, outcomes)
+    if options.report is not None:
+        from sledsim.applications.report import report  # only pages need it
+
+        reports.write(options, report(outcomes))
     if options.json:
         print_json({"application": name, "devices": [each.to_dict() for each in outcomes]})
         return

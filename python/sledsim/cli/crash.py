@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim import _core
+from sledsim._load import Load
 from sledsim.cli import load_options, reports
 from sledsim.cli.parser import add_exit_zero, command, print_json
 from sledsim.cli.progress import work
-from sledsim.crashes import crash_test
+from sledsim.failures.crashes import crash_test
 from sledsim.hardware import wrap
-from sledsim.load_values import Load
-from sledsim.trace_files import samples_folder, trace_path
+from sledsim.traces.files import samples_folder, trace_path
 
 if TYPE_CHECKING:
     import argparse

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
+from sledsim._number_text import number
 from sledsim.cli import plots, reports
 from sledsim.cli.bench_app import one_signal
 from sledsim.cli.parser import add_exit_zero, command, print_json
+from sledsim.crash_app import shown
 from sledsim.crash_app.outcomes import OUTCOMES
 from sledsim.crash_app.presets import PRESETS, preset
 from sledsim.crash_app.setup import PROGRAMS, Setup, kind
 from sledsim.crash_app.strata import STRATA
 from sledsim.crash_app.trial import PHASES
-from sledsim.number_text import number
-from sledsim.show import crash_apps as shown
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sledsim import SledsimError, _core
+from sledsim import _core
+from sledsim._core import SledsimError
+from sledsim._number_text import number, size
 from sledsim.cli.parser import command, print_json
 from sledsim.hardware import Device, device, devices, wrap
-from sledsim.number_text import number, size
 from sledsim.show.text_tables import WIDTH, specification, table, value_text
 
 if TYPE_CHECKING:

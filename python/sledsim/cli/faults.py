@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sledsim._number_text import measured, number
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.faults import tip_failures
-from sledsim.number_text import measured, number
+from sledsim.failures.tip_failures import tip_failures
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
+from sledsim._input_files import name_problem
+from sledsim._number_text import number
 from sledsim.cli import servers
 from sledsim.cli.parser import command, print_json
-from sledsim.input_files import name_problem
-from sledsim.number_text import number
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING
 
 from sledsim import _core
+from sledsim._arguments import optional, share
 from sledsim._core import SledsimError
-from sledsim.arguments import optional, share
 
 if TYPE_CHECKING:
     from sledsim.cli.parser import Parser

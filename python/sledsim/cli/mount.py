@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
+from sledsim._number_text import size
 from sledsim.cli.failures import refuse_failures
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.serve import add_device, closing
 from sledsim.emulator import export_spec, tip_faults
 from sledsim.hardware import labels
-from sledsim.number_text import size
 
 if TYPE_CHECKING:
     import argparse

@@ -11,11 +11,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sledsim import _core, cautions
+from sledsim import _core
+from sledsim._number_text import number
 from sledsim.cli import reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import duration, work
-from sledsim.number_text import number
+from sledsim.results import cautions
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:
@@ -405,7 +406,8 @@ def _write_page(file: Path | str, results: list[Result], options: argparse.Names
 
 
 def _report(options: argparse.Namespace) -> bool:
-    from sledsim import papers, reports  # no other command needs them
+    from sledsim import papers  # no other command needs them
+    from sledsim.show import pages as reports  # no other command needs them
 
     reports.require()
     results = _results(papers.find([]), options)

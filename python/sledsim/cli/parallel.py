@@ -10,10 +10,10 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
+from sledsim._number_text import number
 from sledsim.cli.devices import add_set, resolve
 from sledsim.cli.parser import command, print_json
 from sledsim.hardware import sled_of
-from sledsim.number_text import number
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:

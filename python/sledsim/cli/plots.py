@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
-from sledsim.input_files import name_problem
+from sledsim._input_files import name_problem
 
 if TYPE_CHECKING:
     import argparse

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sledsim._number_text import number
 from sledsim.cli import servers
 from sledsim.cli.parser import command, print_json
-from sledsim.number_text import number
 
 if TYPE_CHECKING:
     import argparse

@@ -23,7 +23,7 @@ def add(parser: Parser) -> None:
 def check(options: argparse.Namespace, *others: str | None) -> None:
     """Refuse a page that cannot be written, before a long run."""
     if options.report is not None:
-        from sledsim import reports  # few commands write one
+        from sledsim.show import pages as reports  # few commands write one
 
         trace, plot = (getattr(options, name, None) for name in ("trace", "plot"))
         reports.check(options.report, trace, plot, *others, option="--report")
@@ -32,6 +32,6 @@ def check(options: argparse.Namespace, *others: str | None) -> None:
 def write(options: argparse.Namespace, result: Any, axes: Sequence[str] = ()) -> None:
     """Write the page of a result if it is asked for, with the words of the command."""
     if options.report is not None:
-        from sledsim import reports  # few commands write one
+        from sledsim.show import pages as reports  # few commands write one
 
         reports.write(result, options.report, command=options.words, axes=axes)

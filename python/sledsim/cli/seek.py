@@ -9,10 +9,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 from sledsim._core import SledsimError
+from sledsim._number_text import number
 from sledsim.cli.devices import add_set, resolve
 from sledsim.cli.parser import command, print_json
 from sledsim.hardware import Disk, sled_of
-from sledsim.number_text import number
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ import sys
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from sledsim._arguments import real
 from sledsim._core import SledsimError
-from sledsim.arguments import real
+from sledsim._number_text import number, size
 from sledsim.cli import load_options
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
@@ -18,7 +19,6 @@ from sledsim.emulator.export_spec import DEFAULTS, export_of
 from sledsim.emulator.server import MOST_GRACE_S
 from sledsim.hardware import device_of
 from sledsim.hardware.labels import file_name, split_list
-from sledsim.number_text import number, size
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:

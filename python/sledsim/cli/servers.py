@@ -33,11 +33,7 @@ def ordered(options: argparse.Namespace, what: str) -> Any:
 
 def which(said: str | None) -> Path:
     """Return the control socket of a server."""
-    from sledsim.emulator.control import (  # HTTP takes long to import
-        ask,
-        folder,
-        servers,
-    )
+    from sledsim.emulator.control import ask, folder, servers  # HTTP takes long to import
 
     if said is not None and said.isdecimal():
         return folder() / f"{said}.control"

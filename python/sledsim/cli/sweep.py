@@ -6,14 +6,14 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim import number_text
+from sledsim import _number_text as number_text
+from sledsim._arguments import whole
 from sledsim._core import SledsimError
-from sledsim.arguments import whole
+from sledsim._input_files import is_file
+from sledsim._number_text import number
 from sledsim.cli import load_options, plots, reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import duration, work
-from sledsim.input_files import is_file
-from sledsim.number_text import number
 from sledsim.show.text_tables import table
 from sledsim.studies import study_files
 from sledsim.studies.estimate import estimate

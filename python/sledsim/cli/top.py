@@ -8,11 +8,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
+from sledsim._number_text import measured, number, size
 from sledsim.cli import servers
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.emulator.tip_faults import faults_table
-from sledsim.number_text import measured, number, size
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:

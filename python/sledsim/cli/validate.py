@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim._load import Load
 from sledsim.cli import load_options, plots, reports
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.hardware import wrap
-from sledsim.load_values import Load
-from sledsim.trace_files import samples_folder, trace_path
+from sledsim.traces.files import samples_folder, trace_path
 from sledsim.validation import validate
 
 if TYPE_CHECKING:

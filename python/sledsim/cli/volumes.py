@@ -10,10 +10,10 @@ from sledsim.cli.progress import work
 if TYPE_CHECKING:
     import argparse
 
+    from sledsim._load import Load
     from sledsim.cli.parser import Parser
     from sledsim.hardware import Device
-    from sledsim.load_values import Load
-    from sledsim.volumes import VolumesRun
+    from sledsim.studies.volumes import VolumesRun
 
 _OWN = ("warm_up", "executor", "folder", "table")
 """Options that need a split."""
@@ -96,7 +96,7 @@ def refuse_others(options: argparse.Namespace) -> None:
 
 def run(load: Load, device: Device, scheduler: str, options: argparse.Namespace) -> VolumesRun:
     """Split the trace and run its parts."""
-    from sledsim.volumes import simulate_volumes  # no other run needs executors
+    from sledsim.studies.volumes import simulate_volumes  # no other run needs executors
 
     return work(
         lambda beat: simulate_volumes(

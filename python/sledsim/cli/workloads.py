@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim import _core
-from sledsim.characteristics import CACHES_MB, WINDOWS_S, characteristics
+from sledsim._load import Load
+from sledsim._number_text import number
 from sledsim.cli.devices import resolve
 from sledsim.cli.parser import command, print_json
-from sledsim.load_values import Load
 from sledsim.loads import workload_presets, workload_spec
-from sledsim.number_text import number
+from sledsim.papers.characteristics import CACHES_MB, WINDOWS_S, characteristics
 from sledsim.show.text_tables import specification, table
 
 if TYPE_CHECKING:

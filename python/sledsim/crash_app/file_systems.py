@@ -7,9 +7,9 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sledsim._arguments import placed
 from sledsim._core import SledsimError, SpecError
 from sledsim.applications import file_systems
-from sledsim.arguments import placed
 from sledsim.emulator.mounting import system
 
 if TYPE_CHECKING:

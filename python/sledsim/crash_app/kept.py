@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim._input_files import content, refuse_special
 from sledsim.crash_app import sealed
 from sledsim.crash_app.run import ACKNOWLEDGED, RECORDING, Run
 from sledsim.crash_app.setup import Setup
 from sledsim.crash_app.strata import Instant
-from sledsim.input_files import content, refuse_special
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

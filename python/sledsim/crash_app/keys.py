@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from sledsim._arguments import placed
 from sledsim._core import SpecError
-from sledsim.arguments import placed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim import _core
+from sledsim._number_text import number
+from sledsim.crash_app import shown
 from sledsim.crash_app.outcomes import OUTCOMES
 from sledsim.crash_app.picture import draw
 from sledsim.crash_app.strata import STRATA
-from sledsim.number_text import number
 from sledsim.plots.files import encoded
-from sledsim.reports import pages
-from sledsim.reports.parts import Figure, Paragraph, Report, Section, Table
-from sledsim.show import crash_apps as shown
+from sledsim.show.pages import writer as pages
+from sledsim.show.pages.parts import Figure, Paragraph, Report, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

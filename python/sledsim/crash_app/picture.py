@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sledsim._number_text import number
 from sledsim.crash_app.outcomes import OUTCOMES
 from sledsim.crash_app.strata import STRATA
 from sledsim.crash_app.trial import PHASES
-from sledsim.number_text import number
 from sledsim.plots import curves
 from sledsim.plots.frame import begin
 

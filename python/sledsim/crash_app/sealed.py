@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
-from sledsim.input_files import content
+from sledsim._input_files import content
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sledsim._arguments import placed
 from sledsim._core import SpecError
 from sledsim.applications.recordings import need_pyarrow
-from sledsim.arguments import placed
 from sledsim.crash_app.file_systems import FileSystem
 from sledsim.emulator import export_spec
 from sledsim.emulator.mounting import system

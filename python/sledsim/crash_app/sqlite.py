@@ -60,8 +60,8 @@ class Sqlite(CrashProgram):
         super().__init__(given)
         size = self.number("page_size")
         if size & (size - 1):
+            from sledsim._arguments import placed
             from sledsim._core import SpecError  # rarely needed
-            from sledsim.arguments import placed
 
             raise placed(
                 SpecError,

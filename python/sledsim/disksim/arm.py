@@ -8,11 +8,11 @@ import math
 from typing import TYPE_CHECKING
 
 from sledsim import _core
+from sledsim._input_files import is_file
 from sledsim.disksim.parameter_coverage import Risen, place_of
 from sledsim.disksim.seeks import read_seek_curve
 from sledsim.disksim.toml_writer import Table
 from sledsim.disksim.tree import error
-from sledsim.input_files import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

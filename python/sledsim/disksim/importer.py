@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._arguments import optional, path_text, placed, text
 from sledsim._core import SpecError
-from sledsim.arguments import optional, path_text, placed, text
 from sledsim.disksim import disks, mems
 from sledsim.disksim.parameter_coverage import Account
 from sledsim.disksim.parser import read

@@ -11,10 +11,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from sledsim._arguments import placed
 from sledsim._core import SpecError
-from sledsim.arguments import placed
+from sledsim._input_files import content
 from sledsim.disksim.tree import Place, error
-from sledsim.input_files import content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from sledsim._arguments import placed
 from sledsim._core import SpecError
-from sledsim.arguments import placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

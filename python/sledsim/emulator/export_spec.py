@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._arguments import placed
 from sledsim._core import SpecError
-from sledsim.arguments import placed
 from sledsim.emulator import tip_faults
 from sledsim.emulator.server import Export
 from sledsim.hardware import wrap

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._arguments import path_text, real, whole
 from sledsim._core import SledsimError
-from sledsim.arguments import path_text, real, whole
-from sledsim.input_files import refuse_special
+from sledsim._input_files import refuse_special
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from sledsim import _core
+from sledsim._arguments import placed
 from sledsim._core import SledsimError, SpecError
-from sledsim.arguments import placed
 from sledsim.hardware import Parallelism, wrap
 
 if TYPE_CHECKING:

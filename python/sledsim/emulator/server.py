@@ -11,8 +11,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from sledsim import _core
+from sledsim._arguments import as_list, optional, path_text, placed, real, text, whole
 from sledsim._core import SledsimError, SpecError
-from sledsim.arguments import as_list, optional, path_text, placed, real, text, whole
 from sledsim.emulator.tip_faults import with_faults
 from sledsim.hardware import Device, device_of
 from sledsim.layout_maps import with_layout
@@ -20,8 +20,8 @@ from sledsim.layout_maps import with_layout
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sledsim._name_types import LayoutName, SchedulerName
     from sledsim.hardware import DeviceLike
-    from sledsim.name_types import LayoutName, SchedulerName
 
 Path: TypeAlias = str | PathLike[str]
 

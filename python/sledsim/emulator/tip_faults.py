@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sledsim._arguments import placed, shown
 from sledsim._core import SledsimError, SpecError
-from sledsim.arguments import placed, shown
+from sledsim._input_files import content, is_file, toml
+from sledsim._number_text import number
 from sledsim.hardware import Device, Sled, device
 from sledsim.hardware.labels import split_list
-from sledsim.input_files import content, is_file, toml
-from sledsim.number_text import number
 from sledsim.show.text_tables import table
 
 FORM = "KEY=VALUE,... as in ecc_tips=4,spare_tips=64, or the path of a TOML file"

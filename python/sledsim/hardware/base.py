@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core, arguments
+from sledsim import _above, _core
+from sledsim import _arguments as arguments
+from sledsim._above import Shown
+from sledsim._arguments import placed
 from sledsim._core import SledsimError, TraceError
-from sledsim.arguments import placed
-from sledsim.number_text import number, size
-from sledsim.trace_files import (
+from sledsim._digest import digest_of, hash_of, refuse_other
+from sledsim._number_text import number, size
+from sledsim.traces.files import (
     content_of,
     require_content,
     samples_folder,
     trace_in_toml,
     trace_path,
 )
-from sledsim.values import digest_of, hash_of, refuse_other
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from sledsim.plots.frame import Place, Size
 
 
-class Device:
+class Device(Shown):
     """A resolved device; made by :func:`device`.
 
     The attributes of single kinds are in subclasses: :class:`Sled` for those of kind ``mems``,
@@ -51,11 +53,6 @@ class Device:
         return (
             f"<sledsim device {self.name}: {number(self.blocks)} blocks, {size(512 * self.blocks)}>"
         )
-
-    def _repr_html_(self) -> str:
-        from sledsim.show import notebook  # only notebooks need it
-
-        return notebook.device(self)
 
     @property
     def name(self) -> str:
@@ -183,9 +180,8 @@ class Device:
 
         See :func:`sledsim.plots.seeks` for the parameters.
         """
-        from sledsim.plots import seeks  # only pictures need it
-
-        return seeks(self, start_um, ax=ax, size=size, title=title)
+        figure: Figure = _above.plots().seeks(self, start_um, ax=ax, size=size, title=title)
+        return figure
 
     if not TYPE_CHECKING:  # type checkers are to refuse what only sleds have
 

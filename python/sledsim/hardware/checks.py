@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from sledsim.arguments import real, refuse, whole
+from sledsim._arguments import real, refuse, whole
 
 Point: TypeAlias = tuple[float, float, int | str]
 """X and Y in metres from the centre, and the direction of Y motion: +1 or ``"up"``, -1 or

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 from sledsim import _core
-from sledsim.arguments import based, path_text, refuse, text
+from sledsim._arguments import based, path_text, refuse, text
 from sledsim.hardware.base import Composite, Device
 from sledsim.hardware.disks import Disk
 from sledsim.hardware.sleds import Sled
-from sledsim.trace_files import samples_folder
+from sledsim.traces.files import samples_folder
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from sledsim.name_types import CompositeName, DeviceName, DiskName, SledName
+    from sledsim._name_types import CompositeName, DeviceName, DiskName, SledName
 
 DeviceLike: TypeAlias = "Device | DeviceName | str | PathLike[str] | Mapping[str, object]"
 """A device, or what :func:`device` makes one of."""

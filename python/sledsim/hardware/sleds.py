@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from sledsim._arguments import as_list, real, refuse
 from sledsim._core import SpecError
-from sledsim.arguments import as_list, real, refuse
 from sledsim.hardware.accesses import Access, Batch, Instant, Pass, Seek, Step
 from sledsim.hardware.base import Device
 from sledsim.hardware.checks import block_number, is_write, point_of, seconds

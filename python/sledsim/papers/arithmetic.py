@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 import math
-import operator
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-Range: TypeAlias = tuple[float, float]
-"""The least and the greatest of some numbers."""
-
-_OPERATORS: dict[type, Callable[..., float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-    ast.USub: operator.neg,
-}
-_FUNCTIONS: dict[str, Callable[..., float]] = {
-    "sqrt": math.sqrt,
-    "log2": math.log2,
-    "floor": math.floor,
-    "ceil": math.ceil,
-}
-ALLOWED = "numbers, + - * / ** ( ), pi, " + ", ".join(_FUNCTIONS)
+_NAMES = ("pi", "sqrt", "log2", "floor", "ceil")
+_KNOWN: dict[str, Any] = {"__builtins__": {}, **{name: getattr(math, name) for name in _NAMES}}
+ALLOWED = "numbers, + - * / ** ( ), " + ", ".join(_NAMES)
 """What an expression may have."""
 
 
 def evaluate(text: str) -> float:
-    """Return the value of an expression of :data:`ALLOWED`.
+    """Return the value of an expression of Python with numbers and a few names of ``math``.
 
     >>> evaluate("sqrt(3**2 + 4**2) / 2")
     2.5
@@ -46,11 +29,11 @@ def evaluate(text: str) -> float:
     return between(text, {})[0]
 
 
-def between(text: str, ranges: Mapping[str, Range]) -> Range:
-    """Return the least and the greatest value of an expression in which names stand for ranges.
+def between(text: str, ranges: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
+    """Return the least and the greatest value of an expression over ranges of its numbers.
 
-    Each place of a name takes any number of its range: what an expression with the same name twice
-    can be lies inside.
+    It is taken at their ends, and at 0 inside a range: it must rise or fall with each number
+    between these.
 
     >>> between("1 - best / pipe", {"best": (80, 87), "pipe": (80, 100)})
     (-0.0874999..., 0.19999...)
@@ -58,47 +41,16 @@ def between(text: str, ranges: Mapping[str, Range]) -> Range:
     Raises
     ------
     ValueError
-        For something else than names and :data:`ALLOWED`, or if it has no finite values.
+        For anything but arithmetic on these names, or if it has no finite values.
     """
+    points = ((*ends, 0.0) if ends[0] < 0 < ends[1] else ends for ends in ranges.values())
     try:
-        low, high = _range(ast.parse(text, mode="eval").body, ranges)
-    except (SyntaxError, ArithmeticError, ValueError, TypeError):
-        low, high = math.nan, math.nan
-    if not (math.isfinite(low) and math.isfinite(high)):
+        values = [
+            float(eval(text, _KNOWN | dict(zip(ranges, point, strict=True))))
+            for point in product(*points)
+        ]
+    except (SyntaxError, ArithmeticError, ValueError, TypeError, NameError):
+        values = [math.nan]
+    if not all(map(math.isfinite, values)):
         raise ValueError(f"{text}: no arithmetic with a finite value; it may have {ALLOWED}")
-    return low, high
-
-
-def _range(node: ast.AST, ranges: Mapping[str, Range]) -> Range:
-    match node:
-        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-            return float(number), float(number)
-        case ast.Name(id=name) if name in ranges:
-            return ranges[name]
-        case ast.Name(id="pi"):
-            return math.pi, math.pi
-        case ast.UnaryOp(op=sign, operand=operand):
-            return _apply(_OPERATORS, type(sign), _range(operand, ranges))
-        case ast.BinOp(left=left, op=sign, right=right):
-            operands = _range(left, ranges), _range(right, ranges)
-            if _turns(sign, *operands):
-                return math.nan, math.nan
-            return _apply(_OPERATORS, type(sign), *operands)
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-            return _apply(_FUNCTIONS, name, *(_range(own, ranges) for own in arguments))
-    return math.nan, math.nan
-
-
-def _turns(sign: ast.operator, left: Range, right: Range) -> bool:
-    """Return whether an operation may have values beyond those at the ends of its operands."""
-    if isinstance(sign, ast.Div):
-        return right[0] <= 0 <= right[1]
-    return isinstance(sign, ast.Pow) and left[0] < left[1] and left[0] <= 0
-
-
-def _apply(known: dict[Any, Callable[..., float]], name: Any, *operands: Range) -> Range:
-    """Apply a function that rises or falls with each operand: its extremes are at their ends."""
-    if name not in known:
-        return math.nan, math.nan
-    corners = [float(known[name](*corner)) for corner in product(*operands)]
-    return min(corners), max(corners)
+    return min(values), max(values)

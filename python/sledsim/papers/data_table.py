@@ -8,8 +8,8 @@ from decimal import Decimal, InvalidOperation
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from sledsim._arguments import placed
 from sledsim._core import SpecError
-from sledsim.arguments import placed
 
 if TYPE_CHECKING:
     from collections.abc import Collection

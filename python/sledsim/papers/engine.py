@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sledsim import _core, cautions, executors
+from sledsim import _core, executors
+from sledsim._arguments import placed
 from sledsim._core import OutputError, SledsimError, SpecError
-from sledsim.arguments import placed
 from sledsim.papers import documents, model, simulations, versions
+from sledsim.results import cautions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -45,9 +46,9 @@ class Result:
         return f"<sledsim result of {self.item.id}: {verdict}, values: {len(self.item.values)}>"
 
     def _repr_html_(self) -> str:
-        from sledsim.show import notebook  # only notebooks need it
+        from sledsim.papers import shown  # only notebooks need it
 
-        return notebook.result(self)
+        return shown.result(self)
 
     @property
     def cautions(self) -> list[dict[str, Any]]:

@@ -229,9 +229,9 @@ class Item:
         return f"<sledsim item {self.id}: {self.title}, values: {len(self.values)}>"
 
     def _repr_html_(self) -> str:
-        from sledsim.show import notebook  # only notebooks need it
+        from sledsim.papers import shown  # only notebooks need it
 
-        return notebook.item(self)
+        return shown.item(self)
 
     @property
     def id(self) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 import sledsim
-from sledsim import cautions
 from sledsim.papers import nearness, page_text
 from sledsim.papers.judge import MEANINGS
 from sledsim.papers.page_code import highlighted_python, highlighted_toml
@@ -17,7 +16,8 @@ from sledsim.papers.page_notes import Notes
 from sledsim.papers.page_text import MARKS
 from sledsim.papers.page_values import table
 from sledsim.papers.values import NONE
-from sledsim.reports.pages import render, shown
+from sledsim.results import cautions
+from sledsim.show.pages.writer import render, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

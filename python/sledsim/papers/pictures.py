@@ -15,7 +15,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 
-from sledsim import cautions
 from sledsim._core import SledsimError
 from sledsim.papers.nearness import whole_of
 from sledsim.papers.values import over
@@ -24,6 +23,7 @@ from sledsim.plots.frame import footnotes
 from sledsim.plots.picture import METADATA
 from sledsim.plots.scales import plain
 from sledsim.plots.style import COLOURS, FAINT, INK, QUIET, SAVING, STYLE, VERDICTS
+from sledsim.results import cautions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

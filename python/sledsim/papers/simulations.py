@@ -10,8 +10,10 @@ from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-import sledsim as ss
-from sledsim.outcomes import OutcomeStore
+from sledsim._load import Load
+from sledsim.hardware import Device
+from sledsim.papers.outcomes import OutcomeStore
+from sledsim.simulation import Run, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -27,7 +29,7 @@ _stores: list[OutcomeStore] = []
 
 
 def summary_of(
-    load: ss.Load, device: ss.Device, scheduler: str = "fcfs", *, seeds: int = 1, **keys: Any
+    load: Load, device: Device, scheduler: str = "fcfs", *, seeds: int = 1, **keys: Any
 ) -> dict[str, Any]:
     """Return the summary of a run, as :attr:`Run.summary <sledsim.Run.summary>` has it.
 
@@ -47,7 +49,7 @@ def summary_of(
         store = _stores[-1] if _stores else OutcomeStore(named or "")
         document = store.simulate(load, device, scheduler, seeds=seeds, threads=1, **keys)
     else:
-        document = ss.simulate(
+        document = simulate(
             load, device, scheduler, seeds=seeds, rows=False, threads=1, **keys
         ).to_dict()
     _collect(document["caution"])
@@ -92,15 +94,15 @@ def together(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]
     ]
 
 
-def run_of(load: ss.Load, device: ss.Device, scheduler: str = "fcfs", **keys: Any) -> ss.Run:
+def run_of(load: Load, device: Device, scheduler: str = "fcfs", **keys: Any) -> Run:
     """Return :func:`sledsim.simulate` of the same, for rows and distributions."""
-    run = ss.simulate(load, device, scheduler, **keys)
+    run = simulate(load, device, scheduler, **keys)
     _collect(run.cautions)
     return run
 
 
 def service_times_ms(
-    loads: Sequence[ss.Load], device: ss.Device, scheduler: str = "fcfs", **keys: Any
+    loads: Sequence[Load], device: Device, scheduler: str = "fcfs", **keys: Any
 ) -> list[float]:
     """Return for each request of some runs the time from the start of positioning to completion.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sledsim import _core
-from sledsim.arguments import path_text, refuse
+from sledsim._arguments import path_text, refuse
 
 if TYPE_CHECKING:
     from os import PathLike

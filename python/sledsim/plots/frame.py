@@ -7,12 +7,14 @@ import textwrap
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sledsim import _core, arguments, cautions
+from sledsim import _arguments as arguments
+from sledsim import _core
+from sledsim._arguments import as_list, refuse
 from sledsim._core import SledsimError
-from sledsim.arguments import as_list, refuse
 from sledsim.plots import curves
 from sledsim.plots.scales import inches_of
 from sledsim.plots.style import STYLE
+from sledsim.results import cautions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

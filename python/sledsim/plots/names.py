@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sledsim.causes import CAUSES
+from sledsim.results.causes import CAUSES
 
 _UNITS = {
     "ms_per_block": "ms per block",

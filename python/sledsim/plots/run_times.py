@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from sledsim.arguments import refuse
-from sledsim.number_text import number
+from sledsim._arguments import refuse
+from sledsim._number_text import number
 from sledsim.plots import curves, scales
 from sledsim.plots.frame import begin
 from sledsim.plots.style import INK, RUN_TIMES

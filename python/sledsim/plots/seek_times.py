@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sledsim._arguments import refuse
 from sledsim._core import SpecError
-from sledsim.arguments import refuse
+from sledsim._number_text import number, percent
 from sledsim.hardware import Disk, Sled, device_of
-from sledsim.number_text import number, percent
 from sledsim.plots import curves, heat, maps, scales
 from sledsim.plots.frame import begin, size_in
 from sledsim.plots.style import HEAT, INK, OP_LINES, looks

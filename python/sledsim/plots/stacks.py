@@ -6,12 +6,12 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
-from sledsim import cautions
-from sledsim.number_text import decimals_of, rounded
+from sledsim._number_text import decimals_of, rounded
 from sledsim.plots import curves, scales
 from sledsim.plots.frame import begin
 from sledsim.plots.style import CAUSES, INK, UNRELIABLE_HATCH, looks
 from sledsim.plots.subjects import cautions_of, runs_of, subject
+from sledsim.results import cautions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

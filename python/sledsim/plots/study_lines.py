@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sledsim._arguments import refuse
 from sledsim._core import SledsimError
-from sledsim.arguments import refuse
-from sledsim.cautions import OF_INTERVALS
 from sledsim.plots import names
+from sledsim.results.cautions import OF_INTERVALS
 
 if TYPE_CHECKING:
     from sledsim._core import StudyTable

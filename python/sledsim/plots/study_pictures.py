@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from sledsim.arguments import refuse
+from sledsim._arguments import refuse
 from sledsim.plots import curves, names, scales
 from sledsim.plots.frame import begin
 from sledsim.plots.study_lines import lines_of, subject

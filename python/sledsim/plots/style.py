@@ -10,7 +10,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sledsim.causes import CAUSES as CAUSE_NAMES
+from sledsim.results.causes import CAUSES as CAUSE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sledsim import cautions
-from sledsim.arguments import refuse
+from sledsim._arguments import refuse
+from sledsim._digest import printable
 from sledsim.comparison import Comparison
 from sledsim.plots.frame import load_title
+from sledsim.results import cautions
 from sledsim.simulation import Run
-from sledsim.values import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sledsim._arguments import refuse
 from sledsim._core import SledsimError
-from sledsim.arguments import refuse
 from sledsim.plots import scales, units
 from sledsim.plots.frame import begin
 from sledsim.plots.style import looks
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from sledsim.plots.frame import Place, Size
-    from sledsim.rows import Rows
+    from sledsim.results.rows import Rows
 
 _PANELS = {
     "throughput_iops": "throughput,\nrequests/s",

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sledsim.arguments import refuse
+from sledsim._arguments import refuse
 from sledsim.plots import curves, scales, units
 from sledsim.plots.frame import begin, load_title
 from sledsim.plots.style import HEAT, INK, OPS
-from sledsim.trace_information import OF_PICTURES
+from sledsim.traces.information import OF_PICTURES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

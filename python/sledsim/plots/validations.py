@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sledsim.arguments import refuse
-from sledsim.number_text import number
+from sledsim._arguments import refuse
+from sledsim._number_text import number
 from sledsim.plots import curves, scales
 from sledsim.plots.frame import begin, load_title
 from sledsim.plots.style import INK, OP_LINES, looks

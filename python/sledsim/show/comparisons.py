@@ -5,9 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from sledsim import busy_parts, cautions
-from sledsim.causes import CAUSES
-from sledsim.number_text import (
+from sledsim._number_text import (
     decimals_of,
     half_width,
     interval,
@@ -19,6 +17,8 @@ from sledsim.number_text import (
     response_decimals,
     rounded,
 )
+from sledsim.results import busy_parts, cautions
+from sledsim.results.causes import CAUSES
 from sledsim.show import loads
 from sledsim.show.text_tables import WIDTH, stacked_table, table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sledsim.number_text import measured, number
+from sledsim._number_text import measured, number
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sledsim.number_text import given, number, size
+from sledsim._number_text import given, number, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from sledsim import busy_parts, cautions, number_text
-from sledsim.causes import CAUSES
-from sledsim.number_text import (
+from sledsim import _number_text as number_text
+from sledsim._number_text import (
     decimals_of,
     half_width,
     interval,
@@ -20,15 +19,15 @@ from sledsim.number_text import (
     rounded,
     size,
 )
+from sledsim.results import busy_parts, cautions
+from sledsim.results.causes import CAUSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from sledsim._load import Load
     from sledsim.comparison import Comparison
     from sledsim.hardware import Device
-    from sledsim.load_values import Load
-    from sledsim.papers.engine import Result
-    from sledsim.papers.model import Item
     from sledsim.simulation import Run
     from sledsim.studies.study import Study
     from sledsim.validation import Validation
@@ -102,8 +101,8 @@ def run(run: Run) -> str:
     energy, reason = summary["energy_j"], busy_parts.unknown_energy([summary])
     rows.append(["energy", f"{number(energy['total'])} J" if energy is not None else str(reason)])
     caption = f"{count} requests of {load} on {device}, {scheduler}"
-    return _together(
-        table((), rows, caption, (0, 1)), _causes({"": summary}), *_notes({"": run.cautions})
+    return together(
+        table((), rows, caption, (0, 1)), _causes({"": summary}), *notes({"": run.cautions})
     )
 
 
@@ -126,10 +125,10 @@ def comparison(comparison: Comparison) -> str:
                 _speed_up(line),
             ]
         )
-    return _together(
+    return together(
         table(head, rows, "the same load on each", (0, 1)),
         _causes(summaries),
-        *_notes(comparison.cautions),
+        *notes(comparison.cautions),
         *(
             [_paragraph(f"energy {reason}")]
             if (reason := busy_parts.unknown_energy(summaries.values()))
@@ -159,7 +158,7 @@ def device(device: Device) -> str:
     inner = table(["parameter", "value", "source"], listed, texts=(0, 2))
     summary = f"<summary>{number(len(listed))} parameters and their sources</summary>"
     caption = f"{device.name}: {title}" if title else device.name
-    return _together(table((), rows, caption, (0, 1)), f"<details>{summary}\n{inner}\n</details>")
+    return together(table((), rows, caption, (0, 1)), f"<details>{summary}\n{inner}\n</details>")
 
 
 def load(load: Load) -> str:
@@ -170,7 +169,7 @@ def load(load: Load) -> str:
 
     keys = dict(dotted_keys(tomllib.loads(load._core.canonical())))
     rows = [[key, _value(value)] for key, value in keys.items()]
-    return _together(table((), rows, f"load {load.name}", (0, 1)))
+    return together(table((), rows, f"load {load.name}", (0, 1)))
 
 
 def study(study: Study) -> str:
@@ -202,7 +201,7 @@ def study(study: Study) -> str:
     notes += [f"{cautions.UNRELIABLE} cautions: {'; '.join(codes)}"] if codes else []
     texts = [*range(len(study.varied)), *([len(head) - 1] if failed else [])]
     caption = f"{number(len(study))} runs at {number(len(means))} points, means"
-    return _together(table(head, rows, caption, texts), *map(_paragraph, notes))
+    return together(table(head, rows, caption, texts), *map(_paragraph, notes))
 
 
 def validation(validation: Validation) -> str:
@@ -229,41 +228,7 @@ def validation(validation: Validation) -> str:
     note = f"class-weighted demerit: {measured(validation.class_weighted_ms)} ms"
     note += "" if share is None else f" ({percent(share / 100)})"
     caption = f"measured times and those of {document['device']}"
-    return _together(
-        table(head, rows, caption), _paragraph(note), *_notes({"": validation.cautions})
-    )
-
-
-def item(item: Item) -> str:
-    """Return an item of a paper: the published values."""
-    from sledsim.papers import values  # no other table needs it
-
-    rows = [
-        [each.what, values.stated({"published": each.published, "kind": each.kind}), each.unit]
-        for each in item.values
-    ]
-    return _together(table(["value", "published", "unit"], rows, _title(item), (0, 2)))
-
-
-def result(result: Result) -> str:
-    """Return the result of an item: published and simulated values, verdicts and cautions."""
-    from sledsim.papers import values  # no other table needs it
-
-    rows = [
-        [
-            value["what"],
-            values.stated(value),
-            values.simulated(value, value["simulated"]),
-            value["unit"],
-            values.apart(value["distance"]),
-            value["verdict"].replace("_", " "),
-        ]
-        for value in result.document["values"]
-    ]
-    head = ["value", "published", "simulated", "unit", "distance", "verdict"]
-    return _together(
-        table(head, rows, _title(result.item), (0, 3, 5)), *_notes({"": result.cautions})
-    )
+    return together(table(head, rows, caption), _paragraph(note), *notes({"": validation.cautions}))
 
 
 def number(value: float | None) -> str:
@@ -285,10 +250,6 @@ def mean(summary: Mapping[str, Any], unit: str = "") -> str:
         return f"{measured(value)}{behind}"
     ends = " to ".join(interval(told["low"], told["high"]))
     return f"{rounded(value, decimals_of((told['high'] - told['low']) / 2))}{behind} ({ends})"
-
-
-def _title(item: Item) -> str:
-    return f"{item.id}, {item.place}: {item.title}"
 
 
 def _causes(summaries: Mapping[str, Mapping[str, Any]]) -> str:
@@ -325,7 +286,8 @@ def _value(value: object) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-def _notes(by_label: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
+def notes(by_label: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Return a paragraph for each caution."""
     return [_paragraph(line) for line in cautions.lines(by_label)]
 
 
@@ -333,5 +295,6 @@ def _paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 
 
-def _together(*parts: str) -> str:
+def together(*parts: str) -> str:
+    """Put parts into one box."""
     return "\n".join(['<div style="overflow-x:auto">', *filter(None, parts), "</div>"])

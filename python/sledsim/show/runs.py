@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from sledsim import busy_parts, number_text
-from sledsim.number_text import measured, number, part, percent, response_decimals, size
+from sledsim import _number_text as number_text
+from sledsim._number_text import measured, number, part, percent, response_decimals, size
+from sledsim.results import busy_parts
 from sledsim.show import loads
 from sledsim.show.text_tables import table
 

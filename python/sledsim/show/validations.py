@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sledsim import cautions
-from sledsim.number_text import measured, number, percent
+from sledsim._number_text import measured, number, percent
+from sledsim.results import cautions
 from sledsim.show import loads
 from sledsim.show.text_tables import table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from sledsim.summary_types import Summary
+from sledsim.results.summaries import Summary
 
 if TYPE_CHECKING:
     from sledsim.studies.design import Kind

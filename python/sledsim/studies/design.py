@@ -8,12 +8,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from sledsim._arguments import MOST_ITEMS, limited, refuse
 from sledsim._core import SledsimError
-from sledsim.arguments import MOST_ITEMS, limited, refuse
+from sledsim._digest import printable
+from sledsim._load import Load
 from sledsim.hardware import Device, dotted_keys
 from sledsim.hardware.labels import absolute
-from sledsim.load_values import Load
-from sledsim.values import printable
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from sledsim import cautions
 from sledsim._core import SledsimError
 from sledsim.caches import hit_ratios
-from sledsim.crashes import crash_test
+from sledsim.failures.crashes import crash_test
+from sledsim.results import cautions
 from sledsim.simulation import simulate
 from sledsim.studies.columns import SUMMARY
 

@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._arguments import optional, path_text, placed, refuse, share, text, whole
 from sledsim._core import SledsimError, SpecError
-from sledsim.arguments import optional, path_text, placed, refuse, share, text, whole
+from sledsim._scenario_files import scenario
 from sledsim.hardware import device, device_of
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
-from sledsim.scenario_files import scenario
 from sledsim.simulation import tasks_of, with_background
 from sledsim.studies.experiments import EXPERIMENTS
 
 if TYPE_CHECKING:
+    from sledsim._load import Load
+    from sledsim._scenario_files import Scenario
     from sledsim.hardware import Device
-    from sledsim.load_values import Load
-    from sledsim.scenario_files import Scenario
     from sledsim.studies.design import Point
 
 

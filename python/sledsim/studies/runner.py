@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._arguments import MOST_ITEMS, path_text, placed, refuse, whole
 from sledsim._core import SledsimError, StudyTable
-from sledsim.arguments import MOST_ITEMS, path_text, placed, refuse, whole
 from sledsim.executors import completed, workers
 from sledsim.studies.design import Design, sent, shown
 from sledsim.studies.experiments import EXPERIMENTS

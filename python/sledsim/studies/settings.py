@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sledsim._core import SledsimError
+from sledsim._input_files import toml
 from sledsim.hardware.labels import split_list
-from sledsim.input_files import toml
 
 
 def setting(text: str) -> tuple[str, Any]:

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._arguments import placed
 from sledsim._core import SledsimError, StudyTable
-from sledsim.arguments import placed
-from sledsim.input_files import content, json_object, need_regular
+from sledsim._input_files import content, json_object, need_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sledsim import _above
+from sledsim._above import Shown
 from sledsim._core import SledsimError
-from sledsim.rows import ArrowTable, Rows
+from sledsim.results.rows import ArrowTable, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +96,7 @@ class StudyRows(ArrowTable):
         return self._rows
 
 
-class Study:
+class Study(Shown):
     """The result of a sweep; made by :func:`sledsim.sweep`."""
 
     def __init__(
@@ -122,11 +123,6 @@ class Study:
     def __repr__(self) -> str:
         varied = ", ".join(self.varied) or "nothing"
         return f"<sledsim study: {len(self.keys)} runs, varied: {varied}>"
-
-    def _repr_html_(self) -> str:
-        from sledsim.show import notebook  # only notebooks need it
-
-        return notebook.study(self)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -214,7 +210,7 @@ class Study:
             For another ending, an unknown name, a missing library, or a file that cannot be
             written.
         """
-        import_module("sledsim.reports").write(self, path, title=title, axes=axes)
+        _above.shown().pages.write(self, path, title=title, axes=axes)
 
     def plot(
         self,
@@ -243,9 +239,8 @@ class Study:
         SledsimError
             For an unknown name, a missing library, or a file that cannot be written.
         """
-        from sledsim import plots  # only pictures need it
-
-        figure = plots.study(self, x, y, by, ax=ax, size=size, title=title)
+        plots = _above.plots()
+        figure: Figure = plots.study(self, x, y, by, ax=ax, size=size, title=title)
         if path is not None:
             plots.save(figure, path)
         return figure

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._arguments import MOST_ITEMS, placed, refuse
 from sledsim._core import SledsimError
-from sledsim.arguments import MOST_ITEMS, placed, refuse
-from sledsim.input_files import content, is_file, toml
+from sledsim._input_files import content, is_file, toml
 from sledsim.studies.design import Design
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sledsim import cautions
+from sledsim._number_text import number, plain, size
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.trace.options import (
@@ -17,7 +17,7 @@ from sledsim.cli.trace.options import (
     refuse,
 )
 from sledsim.loads import convert_trace
-from sledsim.number_text import number, plain, size
+from sledsim.results import cautions
 from sledsim.show import loads
 from sledsim.show.text_tables import table
 

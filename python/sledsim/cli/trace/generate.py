@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim import _core
+from sledsim._load import Load
+from sledsim._number_text import number
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.trace.options import add_output, check_whole, lost, refuse
 from sledsim.hardware import Device, wrap
-from sledsim.load_values import Load
 from sledsim.loads import generate_trace
-from sledsim.number_text import number
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:

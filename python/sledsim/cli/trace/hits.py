@@ -6,13 +6,13 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sledsim._number_text import number, plain
 from sledsim.caches import SIZES_MIB, hits_and_load, policies
 from sledsim.cli import plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.trace.options import add_reading, refuse
 from sledsim.loads import read_trace
-from sledsim.number_text import number, plain
 from sledsim.show import loads
 from sledsim.show.text_tables import table
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sledsim import cautions
+from sledsim._number_text import number, size
 from sledsim.cli import plots
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.trace.options import add_reading, check_whole, devices_table, reading
 from sledsim.loads import trace_info
-from sledsim.number_text import number, size
+from sledsim.results import cautions
 from sledsim.show import loads
 from sledsim.show.text_tables import table
-from sledsim.trace_information import OF_PICTURES
+from sledsim.traces.information import OF_PICTURES
 
 if TYPE_CHECKING:
     import argparse

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sledsim._core import SledsimError
+from sledsim._number_text import number
 from sledsim.cli import load_options
-from sledsim.number_text import number
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:

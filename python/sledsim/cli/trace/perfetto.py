@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sledsim._number_text import number
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
-from sledsim.number_text import number
-from sledsim.perfetto import rows_to_perfetto
+from sledsim.results.perfetto import rows_to_perfetto
 
 if TYPE_CHECKING:
     import argparse

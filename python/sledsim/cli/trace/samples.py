@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sledsim._number_text import number
 from sledsim.cli.parser import command, print_json
-from sledsim.number_text import number
 from sledsim.show.text_tables import table
-from sledsim.trace_files import SAMPLE, sample_traces
+from sledsim.traces.files import SAMPLE, sample_traces
 
 if TYPE_CHECKING:
     import argparse

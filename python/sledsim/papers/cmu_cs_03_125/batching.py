@@ -11,7 +11,7 @@ from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125.memstore import memstore, run, times_ns
 
 if TYPE_CHECKING:
-    import sledsim as ss
+    from sledsim.hardware import Sled
     from sledsim.papers import Setup
 
 COMMAND_MS, OTHER_MS = 0.02, 0.06
@@ -23,7 +23,7 @@ Command = tuple[float, int, int, int, bool, float]
 """Delivered at (ms), group or -1, block, blocks, linked, wanted at (ms)."""
 
 
-def deliver(device: ss.Sled, groups: int, others_per_s: float) -> list[Command]:
+def deliver(device: Sled, groups: int, others_per_s: float) -> list[Command]:
     """Carry the commands of both hosts over the link, first come, first served.
 
     The first host sends its groups one after the other.
@@ -57,7 +57,7 @@ def deliver(device: ss.Sled, groups: int, others_per_s: float) -> list[Command]:
     return commands
 
 
-def measure(commands: list[Command], device: ss.Sled) -> tuple[float, float]:
+def measure(commands: list[Command], device: Sled) -> tuple[float, float]:
     """Serve commands; return the mean time of a group in ms, and how many are whole, in %."""
     reads = [
         (1e3 * at, int(group < 0), lbn, blocks, more)

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import sledsim as ss
+from sledsim import hardware, tables
+from sledsim.hardware import Device, Sled
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 from sledsim.papers.cmu_cs_03_125.figure5 import passes
 from sledsim.papers.cmu_cs_03_125.memstore import memstore, replay
 from sledsim.plots import bars, scales
+from sledsim.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,10 +35,12 @@ def matrix(rows: int, columns: int = COLUMNS) -> Any:
     return np.random.default_rng(sample.SEED).random((columns, rows))
 
 
-def capsules(values: Any, device: ss.Sled) -> ss.Table:
+def capsules(values: Any, device: Sled) -> Table:
     """Store a matrix in capsules, each of which has a block of every column."""
     columns = {f"c{number}": column for number, column in enumerate(values)}
-    return ss.table(sample.arrow_library().table(columns), device, "capsule", page_header_bytes=0)
+    return tables.table(
+        sample.arrow_library().table(columns), device, "capsule", page_header_bytes=0
+    )
 
 
 def column_lbns(rows: int, column: int) -> list[int]:
@@ -44,7 +48,7 @@ def column_lbns(rows: int, column: int) -> list[int]:
     return [row * ROW_BLOCKS + column // HELD for row in range(rows)]
 
 
-def linear(device: ss.Device, rows: int, at_once: int) -> dict[str, float]:
+def linear(device: Device, rows: int, at_once: int) -> dict[str, float]:
     """Return the times to read a matrix that lies row by row, and a column, a block a row."""
     blocks = rows * ROW_BLOCKS
     reads = [(lbn, min(at_once, blocks - lbn), False) for lbn in range(0, blocks, at_once)]
@@ -57,7 +61,7 @@ def linear(device: ss.Device, rows: int, at_once: int) -> dict[str, float]:
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Read a matrix in capsules and one row by row, in both orders."""
-    device, disk = memstore(setup), ss.device(DISK)
+    device, disk = memstore(setup), hardware.device(DISK)
     track = device.parallelism.S_T
     band = track * HELD
     rows = band * (2 if quick else 4)

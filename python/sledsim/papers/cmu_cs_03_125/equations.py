@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import sledsim as ss
+from sledsim import hardware
+from sledsim.hardware import Parallelism, Sled
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125.example import example
 from sledsim.plots import bars
@@ -33,12 +34,12 @@ class Equations:
     sets_of_tips: bool = False
     """Whether the parity of ``LBN_{l,i}`` counts all tracks before, as that of ``y_l`` does."""
 
-    def place(self, shape: ss.Parallelism, lbn: Any) -> tuple[Any, Any]:
+    def place(self, shape: Parallelism, lbn: Any) -> tuple[Any, Any]:
         """Return ``x_l`` and ``y_l``: the first step."""
         row = lbn // shape.N_x % shape.S_y
         return lbn // shape.S_C, _turned(shape, row, lbn // shape.S_T)
 
-    def block(self, shape: ss.Parallelism, x: int, y: Any, i: Any) -> Any:
+    def block(self, shape: Parallelism, x: int, y: Any, i: Any) -> Any:
         """Return ``LBN_{l,i}``, the block in square ``i``: the second step."""
         tips = i // shape.N_x
         tracks = tips + x * (shape.N_y if self.sets_of_tips else 1)
@@ -46,7 +47,7 @@ class Equations:
         cell = i % int(getattr(shape, self.remainder))
         return x * shape.S_C + cell + tips * shape.S_T + row * shape.N_x
 
-    def equivalent(self, shape: ss.Parallelism, lbns: Sequence[int]) -> Any:
+    def equivalent(self, shape: Parallelism, lbns: Sequence[int]) -> Any:
         """Return the classes of some blocks of a column, over all columns that tips reach.
 
         They are the rows of an array.
@@ -58,7 +59,7 @@ class Equations:
         return np.hstack([self.block(shape, column, ys, squares) for column in columns])
 
 
-def _turned(shape: ss.Parallelism, row: Any, track: Any) -> Any:
+def _turned(shape: Parallelism, row: Any, track: Any) -> Any:
     """Return a row, counted from the other end on odd tracks."""
     return row + track % 2 * (shape.S_y - 1 - 2 * row)
 
@@ -73,7 +74,7 @@ READINGS = {
 ALL = {"printed": PRINTED} | READINGS
 
 
-def mistaken_percent(device: ss.Sled, columns: Iterable[int]) -> dict[str, float]:
+def mistaken_percent(device: Sled, columns: Iterable[int]) -> dict[str, float]:
     """Return the shares of wrong LBNs in the classes of some columns, in %, of all equations."""
     shape = device.parallelism
     wrong, blocks = dict.fromkeys(ALL, 0), 0
@@ -87,7 +88,7 @@ def mistaken_percent(device: ss.Sled, columns: Iterable[int]) -> dict[str, float
     return {name: 100 * each / blocks for name, each in wrong.items()}
 
 
-def checked_columns(device: ss.Sled, *, quick: bool) -> range:
+def checked_columns(device: Sled, *, quick: bool) -> range:
     """Return the columns of the large device whose classes are compared."""
     return range(40) if quick else range(device.parallelism.S_x)
 
@@ -95,7 +96,7 @@ def checked_columns(device: ss.Sled, *, quick: bool) -> range:
 @cache
 def misplaced_percent(*, quick: bool) -> float:
     """Return the share of LBNs of some columns that the first step misplaces, in %."""
-    device = ss.device("cmu2003")
+    device = hardware.device("cmu2003")
     shape, columns = device.parallelism, checked_columns(device, quick=quick)
     some = columns[:: len(columns) // 20]
     lbns = [x * shape.S_C + offset for x in some for offset in range(shape.S_C)]
@@ -107,7 +108,7 @@ def misplaced_percent(*, quick: bool) -> float:
 @cache
 def mistaken(*, quick: bool) -> dict[str, dict[str, float]]:
     """Return the shares of mistaken LBNs of both devices by the keys of the values, of all."""
-    small, g2 = example(), ss.device("cmu2003")
+    small, g2 = example(), hardware.device("cmu2003")
     simple = mistaken_percent(small, range(small.parallelism.S_x))
     large = mistaken_percent(g2, checked_columns(g2, quick=quick))
     return {name: {"simple_percent": simple[name], "g2_percent": large[name]} for name in ALL}
@@ -117,10 +118,10 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     """Evaluate the equations of a set-up against the map of the device."""
     own = setup["equations"]
     equations = Equations(remainder=own["divisor"], sets_of_tips=own["all_tracks"])
-    g2 = ss.device("cmu2003")
+    g2 = hardware.device("cmu2003")
     lowest, highest = g2.boundaries(g2.blocks // 2)
     wider = example(micropositioning_cylinders=1)
-    far = ss.device("cmu2003", micropositioning_cylinders=REACH)
+    far = hardware.device("cmu2003", micropositioning_cylinders=REACH)
     shown = {name: one for name, one in ALL.items() if equations in (one, PRINTED)}
     series = {name: mistaken(quick=quick)[name] for name in shown}
     return Found(

@@ -1,18 +1,18 @@
 """The three-by-three device of Figures 2 and 3."""
 
-import sledsim as ss
+from sledsim.hardware import Sled, device
 
 SQUARES, AT_ONCE = 9, 3
 CELLS = 3
 """Columns and rows of a square."""
 
 
-def example(**keys: object) -> ss.Sled:
+def example(**keys: object) -> Sled:
     """Return a device of nine squares with nine blocks each, three of them read at once."""
-    own = ss.device("cmu2003").parameters
+    own = device("cmu2003").parameters
     tips, bit_um = own["tips_per_lbn"], own["bit_cell_nm"] / 1000
     row_bits = own["servo_bits"] + own["tip_sector_bits"]
-    return ss.device(
+    return device(
         "cmu2003",
         tips=SQUARES * tips,
         active_tips=AT_ONCE * tips,

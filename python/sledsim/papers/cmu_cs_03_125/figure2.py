@@ -5,7 +5,7 @@ from itertools import combinations
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, Rectangle
 
-import sledsim as ss
+from sledsim.hardware import Sled
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125.example import example
 from sledsim.plots.style import BLUE
@@ -16,7 +16,7 @@ EXAMPLES = ((33, 34, 35), (33, 38, 52))
 """Blocks that section 2.2 says can be accessed together."""
 
 
-def picture(device: ss.Sled) -> list[list[int]]:
+def picture(device: Sled) -> list[list[int]]:
     """Return the lines of the figure, from the places of all blocks.
 
     Squares of a row of tips lie side by side, sets of tips below each other; within a square,
@@ -30,7 +30,7 @@ def picture(device: ss.Sled) -> list[list[int]]:
     return lines
 
 
-def written(device: ss.Sled) -> dict[str, float]:
+def written(device: Sled) -> dict[str, float]:
     """Return the number of each line of the figure, by its content, square by square."""
     columns = device.parallelism.S_x
     squares = [

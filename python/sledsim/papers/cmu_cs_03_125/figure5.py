@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from matplotlib.patches import Rectangle
 
-import sledsim as ss
+from sledsim import tables
+from sledsim.hardware import Sled
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 from sledsim.papers.cmu_cs_03_125.example import example
 from sledsim.papers.cmu_cs_03_125.figure2 import picture
 from sledsim.plots.style import BLUE, VERMILION
+from sledsim.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,14 +23,14 @@ WIDTHS = {"a1": 40, "a2": 80}
 """1 and 2 units: twelve of the one and six of the other fill a block."""
 
 
-def blocks(table: ss.Table, capsule: int, records: int) -> list[int]:
+def blocks(table: Table, capsule: int, records: int) -> list[int]:
     """Return the blocks of a capsule in the order of attributes and records."""
     own = range(capsule * records, min(capsule * records + records, table.records))
     places = [table.place(record, name)[0] for name in table.schema_names for record in own]
     return list(dict.fromkeys(places))
 
 
-def passes(device: ss.Sled, lbns: list[int]) -> int:
+def passes(device: Sled, lbns: list[int]) -> int:
     """Return the number of sled positions needed to read some blocks."""
     return len(device.batch([("read", lbn, 1) for lbn in sorted(lbns)]).passes)
 
@@ -37,7 +39,7 @@ def simulate(*, quick: bool) -> Found:  # a device of 81 blocks
     """Fill the device with capsules, and locate them."""
     device = example()
     records = 12 * (device.blocks // 3)
-    table = ss.table(sample.records(records, WIDTHS), device, "capsule", page_header_bytes=0)
+    table = tables.table(sample.records(records, WIDTHS), device, "capsule", page_header_bytes=0)
     held = table.facts["records_per_capsule"]
     capsules = [blocks(table, number, held) for number in range(records // held)]
     first = capsules[: device.parallelism.S_T]

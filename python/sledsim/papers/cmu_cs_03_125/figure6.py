@@ -5,12 +5,14 @@ from __future__ import annotations
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-import sledsim as ss
+from sledsim import hardware, tables
+from sledsim.hardware import Sled
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 from sledsim.papers.cmu_cs_03_125.figure5 import blocks, passes
 from sledsim.plots import curves
 from sledsim.plots.style import FAINT
+from sledsim.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,26 +22,26 @@ CYLINDERS = 3
 """Thirty tracks: ten groups of three."""
 
 
-def table(device: ss.Sled, groups: int, *, split: bool) -> ss.Table:
+def table(device: Sled, groups: int, *, split: bool) -> Table:
     """Return a table of groups of as many capsules as a track has blocks."""
     data = sample.records(64 * device.parallelism.S_T * groups, WIDTHS)
-    return ss.table(data, device, "capsule", page_header_bytes=0, split=split)
+    return tables.table(data, device, "capsule", page_header_bytes=0, split=split)
 
 
-def capsules(table: ss.Table) -> list[list[int]]:
+def capsules(table: Table) -> list[list[int]]:
     """Return the blocks of all capsules of a table."""
     held = table.facts["records_per_capsule"]
     return [blocks(table, number, held) for number in range(table.records // held)]
 
 
-def empty(table: ss.Table, device: ss.Sled) -> float:
+def empty(table: Table, device: Sled) -> float:
     """Return the part of the cylinders that a table reaches where it has no blocks."""
     (last, _) = table.place(table.records - 1, "a2")
     cylinders = device.locate(last).cylinder + 1
     return 1 - table.blocks / (cylinders * device.parallelism.S_C)
 
 
-def at_once(device: ss.Sled, some: list[list[int]]) -> int:
+def at_once(device: Sled, some: list[list[int]]) -> int:
     """Return the number of capsules, from the first, that one pass reads."""
     count = 1
     while passes(device, list(chain(*some[: count + 1]))) == 1:
@@ -49,7 +51,7 @@ def at_once(device: ss.Sled, some: list[list[int]]) -> int:
 
 def simulate(*, quick: bool) -> Found:  # places only
     """Lay capsules over three cylinders, split or padded, and locate them."""
-    device = ss.device("cmu2003")
+    device = hardware.device("cmu2003")
     shape = device.parallelism
     groups = CYLINDERS * shape.N_y // 3
     split = table(device, groups, split=True)
@@ -77,7 +79,7 @@ def simulate(*, quick: bool) -> Found:  # places only
     )
 
 
-def classes(device: ss.Sled, lbns: list[int]) -> set[int]:
+def classes(device: Sled, lbns: list[int]) -> set[int]:
     """Return the equivalence classes that blocks lie in, each by its lowest block."""
     return {min(device.equivalent(lbn)) for lbn in lbns}
 

@@ -7,7 +7,8 @@ from itertools import chain, islice
 from random import Random
 from typing import TYPE_CHECKING
 
-import sledsim as ss
+from sledsim._core import SledsimError
+from sledsim.hardware import Sled
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 from sledsim.papers.cmu_cs_03_125.figure5 import passes
@@ -29,7 +30,7 @@ HALF, AT_ONCE = FILLS.index(50), 270
 """The place of a fill, and the capsules that a scan reads in a batch."""
 
 
-def classes(device: ss.Sled, used: set[int]) -> Iterator[list[int]]:
+def classes(device: Sled, used: set[int]) -> Iterator[list[int]]:
     """Yield the free blocks of each equivalence class, as the sled comes to them."""
     shape = device.parallelism
     for cylinder in range(0, device.blocks, shape.S_C):
@@ -37,7 +38,7 @@ def classes(device: ss.Sled, used: set[int]) -> Iterator[list[int]]:
             yield [lbn for lbn in device.equivalent(at) if lbn not in used]
 
 
-def allocated(device: ss.Sled, used: set[int], count: int) -> list[list[int]]:
+def allocated(device: Sled, used: set[int], count: int) -> list[list[int]]:
     """Return the blocks of capsules that are each in one class, of which it begins at most p.
 
     Raises
@@ -51,18 +52,16 @@ def allocated(device: ss.Sled, used: set[int], count: int) -> list[list[int]]:
         found += [free[first::several][:PAGES] for first in range(several)]
         if len(found) >= count:
             return found[:count]
-    raise ss.SledsimError(
-        f"count = {count}: the free blocks of the device hold {len(found)} capsules"
-    )
+    raise SledsimError(f"count = {count}: the free blocks of the device hold {len(found)} capsules")
 
 
-def spilt(device: ss.Sled, used: set[int], count: int, pages: int = PAGES) -> list[list[int]]:
+def spilt(device: Sled, used: set[int], count: int, pages: int = PAGES) -> list[list[int]]:
     """Return the blocks of capsules that go on in the next class and leave no block free."""
     free = chain.from_iterable(classes(device, used))
     return [list(islice(free, pages)) for _ in range(count)]
 
 
-def used_blocks(device: ss.Sled, count: int, fill: int) -> dict[str, set[int]]:
+def used_blocks(device: Sled, count: int, fill: int) -> dict[str, set[int]]:
     """Return the blocks of other tables, of which some were dropped, or some of their capsules.
 
     Those that are left fill a share of as many cylinders as the new capsules will need.
@@ -77,19 +76,19 @@ def used_blocks(device: ss.Sled, count: int, fill: int) -> dict[str, set[int]]:
     }
 
 
-def read_s(device: ss.Sled, batches: Sequence[Sequence[int]]) -> float:
+def read_s(device: Sled, batches: Sequence[Sequence[int]]) -> float:
     """Return the time to read batches of blocks, each when the one before has arrived."""
     reads = [(lbn, 1, at < len(own)) for own in batches for at, lbn in enumerate(own, 1)]
     return float(replay(reads, device)["simulated_s"])
 
 
-def scan_s(device: ss.Sled, capsules: list[list[int]], pages: int) -> float:
+def scan_s(device: Sled, capsules: list[list[int]], pages: int) -> float:
     """Return the time to read the first pages of all capsules."""
     parts = [capsules[first : first + AT_ONCE] for first in range(0, len(capsules), AT_ONCE)]
     return read_s(device, [[lbn for own in part for lbn in own[:pages]] for part in parts])
 
 
-def access_ms(device: ss.Sled, capsules: list[list[int]]) -> dict[str, float]:
+def access_ms(device: Sled, capsules: list[list[int]]) -> dict[str, float]:
     """Return the mean times to read random capsules of one pass, of two, and halves of two."""
     chance, half = Random(sample.SEED), PAGES // 2
     by_passes = {

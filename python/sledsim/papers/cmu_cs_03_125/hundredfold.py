@@ -6,7 +6,7 @@ import random
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-import sledsim as ss
+from sledsim import tables
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 from sledsim.papers.cmu_cs_03_125.memstore import memstore, replay
@@ -23,7 +23,7 @@ def one_of_many(setup: Setup, groups: int) -> float:
     """Return the time of a scan of all attributes by that of one of them."""
     widths = {f"a{number}": 8 for number in range(1, ATTRIBUTES + 1)}
     data = sample.records(sample.HELD * 270 * groups, widths)
-    table = ss.table(data, memstore(setup), "capsule")  # a capsule is in ten classes
+    table = tables.table(data, memstore(setup), "capsule")  # a capsule is in ten classes
     took = sample.scans(table, {"all": tuple(widths), "one": ("a1",)})
     return took["all"] / took["one"]
 

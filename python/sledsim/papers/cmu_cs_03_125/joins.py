@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import sledsim as ss
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
 from sledsim.plots import bars
+from sledsim.tables import table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,8 +69,8 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     wrong = 0
     for layout in LAYOUTS:
         keys = {"split": setup["records"]["split"]} if layout == "capsule" else {}
-        first = ss.table(data[0], device, layout, **keys)
-        second = ss.table(data[1], device, layout, first_lbn=first.facts["last_lbn"] + 1, **keys)
+        first = table(data[0], device, layout, **keys)
+        second = table(data[1], device, layout, first_lbn=first.facts["last_lbn"] + 1, **keys)
         seconds[layout] = {}
         for name in NEEDED:
             found = joined(first.lazy(None), second.lazy(None), name)

@@ -6,8 +6,12 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import sledsim as ss
+from sledsim import hardware
+from sledsim.hardware import Device, Sled
+from sledsim.loads import read_trace
 from sledsim.papers import run_of
+from sledsim.results.summaries import Summary
+from sledsim.simulation import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,14 +22,14 @@ Read = tuple[float, int, int, int, bool]
 """Arrival (us), host, first LBN, blocks, and whether the host's next one is of the same batch."""
 
 
-def memstore(setup: Setup, **keys: object) -> ss.Sled:
+def memstore(setup: Setup, **keys: object) -> Sled:
     """Return the device of a set-up, with other keys if need be."""
     own: dict[str, Any] = setup["device"] | keys
-    device: ss.Sled = ss.device(own.pop("base"), **own)
+    device: Sled = hardware.device(own.pop("base"), **own)
     return device
 
 
-def run(reads: Iterable[Read], device: ss.Device, depth: int | None = None) -> ss.Run:
+def run(reads: Iterable[Read], device: Device, depth: int | None = None) -> Run:
     """Serve reads as they arrive; with a depth, each when fewer than that are outstanding."""
     lines = ["us,host,lbn,blocks,linked"]
     lines += [
@@ -36,11 +40,11 @@ def run(reads: Iterable[Read], device: ss.Device, depth: int | None = None) -> s
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "reads.csv"
         trace.write_text("\n".join(lines) + "\n", encoding="ascii")
-        load = ss.read_trace(trace, columns=columns, trace_device="all", **keys)
+        load = read_trace(trace, columns=columns, trace_device="all", **keys)
         return run_of(load, device)
 
 
-def times_ns(run: ss.Run) -> list[tuple[int, int]]:
+def times_ns(run: Run) -> list[tuple[int, int]]:
     """Return when the sled began to move for each read and when it was complete, in their order."""
     import pyarrow as pa  # an extra
 
@@ -48,9 +52,7 @@ def times_ns(run: ss.Run) -> list[tuple[int, int]]:
     return list(zip(rows["start_ns"].to_pylist(), rows["completion_ns"].to_pylist(), strict=True))
 
 
-def replay(
-    blocks: Iterable[tuple[int, int, bool]], device: ss.Device, depth: int = 1
-) -> ss.Summary:
+def replay(blocks: Iterable[tuple[int, int, bool]], device: Device, depth: int = 1) -> Summary:
     """Return the summary of a closed replay of reads (LBN, blocks, linked), so many at a time."""
     reads = ((at, 0, lbn, count, more) for at, (lbn, count, more) in enumerate(blocks))
     return run(reads, device, depth).summary

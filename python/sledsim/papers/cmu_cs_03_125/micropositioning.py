@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import sledsim as ss
 from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
+from sledsim.tables import table
 
 if TYPE_CHECKING:
     from sledsim.papers import Setup
@@ -23,7 +23,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     """Scan a table of capsules of ten blocks, and count the blocks that tips can choose from."""
     data = sample.records(400_000 if quick else 4_000_000, WIDTHS)
     devices = [memstore(setup, micropositioning_cylinders=reach) for reach in REACHES]
-    seconds = [sample.scans(ss.table(data, device, "capsule"), SCANS) for device in devices]
+    seconds = [sample.scans(table(data, device, "capsule"), SCANS) for device in devices]
     middle = devices[0].blocks // 2
     plain, wider = (len(device.equivalent(middle)) for device in (devices[0], devices[-1]))
     return Found(

@@ -9,13 +9,13 @@ from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 
 if TYPE_CHECKING:
-    import sledsim as ss
     from sledsim.papers import Setup
+    from sledsim.tables import Table
 
 LAYOUTS = ("normal", "vertical", "capsule")
 
 
-def wrong(table: ss.Table, scans: int) -> int:
+def wrong(table: Table, scans: int) -> int:
     """Return how many scans of random ranges and subsets return other data than were loaded."""
     import pyarrow as pa  # an extra
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    import sledsim as ss
+    from sledsim.hardware import Sled
     from sledsim.papers import Setup
+    from sledsim.tables import Table
 
 Read = tuple[int, int, bool]
 """First LBN, blocks, and whether the next read is of the same batch."""
@@ -34,14 +35,14 @@ RESIDUES = range(9, 270, 27)
 """Capsules of a last group, fewer than a track has blocks."""
 
 
-def tracks(table: ss.Table, device: ss.Sled, groups: int) -> list[list[Read]]:
+def tracks(table: Table, device: Sled, groups: int) -> list[list[Read]]:
     """Return the reads of the tracks of each group of capsules, by their pages."""
     size = device.parallelism.S_T
     firsts = (blocks(table, group * size, HELD) for group in range(groups))
     return [[(device.boundaries(lbn)[0], size, False) for lbn in own] for own in firsts]
 
 
-def scattered(device: ss.Sled, own: list[Read]) -> Iterator[tuple[int, int, int]]:
+def scattered(device: Sled, own: list[Read]) -> Iterator[tuple[int, int, int]]:
     """Yield for each block of the tracks of a group its LBN, its capsule in the group and its page.
 
     That is where it goes in the buffer pool: the block of a capsule's first page lies p squares
@@ -57,7 +58,7 @@ def scattered(device: ss.Sled, own: list[Read]) -> Iterator[tuple[int, int, int]
             yield lbn, members[square] - own[0][0], page
 
 
-def misplaced(table: ss.Table, device: ss.Sled, groups: list[list[Read]]) -> int:
+def misplaced(table: Table, device: Sled, groups: list[list[Read]]) -> int:
     """Return how many pages of the buffer pool do not get the block that the table has there."""
     size, pool = device.parallelism.S_T, {}
     for group, own in enumerate(groups):
@@ -68,13 +69,13 @@ def misplaced(table: ss.Table, device: ss.Sled, groups: list[list[Read]]) -> int
     return right.count(False)
 
 
-def rate_mb_s(device: ss.Sled, reads: list[Read], depth: int) -> float:
+def rate_mb_s(device: Sled, reads: list[Read], depth: int) -> float:
     """Return the rate of reads, so many requested at a time."""
     moved = sum(count for _, count, _ in reads) * 512 / 1e6
     return float(moved / replay(reads, device, depth)["simulated_s"])
 
 
-def residue_s(table: ss.Table, device: ss.Sled, whole: list[Read], capsules: int) -> list[float]:
+def residue_s(table: Table, device: Sled, whole: list[Read], capsules: int) -> list[float]:
     """Return the times to read some capsules after a group: in a batch, by reads, and ahead."""
     first = device.parallelism.S_T
     some = range(first, first + capsules)

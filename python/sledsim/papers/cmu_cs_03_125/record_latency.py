@@ -15,19 +15,19 @@ from sledsim.papers.cmu_cs_03_125.table1 import seek_ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    import sledsim as ss
     from sledsim.papers import Setup
+    from sledsim.tables import Table
 
 LAYOUTS = ("capsule", "normal", "vertical")
 
 
-def capsule_s(table: ss.Table, record: int) -> float:
+def capsule_s(table: Table, record: int) -> float:
     """Return the time of one batch of the capsule that holds a record."""
     first = record // sample.HELD * sample.HELD
     return table.scan(None, first, min(sample.HELD, table.records - first)).simulated_s
 
 
-def accesses_s(table: ss.Table, record: int) -> float:
+def accesses_s(table: Table, record: int) -> float:
     """Return the time of as many accesses as a capsule has pages, each at a random place."""
     chance = Random(record)
     names = [name for name, pages in sample.PAGES.items() for _ in range(pages)]
@@ -38,9 +38,7 @@ UNITS = {"capsule": capsule_s, "vertical": accesses_s}
 """How the report says that a record is read; one of normal is read with its page."""
 
 
-def times_s(
-    tables: Iterable[ss.Table], reads: int, *, asleep: bool, blocks: str
-) -> Iterator[float]:
+def times_s(tables: Iterable[Table], reads: int, *, asleep: bool, blocks: str) -> Iterator[float]:
     """Yield the times to read random records of each of some tables."""
     chance = Random(sample.SEED)
     for table in tables:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import sledsim as ss
+from sledsim import tables
+from sledsim._core import SledsimError
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
+from sledsim.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -78,21 +80,21 @@ def arrow_library() -> Any:
     try:
         import pyarrow as pa  # an extra
     except ImportError:
-        raise ss.SledsimError(
+        raise SledsimError(
             "the tables of CMU-CS-03-125 need pyarrow: pip install pyarrow"
         ) from None
     return pa
 
 
-def sample(setup: Setup, layout: str, count: int, **keys: Any) -> ss.Table:
+def sample(setup: Setup, layout: str, count: int, **keys: Any) -> Table:
     """Return the sample table in a layout, from LBN 0 on."""
     if layout == "capsule":
         own = setup["records"]
         keys["split"] = own["split"] or own["narrow"]  # whose classes have no room for nine pages
-    return ss.table(records(count), memstore(setup), layout, **keys)
+    return tables.table(records(count), memstore(setup), layout, **keys)
 
 
-def scans(table: ss.Table, columns: Mapping[str, Sequence[str]]) -> dict[str, float]:
+def scans(table: Table, columns: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """Scan a whole table several times, for some attributes each; return simulated seconds."""
     return {name: table.scan(list(some)).simulated_s for name, some in columns.items()}
 
@@ -103,7 +105,7 @@ def small_records(groups: int, *, narrow: bool) -> Any:
     return records(HELD * 270 * groups, dict.fromkeys(WIDTHS, 8) if narrow else None)
 
 
-def spread(setup: Setup, layout: str) -> Iterator[ss.Table]:
+def spread(setup: Setup, layout: str) -> Iterator[Table]:
     """Yield small tables in the middle of every part of the device."""
     device, own = memstore(setup), setup["records"]
     narrow = layout == "capsule" and own["narrow"]
@@ -112,11 +114,11 @@ def spread(setup: Setup, layout: str) -> Iterator[ss.Table]:
     for place in range(PLACES):
         first = (place * part + part // 2) * device.parallelism.S_C
         data = small_records(own["groups"], narrow=narrow)
-        yield ss.table(data, device, layout, first_lbn=first, **keys)
+        yield tables.table(data, device, layout, first_lbn=first, **keys)
 
 
 def starts(
-    table: ss.Table, reads: int, count: int, chance: random.Random, *, asleep: bool
+    table: Table, reads: int, count: int, chance: random.Random, *, asleep: bool
 ) -> Iterator[int]:
     """Yield first records of random ranges of a length, perhaps with a sled that sleeps before."""
     for _ in range(reads):

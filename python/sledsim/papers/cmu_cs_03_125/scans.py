@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import sledsim as ss
 from sledsim.executors import completed, workers
+from sledsim.hardware import Sled
+from sledsim.loads import workload
 from sledsim.papers import summary_of
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
 
@@ -39,7 +40,7 @@ class Scan:
         return self.free_blocks[percent] / self.requests[percent]
 
 
-def device_of(setup: Setup, name: str) -> ss.Sled:
+def device_of(setup: Setup, name: str) -> Sled:
     """Return the device of a configuration."""
     at_once, reach = CONFIGURATIONS[name]
     keys: dict[str, Any] = {}
@@ -56,7 +57,7 @@ def scan(setup: Setup, name: str, seed: int, requests: int = ENDLESS) -> Scan:
     After so many ``requests`` it is given up.
     """
     own = setup["requests"]
-    load = ss.workload(
+    load = workload(
         "random",
         rate=1e3 / own["interval_ms"],
         arrivals="constant",

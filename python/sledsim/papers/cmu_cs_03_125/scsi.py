@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import sledsim as ss
+from sledsim._core import SledsimError
+from sledsim.emulator import Export, serve
+from sledsim.hardware import Parallelism, Sled
 from sledsim.papers.cmu_cs_03_125.scsi_initiator import INTERMEDIATE, Initiator
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ class Scsi(Initiator):
         self.end(self.begin(bytes(6)))  # TEST UNIT READY takes the unit attention of a new session
         head = struct.pack(">BBBxxxxHx", MODE_SENSE, 8, PAGE, 255)
         self.page = self.command(head, expected=255)[8:]
-        self.parallelism = ss.Parallelism(
+        self.parallelism = Parallelism(
             **dict(zip(NAMES, struct.unpack_from(">9I", self.page, 4), strict=True))
         )
 
@@ -83,13 +85,13 @@ class OverScsi:
 
 
 def over_scsi(
-    device: ss.Sled, equations: Equations, own: Sequence[int], other: int, sample: int
+    device: Sled, equations: Equations, own: Sequence[int], other: int, sample: int
 ) -> OverScsi:
     """Serve a sled; link reads of the blocks ``own`` while another session reads ``other``."""
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.parquet"
         with (
-            ss.serve(ss.Export(device=device, record=record), iscsi="127.0.0.1:0") as server,
+            serve(Export(device=device, record=record), iscsi="127.0.0.1:0") as server,
             Scsi(server.uris[0]) as host,
             Scsi(server.uris[0]) as second,
         ):
@@ -110,10 +112,10 @@ def _linked(host: Scsi, second: Scsi, own: Sequence[int], other: int) -> None:
     answers += [second.end(second.read(other)), *map(host.end, tags)]
     expected = [0, 0, *[INTERMEDIATE] * (len(own) - 1), 0]
     if [status for status, _ in answers] != expected:
-        raise ss.SledsimError(f"linked reads end with {[status for status, _ in answers]}")
+        raise SledsimError(f"linked reads end with {[status for status, _ in answers]}")
 
 
-def mistaken(of: Scsi | ss.Sled, blocks: int, equations: Equations, sample: int) -> tuple[int, int]:
+def mistaken(of: Scsi | Sled, blocks: int, equations: Equations, sample: int) -> tuple[int, int]:
     """Compute classes and conflicts of a sample of blocks from the parameters alone.
 
     Return how many blocks and pairs of blocks are not as the target, or the device, says.

@@ -7,7 +7,7 @@ import socket
 import struct
 from typing import Self
 
-from sledsim import SledsimError
+from sledsim._core import SledsimError
 
 COMMAND, LOGIN, LOGOUT = 0x01, 0x03, 0x06
 RESPONSE, LOGIN_RESPONSE, DATA_IN, LOGOUT_RESPONSE = 0x21, 0x23, 0x25, 0x26

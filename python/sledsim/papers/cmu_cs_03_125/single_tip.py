@@ -10,13 +10,13 @@ from sledsim.papers.cmu_cs_03_125.table1 import seek_ms
 from sledsim.papers.cmu_cs_03_125.utilization import budget_tips
 
 if TYPE_CHECKING:
-    import sledsim as ss
+    from sledsim.hardware import Sled
     from sledsim.papers import Setup
 
 BUDGET_MW, DEAR_MW, CHEAP_MW = 1000, 3, 1
 
 
-def sector_ms(device: ss.Sled, bits: str) -> float:
+def sector_ms(device: Sled, bits: str) -> float:
     """Return the time of one tip for a block: encoded, or the bits of the user alone."""
     keys = device.parameters
     if bits == "user":

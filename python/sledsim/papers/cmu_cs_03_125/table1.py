@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import sledsim as ss
+from sledsim.hardware import Sled
+from sledsim.loads import workload
 from sledsim.papers import Found, summary_of
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
 
@@ -12,14 +13,14 @@ if TYPE_CHECKING:
     from sledsim.papers import Setup
 
 
-def seek_ms(device: ss.Sled, requests: int) -> float:
+def seek_ms(device: Sled, requests: int) -> float:
     """Return the mean seek in X to random blocks."""
-    load = ss.workload("random", requests=requests, size="fixed", mean_size_kib=0.5)
+    load = workload("random", requests=requests, size="fixed", mean_size_kib=0.5)
     mean: float = summary_of(load, device)["x_seek_ms"]["mean"]
     return mean
 
 
-def stream_mb_s(device: ss.Sled, cylinders: int) -> float:
+def stream_mb_s(device: Sled, cylinders: int) -> float:
     """Return the rate of reading some cylinders in the middle, one after the other."""
     shape = device.parallelism
     read = device.access(shape.S_x // 2 * shape.S_C, cylinders * shape.S_C)

@@ -2,10 +2,10 @@
 
 from dataclasses import asdict
 
-import sledsim as ss
+from sledsim.hardware import device
 from sledsim.papers import Found
 
 
 def simulate(*, quick: bool) -> Found:  # nothing is run
     """Take the parameters from the preset."""
-    return Found(asdict(ss.device("cmu2003").parallelism))
+    return Found(asdict(device("cmu2003").parallelism))

@@ -14,8 +14,8 @@ from sledsim.papers.cmu_cs_03_125.memstore import memstore, replay
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import sledsim as ss
     from sledsim.papers import Setup
+    from sledsim.tables import Table
 
 SCANS = {"all": ("a1", "a2", "a3", "a4"), "a1": ("a1",), "a1_a2": ("a1", "a2")}
 LAYOUTS = ("normal", "capsule")
@@ -23,7 +23,7 @@ Scanned = tuple[dict[str, float], int, dict[bool, float]]
 """Seconds of scans, blocks of the table, and times of short scans by whether the sled sleeps."""
 
 
-def some_ms(tables: Iterable[ss.Table], reads: int, *, asleep: bool) -> float:
+def some_ms(tables: Iterable[Table], reads: int, *, asleep: bool) -> float:
     """Return the mean time to scan a1 of 100 records at random places."""
     chance = random.Random(sample.SEED)
     return 1e3 * fmean(

@@ -13,7 +13,7 @@ from sledsim.plots import bars
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    import sledsim as ss
+    from sledsim.hardware import Sled
     from sledsim.papers import Setup
 
 BLOCKS = 8
@@ -21,18 +21,18 @@ BLOCKS = 8
 SEED = 1
 
 
-def row_s(device: ss.Sled) -> float:
+def row_s(device: Sled) -> float:
     """Return the time that a row takes to pass under the tips."""
     time_ms: float = device.spec["derived"]["row_time_ms"]
     return time_ms / 1e3
 
 
-def rows_read(device: ss.Sled, lbn: int, one_row_s: float) -> int:
+def rows_read(device: Sled, lbn: int, one_row_s: float) -> int:
     """Return the number of rows that pass under the tips during a transfer."""
     return round(device.access(lbn, BLOCKS).transfer_s / one_row_s)
 
 
-def used(device: ss.Sled, lbns: list[int]) -> dict[int, list[float]]:
+def used(device: Sled, lbns: list[int]) -> dict[int, list[float]]:
     """Return the percentages of the parallelism used by requests, by their place in a row.
 
     The place is that of the first block, from 0. A request that reaches from the last row of a
@@ -46,7 +46,7 @@ def used(device: ss.Sled, lbns: list[int]) -> dict[int, list[float]]:
     return dict(sorted(places.items()))
 
 
-def budget_tips(device: ss.Sled, budget_mw: float, tip_mw: float) -> float:
+def budget_tips(device: Sled, budget_mw: float, tip_mw: float) -> float:
     """Return the number of tips that a power budget leaves for the transfer."""
     return float((budget_mw - device.parameters["power_active_mw"]) / tip_mw)
 

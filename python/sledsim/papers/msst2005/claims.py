@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-import sledsim as ss
+from sledsim.hardware import device
+from sledsim.loads import workload
 from sledsim.papers import Found, Later, Setup, summary_of
 from sledsim.papers.msst2005 import figure4, figure6, loads
 
@@ -13,7 +14,7 @@ REQUESTS, QUICK_REQUESTS = 100_000, 10_000
 
 def access_ms(preset: str, *, quick: bool) -> float:
     """Return the mean time of 8 KB from a random place, one request after the other."""
-    load = ss.workload(
+    load = workload(
         "random",
         requests=QUICK_REQUESTS if quick else REQUESTS,
         queue_depth=1,
@@ -21,7 +22,7 @@ def access_ms(preset: str, *, quick: bool) -> float:
         mean_size_kib=8,
         read_fraction=1,
     )
-    mean: float = summary_of(load, ss.device(preset))["response_time_ms"]["mean"]
+    mean: float = summary_of(load, device(preset))["response_time_ms"]["mean"]
     return mean
 
 
@@ -37,7 +38,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         for own in found.values()
         if not own["DISK"].saturated
     ]
-    disk = ss.device("disk")
+    disk = device("disk")
     series: dict[str, Callable[[], Any]] = {
         "gain": lambda: gains,
         "mean_ms": lambda: {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sledsim.cautions import UNRELIABLE
 from sledsim.papers import Found, Later
 from sledsim.papers.msst2005 import loads, runs
 from sledsim.plots.style import UNRELIABLE_HATCH, in_order
+from sledsim.results.cautions import UNRELIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

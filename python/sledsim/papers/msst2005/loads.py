@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import sledsim as ss
+from sledsim._load import Load
+from sledsim.loads import workload, workload_spec
 from sledsim.papers import external_file
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def trace(setup: Setup, name: str) -> Path | None:
     return external_file(named) if named else None
 
 
-def load(setup: Setup, name: str, *, quick: bool) -> ss.Load:
+def load(setup: Setup, name: str, *, quick: bool) -> Load:
     """Return a generated workload of Table 2.
 
     Parameters
@@ -51,7 +52,7 @@ def load(setup: Setup, name: str, *, quick: bool) -> ss.Load:
         Whether to take the part that :data:`PARTS` says.
     """
     source = str(FILES / setup["workloads"][name]) if name in setup["workloads"] else name
-    own = {key: entry["value"] for key, entry in ss.workload_spec(source)["parameters"].items()}
+    own = {key: entry["value"] for key, entry in workload_spec(source)["parameters"].items()}
     given: dict[str, Any] = {"max_queue": setup["max_queue"]}
     part = PARTS[name] if quick else 1
     for key, value in own.items():
@@ -62,7 +63,7 @@ def load(setup: Setup, name: str, *, quick: bool) -> ss.Load:
             _put(given, key, value // part)
     for path, value in _flat(setup["loads"][name]):
         _put(given, path, value)
-    return ss.workload(source, **given)
+    return workload(source, **given)
 
 
 def _flat(tables: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:

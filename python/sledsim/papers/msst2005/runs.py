@@ -6,7 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import sledsim as ss
+from sledsim._load import Load
+from sledsim.hardware import Device, device
+from sledsim.loads import read_trace
 from sledsim.papers import model, once, summary_of
 from sledsim.papers.msst2005.loads import KEYS, PARTS, load, trace
 
@@ -129,13 +131,13 @@ def outcome(
 def _outcome(name: str, preset: str, quick: bool, scheduler: str, keys: str) -> Outcome:
     file, setup, device_keys = json.loads(keys)
     if file:
-        requests = ss.read_trace(file, trace_device="separate", max_queue=setup["max_queue"])
+        requests = read_trace(file, trace_device="separate", max_queue=setup["max_queue"])
     else:
         requests = load(setup, name, quick=quick)
-    return measure(requests, ss.device(preset, **device_keys), scheduler)
+    return measure(requests, device(preset, **device_keys), scheduler)
 
 
-def measure(requests: ss.Load, on: ss.Device, scheduler: str = "fcfs") -> Outcome:
+def measure(requests: Load, on: Device, scheduler: str = "fcfs") -> Outcome:
     """Run a load on a device."""
     summary = summary_of(requests, on, scheduler)
     times, parts = summary["response_time_ms"], summary["devices"]

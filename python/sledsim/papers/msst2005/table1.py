@@ -1,12 +1,14 @@
 """Table 1: the MEMS device."""
 
-import sledsim as ss
+from sledsim import hardware
+from sledsim.hardware import Sled
+from sledsim.loads import workload
 from sledsim.papers import Found, Setup, summary_of
 
 
-def seeks_ms(device: ss.Sled, requests: int) -> dict[str, float]:
+def seeks_ms(device: Sled, requests: int) -> dict[str, float]:
     """Return the mean X seek between random blocks, and that from edge to edge."""
-    load = ss.workload("random", requests=requests, size="fixed", mean_size_kib=0.5)
+    load = workload("random", requests=requests, size="fixed", mean_size_kib=0.5)
     summary = summary_of(load, device)
     half_m = device.spec["parameters"]["travel_x_um"]["value"] * 1e-6 / 2
     edge = device.seek(start=(-half_m, 0.0, "up"), end=(half_m, 0.0, "up"))
@@ -15,7 +17,7 @@ def seeks_ms(device: ss.Sled, requests: int) -> dict[str, float]:
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Take the parameters of the preset, and read random blocks."""
-    device = ss.device("msst2005", **setup["mems"])
+    device = hardware.device("msst2005", **setup["mems"])
     derived = device.spec["derived"]
     parameters = {key: entry["value"] for key, entry in device.spec["parameters"].items()}
     media_bits_s = parameters["active_tips"] * parameters["tip_rate_kbit_s"] * 1e3

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from sledsim.characteristics import COLUMNS, characteristics
 from sledsim.papers import Found, Setup, once
+from sledsim.papers.characteristics import COLUMNS, characteristics
 from sledsim.papers.msst2005 import loads
 
 

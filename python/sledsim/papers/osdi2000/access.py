@@ -1,13 +1,14 @@
 """Sections 1 and 2.1: random access times."""
 
-import sledsim as ss
+from sledsim.hardware import Sled
+from sledsim.loads import workload
 from sledsim.papers import Found, Setup, summary_of
 from sledsim.papers.osdi2000 import parts
 
 
-def rows_read(device: ss.Sled, requests: int) -> dict[str, float]:
+def rows_read(device: Sled, requests: int) -> dict[str, float]:
     """Read a row anywhere, one after the other; return means in ms."""
-    load = ss.workload(requests=requests, size="fixed", mean_size_kib=0.5, read_fraction=1)
+    load = workload(requests=requests, size="fixed", mean_size_kib=0.5, read_fraction=1)
     summary = summary_of(load, device)
     kinds = ("service_time", "x_seek", "y_seek", "turnaround")
     return {key: summary[f"{key}_ms"]["mean"] for key in kinds}

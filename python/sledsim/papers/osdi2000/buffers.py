@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import sledsim as ss
+from sledsim.hardware import Device
+from sledsim.loads import workload
 from sledsim.papers import Found, Setup, summary_of
 from sledsim.papers.osdi2000 import parts
 
@@ -15,15 +16,15 @@ REUSED_BLOCKS = 2**20
 """512 MB, in which blocks are read again by Zipf's law."""
 
 
-def mean_ms(device: ss.Device, requests: int, kind: str, **keys: Any) -> float:
+def mean_ms(device: Device, requests: int, kind: str, **keys: Any) -> float:
     """Return the mean response time of reads of one size, one after the other."""
-    load = ss.workload(kind, requests=requests, read_fraction=1, size="fixed", **keys)
+    load = workload(kind, requests=requests, read_fraction=1, size="fixed", **keys)
     return float(summary_of(load, device)["response_time_ms"]["mean"])
 
 
-def reuse_percent(device: ss.Device, requests: int) -> dict[str, float]:
+def reuse_percent(device: Device, requests: int) -> dict[str, float]:
     """Return the shares of reads that the host's cache and the device's buffer serve."""
-    load = ss.workload(
+    load = workload(
         "zipf",
         requests=requests,
         read_fraction=1,

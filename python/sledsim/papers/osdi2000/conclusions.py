@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from statistics import fmean
 
-import sledsim as ss
+from sledsim.hardware import Sled
 from sledsim.papers import Found, Setup
 from sledsim.papers.osdi2000 import figure9, figure11, parts
 
@@ -15,7 +15,7 @@ AROUND = [(column, row) for row in (1, 2, 3) for column in (1, 2, 3)]
 """The centremost square of Figure 9, and those around it."""
 
 
-def large_ms(device: ss.Sled, setup: Setup, columns: list[range], samples: int) -> float:
+def large_ms(device: Sled, setup: Setup, columns: list[range], samples: int) -> float:
     """Return the mean time of large reads in some cylinders, from places in the centre square."""
     shape = device.spec["derived"]
     per_cylinder = shape["blocks"] // shape["cylinders"]

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
 
-import sledsim as ss
+from sledsim._load import Load
+from sledsim.hardware import Device
+from sledsim.loads import workload
 from sledsim.papers import summary_of
 from sledsim.plots.curves import legend_above
 from sledsim.plots.style import INK, QUIET, looks
@@ -89,9 +91,9 @@ class Curve:
         return sum(after < before for before, after in pairwise(inside))
 
 
-def random_load(rate: float, requests: int, **keys: Any) -> ss.Load:
+def random_load(rate: float, requests: int, **keys: Any) -> Load:
     """Return the random workload of section 3, arriving so many times a second."""
-    return ss.workload(
+    return workload(
         "random",
         rate=rate,
         requests=requests,
@@ -104,7 +106,7 @@ def random_load(rate: float, requests: int, **keys: Any) -> ss.Load:
     )
 
 
-def measure(load: ss.Load, device: ss.Device, scheduler: str, seeds: int = 1) -> Point:
+def measure(load: Load, device: Device, scheduler: str, seeds: int = 1) -> Point:
     """Run a load with a scheduler, by the name that the paper gives it."""
     summary = summary_of(load, device, SCHEDULERS[scheduler], seeds=seeds)
     times, interval = summary["response_time_ms"], summary["confidence"]
@@ -121,8 +123,8 @@ def measure(load: ss.Load, device: ss.Device, scheduler: str, seeds: int = 1) ->
 
 
 def sweep(
-    load: Callable[[float], ss.Load],
-    device: ss.Device,
+    load: Callable[[float], Load],
+    device: Device,
     loads: Iterable[float],
     *,
     seeds: int = 1,

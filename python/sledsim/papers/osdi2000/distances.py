@@ -2,7 +2,7 @@
 
 from statistics import fmean
 
-import sledsim as ss
+from sledsim.hardware import Sled
 from sledsim.papers import Found, Setup
 from sledsim.papers.osdi2000 import parts
 
@@ -11,13 +11,13 @@ DISTANCE = 100
 PLACES = 8
 
 
-def x_ms(device: ss.Sled, near_m: float, far_m: float) -> float:
+def x_ms(device: Sled, near_m: float, far_m: float) -> float:
     """Return the mean time of a move outwards and back."""
     ends = ((near_m, 0.0, "up"), (far_m, 0.0, "up"))
     return 1e3 * fmean(device.seek(one, other).x_seek_s for one, other in (ends, ends[::-1]))
 
 
-def y_ms(device: ss.Sled, near_m: float, far_m: float) -> float:
+def y_ms(device: Sled, near_m: float, far_m: float) -> float:
     """Return the mean time of moves outwards and back, from and to all directions."""
     ways = ("up", "down")
     return 1e3 * fmean(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import sledsim as ss
+from sledsim._load import Load
+from sledsim.loads import workload
 from sledsim.papers import run_of
 from sledsim.papers.osdi2000 import parts
-from sledsim.power import column
+from sledsim.papers.power import column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,9 +20,9 @@ IN_ROWS = 10
 """Requests that begin at multiples of so many blocks lie within a row of 20."""
 
 
-def small(requests: int, read_fraction: float, blocking: int = 8) -> ss.Load:
+def small(requests: int, read_fraction: float, blocking: int = 8) -> Load:
     """Return requests of 4 KB at uniform places, one after the other."""
-    return ss.workload(
+    return workload(
         requests=requests,
         read_fraction=read_fraction,
         size="fixed",

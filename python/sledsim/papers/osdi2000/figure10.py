@@ -6,7 +6,8 @@ from statistics import fmean
 
 from matplotlib.figure import Figure
 
-import sledsim as ss
+from sledsim.hardware import Disk, Sled
+from sledsim.loads import workload
 from sledsim.papers import Found, Setup, once, service_times_ms, summary_of
 from sledsim.papers.osdi2000 import parts
 from sledsim.plots import curves
@@ -25,7 +26,7 @@ def sled_times_ms(sled: str, distances: tuple[int, ...], samples: int) -> list[f
     return sled_ms(parts.sled({"sled": json.loads(sled)}), list(distances), samples)
 
 
-def sled_ms(device: ss.Sled, distances: list[int], samples: int) -> list[float]:
+def sled_ms(device: Sled, distances: list[int], samples: int) -> list[float]:
     """Return mean times of reads that begin so many cylinders away, anywhere on the sled.
 
     The sled starts at any height and in either direction, the read at any block. All distances
@@ -60,7 +61,7 @@ def sled_ms(device: ss.Sled, distances: list[int], samples: int) -> list[float]:
     return means
 
 
-def disk_ms(disk: ss.Disk, distances: list[int], requests: int) -> list[float]:
+def disk_ms(disk: Disk, distances: list[int], requests: int) -> list[float]:
     """Return mean times of reads on the outermost tracks, for each distance of the arm.
 
     The arm moves while the media turn, so that its distance changes the seek alone: the rest is
@@ -68,7 +69,7 @@ def disk_ms(disk: ss.Disk, distances: list[int], requests: int) -> list[float]:
     """
     zone = disk.zones()[0]
     cylinder = disk.parameters["surfaces"] * zone.blocks_per_track
-    load = ss.workload(
+    load = workload(
         requests=requests,
         size="fixed",
         mean_size_kib=256,

@@ -5,7 +5,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-import sledsim as ss
+from sledsim import layout_maps
+from sledsim.hardware import Device
+from sledsim.loads import workload
 from sledsim.papers import Found, Setup, Simulated, service_times_ms
 from sledsim.papers.osdi2000 import figure9, parts
 from sledsim.plots import bars
@@ -20,7 +22,7 @@ Layout = str | dict[str, Any]
 
 
 def service_ms(
-    device: ss.Device, layout: Layout, small: dict[str, Any], large: dict[str, Any], seeds: int
+    device: Device, layout: Layout, small: dict[str, Any], large: dict[str, Any], seeds: int
 ) -> float:
     """Return the mean service time of the paper's mix, one request after the other."""
     reads = {"read_fraction": 1, "size": "fixed"}
@@ -29,26 +31,24 @@ def service_ms(
         "small": reads | {"rate": SMALL_SHARE / 10, "mean_size_kib": 4, "blocking": 10} | small,
         "large": reads | {"rate": 10 - SMALL_SHARE / 10, "mean_size_kib": 400} | large,
     }
-    loads = [
-        ss.workload("mix", requests=10_000, part=part, seed=seed) for seed in range(1, seeds + 1)
-    ]
+    loads = [workload("mix", requests=10_000, part=part, seed=seed) for seed in range(1, seeds + 1)]
     return fmean(service_times_ms(loads, device, layout=layout))
 
 
-def simple_ms(device: ss.Device, seeds: int) -> float:
+def simple_ms(device: Device, seeds: int) -> float:
     """Both sizes anywhere."""
     return service_ms(device, "simple", {}, {"blocking": 10}, seeds)
 
 
-def in_parts_ms(device: ss.Device, layout: dict[str, Any], far: slice, seeds: int) -> float:
+def in_parts_ms(device: Device, layout: dict[str, Any], far: slice, seeds: int) -> float:
     """Small data in the first part of a layout, large data in the parts farthest to the sides."""
-    parts = ss.layout(device, **layout).parts
+    parts = layout_maps.layout(device, **layout).parts
     outer = parts[far]
     large = {"first_lbn": outer[0].first_lbn, "last_lbn": outer[-1].last_lbn, "blocking": 10}
     return service_ms(device, layout, {"last_lbn": parts[0].last_lbn}, large, seeds)
 
 
-def pipe_ms(device: ss.Device, seeds: int, exponent: float, small_blocks: int) -> float:
+def pipe_ms(device: Device, seeds: int, exponent: float, small_blocks: int) -> float:
     """Both sizes by Zipf's law, the most popular units in the middle.
 
     Small requests have a popularity by so many blocks.
@@ -74,7 +74,7 @@ def subregioned(square_bits: int) -> dict[str, Any]:
     return {"name": "bipartite", "span_cylinders": span, "span_rows": span // figure9.ROW_BITS}
 
 
-def layouts_ms(device: ss.Device, seeds: int, setup: Setup) -> dict[str, float]:
+def layouts_ms(device: Device, seeds: int, setup: Setup) -> dict[str, float]:
     """Return the mean service time with each layout."""
     pipe, squares = setup["organ_pipe"], subregioned(setup["square_bits"])
     return {

@@ -5,7 +5,7 @@ from statistics import fmean
 
 from matplotlib.figure import Figure
 
-import sledsim as ss
+from sledsim.hardware import Sled
 from sledsim.papers import Found, Setup
 from sledsim.papers.osdi2000 import parts
 from sledsim.plots import maps
@@ -24,7 +24,7 @@ SETTLED, UNSETTLED = "settled", "unsettled"
 Means = dict[tuple[int, int], float]
 
 
-def square(device: ss.Sled, side_bits: int, column: int, row: int) -> tuple[range, list[int]]:
+def square(device: Sled, side_bits: int, column: int, row: int) -> tuple[range, list[int]]:
     """Return the cylinders of a square and the rows of which the middle lies in it."""
     shape = device.spec["derived"]
     first = shape["cylinders"] // 2 + side_bits * column - side_bits * SQUARES // 2
@@ -35,7 +35,7 @@ def square(device: ss.Sled, side_bits: int, column: int, row: int) -> tuple[rang
     return range(first, first + side_bits), inside
 
 
-def mean_ms(device: ss.Sled, cylinders: range, rows: list[int], requests: int) -> float:
+def mean_ms(device: Sled, cylinders: range, rows: list[int], requests: int) -> float:
     """Return the mean time of reads of one row, each from where the one before ended."""
     chance = random.Random(SEED)
     tracks = device.spec["derived"]["tracks_per_cylinder"]
@@ -48,7 +48,7 @@ def mean_ms(device: ss.Sled, cylinders: range, rows: list[int], requests: int) -
     return fmean(times[1:])
 
 
-def means_ms(device: ss.Sled, side_bits: int, places: list[tuple[int, int]], n: int) -> Means:
+def means_ms(device: Sled, side_bits: int, places: list[tuple[int, int]], n: int) -> Means:
     """Return the mean times within some squares, by column and row."""
     return {
         (column, row): mean_ms(device, *square(device, side_bits, column, row), n)

@@ -4,7 +4,9 @@ from statistics import fmean
 
 from matplotlib.figure import Figure
 
-import sledsim as ss
+from sledsim._load import Load
+from sledsim.hardware import Device
+from sledsim.loads import workload
 from sledsim.papers import Found, Setup, service_times_ms, summary_of
 from sledsim.papers.osdi2000 import access, curves, parts
 from sledsim.plots import bars
@@ -18,9 +20,9 @@ OVERLOAD = 1.1
 LOADS = [0.85, 0.95, 1.0, 1.05, OVERLOAD, 1.15, 1.2, 1.3, 1.4]
 
 
-def closed_load(requests: int, depth: int, seed: int = 1) -> ss.Load:
+def closed_load(requests: int, depth: int, seed: int = 1) -> Load:
     """Keep so many requests outstanding."""
-    return ss.workload(
+    return workload(
         requests=requests,
         size="exponential",
         queue_depth=depth,
@@ -30,7 +32,7 @@ def closed_load(requests: int, depth: int, seed: int = 1) -> ss.Load:
 
 
 def closed(
-    device: ss.Device, scheduler: str, requests: int, seeds: int, depth: int
+    device: Device, scheduler: str, requests: int, seeds: int, depth: int
 ) -> dict[str, float]:
     """Keep so many requests outstanding; return the throughput and the mean response time."""
     rule = curves.SCHEDULERS[scheduler]
@@ -38,14 +40,14 @@ def closed(
     return {"per_s": run["throughput_iops"], "response_ms": run["response_time_ms"]["mean"]}
 
 
-def seek_percent(device: ss.Device, requests: int, seeds: int) -> float:
+def seek_percent(device: Device, requests: int, seeds: int) -> float:
     """Return the share of seeks in the service times of one request at a time."""
     seek_ms = summary_of(closed_load(requests, 1), device, seeds=seeds)["seek_ms"]["mean"]
     loads = [closed_load(requests, 1, seed) for seed in range(1, seeds + 1)]
     return 100 * float(seek_ms) / fmean(service_times_ms(loads, device))
 
 
-def device_gaps(device: ss.Device, requests: int, seeds: int) -> dict[str, float]:
+def device_gaps(device: Device, requests: int, seeds: int) -> dict[str, float]:
     """Return the gaps between the schedulers on a device."""
     idle_ms = closed(device, "FCFS", requests, seeds, 1)["response_ms"]
     most = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import sledsim as ss
+from sledsim.hardware import Device, device
 from sledsim.papers import Found, Setup, summary_of
 from sledsim.papers.osdi2000 import faults, parts
 
@@ -17,10 +17,10 @@ THROUGH = {"buffer": {"write_back": "none"}}
 """A disk that reports a write when it is on the media."""
 
 
-def small_write_ms(child: Mapping[str, Any], alone: ss.Device, requests: int) -> float:
+def small_write_ms(child: Mapping[str, Any], alone: Device, requests: int) -> float:
     """Return the extra time of a small write to RAID 5 against one to a child alone."""
     load = faults.small(requests, 0)
-    array = ss.device(ARRAY, child=dict(child))
+    array = device(ARRAY, child=dict(child))
     one, other = (summary_of(load, on)["response_time_ms"]["mean"] for on in (array, alone))
     return float(one - other)
 

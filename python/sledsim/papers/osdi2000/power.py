@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-import sledsim as ss
-from sledsim import power
-from sledsim.papers import Found, Setup, summary_of
+from sledsim import hardware
+from sledsim.hardware import Device
+from sledsim.loads import workload
+from sledsim.papers import Found, Setup, power, summary_of
 from sledsim.papers.osdi2000 import parts
 
 SIZES_KIB = (4, 8, 16, 64, 256, 1024)
@@ -16,9 +17,9 @@ LARGE_KIB = 1024
 AWAKE: dict[str, Any] = {"policy": "never"}
 
 
-def large_reads(device: ss.Device, requests: int) -> tuple[float, float]:
+def large_reads(device: Device, requests: int) -> tuple[float, float]:
     """Return the energy of large reads one after the other, and their mean power in W."""
-    load = ss.workload(requests=requests, read_fraction=1, size="fixed", mean_size_kib=LARGE_KIB)
+    load = workload(requests=requests, read_fraction=1, size="fixed", mean_size_kib=LARGE_KIB)
     summary = summary_of(load, device)
     energy_j = summary["energy_j"]["seek"] + summary["energy_j"]["transfer"]
     service_ms = summary["service_time_ms"]["mean"] + summary["bus_ms"]["mean"]
@@ -31,13 +32,15 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     requests = 1_000 if quick else 10_000
     name = setup["idle_mode"]
     sled = parts.sled(setup)
-    load = ss.workload("random", rate=10, requests=requests)
+    load = workload("random", rate=10, requests=requests)
     bit_nj = [power.energy_per_bit_nj(sled, kib, requests=requests // 10) for kib in SIZES_KIB]
     policies = power.trade_off(
         load, name, {policy: {"policy": policy} for policy in ("never", "immediate")}
     )
     few = requests // 20
-    by_tips = [large_reads(ss.device(name, active_tips=tips, power=AWAKE), few)[1] for tips in TIPS]
+    by_tips = [
+        large_reads(hardware.device(name, active_tips=tips, power=AWAKE), few)[1] for tips in TIPS
+    ]
     steps = [
         (after[1] - before[1]) / (after[0] - before[0])
         for before, after in pairwise(zip(TIPS, by_tips, strict=True))
@@ -52,7 +55,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
             "by_tips_w": by_tips,
             "a_tip": [step / mean for step in steps],
             "compressed_j": {
-                key: large_reads(ss.device(name, power=AWAKE | own), few)[0]
+                key: large_reads(hardware.device(name, power=AWAKE | own), few)[0]
                 for key, own in {"compressed": {"compressed_to": 0.5}, "plain": {}}.items()
             },
         },

@@ -1,11 +1,11 @@
 """Sections 2.4.12 and 5.2: media rates."""
 
-import sledsim as ss
+from sledsim.hardware import Sled
 from sledsim.papers import Found, Setup
 from sledsim.papers.osdi2000 import parts
 
 
-def track_rates_mb_s(device: ss.Sled) -> list[float]:
+def track_rates_mb_s(device: Sled) -> list[float]:
     """Return the media rates of tracks in the first, the middle and the last cylinder."""
     shape = device.spec["derived"]
     blocks = shape["rows_per_track"] * shape["blocks_per_row"]

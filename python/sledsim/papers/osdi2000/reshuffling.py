@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import sledsim as ss
+from sledsim import layout_maps
+from sledsim._load import Load
+from sledsim.hardware import Device
+from sledsim.loads import workload
 from sledsim.papers import Found, Setup, summary_of
 from sledsim.papers.osdi2000 import figure11, parts
 
 PER_S, EVERY_S = 20, 60
 
 
-def mix(requests: int, small: dict[str, object], large: dict[str, object]) -> ss.Load:
+def mix(requests: int, small: dict[str, object], large: dict[str, object]) -> Load:
     """Return the reads of Figure 11 at a rate."""
     share = figure11.SMALL_SHARE / 100
     reads = {"read_fraction": 1, "size": "fixed"}
@@ -17,10 +20,10 @@ def mix(requests: int, small: dict[str, object], large: dict[str, object]) -> ss
         "small": reads | {"rate": PER_S * share, "mean_size_kib": 4, "blocking": 10} | small,
         "large": reads | {"rate": PER_S * (1 - share), "mean_size_kib": 400} | large,
     }
-    return ss.workload("mix", requests=requests, part=part)
+    return workload("mix", requests=requests, part=part)
 
 
-def busy_ms(load: ss.Load, device: ss.Device, layout: figure11.Layout) -> float:
+def busy_ms(load: Load, device: Device, layout: figure11.Layout) -> float:
     """Return the time for which the device is busy, by request."""
     summary = summary_of(load, device, layout=layout)
     return float(1e3 * summary["mechanisms"][0]["utilisation"] / summary["throughput_iops"])
@@ -42,7 +45,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
         busy_ms(popular, device, pipe | keys) for keys in ({}, {"reshuffle_s": EVERY_S})
     )
     subregions = figure11.subregioned(setup["square_bits"])
-    regions = ss.layout(device, **subregions).parts
+    regions = layout_maps.layout(device, **subregions).parts
     apart = mix(
         requests,
         {"last_lbn": regions[0].last_lbn},

@@ -1,15 +1,14 @@
 """Section 6.3: start-up times, and the cost of synchronous writes."""
 
-import sledsim as ss
-from sledsim import power
-from sledsim.papers import Found, Setup
+from sledsim.hardware import Device
+from sledsim.papers import Found, Setup, power
 from sledsim.papers.osdi2000 import parts
 
 DEVICES = 4
 PLACES = 20
 
 
-def rewrite_ms(device: ss.Device) -> float:
+def rewrite_ms(device: Device) -> float:
     """Return the time of a synchronous write to the block before, over places of the device."""
     lbns = [device.blocks * (2 * place + 1) // (2 * PLACES) for place in range(PLACES)]
     return sum(power.rewrite_ms(device, lbn) for lbn in lbns) / PLACES

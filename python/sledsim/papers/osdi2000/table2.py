@@ -1,13 +1,13 @@
 """Table 2: reading, modifying and writing the same sectors."""
 
-import sledsim as ss
+from sledsim.hardware import Disk, Sled
 from sledsim.papers import Found, Setup
 from sledsim.papers.osdi2000 import parts
 
 SECTORS = (8, 334)
 
 
-def row_lbns(device: ss.Sled, sectors: int) -> list[int]:
+def row_lbns(device: Sled, sectors: int) -> list[int]:
     """Return the first blocks of neighbouring rows that hold so many sectors.
 
     They are on a track that is read upwards, as near to the centre as can be.
@@ -19,7 +19,7 @@ def row_lbns(device: ss.Sled, sectors: int) -> list[int]:
     return [device.lbn(shape["cylinders"] // 2, 0, row, 0) for row in range(first, first + need)]
 
 
-def sled_ms(device: ss.Sled, sectors: int, *, in_order: bool) -> dict[str, float]:
+def sled_ms(device: Sled, sectors: int, *, in_order: bool) -> dict[str, float]:
     """Read rows upwards, then write them: the last first, or in their order."""
     shape = device.spec["derived"]
     lbns, cells = row_lbns(device, sectors), shape["blocks_per_row"]
@@ -41,7 +41,7 @@ def sled_ms(device: ss.Sled, sectors: int, *, in_order: bool) -> dict[str, float
     return {key: 1e3 * value for key, value in times.items()}
 
 
-def disk_ms(disk: ss.Disk, sectors: int) -> dict[str, float]:
+def disk_ms(disk: Disk, sectors: int) -> dict[str, float]:
     """Read the first blocks of the first track, then write them: the media alone, as they turn."""
     revolution_ms = disk.spec["derived"]["revolution_ms"]
     per_track = disk.zones()[0].blocks_per_track

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import sledsim as ss
+from sledsim.failures import tip_failures
+from sledsim.loads import workload
 from sledsim.papers import Found, Setup, run_of, summary_of
 from sledsim.papers.osdi2000 import parts
-from sledsim.power import column
+from sledsim.papers.power import column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,7 @@ MANY = 200
 
 def responses_ms(setup: Setup, requests: int, faults: Mapping[str, Any]) -> list[float]:
     """Return the response time of each of some requests in sequences."""
-    load = ss.workload(
+    load = workload(
         "sequential", requests=requests, sequential_fraction=0.5, rate=500, mean_size_kib=16
     )
     run = run_of(load, parts.sled(setup, faults=dict(faults)))
@@ -32,7 +33,7 @@ def responses_ms(setup: Setup, requests: int, faults: Mapping[str, Any]) -> list
 
 def stream_ms(setup: Setup, requests: int, faults: Mapping[str, Any]) -> float:
     """Return the mean response time of large reads in sequence."""
-    load = ss.workload(
+    load = workload(
         "sequential",
         requests=requests,
         sequential_fraction=1,
@@ -52,9 +53,9 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     plain = responses_ms(setup, requests, spare)
     replaced = responses_ms(setup, requests, spare | {"failed_tips": FAILED})
     added = [after - before for after, before in zip(replaced, plain, strict=True)]
-    one = ss.tip_failures(ecc_tips=1, failed_tips=1, trials=trials)
+    one = tip_failures(ecc_tips=1, failed_tips=1, trials=trials)
     given_up = {
-        what: ss.tip_failures(
+        what: tip_failures(
             ecc_tips=1, spare_tips=SPARES, failed_tips=MANY, out_of_spares=what, trials=trials
         )
         for what in ("capacity", "tolerance")

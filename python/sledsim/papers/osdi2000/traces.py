@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import sledsim as ss
+from sledsim._load import Load
+from sledsim.loads import read_trace, workload
 from sledsim.papers import external_file
 from sledsim.papers.osdi2000 import curves
 
@@ -25,7 +26,7 @@ class Scaled(NamedTuple):
     name: str
     note: str
     factors: Sequence[float]
-    load: Callable[[float], ss.Load]
+    load: Callable[[float], Load]
 
 
 def cello() -> Scaled:
@@ -38,7 +39,7 @@ def cello() -> Scaled:
             "the paper's trace of cello. It is idle most of the time, so that its scaling factors "
             "are larger than the paper's.",
             [20, 50, *range(100, 1050, 100)],
-            lambda factor: ss.read_trace(trace, trace_device="separate", time_scale=factor),
+            lambda factor: read_trace(trace, trace_device="separate", time_scale=factor),
         )
     return Scaled(
         "generator of a Unix server",
@@ -50,7 +51,7 @@ def cello() -> Scaled:
     )
 
 
-def _unix_server(factor: float) -> ss.Load:
+def _unix_server(factor: float) -> Load:
     def part(share: float, read_fraction: int, sequential: float) -> dict[str, object]:
         return {
             "kind": "sequential",
@@ -62,7 +63,7 @@ def _unix_server(factor: float) -> ss.Load:
             "off_ms": 2000 / factor,
         }
 
-    return ss.workload(
+    return workload(
         "mix",
         requests=REQUESTS,
         max_queue=curves.MAX_QUEUE,
@@ -82,16 +83,14 @@ def tpc_c(*, trace: bool, address: str) -> Scaled:
             "This run replayed 0.14 s of another TPC-C system, of 51,000 requests a second and 233 "
             "GB; its scaling factors are below one.",
             [factor / 1000 for factor in (5, 10, 15, 20, *range(22, 41))],
-            lambda factor: ss.read_trace(
-                file, trace_device="all", address=address, time_scale=factor
-            ),
+            lambda factor: read_trace(file, trace_device="all", address=address, time_scale=factor),
         )
     return Scaled(
         "generator of a TPC-C database",
         "This run used a generator: pages of 8 KiB in 1 GB at the front of the device, 63 % reads, "
         "80 % of them in a fifth of the pages, 100 requests a second at a scaling factor of one.",
         [2, 5, 8, *range(10, 22)],
-        lambda factor: ss.workload(
+        lambda factor: workload(
             "hot_cold",
             rate=TPC_C_RATE * factor,
             requests=REQUESTS,

@@ -1,13 +1,14 @@
 """Section 6.1.3: turnarounds."""
 
-import sledsim as ss
+from sledsim.hardware import Sled
+from sledsim.loads import workload
 from sledsim.papers import Found, Setup, summary_of
 from sledsim.papers.osdi2000 import access, parts
 
 EDGE_M = 50e-6
 
 
-def edges_ms(device: ss.Sled) -> list[float]:
+def edges_ms(device: Sled) -> list[float]:
     """Turn around at both edges, moving up: the longest, the shortest."""
     return [
         1e3 * device.seek((0, y_m, "up"), (0, y_m, "down")).turnaround_s
@@ -15,12 +16,12 @@ def edges_ms(device: ss.Sled) -> list[float]:
     ]
 
 
-def mean_ms(device: ss.Sled, load: str, *, quick: bool) -> float:
+def mean_ms(device: Sled, load: str, *, quick: bool) -> float:
     """Return the mean turnaround of requests of one row, or of the load of section 3."""
     requests = 20_000 if quick else 200_000
     if load == "rows":
         return access.rows_read(device, requests)["turnaround"]
-    random = ss.workload(requests=requests, mean_size_kib=4)
+    random = workload(requests=requests, mean_size_kib=4)
     return float(summary_of(random, device)["turnaround_ms"]["mean"])
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import sledsim as ss
 from sledsim import applications
 from sledsim.applications import Outcome
 from sledsim.applications.io_statistics import Facts
+from sledsim.loads import workload
 from sledsim.papers import summary_of
 from sledsim.papers.sigmetrics2000.devices import DEVICES, device
 
@@ -29,7 +29,7 @@ def postmark(setup: Setup) -> dict[str, Outcome]:
 
     Nothing is computed: a run is its requests, one after the other.
     """
-    load = ss.workload("postmark", **setup["postmark"])
+    load = workload("postmark", **setup["postmark"])
     found = {}
     for name, own in DEVICES.items():
         on = device(setup, own)

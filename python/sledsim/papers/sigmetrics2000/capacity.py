@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import sledsim as ss
+from sledsim import hardware
+from sledsim.hardware import Device
 from sledsim.papers import Found
 from sledsim.papers.sigmetrics2000.devices import sled
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 BLOCK_BITS = 8 * 512
 
 
-def gigabytes_per_cm2(device: ss.Device) -> float:
+def gigabytes_per_cm2(device: Device) -> float:
     """Return the capacity of a square centimetre of bits, coded as on the device."""
     own = device.parameters
     coded_bits = own["tip_sector_bits"] * own["tips_per_lbn"]
@@ -24,7 +25,7 @@ def gigabytes_per_cm2(device: ss.Device) -> float:
 
 def simulate(*, quick: bool, setup: Setup) -> Found:  # nothing is run
     """Take the sizes of bits from the devices of the paper and of the third generation."""
-    default, dense = sled(setup), ss.device("g3")
+    default, dense = sled(setup), hardware.device("g3")
     own = default.parameters
     row_bits = own["tip_sector_bits"] + own["servo_bits"]
     data_bytes = 512 / own["tips_per_lbn"]

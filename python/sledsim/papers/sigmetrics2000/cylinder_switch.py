@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import sledsim as ss
+from sledsim.hardware import Sled
 from sledsim.papers import Found
 from sledsim.papers.sigmetrics2000.devices import sled
 from sledsim.papers.sigmetrics2000.streams import blocks_per_cylinder, cylinders_per_s
@@ -22,13 +22,13 @@ def stream_mb_s(setup: Setup, switch: str, requests: int) -> float:
     return block_mb * blocks_per_cylinder(device) * cylinders_per_s(device, requests)
 
 
-def least_turnaround_s(device: ss.Sled) -> float:
+def least_turnaround_s(device: Sled) -> float:
     """Return the shortest turnaround there is: at the edge, moving outward."""
     edge_m = device.parameters["travel_y_um"] / 2 * 1e-6
     return device.seek((0, edge_m, "up"), (0, edge_m, "down")).turnaround_s
 
 
-def switches_s(device: ss.Sled) -> tuple[float, float]:
+def switches_s(device: Sled) -> tuple[float, float]:
     """Return the time from track to track and from cylinder to cylinder, in a stream."""
     derived = device.spec["derived"]
     track = derived["rows_per_track"] * derived["blocks_per_row"]

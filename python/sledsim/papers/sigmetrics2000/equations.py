@@ -13,7 +13,7 @@ from sledsim.papers.sigmetrics2000.devices import sled
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import sledsim as ss
+    from sledsim.hardware import Sled
     from sledsim.papers import Setup
 
 EDGE_M = 50e-6
@@ -24,7 +24,7 @@ def worst(ratios: Iterable[float]) -> float:
     return max(ratios, key=lambda ratio: abs(ratio - 1))
 
 
-def accesses(device: ss.Sled, count: int) -> dict[str, float]:
+def accesses(device: Sled, count: int) -> dict[str, float]:
     """Compare random accesses of one block with equation 1 and the maximum of X and Y."""
     chance = Random(1)
     service, seek = [], []
@@ -38,7 +38,7 @@ def accesses(device: ss.Sled, count: int) -> dict[str, float]:
     return {"service": worst(service), "seek": worst(seek)}
 
 
-def chunks(device: ss.Sled) -> dict[str, float]:
+def chunks(device: Sled) -> dict[str, float]:
     """Compare the chunks of an X seek from edge to edge with equations 2 to 4."""
     own = device.parameters
     push, springs = own["acceleration_x_m_s2"], own["spring_factor"]
@@ -65,7 +65,7 @@ def chunks(device: ss.Sled) -> dict[str, float]:
     }
 
 
-def turnarounds(device: ss.Sled) -> float:
+def turnarounds(device: Sled) -> float:
     """Compare turnarounds at each micrometre with equation 6."""
     own = device.parameters
     push, springs = own["acceleration_y_m_s2"], own["spring_factor"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import sledsim as ss
+from sledsim.hardware import Sled
 from sledsim.papers import Found
 from sledsim.papers.sigmetrics2000.devices import sled
 from sledsim.plots import curves
@@ -18,7 +18,7 @@ EDGE_UM = 50
 PLACES_UM = range(-EDGE_UM, EDGE_UM + 1)
 
 
-def turnarounds_ms(device: ss.Sled) -> list[float]:
+def turnarounds_ms(device: Sled) -> list[float]:
     """Turn around at each place, moving up."""
     places_m = [1e-6 * place for place in PLACES_UM]
     return [1e3 * device.seek((0, y_m, "up"), (0, y_m, "down")).turnaround_s for y_m in places_m]

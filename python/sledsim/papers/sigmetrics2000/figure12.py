@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import sledsim as ss
+from sledsim.hardware import Disk
 from sledsim.papers import Found, Simulated, summary_of
 from sledsim.papers.sigmetrics2000.devices import DEVICES, device, random_load
 from sledsim.plots import bars
@@ -31,7 +31,7 @@ def means(setup: Setup, name: str, requests: int) -> dict[str, float]:
     }
 
 
-def superdisk_facts(disk: ss.Disk) -> dict[str, float]:
+def superdisk_facts(disk: Disk) -> dict[str, float]:
     """Return the values of the claims of section 4.1 about the Superdisk."""
     curve_ms = disk.seek_curve_ms()
     cylinders = len(curve_ms)
@@ -51,7 +51,7 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     found = {name: means(setup, own, requests) for name, own in DEVICES.items()}
     access_ms = {name: times["access_ms"] for name, times in found.items()}
     superdisk = device(setup, "superdisk")
-    if not isinstance(superdisk, ss.Disk):
+    if not isinstance(superdisk, Disk):
         raise TypeError(superdisk)
     values: dict[str, Simulated] = {
         "mems_ms": access_ms["MEMS"],

@@ -3,7 +3,8 @@
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-import sledsim as ss
+from sledsim import hardware
+from sledsim.hardware import Sled
 from sledsim.papers import Found
 from sledsim.plots.style import BLUE, VERMILION
 
@@ -11,12 +12,12 @@ SECTORS = 8
 """The first blocks of the example."""
 
 
-def example() -> ss.Sled:
+def example() -> Sled:
     """Return a device like the figure's: blocks striped over two tips, four tips active.
 
     A tip then holds half a block, 256 bytes, in a tip sector, so bits are smaller than usual.
     """
-    return ss.device(
+    return hardware.device(
         "sigmetrics2000",
         tips=16,
         active_tips=4,
@@ -39,7 +40,7 @@ def simulate(*, quick: bool) -> Found:  # nothing is run
     together = sorted(
         tip for place, number in zip(places, range(1, 3), strict=False) for tip in place.tips
     )
-    default = ss.device("sigmetrics2000")
+    default = hardware.device("sigmetrics2000")
     default_tips = default.locate(0).tips
     return Found(
         {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-import sledsim as ss
+from sledsim.hardware import Sled
 from sledsim.plots import maps
 
 EDGE_UM = 50
@@ -43,7 +43,7 @@ class Surface:
         return max(max(row) for row in self.seek_ms)
 
 
-def surface(device: ss.Sled, start_um: tuple[float, float], points: int) -> Surface:
+def surface(device: Sled, start_um: tuple[float, float], points: int) -> Surface:
     """Seek from a start, moving down, to ``points`` x ``points`` places.
 
     At each point the sled arrives in the direction that takes less time.

@@ -2,18 +2,19 @@
 
 from typing import Any
 
-import sledsim as ss
+from sledsim.hardware import Device
+from sledsim.loads import workload
 from sledsim.papers import summary_of
 
 
-def blocks_per_cylinder(device: ss.Device) -> int:
+def blocks_per_cylinder(device: Device) -> int:
     """Return how many blocks a cylinder has."""
     return int(device.blocks // device.spec["derived"]["cylinders"])
 
 
-def cylinders_per_s(device: ss.Device, cylinders: int, **keys: Any) -> float:
+def cylinders_per_s(device: Device, cylinders: int, **keys: Any) -> float:
     """Read so many cylinders in sequence; return the rate in cylinders per second."""
-    load = ss.workload(
+    load = workload(
         "sequential",
         requests=cylinders,
         read_fraction=1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import sledsim as ss
+from sledsim.hardware import Device
 from sledsim.papers import Found
 from sledsim.papers.sigmetrics2000.devices import sled
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sledsim.papers import Setup
 
 
-def parameters(device: ss.Device) -> dict[str, float]:
+def parameters(device: Device) -> dict[str, float]:
     """Return the parameters of a device as in the table, and the derived capacity."""
     own, derived = device.parameters, device.spec["derived"]
     (travel_um,) = {own["travel_x_um"], own["travel_y_um"]}

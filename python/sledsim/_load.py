@@ -1,0 +1,189 @@
+"""Loads as values: equal, hashable, picklable, and written as TOML."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from sledsim import _arguments as arguments
+from sledsim import _core
+from sledsim._above import Shown
+from sledsim._arguments import whole
+from sledsim._core import SledsimError
+from sledsim._digest import digest_of, hash_of, refuse_other
+from sledsim.traces.files import (
+    content_of,
+    place_of,
+    require_content,
+    samples_folder,
+    trace_in_toml,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+class Load(Shown):
+    """A checked load; made by :func:`workload` or :func:`read_trace`.
+
+    Loads are values. Two are equal if they have the same workload, the same keys (those of a file
+    merged with those given) and the same content of a trace; where the trace lies does not matter.
+    A key that was given is not equal to the same default. Loads are hashable and can be pickled:
+    a pickle names the file of a trace, which must have the same content when it is read back. A
+    load of a pipe or of standard input is equal to itself alone and cannot be pickled.
+    """
+
+    def __init__(self, core: _core.Load, name: str) -> None:
+        self._core = core
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<sledsim load {self.name}>"
+
+    @property
+    def digest(self) -> str:
+        """What identifies the load: equal loads have equal ones, in all processes.
+
+        SHA-256 in hexadecimal digits. That of a trace depends on the present content of the file.
+
+        Raises
+        ------
+        SledsimError
+            For a trace that is no regular file, or that cannot be read.
+        """
+        return digest_of_load(self._core.canonical(), self._core.file)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Load):
+            return NotImplemented
+        if self._core is other._core:
+            return True
+        if self._core.canonical() != other._core.canonical():
+            return False
+        ours, theirs = self._core.file, other._core.file
+        if ours is None or theirs is None:
+            return ours == theirs
+        try:
+            return content_of(ours) == content_of(theirs)
+        except SledsimError:
+            return not (_is_stream(ours) or _is_stream(theirs)) and place_of(ours) == place_of(
+                theirs
+            )
+
+    def __hash__(self) -> int:
+        # Not of the content: that of a file may change while the load is in a dict.
+        return hash_of(self._core.canonical())
+
+    def __copy__(self) -> Load:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Load:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Load], tuple[str, ...]]:
+        return _restore, (self.to_toml(), self.name, self.digest, _core.NUMBERS)
+
+    def to_toml(self) -> str:
+        """Return the load as TOML, from which :meth:`from_toml` makes an equal one.
+
+        It is the table ``[workload]`` of a scenario: ``kind``, and all keys that were given, with
+        those of the file of a workload. A trace has its ``file``, as an absolute path or
+        ``"sample:NAME"``, and the ``sha256`` of its content.
+
+        Raises
+        ------
+        SledsimError
+            For a trace that is no regular file, or that cannot be read.
+        """
+        file = self._core.file
+        if file is None:
+            return self._core.to_toml(None, None)
+        return self._core.to_toml(place_of(file), content_of(file))
+
+    @classmethod
+    def from_toml(cls, text: str) -> Load:
+        """Make a load from TOML, as :meth:`to_toml` writes it.
+
+        Parameters
+        ----------
+        text
+            A ``kind``, by default ``"random"``, and its keys; ``kind = "trace"`` with a ``file``.
+            If it has a ``sha256``, the content of the file must have it.
+
+        Raises
+        ------
+        SledsimError
+            For any error in a key, and a trace that is missing or has other content.
+        """
+        sha256, place = trace_in_toml(arguments.text("text", text))
+        if sha256 is not None and place is not None:
+            require_content(place, sha256, "load")
+        core = _core.Load.from_toml(text, samples_folder())
+        return cls(core, core.kind if place is None else place)
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of a generated load; ``None`` for a trace."""
+        return self._core.seed
+
+    def with_seed_offset(self, k: int) -> Load:
+        """Return the same load with ``k`` added to its seed; a trace is unchanged."""
+        return Load(self._core.with_seed_offset(whole("k", k)), self.name)
+
+    def keep(self, progress: Callable[[int, int | None], object] | None = None) -> Load:
+        """Make the load readable by several runs, and return it.
+
+        A pipe can be read once. It is copied to a temporary file without a name (in ``TMPDIR``, up
+        to 16 GiB), which is removed when the process ends. Files and workloads need none.
+
+        Parameters
+        ----------
+        progress
+            Called now and then, with 0 and ``None``.
+
+        Raises
+        ------
+        SledsimError
+            If it cannot be read or copied, or was read before.
+        """
+        self._core.keep(progress)
+        return self
+
+    def with_keys(self, **keys: object) -> Load:
+        """Return the same load with other values of some keys: ``load.with_keys(rate=500)``.
+
+        Raises
+        ------
+        SledsimError
+            For an unknown key, or a value out of range.
+        """
+        return Load(self._core.with_overrides(list(keys.items())), self.name)
+
+
+def digest_of_load(text: str, trace: Path | None) -> str:
+    """Return what identifies a load of these keys and the content of the file of its trace.
+
+    Raises
+    ------
+    SledsimError
+        For a trace that is no regular file, or that cannot be read.
+    """
+    return digest_of(text if trace is None else f"{text}content = {content_of(trace)}\n")
+
+
+def _restore(text: str, name: str, digest: str, version: str) -> Load:
+    load = Load.from_toml(text)
+    load.name = name
+    if load.digest != digest:
+        refuse_other(f"load {name}", version)
+    return load
+
+
+def _is_stream(path: os.PathLike[str]) -> bool:
+    """Whether a path is there, and no regular file."""
+    try:
+        return os.fspath(path) == "-" or not stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
+    except OSError:
+        return False

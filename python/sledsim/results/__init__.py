@@ -1,0 +1,1 @@
+"""What comes back: rows, summaries, cautions, causes, and numbers as text."""

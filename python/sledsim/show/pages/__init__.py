@@ -1,0 +1,142 @@
+"""Reports: a result as one page that needs no other file.
+
+The page says the result in a sentence, shows it, lists the numbers, and says how it was made. It
+needs the extra ``reports``: Jinja and Matplotlib.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sledsim import _core
+from sledsim._arguments import path_text
+from sledsim._core import OutputError, SledsimError
+from sledsim._input_files import name_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from sledsim.show.pages.parts import Report
+
+_NEEDED = {"jinja2": "Jinja", "matplotlib": "Matplotlib"}
+
+
+def write(
+    result: Any,
+    path: str | PathLike[str],
+    *,
+    title: str | None = None,
+    command: Sequence[str] | None = None,
+    axes: Sequence[str] = (),
+) -> None:
+    """Write the report of a result; the file appears when it is complete.
+
+    Parameters
+    ----------
+    result
+        A run, a comparison, a study, a validation, a crash test, or a sequence of outcomes of
+        applications.
+    path
+        The file: a name that ends in ``.html``.
+    title
+        The title of the page; by default it names load and device.
+    command
+        The words of the command line behind ``sledsim``, to be shown.
+    axes
+        For a study: key, result, and perhaps key for lines, as :meth:`Study.plot` takes them.
+
+    Raises
+    ------
+    SledsimError
+        For another result, another ending, a missing library, or a file that cannot be written.
+    """
+    file = path_text("path", path)
+    check(file)
+    _core.write_atomically(file, page(result, title=title, command=command, axes=axes).encode())
+
+
+def page(
+    result: Any,
+    *,
+    title: str | None = None,
+    command: Sequence[str] | None = None,
+    axes: Sequence[str] = (),
+) -> str:
+    """Return the report of a result as HTML, with the arguments of :func:`write`."""
+    from sledsim.show.pages import writer as pages  # an extra
+
+    return pages.html(_report(result, axes), command, title)
+
+
+def _report(result: Any, axes: Sequence[str]) -> Report:
+    from sledsim.show.pages.parts import Report  # an extra
+
+    if isinstance(result, Report):
+        return result
+    from sledsim.show.pages import comparisons, crashes, runs, studies, validations
+
+    for kind in type(result).__mro__:
+        match f"{kind.__module__}.{kind.__qualname__}":
+            case "sledsim.simulation.Run":
+                return runs.report(result)
+            case "sledsim.comparison.Comparison":
+                return comparisons.report(result)
+            case "sledsim.studies.study.Study":
+                return studies.report(result, axes)
+            case "sledsim.validation.Validation":
+                return validations.report(result)
+            case "sledsim.failures.crashes.CrashReport":
+                return crashes.report(result)
+    raise SledsimError(
+        f"result = {result!r}: must be a run, a comparison, a study, a validation or a crash test"
+    )
+
+
+def check(path: str, *others: str | None, option: str = "") -> None:
+    """Refuse pages that cannot be written, before a long run.
+
+    Parameters
+    ----------
+    path
+        The file.
+    others
+        Other files that are written, or read.
+    option
+        The option that named it, for messages.
+
+    Raises
+    ------
+    SledsimError
+        For a name that does not end in ``.html``, a place that cannot be written, another file, or
+        a missing library.
+    """
+    file, name = Path(path), f"{option} {path}" if option else str(path)
+    if file.suffix.lower() != ".html":
+        raise OutputError(f"{name}: must end in .html")
+    if problem := name_problem(file):
+        raise OutputError(f"{name}: {problem}")
+    if file.is_dir():
+        raise OutputError(f"{name}: is a folder; a file name is needed")
+    if not file.parent.is_dir():
+        raise OutputError(f"{name}: its folder does not exist")
+    for other in others:
+        if other is not None and Path(other).absolute() == file.absolute():
+            raise OutputError(f"{name}: is another file of this command")
+    require()
+
+
+def require() -> None:
+    """Refuse to write a page without the libraries for it.
+
+    Raises
+    ------
+    SledsimError
+        If one is missing.
+    """
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        names = " and ".join(_NEEDED[each] for each in missing)
+        raise SledsimError(f"reports need {names}: pip install 'sledsim[reports]'")

@@ -1,0 +1,106 @@
+"""Differences of parameters: of a device against its base, and between devices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from sledsim._core import SledsimError
+from sledsim.hardware import device, devices
+from sledsim.show.pages.glossary import word
+from sledsim.show.pages.parts import Items, Paragraph, Section, Table
+from sledsim.show.text_tables import value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sledsim.hardware import Device
+    from sledsim.show.pages.parts import Part
+
+_NO_PARAMETERS = {"base", "title"}
+_LONGEST = 60
+_MANY = 20
+"""Rows from which on a table is folded."""
+_NONE = "\u2013"
+
+
+def against_base(of: Device) -> Section | None:
+    """Return what a device has that its preset has not; nothing for other devices."""
+    base = _base(of)
+    if base is None:
+        return None
+    ours, theirs = of.spec["parameters"], base.spec["parameters"]
+    keys = [
+        key
+        for key in dict.fromkeys([*ours, *theirs])
+        if key not in _NO_PARAMETERS and _value(ours, key) != _value(theirs, key)
+    ]
+    title = f"{of.name} against {base.name}" if of.name != base.name else f"Changes to {base.name}"
+    if not keys:
+        same = f"All parameters are those of the preset {base.name}."
+        return Section("Parameters", [Paragraph(same)])
+    rows = [
+        [key, _value(theirs, key), _value(ours, key), ours[key]["origin"] if key in ours else _NONE]
+        for key in keys
+    ]
+    head = ["parameter", word(base.name, "Preset"), "here", "given in"]
+    about = f"Parameters that differ from those of {base.name}, from which the device was derived"
+    return Section(title, [Table(head, rows, about, frozenset({0, 1, 2, 3}))])
+
+
+def between(of: Mapping[str, Device]) -> Section | None:
+    """Return the parameters that differ between devices."""
+    by_device = {each.name: each for each in of.values()}
+    if len(by_device) < 2:
+        return None
+    specs = {name: each.spec["parameters"] for name, each in by_device.items()}
+    keys = [
+        key
+        for key in dict.fromkeys(key for spec in specs.values() for key in spec)
+        if key not in _NO_PARAMETERS and len({_value(spec, key) for spec in specs.values()}) > 1
+    ]
+    if not keys:
+        return Section("Devices", [Items(["The devices have the same parameters."])])
+    shared = [key for key in keys if sum(key in spec for spec in specs.values()) > 1]
+    parts: list[Part] = []
+    if shared:
+        rows = [[key, *(_value(spec, key) for spec in specs.values())] for key in shared]
+        about = f"{len(shared)} parameters that differ between the devices"
+        left = frozenset(range(len(specs) + 1))
+        folded = len(shared) > _MANY
+        parts.append(Table(["parameter", *specs], rows, about, left, folded=folded))
+    if len(keys) > len(shared):
+        more = f"{len(keys) - len(shared)} {'further ' * bool(shared)}parameters"
+        text = Markup("{} belong to one of the devices alone; {} lists them.").format(
+            more, Markup("<code>sledsim devices show NAME</code>")
+        )
+        parts.append(Paragraph(text))
+    return Section("Devices", parts)
+
+
+def _base(of: Device) -> Device | None:
+    """Return the preset that a device was derived from."""
+    parameters = of.spec["parameters"]
+    if "base" not in parameters:
+        return device(of.name) if of.name in devices() else None
+    base = None
+    try:
+        while (entry := parameters.get("base")) is not None:
+            name = str(entry["value"])
+            if name not in devices():
+                beside = Path(str(entry["origin"]).rpartition(":")[0]).parent / name
+                name = str(beside if beside.is_file() else name)
+            base = device(name)
+            parameters = base.spec["parameters"]
+    except SledsimError:  # a file that is gone
+        return None
+    return base
+
+
+def _value(parameters: Mapping[str, Any], key: str) -> str:
+    if key not in parameters:
+        return _NONE
+    text = value_text(parameters[key]["value"])
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\u2026"

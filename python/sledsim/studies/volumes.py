@@ -1,0 +1,193 @@
+"""Traces of many volumes, or of a long time: split, and simulated part by part."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sledsim import _core
+from sledsim._arguments import optional, path_text, real, refuse, text
+from sledsim._core import SledsimError
+from sledsim.executors import completed, workers
+from sledsim.layout_maps import with_layout
+from sledsim.loads import load_of
+from sledsim.results import cautions
+from sledsim.results.rows import Rows
+from sledsim.simulation import Run
+from sledsim.traces.parts import split
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterator, Mapping
+    from os import PathLike
+
+    from sledsim.executors import ExecutorLike
+    from sledsim.hardware import Device, DeviceLike
+    from sledsim.loads import LoadLike
+    from sledsim.traces.parts import TraceParts
+
+_Outcome: TypeAlias = "tuple[_core.Statistics, bytes] | str"
+"""Statistics and facts of a part, or why it failed."""
+
+
+class VolumesRun(Run):
+    """The result of :func:`simulate_volumes`: a run whose requests are those of all parts."""
+
+    def __init__(self, document: dict[str, Any], statistics: _core.Statistics, table: Rows) -> None:
+        super().__init__(document, statistics)
+        self._table = table
+
+    def __repr__(self) -> str:
+        where = f" in {self.split['count']} {self.split['by']}s"
+        return f"<sledsim run: {self._told(where)}>"
+
+    def _no_rows(self) -> str:
+        return "rows are kept of a single run only: run one volume or window for them"
+
+    @property
+    def split(self) -> dict[str, Any]:
+        """How the trace was split: the number of parts and requests, and what became of them."""
+        split: dict[str, Any] = self._document["split"]
+        return split
+
+    @property
+    def volumes(self) -> Rows:
+        """A row for each volume or window, in the order in which they begin in the trace.
+
+        Any library that reads the Arrow PyCapsule interface reads it. See the page on volumes for
+        the columns.
+        """
+        return self._table
+
+
+def simulate_volumes(
+    trace: LoadLike,
+    device: DeviceLike,
+    scheduler: str = "fcfs",
+    *,
+    layout: str | Mapping[str, object] | None = None,
+    window_s: float | None = None,
+    warm_up_s: float | None = None,
+    executor: ExecutorLike = None,
+    folder: str | PathLike[str] | None = None,
+    table: str | PathLike[str] | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> VolumesRun:
+    """Split a trace by volume or by time, and run each part on a device of its own.
+
+    The result is that of one process that runs one part after the other, bit for bit, whatever runs
+    them. A part that fails has its error in :attr:`VolumesRun.volumes`, and the run a caution.
+
+    Parameters
+    ----------
+    trace
+        A trace, as :func:`simulate` takes it; a pipe will do. Its keys apply to each part.
+    device, scheduler, layout
+        As in :func:`simulate`.
+    window_s
+        Split it into windows of so many seconds, on the clock of the replay. By default it is split
+        by volume: the devices of the trace.
+    warm_up_s
+        How long before a window its part begins, at most 16 windows. These requests are simulated
+        and not counted. By default a tenth of a window.
+    executor
+        What runs the parts: ``"threads:N"``, ``"processes:N"``, ``"dask://HOST:PORT"`` or an
+        executor of ``concurrent.futures``; by default a thread for each processor. Other machines
+        need a ``folder`` that they share.
+    folder
+        Where the files of the parts go and stay, for further runs with the same trace and keys. By
+        default a temporary folder (in ``TMPDIR``).
+    table
+        A ``.csv`` or ``.parquet`` file for :attr:`VolumesRun.volumes`.
+    progress
+        Called now and then with the number of requests read and of all, if known; then with that of
+        the requests of complete parts, and of all.
+
+    Raises
+    ------
+    SledsimError
+        For a workload that is no trace, errors in the trace, its keys, the device or the folder, an
+        executor that fails, or if all parts fail.
+    """
+    load = load_of(trace, "trace")
+    if _core.trace_of(load._core) is None:
+        refuse("trace", load.name, "a trace; sledsim trace generate writes a workload as one")
+    windows = _windows(window_s, warm_up_s)
+    laid = with_layout(device, layout)
+    results = _core.Parts(laid._core, text("scheduler", scheduler))
+    file = optional(path_text, "table", table)
+    if file is not None:
+        _core.check_table_file(file)
+    where = optional(path_text, "folder", folder)
+    with workers(executor) as pool, split(load, windows, where, progress) as parts:
+        results.expect(parts.text)
+        listed = parts.listed
+        done, everything = 0, listed["requests"]
+        run = partial(_run_part, stopped=pool.stopped) if pool.shares_memory else _run_part
+
+        def beat() -> None:
+            if progress is not None:
+                progress(done, everything)
+
+        for task, outcome in completed(pool, run, _tasks(laid, scheduler, parts), beat):
+            done += listed["parts"][task.index]["requests"]
+            if isinstance(outcome, str):
+                results.fail(task.index, outcome)
+            else:
+                results.add(task.index, *outcome)
+    merged = results.finish(file)
+    document = json.loads(merged["document"])
+    document["caution"] = cautions.of(document)
+    assert merged["table"] is not None  # (there is at least one part)
+    return VolumesRun(document, merged["statistics"], Rows(merged["table"]))
+
+
+def _windows(window_s: object, warm_up_s: object) -> tuple[float, float] | None:
+    """Return the length of windows and of their warm-up."""
+    if window_s is None:
+        if warm_up_s is not None:
+            raise SledsimError(
+                "warm_up_s: needs window_s; by volume, warm_up_s is a key of the trace"
+            )
+        return None
+    length = real("window_s", window_s, 1e-9, 9e9)
+    return length, length / 10 if warm_up_s is None else real("warm_up_s", warm_up_s, 0, 9e9)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part to be run."""
+
+    index: int
+    path: str
+    keys: list[tuple[str, object]]
+    bounds_ns: tuple[int, int] | None
+    device: Device
+    scheduler: str
+
+
+def _tasks(device: Device, scheduler: str, parts: TraceParts) -> Iterator[_Part]:
+    listed = parts.listed
+    largest_first = sorted(enumerate(listed["parts"]), key=lambda entry: -entry[1]["requests"])
+    for index, part in largest_first:  # so that no worker has a large one left at the end
+        keys = listed["keys"] | part.get("keys", {})
+        bounds = (part["start_ns"], part["end_ns"]) if "start_ns" in part else None
+        path = str(parts.folder / part["file"])
+        yield _Part(index, path, list(keys.items()), bounds, device, scheduler)
+
+
+def _run_part(part: _Part, stopped: threading.Event | None = None) -> _Outcome:
+    """Run a part; its errors are results, as those of another part may be none."""
+
+    def look(_done: int, _of: int | None) -> None:
+        if stopped is not None and stopped.is_set():
+            raise KeyboardInterrupt
+
+    try:
+        load = _core.Load.trace(part.path, part.keys)
+        core = part.device._core
+        return _core.run_part(core, load, part.scheduler, part.bounds_ns, look)
+    except SledsimError as error:
+        return str(error).removeprefix(f"{part.path}: ")

@@ -1,0 +1,1 @@
+"""Files of traces, statistics of them, and traces split into parts."""
