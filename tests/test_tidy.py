@@ -86,7 +86,7 @@ def test_the_package_imports_neither_its_root_nor_by_a_text() -> None:
     package = ROOT / "python" / "sledsim"
     rooms = {path.stem for path in package.iterdir()} | {"_core"}
     for file in package.rglob("*.py"):
-        if file == package / "__init__.py":
+        if file == package / "__init__.py" or file.parent.name == "cli":
             continue
         text = file.read_text(encoding="utf-8")
         for part in ast.walk(ast.parse(text)):

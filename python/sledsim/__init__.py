@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from importlib import import_module as _import
+from sys import modules as _modules
 
 from sledsim import _above
 
@@ -116,7 +117,9 @@ if not TYPE_CHECKING:  # type checkers are to refuse unknown names
         elif name in _SUBMODULES or name in {"hardware", "layout_maps", "loads"}:
             return _import(f"sledsim.{name}")
         else:
-            raise AttributeError(f"module 'sledsim' has no attribute '{name}'", name=name)
+            raise AttributeError(
+                f"module 'sledsim' has no attribute '{name}'", name=name, obj=_modules[__name__]
+            )
         globals()[name] = value
         return value
 

@@ -29,7 +29,7 @@ class Shown:
 
     def show(self) -> None:
         """Print it as the command of its kind does."""
-        print(shown().text(self))
+        print(shown().as_text(self))
 
     def _repr_html_(self) -> str:
-        return str(shown().html(self))
+        return str(shown().as_html(self))

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._arguments import placed
-from sledsim._core import SledsimError
+from sledsim._core import OutputError, SledsimError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
 _LONG_NUMBER = re.compile(r"\d[\d_]{4000,}", re.ASCII)
@@ -81,6 +81,42 @@ def name_problem(path: str | PathLike[str]) -> str | None:
     except OSError as error:
         return error.strerror if error.errno == errno.ENAMETOOLONG else None
     return None
+
+
+def check_output(
+    path: str, endings: Sequence[str], others: Iterable[str | None], name: str
+) -> None:
+    """Refuse a file that cannot be written, before a long run.
+
+    Parameters
+    ----------
+    path
+        The file.
+    endings
+        Endings that it may have.
+    others
+        Other files that are read, or written.
+    name
+        What stands before the problem in the message.
+
+    Raises
+    ------
+    OutputError
+        For another ending, a folder, a folder that is not there, or one of the other files.
+    """
+    file = Path(path)
+    problem = name_problem(file)
+    if file.suffix.lower() not in endings:
+        *first, last = endings
+        problem = f"must end in {', '.join(first)} or {last}" if first else f"must end in {last}"
+    elif problem is None and file.is_dir():
+        problem = "is a folder; a file name is needed"
+    elif problem is None and not file.parent.is_dir():
+        problem = "its folder does not exist"
+    elif any(other is not None and Path(other).absolute() == file.absolute() for other in others):
+        problem = problem or "is another file of this command"
+    if problem is not None:
+        raise OutputError(f"{name}: {problem}")
 
 
 def toml(text: bytes | str) -> dict[str, Any]:

@@ -10,15 +10,7 @@ from sledsim import _arguments as arguments
 from sledsim import _core
 from sledsim._above import Shown
 from sledsim._arguments import whole
-from sledsim._core import SledsimError
-from sledsim._digest import digest_of, hash_of, refuse_other
-from sledsim.traces.files import (
-    content_of,
-    place_of,
-    require_content,
-    samples_folder,
-    trace_in_toml,
-)
+from sledsim._values import digest_of, hash_of, refuse_other
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +21,11 @@ class Load(Shown):
     """A checked load; made by :func:`workload` or :func:`read_trace`.
 
     Loads are values. Two are equal if they have the same workload, the same keys (those of a file
-    merged with those given) and the same content of a trace; where the trace lies does not matter.
-    A key that was given is not equal to the same default. Loads are hashable and can be pickled:
-    a pickle names the file of a trace, which must have the same content when it is read back. A
-    load of a pipe or of standard input is equal to itself alone and cannot be pickled.
+    merged with those given) and the same file of a trace; :attr:`digest` tells whether the contents
+    of two files are the same. A key that was given is not equal to the same default. Loads are
+    hashable and can be pickled: a pickle names the file of a trace, which must have the same
+    content when it is read back. A load of a pipe or of standard input is equal to itself alone and
+    cannot be pickled.
     """
 
     def __init__(self, core: _core.Load, name: str) -> None:
@@ -65,12 +58,8 @@ class Load(Shown):
         ours, theirs = self._core.file, other._core.file
         if ours is None or theirs is None:
             return ours == theirs
-        try:
-            return content_of(ours) == content_of(theirs)
-        except SledsimError:
-            return not (_is_stream(ours) or _is_stream(theirs)) and place_of(ours) == place_of(
-                theirs
-            )
+        same = os.path.abspath(ours) == os.path.abspath(theirs)  # noqa: PTH100 (links stay)
+        return same and not _is_stream(ours)
 
     def __hash__(self) -> int:
         # Not of the content: that of a file may change while the load is in a dict.
@@ -97,10 +86,12 @@ class Load(Shown):
         SledsimError
             For a trace that is no regular file, or that cannot be read.
         """
+        from sledsim.traces import files  # many runs do without
+
         file = self._core.file
         if file is None:
             return self._core.to_toml(None, None)
-        return self._core.to_toml(place_of(file), content_of(file))
+        return self._core.to_toml(files.place_of(file), files.content_of(file))
 
     @classmethod
     def from_toml(cls, text: str) -> Load:
@@ -117,10 +108,12 @@ class Load(Shown):
         SledsimError
             For any error in a key, and a trace that is missing or has other content.
         """
-        sha256, place = trace_in_toml(arguments.text("text", text))
+        from sledsim.traces import files  # many runs do without
+
+        sha256, place = files.trace_in_toml(arguments.text("text", text))
         if sha256 is not None and place is not None:
-            require_content(place, sha256, "load")
-        core = _core.Load.from_toml(text, samples_folder())
+            files.require_content(place, sha256, "load")
+        core = _core.Load.from_toml(text, files.samples_folder())
         return cls(core, core.kind if place is None else place)
 
     @property
@@ -170,7 +163,11 @@ def digest_of_load(text: str, trace: Path | None) -> str:
     SledsimError
         For a trace that is no regular file, or that cannot be read.
     """
-    return digest_of(text if trace is None else f"{text}content = {content_of(trace)}\n")
+    if trace is None:
+        return digest_of(text)
+    from sledsim.traces.files import content_of  # many runs do without
+
+    return digest_of(f"{text}content = {content_of(trace)}\n")
 
 
 def _restore(text: str, name: str, digest: str, version: str) -> Load:

@@ -12,7 +12,6 @@ from sledsim._arguments import as_list, based, optional, path_text, real, refuse
 from sledsim._core import SpecError
 from sledsim._load import Load
 from sledsim.hardware import device_of
-from sledsim.traces.files import SAMPLE, trace_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,7 +50,7 @@ def load_of(given: object, name: str = "load") -> Load:
     named = path_text(name, given)
     if named in workloads() or named.endswith(".toml"):
         return workload(named, **keys)
-    if not named.startswith(SAMPLE) and not os.path.exists(named):  # noqa: PTH110 (it stays text)
+    if not named.startswith("sample:") and not os.path.exists(named):  # noqa: PTH110 (it stays text)
         known = ", ".join(workloads())
         refuse(name, named, f"a workload ({known}), or the path of a trace that exists")
     return read_trace(named, **keys)
@@ -111,6 +110,8 @@ def read_trace(path: str | PathLike[str], **keys: object) -> Load:
     SledsimError
         For an unknown key, a value out of range, or an unknown sample.
     """
+    from sledsim.traces.files import trace_path  # many runs do without
+
     return Load(_core.Load.trace(trace_path(path), list(keys.items())), str(path))
 
 
@@ -173,8 +174,10 @@ def trace_info(
     SledsimError
         For a file that cannot be read, or its first bad line.
     """
+    from sledsim.traces import files  # many runs do without
+
     document = _core.trace_info(
-        trace_path(path),
+        files.trace_path(path),
         _reading(
             format,
             columns,
@@ -350,8 +353,10 @@ def convert_trace(
         "widen": bool(widen),
         "keep_devices": bool(keep_devices),
     }
+    from sledsim.traces import files  # many runs do without
+
     document = _core.trace_convert(
-        [trace_path(file) for file in as_list("inputs", inputs)],
+        [files.trace_path(file) for file in as_list("inputs", inputs)],
         path_text("output", output),
         optional(text, "to", to),
         _reading(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _above, _core
 from sledsim._arguments import as_list, optional, path_text, real, refuse, share, text, whole
-from sledsim._digest import digest_of
 from sledsim._number_text import measured, number, percent, response_decimals, rounded
+from sledsim._values import digest_of
 from sledsim.hardware import dotted_keys, wrap
 from sledsim.loads import load_of
 from sledsim.results import cautions

@@ -9,22 +9,23 @@ from markupsafe import Markup
 from sledsim import applications
 from sledsim._number_text import number
 from sledsim.applications import shown
-from sledsim.show.pages import texts
 from sledsim.show.pages.figures import drawn
 from sledsim.show.pages.glossary import word
-from sledsim.show.pages.parts import Report, Section, Table
+from sledsim.show.pages.parts import Report, Section
+from sledsim.show.sheet import Table
+from sledsim.show.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sledsim.applications import Outcome
-    from sledsim.show.pages.parts import Text
+    from sledsim.show.sheet import Text
 
 
 def report(outcomes: Sequence[Outcome]) -> Report:
     """Return the report of the outcomes of an application."""
     title = applications.kind(outcomes[0].application).title
-    devices = texts.listed([each.device for each in outcomes])
+    devices = listed([each.device for each in outcomes])
     run = "on emulated" if outcomes[0].emulated else "replayed on simulated"
     return Report(
         title=f"{title} {run} devices: {devices}",
@@ -59,7 +60,7 @@ def _lead(title: str, outcomes: Sequence[Outcome]) -> Iterator[Text]:
         for each in ordered
         if each.run_s
     ]
-    yield f"It waits for I/O {texts.listed(parts)}."
+    yield f"It waits for I/O {listed(parts)}."
     if outcomes[0].emulated:
         yield "Each device was measured once, so that there are no intervals."
     else:
@@ -91,4 +92,4 @@ def _pictures(title: str, outcomes: Sequence[Outcome]) -> Section:
 def _numbers(outcomes: Sequence[Outcome]) -> Section:
     head, *rows = shown.rows_of(outcomes)
     about = "Run times in s, and what the application asked of each device"
-    return Section("Numbers", [Table(texts.headings(head), rows, about)])
+    return Section("Numbers", [Table(head, rows, about)])

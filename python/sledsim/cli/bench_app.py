@@ -13,9 +13,9 @@ from sledsim import applications
 from sledsim._core import SledsimError
 from sledsim._number_text import plain
 from sledsim.applications import shown
-from sledsim.cli import plots, reports
+from sledsim.cli import outputs
 from sledsim.cli.parser import command, print_json, split_names
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 if TYPE_CHECKING:
     import argparse
@@ -77,8 +77,8 @@ def add(commands: Commands) -> None:
         const="",
         help="replay a recording (that of sledsim), and run nothing",
     )
-    plots.add(parser, "the split run times")
-    reports.add(parser)
+    outputs.add_plot(parser, "the split run times")
+    outputs.add_report(parser)
 
 
 def _bench(options: argparse.Namespace) -> None:
@@ -87,8 +87,8 @@ def _bench(options: argparse.Namespace) -> None:
     if options.keys:
         _list_keys(name, options)
         return
-    plots.check(options)
-    reports.check(options)
+    outputs.check_plot(options)
+    outputs.check_report(options)
     devices = _names(options.devices)
     if options.replay is not None:
         for option, default in _RUNS.items():
@@ -102,11 +102,11 @@ def _bench(options: argparse.Namespace) -> None:
     if options.plot is not None:
         from sledsim.plots import applications as draw  # matplotlib is an extra
 
-        plots.write(options, functools.partial(draw, outcomes))
+        outputs.write_plot(options, functools.partial(draw, outcomes))
     if options.report is not None:
         from sledsim.applications.report import report  # only pages need it
 
-        reports.write(options, report(outcomes))
+        outputs.write_report(options, report(outcomes))
     if options.json:
         print_json({"application": name, "devices": [each.to_dict() for each in outcomes]})
         return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sledsim import _core
 from sledsim._load import Load
-from sledsim.cli import load_options, plots, reports
+from sledsim.cli import load_options, outputs
 from sledsim.cli.parser import command, print_json, split_names
 from sledsim.cli.progress import work
 from sledsim.comparison import compare
@@ -57,13 +57,13 @@ def add(commands: Commands) -> None:
         help="lay a generated load on the LBNs that every device has",
     )
     load_options.add_precision(parser)
-    plots.add(parser, "the distributions and the time split by cause")
-    reports.add(parser)
+    outputs.add_plot(parser, "the distributions and the time split by cause")
+    outputs.add_report(parser)
 
 
 def _compare(options: argparse.Namespace) -> None:
-    plots.check(options)
-    reports.check(options)
+    outputs.check_plot(options)
+    outputs.check_report(options)
     names = split_names(options.devices, "--devices")
     schedulers = split_names(options.schedulers, "--schedulers")
     settings = load_options.settings(options)
@@ -95,8 +95,8 @@ def _compare(options: argparse.Namespace) -> None:
             progress=beat,
         )
     )
-    plots.write(options, comparison.plot)
-    reports.write(options, comparison)
+    outputs.write_plot(options, comparison.plot)
+    outputs.write_report(options, comparison)
     if options.json:
         print_json(comparison.to_dict())
         return

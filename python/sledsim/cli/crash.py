@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sledsim import _core
 from sledsim._load import Load
-from sledsim.cli import load_options, reports
+from sledsim.cli import load_options, outputs
 from sledsim.cli.parser import add_exit_zero, command, print_json
 from sledsim.cli.progress import work
 from sledsim.failures.crashes import crash_test
@@ -69,11 +69,11 @@ def add(commands: Commands) -> None:
     ):
         parser.add_argument(f"--{name}", metavar="SHARE", type=float, help=what)
     add_exit_zero(parser)
-    reports.add(parser)
+    outputs.add_report(parser)
 
 
 def _crash(options: argparse.Namespace) -> bool:
-    reports.check(options)
+    outputs.check_report(options)
     core_device, core_load, scheduler = _core.scenario(
         None,
         options.device,
@@ -100,7 +100,7 @@ def _crash(options: argparse.Namespace) -> bool:
             progress=beat,
         )
     )
-    reports.write(options, report)
+    outputs.write_report(options, report)
     passed = report.passed or bool(options.exit_zero)
     if options.json:
         print_json(report.to_dict())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
 from sledsim._number_text import number
-from sledsim.cli import plots, reports
+from sledsim.cli import outputs
 from sledsim.cli.bench_app import one_signal
 from sledsim.cli.parser import add_exit_zero, command, print_json
 from sledsim.crash_app import shown
@@ -18,7 +18,7 @@ from sledsim.crash_app.presets import PRESETS, preset
 from sledsim.crash_app.setup import PROGRAMS, Setup, kind
 from sledsim.crash_app.strata import STRATA
 from sledsim.crash_app.trial import PHASES
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 if TYPE_CHECKING:
     import argparse
@@ -108,9 +108,9 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--replay", metavar="N", type=int, help="repeat cut N of the experiment in --folder"
     )
-    plots.add(parser, "the outcomes and the time to be back in service")
+    outputs.add_plot(parser, "the outcomes and the time to be back in service")
     add_exit_zero(parser)
-    reports.add(parser)
+    outputs.add_report(parser)
 
 
 def _crash(options: argparse.Namespace) -> bool:
@@ -119,8 +119,8 @@ def _crash(options: argparse.Namespace) -> bool:
     if options.keys:
         _list_keys(program, options)
         return True
-    plots.check(options)
-    reports.check(options)
+    outputs.check_plot(options)
+    outputs.check_report(options)
     folder = None if options.folder is None else Path(options.folder)
     with one_signal():
         if options.replay is not None:
@@ -152,7 +152,7 @@ def _written(options: argparse.Namespace, result: Result) -> None:
     if options.plot is not None:
         from sledsim.crash_app.picture import draw  # matplotlib is an extra
 
-        plots.write(options, functools.partial(draw, result))
+        outputs.write_plot(options, functools.partial(draw, result))
     if options.report is not None:
         from sledsim.crash_app import page  # an extra
 

@@ -11,7 +11,7 @@ from sledsim._core import SledsimError
 from sledsim._number_text import number, size
 from sledsim.cli.parser import command, print_json
 from sledsim.hardware import Device, device, devices, wrap
-from sledsim.show.text_tables import WIDTH, specification, table, value_text
+from sledsim.show.text import WIDTH, table
 
 if TYPE_CHECKING:
     import argparse
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"\w+")
 _RISEN = 60
 """Seek times listed at most: a curve given by a formula may fall at every distance."""
-_LONGEST_CHANGE = 20
-"""Characters shown of a changed value."""
 
 _ABOUT = """\
 List the devices that come with sledsim, or show one.
@@ -150,39 +148,16 @@ def _quantity(line: dict[str, Any], key: str, unit: str) -> str:
 
 
 def _show(options: argparse.Namespace) -> None:
-    from sledsim.cli.device_changes import base_of, changes  # a list does without
+    from sledsim.show import devices as shown  # a list does without
 
-    spec = resolve(options.device, options.set).spec
+    made = resolve(options.device, options.set)
     plain, keys = _core.split_device_name(options.device)
-    base = device(plain) if keys or options.set else base_of(spec)
-    changed = None if base is None else {"base": base.name, "changes": changes(base.spec, spec)}
+    base = device(plain) if keys or options.set else shown.base_of(made.spec)
+    changed = shown.against(made.spec, base)
     if options.json:
-        print_json(spec if changed is None else {**spec, **changed})
+        print_json({**made.spec, **changed})
         return
-    print(specification(spec), end="\n\n")
-    if changed is not None:
-        print(_changes(changed), end="\n\n")
-    derived = [["derived", "value"]]
-    derived += [[key, number(value)] for key, value in spec["derived"].items()]
-    print(table(derived, "<>"))
-
-
-def _changes(changed: dict[str, Any]) -> str:
-    """List the changed parameters, a line for each."""
-    if not changed["changes"]:
-        return f"No parameter differs from {changed['base']}."
-    rows = [["changed", changed["base"], "here"]]
-    rows += [
-        [one["parameter"], _short(one["base_value"]), _short(one["value"])]
-        for one in changed["changes"]
-    ]
-    return table(rows, "<>>")
-
-
-def _short(value: object) -> str:
-    """Write a value of a parameter, cut where it is long; ``-`` for none."""
-    text = value_text(value) if value is not None else "-"
-    return text if len(text) <= _LONGEST_CHANGE else f"{text[: _LONGEST_CHANGE - 4]} ..."
+    print(shown.text(made, changed))
 
 
 def _import(options: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from sledsim._number_text import measured, number
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.failures.tip_failures import tip_failures
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 if TYPE_CHECKING:
     import argparse

@@ -11,7 +11,7 @@ from sledsim._input_files import name_problem
 from sledsim._number_text import number
 from sledsim.cli import servers
 from sledsim.cli.parser import command, print_json
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 if TYPE_CHECKING:
     import argparse

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from sledsim import _core
 from sledsim._number_text import number
-from sledsim.cli import reports
+from sledsim.cli import outputs
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import duration, work
 from sledsim.results import cautions
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +101,7 @@ def add(commands: Commands) -> None:
         help="simulate the items that have this reading under it alone; files go to"
         " FOLDER/readings/NAME",
     )
-    reports.add(run)
+    outputs.add_report(run)
     _add_running(run)
     _add_output(command(actions, "claims", _claims, _CLAIMS))
     search = command(actions, "search", _search, _SEARCH)
@@ -176,7 +176,7 @@ def _list(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> bool:
     from sledsim import papers  # no other command needs them
 
-    reports.check(options)
+    outputs.check_report(options)
     items = papers.find(options.names)
     if options.reading:  # of a paper, those that have it; the engine refuses items without
         items = [item for item in items if item.id in options.names or _has(item, options.reading)]

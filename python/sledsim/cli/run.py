@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim._load import Load
-from sledsim.cli import load_options, plots, reports, volumes
+from sledsim.cli import load_options, outputs, volumes
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.hardware import wrap
@@ -79,8 +79,8 @@ def add(commands: Commands) -> None:
         type=int,
         help="for several seeds; by default as many as there are processors",
     )
-    plots.add(parser, "the response times and where the time went")
-    reports.add(parser)
+    outputs.add_plot(parser, "the response times and where the time went")
+    outputs.add_report(parser)
     volumes.add(parser)
 
 
@@ -88,8 +88,8 @@ def _run(options: argparse.Namespace) -> None:
     rows = load_options.rows(options)
     if volumes.asked(options):
         volumes.refuse_others(options)
-    plots.check(options, rows, options.series, options.perfetto)
-    reports.check(options, rows, options.series, options.perfetto)
+    outputs.check_plot(options, rows, options.series, options.perfetto)
+    outputs.check_report(options, rows, options.series, options.perfetto)
     _check_perfetto(options)
     if options.parts and rows is None and options.perfetto is None:
         raise SledsimError("--parts: needs --rows FILE or --perfetto FILE, where they go")
@@ -129,8 +129,8 @@ def _run(options: argparse.Namespace) -> None:
             progress=beat,
         )
     )
-    plots.write(options, run.plot)
-    reports.write(options, run)
+    outputs.write_plot(options, run.plot)
+    outputs.write_report(options, run)
     files = [rows, options.series, options.perfetto, options.plot, options.report]
     _show(run, files, json=options.json)
 

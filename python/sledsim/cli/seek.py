@@ -13,7 +13,7 @@ from sledsim._number_text import number
 from sledsim.cli.devices import add_set, resolve
 from sledsim.cli.parser import command, print_json
 from sledsim.hardware import Disk, sled_of
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 if TYPE_CHECKING:
     from sledsim.cli.parser import Commands

@@ -19,7 +19,7 @@ from sledsim.emulator.export_spec import DEFAULTS, export_of
 from sledsim.emulator.server import MOST_GRACE_S
 from sledsim.hardware import device_of
 from sledsim.hardware.labels import file_name, split_list
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 if TYPE_CHECKING:
     import argparse

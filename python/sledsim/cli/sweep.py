@@ -6,15 +6,13 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _number_text as number_text
 from sledsim._arguments import whole
 from sledsim._core import SledsimError
 from sledsim._input_files import is_file
 from sledsim._number_text import number
-from sledsim.cli import load_options, plots, reports
+from sledsim.cli import load_options, outputs
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import duration, work
-from sledsim.show.text_tables import table
 from sledsim.studies import study_files
 from sledsim.studies.estimate import estimate
 from sledsim.studies.runner import Sweep
@@ -42,13 +40,10 @@ all combinations of which are points; the page on studies has the rest. Options 
 What the folder of --output has already is not run again: an interrupted study goes on, and one that
 has grown runs the new points alone.
 """
-_OWN_MEAN, _OWN_HIGH = "response_time_ms.mean", "confidence.response_time_ms.high"
 _MOST_CHECKED = 20_000
 """Runs that a dry run checks."""
 _MOST_LINES = 40
 """Points listed on a terminal."""
-_SHOWN = ("response_time_ms.mean", "recovery_ms.mean", "hit_ratio")
-"""The result that is listed unless --show names others, by experiment."""
 
 
 def add(commands: Commands) -> None:
@@ -105,18 +100,18 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--show", metavar="COLUMN,...", help="results to list, as their columns are called"
     )
-    plots.add(parser, "a result")
+    outputs.add_plot(parser, "a result")
     parser.add_argument(
         "--axes",
         metavar="X,Y[,BY]",
         help="for --plot and --report: key, result, and key for lines",
     )
-    reports.add(parser)
+    outputs.add_report(parser)
 
 
 def _sweep(options: argparse.Namespace) -> bool:
-    plots.check(options)
-    reports.check(options)
+    outputs.check_plot(options)
+    outputs.check_report(options)
     found = {} if options.study is None else study_files.read(options.study)
     beside = None if options.study is None else Path(options.study).parent
     if options.resume:
@@ -141,8 +136,8 @@ def _sweep(options: argparse.Namespace) -> bool:
     axes = _axes(options, found)
     work(lambda beat: sweep.run(options.executor, _told(sweep, beat)), "runs")
     study = sweep.study()
-    plots.write(options, functools.partial(study.plot, *axes))
-    reports.write(options, study, axes)
+    outputs.write_plot(options, functools.partial(study.plot, *axes))
+    outputs.write_report(options, study, axes)
     if options.json:
         print_json(_document(sweep, study))
     else:
@@ -248,32 +243,14 @@ def _document(sweep: Sweep, study: Study) -> dict[str, Any]:
 
 
 def _report(sweep: Sweep, study: Study, options: argparse.Namespace) -> list[str]:
-    means = study.means_table()
-    wanted = (options.show or "").split(",") if options.show else None
-    shown = wanted or [name for name in _SHOWN if name in means.names()]
-    unknown = next((name for name in shown if f"{name}.low" not in means.names()), None)
-    if unknown is not None:
-        results = [name for name in means.names() if f"{name}.low" in means.names()]
-        raise SledsimError(f"--show {unknown}: must be one of {', '.join(results)}")
-    keys = study.varied or study.parameters[:1]
-    columns = {name: means.column(name) or [] for name in [*keys, *shown]}
-    highs = {name: means.column(f"{name}.high") or [] for name in shown}
-    if sweep.replications == 1 and _OWN_MEAN in highs:  # a run tells the interval of this one
-        highs[_OWN_MEAN] = means.column(_OWN_HIGH) or []
-    notes = [means.column(name) or [None] * len(means) for name in ("caution", "error")]
-    rows = [[*keys, *(cell for name in shown for cell in (name, "")), "note"]]
-    for row in range(min(len(means), _MOST_LINES)):
-        cells = [_cell(columns[key][row]) for key in keys]
-        for name in shown:
-            mean, high = columns[name][row], highs[name][row]
-            half = None if high is None else high - mean
-            cells.append(number_text.mean(mean, half))
-            cells.append("" if half is None else f"± {half:.2g}")
-        cells.append("; ".join(filter(None, (_codes(notes[0][row]), notes[1][row]))))
-        rows.append(cells)
-    parts = [table(rows, ">" * len(keys) + "><" * len(shown) + "<")]
-    if len(means) > _MOST_LINES:
-        parts.append(f"{len(means) - _MOST_LINES:,} more points: see the folder, or --json")
+    from sledsim.show import studies, text  # a dry run does without
+
+    wanted = options.show.split(",") if options.show else ()
+    known = studies.results_of(study.means_table())
+    for name in wanted:
+        if name not in known:
+            raise SledsimError(f"--show {name}: must be one of {', '.join(known)}")
+    parts = list(text.paragraphs(studies.sheet(study, wanted, _MOST_LINES)))
     reused = sweep.runs - sweep.run_now
     told = f"{number(sweep.run_now)} runs made, {number(reused)} were there"
     failed = sum(error is not None for error in study.table.column("error"))
@@ -282,15 +259,3 @@ def _report(sweep: Sweep, study: Study, options: argparse.Namespace) -> list[str
         parts.append(f"written: {study.folder}")
     parts += [f"written: {file}" for file in (options.plot, options.report) if file is not None]
     return parts
-
-
-def _codes(cautions: str | None) -> str:
-    """Return the codes of all replications, each once; a warm-up was chosen."""
-    codes = dict.fromkeys((cautions or "").replace("; ", ", ").split(", "))
-    return ", ".join(code for code in codes if code != "warm_up")
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

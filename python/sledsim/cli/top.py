@@ -13,7 +13,7 @@ from sledsim.cli import servers
 from sledsim.cli.failures import failures
 from sledsim.cli.parser import command, print_json
 from sledsim.emulator.tip_faults import faults_table
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 if TYPE_CHECKING:
     import argparse

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim._load import Load
-from sledsim.cli import load_options, plots, reports
+from sledsim.cli import load_options, outputs
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.hardware import wrap
@@ -56,15 +56,15 @@ def add(commands: Commands) -> None:
         "measured mean",
     )
     load_options.add_rows(parser, "one row per request, measured and simulated")
-    plots.add(parser, "the distributions of both")
-    reports.add(parser)
+    outputs.add_plot(parser, "the distributions of both")
+    outputs.add_report(parser)
 
 
 def _validate(options: argparse.Namespace) -> bool:
     limit = _limit(options.max_demerit)
     rows = load_options.rows(options)
-    plots.check(options, rows)
-    reports.check(options, rows)
+    outputs.check_plot(options, rows)
+    outputs.check_report(options, rows)
     core_device, core_load, scheduler = _core.scenario(
         None,
         options.device,
@@ -78,8 +78,8 @@ def _validate(options: argparse.Namespace) -> bool:
     validation = work(lambda beat: validate(load, device, scheduler, progress=beat))
     if rows is not None:
         validation.write_rows(rows)
-    plots.write(options, validation.plot)
-    reports.write(options, validation)
+    outputs.write_plot(options, validation.plot)
+    outputs.write_report(options, validation)
     share = validation.demerit_percent["all"]
     passed = limit is None or (share is not None and share <= limit)
     if options.json:

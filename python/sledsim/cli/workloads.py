@@ -11,7 +11,7 @@ from sledsim.cli.devices import resolve
 from sledsim.cli.parser import command, print_json
 from sledsim.loads import workload_presets, workload_spec
 from sledsim.papers.characteristics import CACHES_MB, WINDOWS_S, characteristics
-from sledsim.show.text_tables import specification, table
+from sledsim.show.text import specification, table
 
 if TYPE_CHECKING:
     import argparse

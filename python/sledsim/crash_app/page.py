@@ -12,7 +12,8 @@ from sledsim.crash_app.picture import draw
 from sledsim.crash_app.strata import STRATA
 from sledsim.plots.files import encoded
 from sledsim.show.pages import writer as pages
-from sledsim.show.pages.parts import Figure, Paragraph, Report, Section, Table
+from sledsim.show.pages.parts import Figure, Paragraph, Report, Section
+from sledsim.show.sheet import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from sledsim.crash_app.outcomes import OUTCOMES
 from sledsim.crash_app.result import SHARES
 from sledsim.crash_app.strata import STRATA
 from sledsim.crash_app.trial import PHASES
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from sledsim._input_files import content, is_file, toml
 from sledsim._number_text import number
 from sledsim.hardware import Device, Sled, device
 from sledsim.hardware.labels import split_list
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 FORM = "KEY=VALUE,... as in ecc_tips=4,spare_tips=64, or the path of a TOML file"
 

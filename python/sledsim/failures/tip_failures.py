@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._arguments import text, whole
-from sledsim.results.json_result import JsonResult
+from sledsim.results.reported import JsonResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,15 +10,8 @@ from sledsim import _arguments as arguments
 from sledsim._above import Shown
 from sledsim._arguments import placed
 from sledsim._core import SledsimError, TraceError
-from sledsim._digest import digest_of, hash_of, refuse_other
 from sledsim._number_text import number, size
-from sledsim.traces.files import (
-    content_of,
-    require_content,
-    samples_folder,
-    trace_in_toml,
-    trace_path,
-)
+from sledsim._values import digest_of, hash_of, refuse_other
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -157,11 +150,14 @@ class Device(Shown):
             For any error in a key, and a trace that is missing or has other content.
         """
         from sledsim.hardware.factory import wrap  # it imports this
+        from sledsim.traces import files
 
-        sha256, place = trace_in_toml(arguments.text("text", text), "layout", "trace")
+        sha256, place = files.trace_in_toml(arguments.text("text", text), "layout", "trace")
         if sha256 is not None and place is not None:
-            require_content(place, sha256, f"device {name}")
-        return wrap(_core.Device.from_toml(text, arguments.text("name", name), samples_folder()))
+            files.require_content(place, sha256, f"device {name}")
+        return wrap(
+            _core.Device.from_toml(text, arguments.text("name", name), files.samples_folder())
+        )
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -198,8 +194,10 @@ class Device(Shown):
 
 def _content(trace: str) -> str | None:
     """Return the digest of a trace, or ``None`` if it cannot be told."""
+    from sledsim.traces import files  # few devices have one
+
     try:
-        return content_of(trace_path(trace))
+        return files.content_of(files.trace_path(trace))
     except SledsimError:
         return None
 

@@ -11,7 +11,6 @@ from sledsim._arguments import based, path_text, refuse, text
 from sledsim.hardware.base import Composite, Device
 from sledsim.hardware.disks import Disk
 from sledsim.hardware.sleds import Sled
-from sledsim.traces.files import samples_folder
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -59,8 +58,11 @@ def device(name: DeviceLike, **overrides: object) -> Device:
         overrides = dict(dotted_keys(given)) | dict(dotted_keys(overrides))
     keys = list(dotted_keys(overrides))
     if isinstance(name, Device):
-        changed = name._core.with_overrides(keys, samples_folder())
-        return wrap(changed) if keys else name
+        if not keys:
+            return name
+        from sledsim.traces.files import samples_folder  # few devices have one
+
+        return wrap(name._core.with_overrides(keys, samples_folder()))
     return wrap(_core.Device(text("device", path_text("device", name)), keys))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from sledsim import _core
-from sledsim._digest import digest_of
 from sledsim._input_files import is_file
+from sledsim._values import digest_of
 
 _LONGEST = 80
 """Characters of a part of the name of a file, which may have 255 bytes."""

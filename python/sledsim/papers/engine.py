@@ -46,9 +46,10 @@ class Result:
         return f"<sledsim result of {self.item.id}: {verdict}, values: {len(self.item.values)}>"
 
     def _repr_html_(self) -> str:
-        from sledsim.papers import shown  # only notebooks need it
+        from sledsim.papers import shown  # only notebooks need these
+        from sledsim.show import notebook
 
-        return shown.result(self)
+        return notebook.html(shown.result(self))
 
     @property
     def cautions(self) -> list[dict[str, Any]]:

@@ -229,9 +229,10 @@ class Item:
         return f"<sledsim item {self.id}: {self.title}, values: {len(self.values)}>"
 
     def _repr_html_(self) -> str:
-        from sledsim.papers import shown  # only notebooks need it
+        from sledsim.papers import shown  # only notebooks need these
+        from sledsim.show import notebook
 
-        return shown.item(self)
+        return notebook.html(shown.item(self))
 
     @property
     def id(self) -> str:

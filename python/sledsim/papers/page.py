@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-import sledsim
+from sledsim._core import VERSION
 from sledsim.papers import nearness, page_text
 from sledsim.papers.judge import MEANINGS
 from sledsim.papers.page_code import highlighted_python, highlighted_toml
@@ -138,7 +138,7 @@ def _what(results: Sequence[Result]) -> str:
     run = "quick run, with fewer requests than a full one" if quick else "full run"
     return (
         "What papers on MEMS-based storage state in their tables, figures and text, and what"
-        f" sledsim {sledsim.__version__} comes to under the same conditions ({run})."
+        f" sledsim {VERSION} comes to under the same conditions ({run})."
         " Every published value has a verdict; tolerances, arguments, data and code are shown"
         " with it."
     )

@@ -5,24 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim.papers import values
-from sledsim.show.notebook import notes, table, together
+from sledsim.show.sheet import Sheet, Table
 
 if TYPE_CHECKING:
     from sledsim.papers.engine import Result
     from sledsim.papers.model import Item
 
 
-def item(item: Item) -> str:
-    """Return an item of a paper: the published values."""
+def item(item: Item) -> Sheet:
+    """Describe an item of a paper: the published values."""
     rows = [
         [each.what, values.stated({"published": each.published, "kind": each.kind}), each.unit]
         for each in item.values
     ]
-    return together(table(["value", "published", "unit"], rows, _title(item), (0, 2)))
+    head = ["value", "published", "unit"]
+    return Sheet(_title(item), tables=[Table(head, rows, item.title, frozenset({0, 2}))])
 
 
-def result(result: Result) -> str:
-    """Return the result of an item: published and simulated values, verdicts and cautions."""
+def result(result: Result) -> Sheet:
+    """Describe the result of an item: published and simulated values, verdicts and cautions."""
     rows = [
         [
             value["what"],
@@ -35,10 +36,8 @@ def result(result: Result) -> str:
         for value in result.document["values"]
     ]
     head = ["value", "published", "simulated", "unit", "distance", "verdict"]
-    return together(
-        table(head, rows, _title(result.item), (0, 3, 5)),
-        *notes({"": result.cautions}),
-    )
+    table = Table(head, rows, result.item.title, frozenset({0, 3, 5}))
+    return Sheet(_title(result.item), tables=[table], cautions={"": result.cautions})
 
 
 def _title(item: Item) -> str:

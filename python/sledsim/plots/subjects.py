@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim._arguments import refuse
-from sledsim._digest import printable
+from sledsim._values import printable
 from sledsim.comparison import Comparison
 from sledsim.plots.frame import load_title
 from sledsim.results import cautions

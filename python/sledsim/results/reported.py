@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,9 +10,10 @@ from sledsim import _above
 from sledsim._above import Shown
 from sledsim._core import SledsimError
 from sledsim._load import digest_of_load
-from sledsim.results.json_result import JsonResult
+from sledsim._values import hash_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
     from pathlib import Path
 
@@ -34,6 +36,30 @@ class Origin(NamedTuple):
         return cls(device, load._core.canonical(), load._core.file)
 
 
+class JsonResult:
+    """A result with a JSON object; two of a kind are equal if these are."""
+
+    _document: dict[str, Any]
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._document == other._document
+
+    def __hash__(self) -> int:
+        return hash_of(self._text())
+
+    def _text(self) -> str:
+        return json.dumps(self._document, sort_keys=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but rows: the JSON that the command prints with ``--json``."""
+        return self._document
+
+
 class Reported(Shown, JsonResult):
     """A result that can be shown as the command line does, and written as a page."""
 
@@ -43,7 +69,13 @@ class Reported(Shown, JsonResult):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "origin"}
 
-    def report(self, path: str | PathLike[str], *, title: str | None = None) -> None:
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str | None = None,
+        further: Sequence[object] = (),
+    ) -> None:
         """Write a page with the result, its pictures and numbers; the page on reports has more.
 
         Parameters
@@ -52,13 +84,15 @@ class Reported(Shown, JsonResult):
             The file: a name that ends in ``.html``. It needs no other file.
         title
             The title of the page; by default it names load and device.
+        further
+            What else stands on it: results, or pairs of a caption and a figure of matplotlib.
 
         Raises
         ------
         SledsimError
             For another ending, a missing library, or a file that cannot be written.
         """
-        _above.shown().pages.write(self, path, title=title)
+        _above.shown().write_page(self, path, title=title, further=further)
 
     def made_from(self) -> list[tuple[str, str]]:
         """Return the digests of device and load, by these names; those that cannot be told miss."""

@@ -1,8 +1,9 @@
-"""What is shown of each result: one description, for the command line, notebooks and pages.
+"""What is shown of each result: one sheet, as text, in notebooks and on pages.
 
-- ``loads``, ``runs``, ``comparisons``, ``validations``, ``crashes``: the facts and tables of each
-  kind, with digits and units.
-- ``text_tables``: tables as text. ``notebook``: tables as HTML. ``pages``: whole pages.
+- ``sheet``: the description of a result. ``runs``, ``comparisons``, ``studies``, ``validations``,
+  ``crashes``, ``devices``, ``loads``, ``traces`` make that of each kind; ``words`` has what their
+  sentences share.
+- ``text``, ``notebook`` and ``pages``: how a sheet is shown.
 """
 
 from __future__ import annotations
@@ -11,27 +12,74 @@ TYPE_CHECKING = False  # that of typing, whose import takes as long as Python's 
 if TYPE_CHECKING:
     from typing import Any
 
+    from sledsim.show.sheet import Sheet
 
-def text(result: Any) -> str:
+
+def sheet_of(result: Any) -> Sheet:
+    """Return the description of a result.
+
+    Raises
+    ------
+    TypeError
+        For another value.
+    """
+    for kind in type(result).__mro__:
+        match f"{kind.__module__}.{kind.__qualname__}":
+            case "sledsim.simulation.Run":
+                from sledsim.show import runs
+
+                return runs.sheet(result)
+            case "sledsim.comparison.Comparison":
+                from sledsim.show import comparisons
+
+                return comparisons.sheet(result)
+            case "sledsim.studies.study.Study":
+                from sledsim.show import studies
+
+                return studies.sheet(result)
+            case "sledsim.validation.Validation":
+                from sledsim.show import validations
+
+                return validations.sheet(result)
+            case "sledsim.failures.crashes.CrashReport":
+                from sledsim.show import crashes
+
+                return crashes.sheet(result)
+            case "sledsim.hardware.base.Device":
+                from sledsim.show import devices
+
+                return devices.sheet(result)
+            case "sledsim._load.Load":
+                from sledsim.show import loads
+
+                return loads.sheet(result)
+            case "sledsim.traces.information.TraceInfo":
+                from sledsim.show import traces
+
+                return traces.sheet(result)
+    raise TypeError(f"{result!r}: is not shown as a sheet")
+
+
+def as_text(result: Any) -> str:
     """Return a result as the command line prints it."""
-    from sledsim.show import comparisons, crashes, runs, validations
+    from sledsim.show import text
 
-    match type(result).__name__:
-        case "Comparison":
-            found = comparisons.paragraphs(result)
-        case "CrashReport":
-            found = crashes.paragraphs(result.to_dict())
-        case "Validation":
-            found = validations.paragraphs(result.to_dict())
-        case _:
-            found = runs.paragraphs(result.to_dict())
-    return "\n\n".join(found)
+    if hasattr(result, "spec"):
+        from sledsim.show import devices
+
+        return devices.text(result)
+    return "\n\n".join(text.paragraphs(sheet_of(result)))
 
 
-def html(result: Any) -> str:
-    """Return a result as a table in HTML."""
-    from sledsim.show import notebook as tables
+def as_html(result: Any) -> str:
+    """Return a result as a notebook shows it."""
+    from sledsim.show import notebook
 
-    name = {"VolumesRun": "run", "Sled": "device", "Disk": "device", "Composite": "device"}
-    kind = type(result).__name__
-    return str(getattr(tables, name.get(kind, kind.lower()))(result))
+    return notebook.html(sheet_of(result))
+
+
+def write_page(result: Any, path: Any, **how: Any) -> None:
+    """Write the page of a result, with the arguments of :func:`sledsim.show.pages.write`."""
+    from sledsim.show import pages
+
+    pages.write(result, path, **how)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import math
 from typing import TYPE_CHECKING, Any
 
 from sledsim._number_text import (
@@ -17,59 +17,156 @@ from sledsim._number_text import (
     response_decimals,
     rounded,
 )
-from sledsim.results import busy_parts, cautions
+from sledsim.results import cautions
 from sledsim.results.causes import CAUSES
 from sledsim.show import loads
-from sledsim.show.text_tables import WIDTH, stacked_table, table
+from sledsim.show.sheet import Sentence, Sheet, Table, Word
+from sledsim.show.sheet import facts as facts_table
+from sledsim.show.words import (
+    busiest,
+    cause,
+    cause_head,
+    interval_ms,
+    largest_cause,
+    listed,
+    load_name,
+    mean_ms,
+    percentile,
+    unknown_energy,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from sledsim.comparison import Comparison
 
 
-def paragraphs(comparison: Comparison) -> Iterator[str]:
-    """Write a comparison as text, paragraph by paragraph."""
+def sheet(comparison: Comparison) -> Sheet:
+    """Describe a comparison."""
     document = comparison.to_dict()
-    facts = list(loads.facts(document["runs"][0]))
-    if document["runs"][0]["workload"]["workload"] != "trace":
+    runs = document["runs"]
+    facts = list(loads.facts(runs[0]))
+    if runs[0]["workload"]["workload"] != "trace":
         facts.append(["LBNs", document["lbns"]])
-    yield table(facts, "<<", WIDTH)
-    marks = {label: cautions.mark(found) for label, found in comparison.cautions.items()}
-    notes = [
-        textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-        for line in cautions.lines(comparison.cautions)
-    ]
-    if reason := busy_parts.unknown_energy(line["summary"] for line in document["runs"]):
-        notes.append(textwrap.fill(f"energy {reason}", WIDTH, subsequent_indent="  "))
-    yield "\n".join([_times(comparison.table, marks), *notes])
-    yield _causes(document["runs"])
+    return Sheet(
+        title=f"{listed(comparison.labels)} under {load_name(runs[0]['workload'])}",
+        lead=list(_lead(comparison)),
+        facts=facts_table(facts, "The load of all runs", wrapped=True),
+        tables=[_runs(comparison), _causes(runs)],
+        cautions=comparison.cautions,
+    )
 
 
-_HEADS = (
-    "",
-    "",
-    "mean, ms",
-    "",
-    "p50",
-    "p99",
-    "p99.9",
-    "max",
-    "per s",
-    "busy",
-    "mJ each",
-    "speed-up",
+def _lead(comparison: Comparison) -> Iterator[Sentence | str]:
+    lines = [line for line in comparison.table if line["mean_ms"] is not None]
+    unreliable = {
+        label
+        for label, found in comparison.cautions.items()
+        if cautions.codes(found, unreliable=True)
+    }
+    sound = sorted(
+        (line for line in lines if line["label"] not in unreliable),
+        key=lambda line: line["mean_ms"],
+    )
+    summaries = dict(
+        zip(comparison.labels, (run.to_dict()["summary"] for run in comparison.runs), strict=True)
+    )
+    if not sound:
+        yield "None of the means is to be relied on, so no device is called the fastest."
+        return
+    first = sound[0]
+    if len(sound) == 1:
+        label = first["label"]
+        yield Sentence(
+            "{} takes {} ms in the mean ({}){}.",
+            label,
+            mean_ms(summaries[label]).removesuffix(" ms"),
+            interval_ms(summaries[label]),
+            "; of the others no mean is to be relied on" if len(lines) > 1 else "",
+        )
+    else:
+        yield _fastest(first, sound[1], sound[-1], summaries)
+        if len(sound) > 2:
+            yield _others(sound, summaries)
+    yield _dominant([line["label"] for line in sound], summaries)
+
+
+def _fastest(
+    first: Mapping[str, Any],
+    second: Mapping[str, Any],
+    last: Mapping[str, Any],
+    summaries: Mapping[str, Any],
+) -> Sentence:
+    """Say which is the fastest and by how much, against the second and the last."""
+    label = first["label"]
+    mean, spread = mean_ms(summaries[label]), interval_ms(summaries[label])
+    response = Word("response time", "Response time")
+    if not _apart(first, second):
+        return Sentence(
+            "{} has the shortest mean {}, {} ({}), but {} cannot be told apart from it: their"
+            " intervals overlap.",
+            label,
+            response,
+            mean,
+            spread,
+            second["label"],
+        )
+    than = f"that of {second['label']} is {_times(second, first)} as long"
+    if second is not last:
+        than += f", that of {last['label']}, the slowest, {_times(last, first)}"
+    return Sentence(
+        "{} is the fastest: its mean {} is {} ({}); {}.", label, response, mean, spread, than
+    )
+
+
+def _others(sound: list[dict[str, Any]], summaries: Mapping[str, Any]) -> str:
+    rest = [f"{mean_ms(summaries[each['label']])} on {each['label']}" for each in sound[1:]]
+    return f"A request takes {listed(rest)} in the mean."
+
+
+def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether the intervals of two means do not overlap."""
+    if one["mean_high_ms"] is None or other["mean_low_ms"] is None:
+        return bool(one["mean_ms"] != other["mean_ms"])
+    return bool(one["mean_high_ms"] < other["mean_low_ms"])
+
+
+def _times(slow: Mapping[str, Any], fast: Mapping[str, Any]) -> str:
+    """Return how many times as long the mean of one is, with its interval if there is one."""
+    ratio = slow["mean_ms"] / fast["mean_ms"]
+    shares = (slow["mean_half_width_share"], fast["mean_half_width_share"])
+    if None in shares or max(shares) >= 1:
+        return f"{number(ratio, 3)} times"
+    spread = math.exp(math.hypot(*shares))  # as for speed-ups
+    ends = ratio / spread, ratio * spread
+    low, high = interval(*ends)
+    if low == high:
+        return f"{number(ratio, 3)} times"
+    return f"{rounded(ratio, decimals_of((ends[1] - ends[0]) / 2))} times ({low} to {high})"
+
+
+def _dominant(labels: list[str], summaries: Mapping[str, Any]) -> Sentence:
+    """Say what takes most of the time on which device."""
+    by_cause: dict[str, list[str]] = {}
+    for label in labels:
+        if (found := largest_cause(summaries[label])) is not None:
+            by_cause.setdefault(found[0], []).append(f"{label} ({100 * found[1]:.0f} %)")
+    said = [Sentence("{} on {}", cause(name), listed(labels)) for name, labels in by_cause.items()]
+    return Sentence(f"Most of the time goes to {', to '.join(['{}'] * len(said))}.", *said)
+
+
+_HEAD = (
+    *("", "", Word("mean, ms", "Response time"), ""),
+    *map(percentile, ("p50", "p99", "p99.9", "max")),
+    *("per s", Word("busy", "Utilisation"), Word("mJ each", "mJ each")),
+    Word("speed-up", "Speed-up"),
 )
 
 
-def _times(lines: list[dict[str, Any]], marks: dict[str, str]) -> str:
-    return stacked_table(times_rows(lines, marks), "<<><" + ">" * 8, leading=2)
-
-
-def times_rows(lines: list[dict[str, Any]], marks: dict[str, str]) -> list[list[str]]:
-    """Return the table of times, its head first."""
-    rows = [list(_HEADS)]
-    for line in lines:
+def _runs(comparison: Comparison) -> Table:
+    marks = {label: cautions.mark(found) for label, found in comparison.cautions.items()}
+    rows = []
+    for line in comparison.table:
         share = line["mean_half_width_share"]
         width = half_width(line["mean_low_ms"], line["mean_high_ms"])
         half = "" if share is None else f"± {percent(share)}"
@@ -82,12 +179,22 @@ def times_rows(lines: list[dict[str, Any]], marks: dict[str, str]) -> list[list[
                 half,
                 *percentiles,
                 measured(line["throughput_iops"]),
-                busy_parts.busiest(line["utilisation"], line["busiest"], line["device"]),
+                busiest(line["utilisation"], line["busiest"], line["device"]),
                 number(line["energy_mj_per_request"]),
                 _speed_up(line),
             ]
         )
-    return rows
+    reason = unknown_energy(run.summary for run in comparison.runs)
+    return Table(
+        _HEAD,
+        rows,
+        "The same load on each",
+        left=frozenset({0, 1, 3}),
+        marked=frozenset(at for at, row in enumerate(rows) if row[1] == cautions.UNRELIABLE),
+        after=[f"energy {reason}"] if reason else [],
+        leading=2,
+        cautioned=True,
+    )
 
 
 def _speed_up(line: dict[str, Any]) -> str:
@@ -100,17 +207,12 @@ def _speed_up(line: dict[str, Any]) -> str:
     return f"{rounded(ratio, decimals_of((high - low) / 2))} ({first} to {last})"
 
 
-def _causes(runs: list[dict[str, Any]]) -> str:
-    rows = causes_rows(runs)
-    return stacked_table(rows, "<" + ">" * (len(rows[0]) - 1))
-
-
-def causes_rows(runs: list[dict[str, Any]]) -> list[list[str]]:
-    """Return the table of mean times by cause, its head first."""
-    causes = [c for c in CAUSES if any(r["summary"][f"{c}_ms"]["mean"] for r in runs)]
-    rows = [["mean, ms, by cause", *(cause.replace("_", " ") for cause in causes)]]
+def _causes(runs: list[dict[str, Any]]) -> Table:
+    shown = [c for c in CAUSES if any(run["summary"][f"{c}_ms"]["mean"] for run in runs)]
+    rows = []
     for line in runs:
         decimals = response_decimals(line["summary"])
-        means = (line["summary"][f"{cause}_ms"]["mean"] for cause in causes)
+        means = (line["summary"][f"{name}_ms"]["mean"] for name in shown)
         rows.append([line["label"], *(part(each, decimals) for each in means)])
-    return rows
+    head = ["mean, ms, by cause", *map(cause_head, shown)]
+    return Table(head, rows, "Mean response times in ms by cause", leading=1)

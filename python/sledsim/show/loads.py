@@ -1,23 +1,47 @@
-"""What is shown of the load of a run."""
+"""What is shown of a load, and of the load of a run."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._number_text import given, number, size
+from sledsim.show.sheet import Sheet
+from sledsim.show.sheet import facts as facts_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from sledsim._load import Load
 
 _LISTED = 12
 """Most devices named in a description."""
+
+
+def sheet(load: Load) -> Sheet:
+    """Describe a load: the keys that were given; the others have their defaults."""
+    import tomllib  # only those who look need it
+
+    from sledsim.hardware import dotted_keys
+
+    keys = dotted_keys(tomllib.loads(load._core.canonical()))
+    rows = [[key, _given(value)] for key, value in keys]
+    return Sheet(f"load {load.name}", facts=facts_table(rows, "Keys that were given"))
+
+
+def _given(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_given, value))
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def facts(document: dict[str, Any]) -> Iterator[list[str]]:
     """Describe the load of a run, line by line."""
     workload = document["workload"]
     if workload["workload"] == "trace":
-        yield ["trace", workload["path"]]
+        yield ["trace", _place(workload["path"])]
         yield ["", _format(workload)]
         yield ["", _split(document["split"]) if "split" in document else _devices(workload)]
         yield ["addresses", _addresses(workload)]
@@ -30,6 +54,14 @@ def facts(document: dict[str, Any]) -> Iterator[list[str]]:
     else:
         yield ["workload", f"{_preset(workload)}{_generator(workload)}, {_seeds(document)}"]
         yield ["arrivals", _arrivals(workload)]
+
+
+def _place(path: str) -> str:
+    """Return the path of a trace; a sample is named as it is asked for."""
+    from sledsim.traces.files import SAMPLE, samples_folder  # many runs do without
+
+    file = Path(path)
+    return SAMPLE + file.name.partition(".")[0] if file.parent == samples_folder() else path
 
 
 def _preset(workload: dict[str, Any]) -> str:
@@ -129,7 +161,7 @@ def _format(workload: dict[str, Any]) -> str:
     return f"{workload['format']} ({detection(workload)}){packed}{passed}"
 
 
-def detection(trace: dict[str, Any]) -> str:
+def detection(trace: Mapping[str, Any]) -> str:
     """Describe how the format of a trace was recognised, and which others fit."""
     told = {
         "content": "by its content",
@@ -142,7 +174,7 @@ def detection(trace: dict[str, Any]) -> str:
     return f"{told}; --format {' or '.join(others)} {fit}, too" if others else told
 
 
-def skipped_parts(trace: dict[str, Any]) -> Iterator[str]:
+def skipped_parts(trace: Mapping[str, Any]) -> Iterator[str]:
     """Describe the parts of a trace that are not replayed."""
     for key, what in (
         ("not_requests", "lines that are no requests"),

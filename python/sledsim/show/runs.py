@@ -2,53 +2,95 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _number_text as number_text
+from sledsim import _number_text
 from sledsim._number_text import measured, number, part, percent, response_decimals, size
-from sledsim.results import busy_parts
 from sledsim.show import loads
-from sledsim.show.text_tables import table
+from sledsim.show.sheet import Sentence, Sheet, Table, Word, indented
+from sledsim.show.sheet import facts as facts_table
+from sledsim.show.words import (
+    BUSY_HEADS,
+    busiest,
+    busiest_word,
+    busy_rows,
+    cause,
+    interval_ms,
+    largest_cause,
+    load_name,
+    mean_ms,
+    percentile,
+    unknown_energy,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-KINDS = (
+    from sledsim.simulation import Run
+
+KINDS: tuple[tuple[str, int, str], ...] = (
     # key of the summary without its unit, depth, label
-    ("response_time", 0, "response time"),
-    ("overhead", 1, "command overhead"),
-    ("queue", 1, "queue"),
-    ("seek", 1, "seek"),
-    ("x_seek", 2, "X, with settle"),
-    ("settle", 3, "settle"),
-    ("y_seek", 2, "Y, with turnarounds"),
-    ("turnaround", 3, "turnarounds"),
-    ("rotation", 1, "rotation"),
-    ("head_switch", 1, "head switch"),
-    ("transfer", 1, "transfer"),
-    ("bus", 1, "bus"),
-    ("retry", 1, "retries"),
+    ("response_time", 0, Word("response time", "Response time")),
+    ("overhead", 1, Word("command overhead", "Overhead")),
+    ("queue", 1, Word("queue", "Queue time")),
+    ("seek", 1, Word("seek", "Seek")),
+    ("x_seek", 2, Word("X, with settle", "X, Y")),
+    ("settle", 3, Word("settle", "Settle")),
+    ("y_seek", 2, Word("Y, with turnarounds", "X, Y")),
+    ("turnaround", 3, Word("turnarounds", "Turnaround")),
+    ("rotation", 1, Word("rotation", "Rotation")),
+    ("head_switch", 1, Word("head switch", "Head switch")),
+    ("transfer", 1, Word("transfer", "Transfer")),
+    ("bus", 1, Word("bus", "Bus time")),
+    ("retry", 1, Word("retries", "Retry")),
     ("other", 1, "other"),
-    ("service_time", 0, "service time"),
+    ("service_time", 0, Word("service time", "Service time")),
 )
 STATISTICS = ("mean", "sd", "p50", "p90", "p99", "p99_9", "p99_99", "max")
 _CAUSES_ALWAYS = {"seek", "transfer", "idle", "total"}
-ALWAYS = {"response_time", "queue", "seek", "transfer", "service_time"}
+_ALWAYS = {"response_time", "queue", "seek", "transfer", "service_time"}
 
 
-def paragraphs(document: dict[str, Any]) -> Iterator[str]:
-    """Write a run as text, paragraph by paragraph."""
-    summary = document["summary"]
-    # The facts below have the cautions of intervals and of requests.
-    for one in document["caution"]:
-        if one["code"] in {"failed", "saturated", "overloaded", "seeds", "cuts"}:
-            text = f"{one['code'].upper()}: {one['text']}."
-            yield textwrap.fill(text, 90, break_on_hyphens=False)
-    yield table(list(facts(document)), "<<")
-    yield _times(summary)
-    yield table([list(busy_parts.HEADS), *busy_parts.rows(summary)], "<>>>")
-    yield _energy(summary)
+def sheet(run: Run) -> Sheet:
+    """Describe a run."""
+    document = run.to_dict()
+    summary, device = document["summary"], document["device"]
+    energy = _energy(summary)
+    reason = unknown_energy([summary])
+    return Sheet(
+        title=f"{device} under {load_name(document['workload'])}",
+        lead=list(_lead(document)),
+        facts=facts_table(list(_facts(document)), "The run and its load"),
+        tables=[_times(summary), _mechanisms(summary), *energy],
+        cautions={device: run.cautions},
+        notes=[] if energy else [f"energy {reason}"],
+    )
+
+
+def _lead(document: Mapping[str, Any]) -> Iterator[Sentence]:
+    summary, device = document["summary"], document["device"]
+    if not summary["requests"]:
+        yield Sentence("No request was completed on {}.", device)
+        return
+    times = summary["response_time_ms"]
+    yield Sentence(
+        "On {}, a request takes {} from its {} to its completion in the mean ({}). Half of the"
+        " requests take at most {} ms, 99 of 100 at most {} ms.",
+        device,
+        mean_ms(summary),
+        Word("arrival", "Response time"),
+        interval_ms(summary),
+        measured(times["p50"]),
+        measured(times["p99"]),
+    )
+    if (most := largest_cause(summary)) is not None:
+        name, share = most
+        yield Sentence(
+            "The largest part of that time is {}: {} %.{}",
+            cause(name),
+            f"{100 * share:.0f}",
+            busiest_word(summary),
+        )
 
 
 def _array(counts: dict[str, int]) -> str:
@@ -65,7 +107,7 @@ def _array(counts: dict[str, int]) -> str:
     return f"{said}; nothing is lost"
 
 
-def facts(document: dict[str, Any]) -> Iterator[list[str]]:
+def _facts(document: dict[str, Any]) -> Iterator[list[str]]:
     """Describe a run, line by line: a name and a text."""
     summary = document["summary"]
     moved = 512 * (summary["blocks_read"] + summary["blocks_written"])
@@ -89,17 +131,17 @@ def facts(document: dict[str, Any]) -> Iterator[list[str]]:
     rate, data = summary["throughput_iops"], summary["throughput_mb_s"]
     yield ["throughput", f"{measured(rate)} requests/s, {measured(data)} MB/s"]
     if summary["utilisation"] is not None:
-        busy = busy_parts.busiest(summary["utilisation"], summary["busiest"], document["device"])
-        yield ["busy", busy]
+        busy = busiest(summary["utilisation"], summary["busiest"], document["device"])
+        yield [Word("busy", "Utilisation"), busy]
     depth, most = summary["mean_queue_depth"], summary["max_queue_depth"]
     inside = measured(summary["mean_outstanding"])
     found = f"{measured(depth)} others on arrival in the mean, at most {number(most)}"
-    yield ["queue", f"{inside} requests in the device on average; {found}"]
+    yield [Word("queue", "Queue time"), f"{inside} requests in the device on average; {found}"]
     if wait := summary["longest_wait"]:
         yield ["longest wait", _longest_wait(wait, summary["queue_ms"]["p99_99"])]
     for task in summary["background"]:
         yield [f"background {task['task']}", _background(task)]
-    yield ["confidence", _confidence(summary)]
+    yield [Word("confidence", "Confidence interval"), _confidence(summary)]
     if precision := summary["precision"]:
         reached = "not reached" if precision["missed"] else "reached"
         why = f": {precision['missed']}" if precision["missed"] else ""
@@ -132,7 +174,7 @@ def _confidence(summary: dict[str, Any]) -> str:
     interval = summary["confidence"]["response_time_ms"]
     if interval["low"] is None:
         return "too few requests to tell how certain the means are"
-    low, high = number_text.interval(interval["low"], interval["high"])
+    low, high = _number_text.interval(interval["low"], interval["high"])
     share, batches = interval["half_width_share"], interval["batches"]
     of = {
         "batch_means": f"batches of {number(interval['batch_requests'])}",
@@ -145,32 +187,33 @@ def _confidence(summary: dict[str, Any]) -> str:
     return f"mean response time {low} to {high} ms{width} at {level}, from {batches} {of}{warning}"
 
 
-def _times(summary: dict[str, Any]) -> str:
-    heads = [name.replace("_", ".") for name in STATISTICS]
-    rows = [["time in ms", *heads]]
-    rows += [["  " * depth + name, *cells] for name, depth, cells in times_rows(summary)]
-    return table(rows, "<" + ">" * len(heads))
-
-
-def times_rows(summary: Mapping[str, Any]) -> Iterator[tuple[str, int, list[str]]]:
-    """Yield the name of each time, how deep it is a part of others, and its statistics."""
+def _times(summary: Mapping[str, Any]) -> Table:
+    heads = [percentile(name.replace("_", ".")) for name in STATISTICS]
     decimals = response_decimals(summary)
+    rows = []
     for key, depth, name in KINDS:
         times = summary[f"{key}_ms"]
-        if times["max"] or key in ALWAYS:
+        if times["max"] or key in _ALWAYS:
             others = (measured(times[each]) for each in STATISTICS[1:])
-            yield name, depth, [part(times["mean"], decimals), *others]
+            rows.append([indented(name, depth), part(times["mean"], decimals), *others])
+    about = "Times of the requests in ms; indented, what they are made of"
+    return Table(["time in ms", *heads], rows, about)
 
 
-def _energy(summary: dict[str, Any]) -> str:
+def _mechanisms(summary: Mapping[str, Any]) -> Table:
+    first, busy, *others = BUSY_HEADS
+    head = [first, Word(busy, "Utilisation"), *others]
+    return Table(head, busy_rows(summary), "Shares of the time in which the parts worked")
+
+
+def _energy(summary: Mapping[str, Any]) -> list[Table]:
     energy = summary["energy_j"]
     if energy is None:
-        return f"energy {busy_parts.unknown_energy([summary])}"
-    total = energy["total"]
-    rows = [["energy in J", "", ""]]
-    for cause, joules in energy.items():
-        if not joules and cause not in _CAUSES_ALWAYS:
-            continue
-        share = f"{joules / total:.1%}" if total else ""
-        rows.append([f"  {cause.replace('_', ' ')}", number(joules), share])
-    return table(rows, "<>>")
+        return []
+    total, rows = energy["total"], []
+    for name, joules in energy.items():
+        if joules or name in _CAUSES_ALWAYS:
+            share = f"{joules / total:.1%}" if total else ""
+            rows.append([f"  {name.replace('_', ' ')}", number(joules), share])
+    about = "Energy of the whole run by what it was spent on"
+    return [Table(["energy in J", "", ""], rows, about)]

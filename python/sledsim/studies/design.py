@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sledsim._arguments import MOST_ITEMS, limited, refuse
 from sledsim._core import SledsimError
-from sledsim._digest import printable
 from sledsim._load import Load
+from sledsim._values import printable
 from sledsim.hardware import Device, dotted_keys
 from sledsim.hardware.labels import absolute
 

@@ -190,7 +190,12 @@ class Study(Shown):
         return self
 
     def report(
-        self, path: str | PathLike[str], *, axes: Sequence[str] = (), title: str | None = None
+        self,
+        path: str | PathLike[str],
+        *,
+        axes: Sequence[str] = (),
+        title: str | None = None,
+        further: Sequence[object] = (),
     ) -> None:
         """Write a page with the results, a picture and the table; the page on reports has more.
 
@@ -203,6 +208,8 @@ class Study(Shown):
             default the first that fit.
         title
             The title of the page; by default it names result and keys.
+        further
+            What else stands on it: results, or pairs of a caption and a figure of matplotlib.
 
         Raises
         ------
@@ -210,7 +217,7 @@ class Study(Shown):
             For another ending, an unknown name, a missing library, or a file that cannot be
             written.
         """
-        _above.shown().pages.write(self, path, title=title, axes=axes)
+        _above.shown().write_page(self, path, title=title, axes=axes, further=further)
 
     def plot(
         self,

@@ -10,7 +10,6 @@ from typing import Any
 
 from sledsim._arguments import path_text, placed
 from sledsim._core import SpecError, TraceError
-from sledsim._input_files import is_file, toml
 
 SAMPLE = "sample:"
 """Prefix of the names of sample traces."""
@@ -44,6 +43,8 @@ def trace_path(given: object) -> str:
         return _there(named)
     name = named.removeprefix(SAMPLE)
     files = [samples_folder() / f"{name}{ending}" for ending in _ENDINGS]
+    from sledsim._input_files import is_file  # many runs do without
+
     file = next((file for file in files if is_file(file)), None)
     if file is None:
         known = ", ".join(SAMPLE + name for name in sample_traces())
@@ -188,6 +189,8 @@ def trace_in_toml(text: str, *table: str) -> tuple[str | None, str | None]:
     if "sha256" not in text and "file" not in text:
         return None, None
     try:
+        from sledsim._input_files import toml  # few values are read from text
+
         found = toml(text)
     except ValueError:
         return None, None

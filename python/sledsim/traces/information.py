@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _above
+from sledsim._above import Shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,7 +16,7 @@ OF_PICTURES = ("timeline", "map", "lru_curve")
 """Keys that only a picture needs."""
 
 
-class TraceInfo(dict[str, Any]):
+class TraceInfo(Shown, dict[str, Any]):
     """Statistics of a trace; made by :func:`trace_info` and :func:`load_info`.
 
     It is a dictionary, whose keys the page on traces explains.

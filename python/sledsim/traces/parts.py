@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._arguments import placed
 from sledsim._core import SledsimError
-from sledsim._digest import digest_of
 from sledsim._input_files import content, json_object
+from sledsim._values import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,7 +19,7 @@ from sledsim.cli.trace.options import (
 from sledsim.loads import convert_trace
 from sledsim.results import cautions
 from sledsim.show import loads
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 if TYPE_CHECKING:
     import argparse

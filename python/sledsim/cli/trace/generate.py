@@ -12,7 +12,7 @@ from sledsim.cli.progress import work
 from sledsim.cli.trace.options import add_output, check_whole, lost, refuse
 from sledsim.hardware import Device, wrap
 from sledsim.loads import generate_trace
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 if TYPE_CHECKING:
     import argparse

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from sledsim._number_text import number, plain
 from sledsim.caches import SIZES_MIB, hits_and_load, policies
-from sledsim.cli import plots
+from sledsim.cli import outputs
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.trace.options import add_reading, refuse
 from sledsim.loads import read_trace
 from sledsim.show import loads
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 if TYPE_CHECKING:
     import argparse
@@ -58,7 +58,7 @@ def add(actions: Commands) -> None:
         help="which device of the trace: its number or name, 'all' for one shared address space, "
         "or 'separate' (default: the only one)",
     )
-    plots.add(parser, "the hit ratios")
+    outputs.add_plot(parser, "the hit ratios")
     add_reading(parser)
 
 
@@ -68,7 +68,7 @@ def _hits(options: argparse.Namespace) -> None:
     for flag, given in (("--sizes", sizes), ("--policies", names)):
         if len(set(given)) < len(given):
             refuse(f"{flag}: names one of them twice")
-    plots.check(options)
+    outputs.check_plot(options)
     keys = {
         "trace_format": options.format,
         "columns": options.columns,
@@ -92,7 +92,7 @@ def _hits(options: argparse.Namespace) -> None:
         if options.title is None:
             segment = plain(options.segment)
             options.title = f"{Path(options.file).name}, in segments of {segment} KiB"
-        plots.write(options, functools.partial(hits, rows))
+        outputs.write_plot(options, functools.partial(hits, rows))
     if options.json:
         print_json({"path": options.file, "caches": rows, "workload": workload})
         return

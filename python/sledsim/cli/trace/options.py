@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sledsim._core import SledsimError
 from sledsim._number_text import number
 from sledsim.cli import load_options
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 
 if TYPE_CHECKING:
     import argparse

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sledsim._number_text import number
 from sledsim.cli.parser import command, print_json
-from sledsim.show.text_tables import table
+from sledsim.show.text import table
 from sledsim.traces.files import SAMPLE, sample_traces
 
 if TYPE_CHECKING:

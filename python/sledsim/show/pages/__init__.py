@@ -7,19 +7,18 @@ needs the extra ``reports``: Jinja and Matplotlib.
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._arguments import path_text
-from sledsim._core import OutputError, SledsimError
-from sledsim._input_files import name_problem
+from sledsim._core import SledsimError
+from sledsim._input_files import check_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from sledsim.show.pages.parts import Report
+    from sledsim.show.pages.parts import Figure, Report
 
 _NEEDED = {"jinja2": "Jinja", "matplotlib": "Matplotlib"}
 
@@ -31,6 +30,7 @@ def write(
     title: str | None = None,
     command: Sequence[str] | None = None,
     axes: Sequence[str] = (),
+    further: Sequence[object] = (),
 ) -> None:
     """Write the report of a result; the file appears when it is complete.
 
@@ -47,6 +47,8 @@ def write(
         The words of the command line behind ``sledsim``, to be shown.
     axes
         For a study: key, result, and perhaps key for lines, as :meth:`Study.plot` takes them.
+    further
+        What else stands on it: results, or pairs of a caption and a figure of matplotlib.
 
     Raises
     ------
@@ -55,7 +57,8 @@ def write(
     """
     file = path_text("path", path)
     check(file)
-    _core.write_atomically(file, page(result, title=title, command=command, axes=axes).encode())
+    text = page(result, title=title, command=command, axes=axes, further=further)
+    _core.write_atomically(file, text.encode())
 
 
 def page(
@@ -64,11 +67,23 @@ def page(
     title: str | None = None,
     command: Sequence[str] | None = None,
     axes: Sequence[str] = (),
+    further: Sequence[object] = (),
 ) -> str:
     """Return the report of a result as HTML, with the arguments of :func:`write`."""
-    from sledsim.show.pages import writer as pages  # an extra
+    from sledsim.show.pages import sheets  # an extra
+    from sledsim.show.pages import writer as pages
 
-    return pages.html(_report(result, axes), command, title)
+    return pages.html(sheets.joined(_report(result, axes), map(_further, further)), command, title)
+
+
+def _further(given: Any) -> Report | Figure:
+    match given:
+        case (str() as caption, figure):
+            from sledsim.plots.files import encoded
+            from sledsim.show.pages.parts import Figure
+
+            return Figure(encoded(figure, "svg"), caption, caption)
+    return _report(given, ())
 
 
 def _report(result: Any, axes: Sequence[str]) -> Report:
@@ -113,18 +128,7 @@ def check(path: str, *others: str | None, option: str = "") -> None:
         For a name that does not end in ``.html``, a place that cannot be written, another file, or
         a missing library.
     """
-    file, name = Path(path), f"{option} {path}" if option else str(path)
-    if file.suffix.lower() != ".html":
-        raise OutputError(f"{name}: must end in .html")
-    if problem := name_problem(file):
-        raise OutputError(f"{name}: {problem}")
-    if file.is_dir():
-        raise OutputError(f"{name}: is a folder; a file name is needed")
-    if not file.parent.is_dir():
-        raise OutputError(f"{name}: its folder does not exist")
-    for other in others:
-        if other is not None and Path(other).absolute() == file.absolute():
-            raise OutputError(f"{name}: is another file of this command")
+    check_output(path, (".html",), others, f"{option} {path}" if option else path)
     require()
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from sledsim._core import SledsimError
 from sledsim.hardware import device, devices
-from sledsim.show.pages.glossary import word
-from sledsim.show.pages.parts import Items, Paragraph, Section, Table
-from sledsim.show.text_tables import value_text
+from sledsim.show import devices as shown
+from sledsim.show.pages.parts import Items, Paragraph, Section
+from sledsim.show.sheet import Table, Word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,29 +22,32 @@ _NO_PARAMETERS = {"base", "title"}
 _LONGEST = 60
 _MANY = 20
 """Rows from which on a table is folded."""
-_NONE = "\u2013"
 
 
 def against_base(of: Device) -> Section | None:
-    """Return what a device has that its preset has not; nothing for other devices."""
-    base = _base(of)
+    """Return what a device has that its base has not; nothing for devices without one."""
+    spec = of.spec
+    try:
+        base = shown.base_of(spec) or (device(of.name) if of.name in devices() else None)
+    except SledsimError:  # a file that is gone
+        return None
     if base is None:
         return None
-    ours, theirs = of.spec["parameters"], base.spec["parameters"]
-    keys = [
-        key
-        for key in dict.fromkeys([*ours, *theirs])
-        if key not in _NO_PARAMETERS and _value(ours, key) != _value(theirs, key)
-    ]
+    changes = shown.against(spec, base)["changes"]
     title = f"{of.name} against {base.name}" if of.name != base.name else f"Changes to {base.name}"
-    if not keys:
+    if not changes:
         same = f"All parameters are those of the preset {base.name}."
         return Section("Parameters", [Paragraph(same)])
     rows = [
-        [key, _value(theirs, key), _value(ours, key), ours[key]["origin"] if key in ours else _NONE]
-        for key in keys
+        [
+            key := one["parameter"],
+            shown.short(one["base_value"], _LONGEST),
+            shown.short(one["value"], _LONGEST),
+            spec["parameters"].get(key, {"origin": "-"})["origin"],
+        ]
+        for one in changes
     ]
-    head = ["parameter", word(base.name, "Preset"), "here", "given in"]
+    head = ["parameter", Word(base.name, "Preset"), "here", "given in"]
     about = f"Parameters that differ from those of {base.name}, from which the device was derived"
     return Section(title, [Table(head, rows, about, frozenset({0, 1, 2, 3}))])
 
@@ -59,7 +61,8 @@ def between(of: Mapping[str, Device]) -> Section | None:
     keys = [
         key
         for key in dict.fromkeys(key for spec in specs.values() for key in spec)
-        if key not in _NO_PARAMETERS and len({_value(spec, key) for spec in specs.values()}) > 1
+        if key not in _NO_PARAMETERS
+        and len({repr(spec.get(key, {}).get("value")) for spec in specs.values()}) > 1
     ]
     if not keys:
         return Section("Devices", [Items(["The devices have the same parameters."])])
@@ -80,27 +83,5 @@ def between(of: Mapping[str, Device]) -> Section | None:
     return Section("Devices", parts)
 
 
-def _base(of: Device) -> Device | None:
-    """Return the preset that a device was derived from."""
-    parameters = of.spec["parameters"]
-    if "base" not in parameters:
-        return device(of.name) if of.name in devices() else None
-    base = None
-    try:
-        while (entry := parameters.get("base")) is not None:
-            name = str(entry["value"])
-            if name not in devices():
-                beside = Path(str(entry["origin"]).rpartition(":")[0]).parent / name
-                name = str(beside if beside.is_file() else name)
-            base = device(name)
-            parameters = base.spec["parameters"]
-    except SledsimError:  # a file that is gone
-        return None
-    return base
-
-
 def _value(parameters: Mapping[str, Any], key: str) -> str:
-    if key not in parameters:
-        return _NONE
-    text = value_text(parameters[key]["value"])
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\u2026"
+    return shown.short(parameters[key]["value"] if key in parameters else None, _LONGEST)

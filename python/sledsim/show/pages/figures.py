@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sledsim.failures.crashes import CrashReport
     from sledsim.plots.frame import Size
-    from sledsim.show.pages.parts import Text
+    from sledsim.show.sheet import Text
 
 _WIDTH_IN, _HEIGHT_IN, _LINE_IN = 4.4, 3.3, 0.17
 """Of a picture of one panel: on a phone its text is nearly as large as that around it."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from markupsafe import Markup
-
-Text: TypeAlias = "str | Markup"
-"""A text; that of type ``str`` is escaped on the page."""
+    from sledsim.show.sheet import Table, Text
 
 
 @dataclass(frozen=True)
@@ -28,26 +25,6 @@ class Figure:
     """Whether it takes the whole width of the page, and scrolls in its box where that is small."""
 
     kind = "figure"
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table; its first column is the head of the rows."""
-
-    head: Sequence[Text]
-    rows: Sequence[Sequence[Text]]
-    caption: str
-    """What it is about, also for readers who do not see it."""
-    left: frozenset[int] = frozenset({0})
-    """Columns that are aligned to the left."""
-    marked: frozenset[int] = frozenset()
-    """Rows that are not to be relied on."""
-    folded: bool = False
-    """Whether it is shown only when it is opened."""
-    groups: Sequence[int] = ()
-    """Rows that are headings of those after them; they have one cell."""
-
-    kind = "table"
 
 
 @dataclass(frozen=True)
@@ -69,7 +46,7 @@ class Items:
     kind = "items"
 
 
-Part: TypeAlias = Figure | Table | Paragraph | Items
+Part: TypeAlias = "Figure | Table | Paragraph | Items"
 
 
 @dataclass(frozen=True)
@@ -90,5 +67,5 @@ class Report:
     warnings: Sequence[Text] = ()
     """What is to be known before the result is read: overload, intervals not to be relied on."""
     sections: Sequence[Section] = ()
-    made_from: Sequence[tuple[str, str]] = field(default=())
+    made_from: Sequence[tuple[str, str]] = ()
     """What it was made from, by name: digests."""

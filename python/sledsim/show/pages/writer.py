@@ -14,11 +14,13 @@ from sledsim import _core
 from sledsim.show.pages import glossary
 from sledsim.show.pages.colours import Palette
 from sledsim.show.pages.embed import inline_svg, shape_of
+from sledsim.show.sheet import Sentence, Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from sledsim.show.pages.parts import Part, Report
+    from sledsim.show.sheet import Table, Text
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _PROGRAM = "sledsim"
@@ -67,6 +69,9 @@ def render(template: str, *folders: Path, **context: Any) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["runs_of_figures"] = _runs_of_figures
+    environment.filters["linked"] = linked
+    environment.filters["warned"] = _warned
+    environment.filters["row_heads"] = _row_heads
     environment.globals.update(
         palette=palette,
         declared=declared,
@@ -76,6 +81,43 @@ def render(template: str, *folders: Path, **context: Any) -> str:
         numbers=_core.NUMBERS,
     )
     return environment.get_template(template).render(context)
+
+
+def linked(text: Text, emphasised: str = "") -> str | Markup:
+    """Return a text with links to the meanings of its words.
+
+    Parameters
+    ----------
+    text
+        The text.
+    emphasised
+        How a sentence begins, up to which it is emphasised.
+    """
+    if isinstance(text, Word):
+        return glossary.word(text.strip(), text.term)
+    if not isinstance(text, Sentence):
+        return text
+    template = text.text
+    if emphasised:
+        template = template.replace(emphasised, f"<strong>{emphasised}</strong>", 1)
+    return Markup(template).format(*map(linked, text.values))
+
+
+def _warned(text: Text) -> str | Markup:
+    """Return a warning, emphasised up to its first colon."""
+    if isinstance(text, Sentence):
+        return linked(text, text.text.partition(": ")[0])
+    first, colon, rest = text.partition(": ")
+    return Markup("<strong>{}</strong>{}{}").format(first[:1].upper() + first[1:], colon, rest)
+
+
+def _row_heads(table: Table) -> list[Markup]:
+    """Return the heads of the rows, indented."""
+    heads = (linked(row[0]) for row in table.rows)
+    return [
+        Markup("{}{}").format("\u2003" * depth, head if isinstance(head, Markup) else head.strip())
+        for depth, head in zip(table.depths(), heads, strict=True)
+    ]
 
 
 def declared(variables: Mapping[str, str]) -> Markup:

@@ -1,15 +1,15 @@
-"""Tables in text."""
+"""Results as text: paragraphs, and tables in columns."""
 
 from __future__ import annotations
 
 import json
 import re
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from sledsim.show.sheet import Sheet, Table
 
 WIDTH = 80
 """Columns of a terminal that tables are laid out for."""
@@ -17,6 +17,42 @@ _GAP = 2
 _HEADING = re.compile(r"[A-Z][\w ]{0,30}:")
 _NARROW_VALUE = 12
 """The widest value that shares a column with others."""
+
+
+_LOUD = {"failed", "saturated", "overloaded", "seeds", "cuts"}
+"""Cautions that stand before everything else, unless a table has them."""
+_LOUD_WIDTH = 90
+
+
+def paragraphs(sheet: Sheet) -> Iterator[str]:
+    """Write a result, paragraph by paragraph."""
+    from sledsim.results import cautions  # a list of devices does without
+
+    tables = [*([sheet.facts] if sheet.facts else []), *sheet.tables]
+    if not any(each.cautioned for each in tables):
+        for one in (one for found in sheet.cautions.values() for one in found):
+            if one["code"] in _LOUD:
+                text = f"{one['code'].upper()}: {one['text']}."
+                yield _filled(text, _LOUD_WIDTH)
+    for each in tables:
+        lines = cautions.lines(sheet.cautions) if each.cautioned else []
+        yield "\n".join([_written(each), *(_hanging(line, each) for line in (*lines, *each.after))])
+    yield from sheet.notes
+
+
+def _written(of: Table) -> str:
+    rows = [list(map(str, row)) for row in ([of.head, *of.rows] if of.head else of.rows)]
+    across = max(map(len, rows), default=0)
+    align = "".join("<" if column in of.left else ">" for column in range(across))
+    if of.leading:
+        return stacked_table(rows, align, of.leading)
+    return table(rows, align, WIDTH if of.wrapped else None)
+
+
+def _hanging(line: str, below: Table) -> str:
+    if not (below.wrapped or below.leading):
+        return line
+    return _filled(line, WIDTH, "  ")
 
 
 def table(rows: Sequence[Sequence[str]], align: str, width: int | None = None) -> str:
@@ -117,7 +153,7 @@ def _rewrapped(about: str) -> str:
     return "\n".join(
         "\n".join(lines)
         if all(len(line) <= WIDTH for line in lines)
-        else textwrap.fill(" ".join(lines), WIDTH, break_on_hyphens=False)
+        else _filled(" ".join(lines), WIDTH)
         for lines in paragraphs
         if lines
     )
@@ -140,5 +176,16 @@ def _widths(rows: Sequence[Sequence[str]], columns: int) -> list[int]:
 
 def _wrap(text: str, width: int) -> list[str]:
     """Wrap a text; at least one line."""
+    if len(text) <= width:
+        return [text]
+    import textwrap  # few tables need it
+
     wrapped = textwrap.wrap(text, max(width, 1), break_on_hyphens=False, break_long_words=False)
     return wrapped or [""]
+
+
+def _filled(text: str, width: int, behind: str = "") -> str:
+    """Wrap a paragraph; further lines begin with ``behind``."""
+    import textwrap
+
+    return textwrap.fill(text, width, subsequent_indent=behind, break_on_hyphens=False)

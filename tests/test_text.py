@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sledsim._number_text import interval
-from sledsim.show.text_tables import stacked_table, table
+from sledsim.show.text import stacked_table, table
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What devices and loads have in common as values."""
+"""What devices, loads and results have in common as values: how they are identified."""
 
 from __future__ import annotations
 

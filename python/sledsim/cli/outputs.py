@@ -1,0 +1,102 @@
+"""Options that draw and report: ``--plot``, ``--size``, ``--title`` and ``--report``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sledsim._core import SledsimError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.figure import Figure
+
+    from sledsim.cli.parser import Parser
+
+
+def add_plot(parser: Parser, what: str) -> None:
+    """Take ``--plot`` and what belongs to it.
+
+    Parameters
+    ----------
+    parser
+        Of the command.
+    what
+        What the picture shows, for the help.
+    """
+    parser.add_argument("--plot", metavar="FILE", help=f"draw {what} (.png, .svg or .pdf)")
+    parser.add_argument(
+        "--size",
+        metavar="SIZE",
+        help="of the picture: column or page, the widths in a paper, or WxH in inches, as 7x3",
+    )
+    parser.add_argument(
+        "--title", metavar="TEXT", help="of the picture, in place of load and device; '' for none"
+    )
+
+
+def check_plot(options: argparse.Namespace, *others: str | None) -> None:
+    """Refuse pictures that cannot be drawn or written, before a long run.
+
+    Parameters
+    ----------
+    options
+        Those of the command line.
+    *others
+        Other files that will be written.
+    """
+    path: str | None = options.plot
+    if path is None:
+        for name in ("size", "title"):
+            if getattr(options, name) is not None:
+                raise SledsimError(f"--{name} {getattr(options, name)}: must come with --plot FILE")
+        return
+    from sledsim._input_files import check_output  # only pictures need these
+    from sledsim.plots import files, frame
+
+    check_output(path, files.FORMATS, others, f"--plot {path}")
+    frame.require("--plot needs matplotlib: pip install matplotlib")
+    frame.size_in(options.size, 1.0, "--size")
+
+
+def write_plot(options: argparse.Namespace, draw: Callable[..., Figure]) -> None:
+    """Write the picture, if one is asked for.
+
+    Parameters
+    ----------
+    options
+        Those of the command line.
+    draw
+        Draws it, with keywords ``size`` and ``title``.
+    """
+    if options.plot is not None:
+        from sledsim.plots.files import save  # only pictures need it
+
+        save(draw(size=options.size, title=options.title), options.plot)
+
+
+def add_report(parser: Parser) -> None:
+    """Take ``--report``."""
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write one page with the result, its pictures and numbers, and this command (.html)",
+    )
+
+
+def check_report(options: argparse.Namespace, *others: str | None) -> None:
+    """Refuse a page that cannot be written, before a long run."""
+    if options.report is not None:
+        from sledsim.show import pages  # few commands write one
+
+        trace, plot = (getattr(options, name, None) for name in ("trace", "plot"))
+        pages.check(options.report, trace, plot, *others, option="--report")
+
+
+def write_report(options: argparse.Namespace, result: Any, axes: Sequence[str] = ()) -> None:
+    """Write the page of a result if it is asked for, with the words of the command."""
+    if options.report is not None:
+        from sledsim.show import pages  # few commands write one
+
+        pages.write(result, options.report, command=options.words, axes=axes)
