@@ -46,13 +46,7 @@ MOST_ITEMS = 1_000_000
 def refuse(
     name: str, given: object, must: str, file: str | os.PathLike[str] | None = None
 ) -> NoReturn:
-    """Raise the error for an argument, or a key of a file, that does not fit.
-
-    Raises
-    ------
-    SpecError
-        Always.
-    """
+    """Raise the error for an argument, or a key of a file, that does not fit."""
     where = "" if file is None else f"{file}: "
     raise placed(
         SpecError,
@@ -72,13 +66,7 @@ def shown(given: object) -> str:
 
 
 def limited(name: str, given: Iterable[T], most: int = MOST_ITEMS) -> list[T]:
-    """Return the items of a sequence, which may be one without an end.
-
-    Raises
-    ------
-    SpecError
-        If there are more than ``most``.
-    """
+    """Return the items of a sequence, which may be one without an end."""
     try:
         many = isinstance(given, Sized) and len(given) > most
     except OverflowError:  # a range
@@ -92,13 +80,7 @@ def limited(name: str, given: Iterable[T], most: int = MOST_ITEMS) -> list[T]:
 
 
 def based(name: str, given: Mapping[str, object], must: str) -> tuple[Any, dict[str, object]]:
-    """Return the ``base`` of a mapping, and its other keys.
-
-    Raises
-    ------
-    SpecError
-        If it has no ``base``, or a key that is no text.
-    """
+    """Return the ``base`` of a mapping, and its other keys."""
     keys = dict(given)
     if "base" not in keys or not all(isinstance(key, str) for key in keys):
         refuse(name, keys, f"a mapping of keys with a base: {must}")
@@ -106,13 +88,7 @@ def based(name: str, given: Mapping[str, object], must: str) -> tuple[Any, dict[
 
 
 def whole(name: str, given: object, least: int = 0, most: int | None = None) -> int:
-    """Return an integer from ``least`` to ``most``, by default 2^63 - 1.
-
-    Raises
-    ------
-    SpecError
-        For anything else.
-    """
+    """Return an integer from ``least`` to ``most``, by default 2^63 - 1."""
     end = 2**63 - 1 if most is None else most
     if type(given) is int and least <= given <= end:  # as nearly always
         return given
@@ -130,13 +106,7 @@ def whole(name: str, given: object, least: int = 0, most: int | None = None) -> 
 
 
 def real(name: str, given: object, least: float | None = None, most: float | None = None) -> float:
-    """Return a finite number from ``least`` to ``most``.
-
-    Raises
-    ------
-    SpecError
-        For anything else.
-    """
+    """Return a finite number from ``least`` to ``most``."""
     number = _as_float(given)
     low, high = (-math.inf if least is None else least), (math.inf if most is None else most)
     if not (math.isfinite(number) and low <= number <= high):
@@ -147,13 +117,7 @@ def real(name: str, given: object, least: float | None = None, most: float | Non
 
 
 def share(name: str, given: object) -> float:
-    """Return a share above 0 and below 1: a number, or text such as ``"1%"``.
-
-    Raises
-    ------
-    SpecError
-        For anything else.
-    """
+    """Return a share above 0 and below 1: a number, or text such as ``"1%"``."""
     number = _as_float(given)
     if isinstance(given, str):
         with suppress(ValueError):
@@ -177,13 +141,7 @@ def _as_float(given: object) -> float:
 
 
 def text(name: str, given: object) -> str:
-    """Return a string.
-
-    Raises
-    ------
-    SpecError
-        For anything else.
-    """
+    """Return a string."""
     if not isinstance(given, str):
         refuse(name, given, "a string")
     try:
@@ -194,13 +152,7 @@ def text(name: str, given: object) -> str:
 
 
 def path_text(name: str, given: object) -> str:
-    """Return the text of a path.
-
-    Raises
-    ------
-    SpecError
-        For anything but a string or a path.
-    """
+    """Return the text of a path."""
     try:
         found = os.fspath(given)  # type: ignore[call-overload]  # (refused below)
     except TypeError:
@@ -220,13 +172,7 @@ def optional(check: Callable[..., T], name: str, given: object, *limits: float) 
 
 
 def as_list(name: str, given: object) -> list[object]:
-    """Return the items of a sequence; a string or a path, or what cannot be iterated, is one.
-
-    Raises
-    ------
-    SpecError
-        For bytes, or more than a million items.
-    """
+    """Return the items of a sequence; a string or a path, or what cannot be iterated, is one."""
     if type(given) is list:  # as nearly always
         return given.copy()
     if isinstance(given, bytes):

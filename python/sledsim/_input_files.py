@@ -24,13 +24,7 @@ _LONG_NUMBER = re.compile(r"\d[\d_]{4000,}", re.ASCII)
 
 
 def need_regular(path: str | PathLike[str]) -> None:
-    """Refuse a pipe, a socket or a device: to open a pipe waits, and a device may have no end.
-
-    Raises
-    ------
-    OSError
-        For one of these, or a file that is not there.
-    """
+    """Refuse a pipe, a socket or a device: to open a pipe waits, and a device may have no end."""
     try:
         mode = Path(path).stat().st_mode
     except ValueError as error:  # a zero byte in the name
@@ -40,13 +34,7 @@ def need_regular(path: str | PathLike[str]) -> None:
 
 
 def refuse_special(path: Path) -> None:
-    """Refuse what :func:`need_regular` does, of a file that something else opens.
-
-    Raises
-    ------
-    SledsimError
-        Then; not if there is no file.
-    """
+    """Refuse what :func:`need_regular` does, of a file that something else opens."""
     try:
         need_regular(path)
     except FileNotFoundError:
@@ -56,13 +44,7 @@ def refuse_special(path: Path) -> None:
 
 
 def content(path: str | PathLike[str]) -> bytes:
-    """Return the content of a regular file.
-
-    Raises
-    ------
-    OSError
-        For another kind of file, or one that cannot be read.
-    """
+    """Return the content of a regular file."""
     need_regular(path)
     return Path(path).read_bytes()
 
@@ -98,11 +80,6 @@ def check_output(
         Other files that are read, or written.
     name
         What stands before the problem in the message.
-
-    Raises
-    ------
-    OutputError
-        For another ending, a folder, a folder that is not there, or one of the other files.
     """
     file = Path(path)
     problem = name_problem(file)
@@ -120,13 +97,7 @@ def check_output(
 
 
 def toml(text: bytes | str) -> dict[str, Any]:
-    """Return the keys of TOML.
-
-    Raises
-    ------
-    ValueError
-        For anything else; it says what is wrong.
-    """
+    """Return the keys of TOML."""
     import tomllib  # most commands do without
 
     found: dict[str, Any] = _parsed(tomllib.loads, text)
@@ -134,13 +105,7 @@ def toml(text: bytes | str) -> dict[str, Any]:
 
 
 def json_object(text: bytes | str) -> dict[str, Any]:
-    """Return the JSON object that a text is.
-
-    Raises
-    ------
-    ValueError
-        For anything else; it says what is wrong.
-    """
+    """Return the JSON object that a text is."""
     import json  # most commands do without
 
     found: object = _parsed(json.loads, text)

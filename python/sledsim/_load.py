@@ -156,13 +156,7 @@ class Load(Shown):
 
 
 def digest_of_load(text: str, trace: Path | None) -> str:
-    """Return what identifies a load of these keys and the content of the file of its trace.
-
-    Raises
-    ------
-    SledsimError
-        For a trace that is no regular file, or that cannot be read.
-    """
+    """Return what identifies a load of these keys and the content of the file of its trace."""
     if trace is None:
         return digest_of(text)
     from sledsim.traces.files import content_of  # many runs do without

@@ -19,13 +19,7 @@ millisecond that an access of its own takes."""
 
 
 def lazy(table: Table, row: str | None = "row") -> pl.LazyFrame:
-    """Return the table as a lazy frame; see :meth:`sledsim.Table.lazy`.
-
-    Raises
-    ------
-    SledsimError
-        If polars is missing, or if the table has a column of the name that ``row`` says.
-    """
+    """Return the table as a lazy frame; see :meth:`sledsim.Table.lazy`."""
     try:
         import polars as pl  # optional
         from polars.io.plugins import register_io_source

@@ -29,13 +29,7 @@ def hash_of(text: str) -> int:
 
 
 def refuse_other(what: str, version: str) -> NoReturn:
-    """Raise the error for a pickle that makes another value here.
-
-    Raises
-    ------
-    SledsimError
-        Always.
-    """
+    """Raise the error for a pickle that makes another value here."""
     raise SledsimError(
         f"{what}: its pickle is of sledsim {version}, and this is {_core.NUMBERS}, where the same "
         "keys are another one: a preset has changed"

@@ -170,13 +170,7 @@ def hits_and_load(
     device_blocks: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return what :func:`hit_ratios` does, and the load as :attr:`Run.workload` has it.
-
-    Raises
-    ------
-    SledsimError
-        As :func:`hit_ratios`.
-    """
+    """Return what :func:`hit_ratios` does, and the load as :attr:`Run.workload` has it."""
     if device is not None and device_blocks is not None:
         _refuse("device_blocks", "device and device_blocks: give one of them")
     blocks = optional(whole, "device_blocks", device_blocks, 1, _MOST_BLOCKS)

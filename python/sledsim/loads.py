@@ -31,11 +31,6 @@ def load_of(given: object, name: str = "load") -> Load:
     That is a workload's name (one of :func:`workloads`, or the path of a TOML file), or a trace
     (``"sample:NAME"``, or the path of a file); a mapping has it, or a load, as its ``base``, beside
     keys of :func:`workload` or :func:`read_trace`.
-
-    Raises
-    ------
-    SledsimError
-        For any other name or type.
     """
     if isinstance(given, Load):
         return given

@@ -332,13 +332,7 @@ def run_load(
     threads: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> Run:
-    """Run a load on a device, as :func:`simulate`, with all outputs.
-
-    Raises
-    ------
-    SledsimError
-        As :func:`simulate`.
-    """
+    """Run a load on a device, as :func:`simulate`, with all outputs."""
     seeds, threads = whole("seeds", seeds, 1), optional(whole, "threads", threads, 1)
     rows = seeds == 1 if outputs.rows is None else outputs.rows
     if not isinstance(outputs.parts, bool):
@@ -386,13 +380,7 @@ def _kept(name: str, given: object) -> bool | str:
 
 
 def with_background(device: Device, background: Task | Sequence[Task]) -> Device:
-    """Return a device with background tasks, in place of its own if any are given.
-
-    Raises
-    ------
-    SledsimError
-        For an error in a task, or a device that cannot have any.
-    """
+    """Return a device with background tasks, in place of its own if any are given."""
     tasks = tasks_of(background)
     return wrap(device._core.with_background(tasks)) if tasks else device
 

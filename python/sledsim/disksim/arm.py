@@ -30,13 +30,7 @@ _SINGLE, _AVERAGE, _FULL = (
 
 
 def block_of(model: Block) -> Block:
-    """Return the mechanics of a ``dm_disk``.
-
-    Raises
-    ------
-    SledsimError
-        For others than ``dm_mech_g1``, which are not modelled.
-    """
+    """Return the mechanics of a ``dm_disk``."""
     mechanics = model.block("Mechanical Model")
     if mechanics.type != "dm_mech_g1":
         raise error(

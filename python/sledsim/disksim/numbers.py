@@ -31,11 +31,6 @@ def whole(text: str, place: Place, base: int = 10) -> int:
         Where they stand.
     base
         10, or 16 with ``0x`` before them.
-
-    Raises
-    ------
-    SledsimError
-        If it is beyond `LARGEST`.
     """
     number = int(text, base) if len(text) <= _MOST_DIGITS else LARGEST + 1
     if abs(number) > LARGEST:
@@ -52,11 +47,6 @@ def real(text: str, place: Place) -> float:
         It; the caller has seen that it is one.
     place
         Where it stands.
-
-    Raises
-    ------
-    SledsimError
-        If it is larger than a double-precision number can be.
     """
     number = float(text) if len(text) <= _MOST_DIGITS else math.inf
     if not math.isfinite(number):

@@ -100,13 +100,7 @@ class Account:
         self.ignored.append(Ignored(parameter, str(value), changes, harmless, place))
 
     def settle(self) -> None:
-        """Record the parameters that were not read.
-
-        Raises
-        ------
-        SledsimError
-            For the name of a parameter with a slip of the pen.
-        """
+        """Record the parameters that were not read."""
         for prefix, block, watched, unread in self._open:
             for key in watched:
                 if key not in watched.read:
@@ -134,13 +128,7 @@ class Account:
 
 
 def enumerated(block: Block, key: str, choices: Mapping[int, _Value]) -> _Value:
-    """Return the value of a number of an enumeration.
-
-    Raises
-    ------
-    SledsimError
-        For an unknown number.
-    """
+    """Return the value of a number of an enumeration."""
     number = block.integer(key)
     if number not in choices:
         allowed = ", ".join(map(str, choices))

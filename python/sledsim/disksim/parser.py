@@ -43,27 +43,14 @@ _DEEPEST = 100
 
 
 def read(path: str | PathLike[str]) -> Tree:
-    """Read a parameter file and every file it sources.
-
-    Raises
-    ------
-    SledsimError
-        For a file that cannot be read, that sources itself, or that is no parameter file; the
-        message names file and line, what was found and what was expected.
-    """
+    """Read a parameter file and every file it sources."""
     file = Path(path)
     sourced: list[Path] = []
     return _Parser(tokens_of_file(file, sourced)).tree(file, sourced)
 
 
 def parse(text: str, file: str | PathLike[str] = "<text>") -> Tree:
-    """Read a text as if it were the file ``file``, in whose folder sourced files are sought.
-
-    Raises
-    ------
-    SledsimError
-        As :func:`read`.
-    """
+    """Read a text as if it were the file ``file``, in whose folder sourced files are sought."""
     sourced: list[Path] = []
     return _Parser(tokens_of_text(text, Path(file), sourced)).tree(Path(file), sourced)
 

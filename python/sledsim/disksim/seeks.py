@@ -31,11 +31,6 @@ def read_seek_curve(path: str | PathLike[str]) -> tuple[SeekPoint, ...]:
     """Read a seek file: ``Seek distances measured: N``, then N lines ``CYLINDERS, MS``.
 
     Distances rise. Times need not: measured ones scatter by a few hundredths of a millisecond.
-
-    Raises
-    ------
-    SledsimError
-        With file and line, for anything else.
     """
     file = Path(path)
     announced: int | None = None

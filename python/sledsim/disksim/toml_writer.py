@@ -105,13 +105,7 @@ class Sheet:
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def resolved(self) -> _core.Device:
-        """Return the device that the core makes of the file so far.
-
-        Raises
-        ------
-        SpecError
-            For keys that the core refuses, with their places in the parameter file.
-        """
+        """Return the device that the core makes of the file so far."""
         texts: list[str] = []
         places: list[Place] = []
         for table in self.tables:

@@ -51,11 +51,6 @@ def drives(tree: Tree) -> tuple[Drive, ...]:
 
     A file without a topology (``.diskspecs``) has one device for each block that describes one,
     without a bus.
-
-    Raises
-    ------
-    SledsimError
-        For a topology that names what is not instantiated, or instantiates what is not defined.
     """
     specs = _instantiated(tree)
     if not tree.topologies:

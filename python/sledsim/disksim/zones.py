@@ -42,13 +42,7 @@ more than one. A wider gap is taken as a mistake."""
 
 
 def layout_model(model: Block) -> Block:
-    """Return the layout of a disk.
-
-    Raises
-    ------
-    SledsimError
-        For one of another class.
-    """
+    """Return the layout of a disk."""
     layout = model.block("Layout Model")
     if layout.type != "dm_layout_g1":
         raise error(layout.place, f"'Layout Model' is a {layout.type}: must be a dm_layout_g1")

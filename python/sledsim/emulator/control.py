@@ -40,13 +40,7 @@ _PAUSE_S = 0.05
 
 
 def folder() -> Path:
-    """Return the folder for sockets of this user's servers; made if there is none.
-
-    Raises
-    ------
-    SledsimError
-        If another user could put sockets there.
-    """
+    """Return the folder for sockets of this user's servers; made if there is none."""
     home = os.environ.get("XDG_RUNTIME_DIR")
     if home:
         path = Path(home) / "sledsim"
@@ -198,11 +192,6 @@ class Control:
             The server whose status it serves.
         address
             The path of a socket, or a host and a port.
-
-        Raises
-        ------
-        SledsimError
-            If it cannot listen at that address.
         """
         self.path = None if isinstance(address, tuple) else Path(address)
         kind: type[_Http] = _Http if self.path is None else _UnixHttp
@@ -238,13 +227,7 @@ def control_path(pid: int | None = None) -> Path:
 
 
 def local_address(text: str, *, anywhere: bool) -> tuple[str, int]:
-    """Read ``HOST:PORT`` or ``:PORT``.
-
-    Raises
-    ------
-    SledsimError
-        For anything else, and for a host beyond this machine unless ``anywhere``.
-    """
+    """Read ``HOST:PORT`` or ``:PORT``."""
     host, colon, port = text.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
     if not colon or not port.isdecimal() or int(port) > 65_535:
@@ -273,24 +256,12 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def ask(path: Path, what: str = "/status") -> bytes:
-    """Request the status of a server.
-
-    Raises
-    ------
-    SledsimError
-        If no server answers there.
-    """
+    """Request the status of a server."""
     return _request(path, "GET", what)
 
 
 def order(path: Path, what: str, export: str = "") -> bytes:
-    """Give a server a command: ``/power-cut`` or ``/power-on``.
-
-    Raises
-    ------
-    SledsimError
-        If no server answers there, or it refuses.
-    """
+    """Give a server a command: ``/power-cut`` or ``/power-on``."""
     return _request(path, "POST", f"{what}?{urlencode({'export': export})}")
 
 

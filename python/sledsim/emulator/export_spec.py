@@ -32,13 +32,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 def export_of(options: Mapping[str, Any], name: str | None = None) -> Export:
-    """Make an export of options: ``device`` and all of `DEFAULTS`.
-
-    Raises
-    ------
-    SledsimError
-        If there is no such device, or a key that it does not have.
-    """
+    """Make an export of options: ``device`` and all of `DEFAULTS`."""
     for setting in options["set"]:
         if not setting.startswith(("device.", "scheduler.", "layout.")):
             raise placed(

@@ -15,13 +15,7 @@ _QUANTILES = {"0.5": "p50", "0.9": "p90", "0.99": "p99", "0.999": "p99_9"}
 
 
 def exposition(status: dict[str, Any]) -> tuple[str, bytes]:
-    """Return the type of content and the text that Prometheus reads.
-
-    Raises
-    ------
-    SledsimError
-        If ``prometheus_client`` is not installed.
-    """
+    """Return the type of content and the text that Prometheus reads."""
     try:
         from prometheus_client import CollectorRegistry, exposition  # an extra
         from prometheus_client.registry import Collector

@@ -35,13 +35,7 @@ class DataRecording:
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> DataRecording:
-        """Open the recording in a folder, and compare all of its files with their digests.
-
-        Raises
-        ------
-        SledsimError
-            If there is no complete recording, or one of its files is damaged.
-        """
+        """Open the recording in a folder, and compare all of its files with their digests."""
         if not hasattr(_core, "DataRecording"):
             raise SledsimError("recordings with data need Linux")
         path = path_text("folder", folder)
@@ -109,11 +103,6 @@ class DataRecording:
         """Let power fail at an instant of model time, in ns.
 
         Events before that instant have happened. A hybrid then recovers, in its own time.
-
-        Raises
-        ------
-        SledsimError
-            If the device was off then.
         """
         return Cut(self, whole("at_ns", at_ns, 0))
 
@@ -166,11 +155,6 @@ class Cut:
 
         Blocks that cannot be read are zero in it. The digest is made as those of ``base.img`` in
         recordings.
-
-        Raises
-        ------
-        SledsimError
-            If the file is there already, or cannot be written.
         """
         core = self._take()
         digest = core.save(path_text("path", path))
@@ -181,13 +165,7 @@ class Cut:
     def served(
         self, folder: str | PathLike[str], name: str = "device", speed: float = 1.0
     ) -> Iterator[ServedCut]:
-        """Power the device on and serve it as a file in an empty folder, in real time.
-
-        Raises
-        ------
-        SledsimError
-            If the folder cannot be a mount point.
-        """
+        """Power the device on and serve it as a file in an empty folder, in real time."""
         point = path_text("folder", folder)
         server = self._take().serve(name, real("speed", speed, 0))
         try:

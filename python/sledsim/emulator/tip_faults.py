@@ -27,13 +27,7 @@ COUNTS = {
 
 
 def read(said: str, name: str = "--faults") -> dict[str, Any]:
-    """Read the keys of ``[faults]``: ``KEY=VALUE,...``, or a TOML file with them.
-
-    Raises
-    ------
-    SledsimError
-        If it is neither.
-    """
+    """Read the keys of ``[faults]``: ``KEY=VALUE,...``, or a TOML file with them."""
     if said.endswith(".toml") or is_file(said):
         try:
             found = toml(content(said))
@@ -58,13 +52,7 @@ def read(said: str, name: str = "--faults") -> dict[str, Any]:
 
 
 def with_faults(base: Device, faults: Mapping[str, object] | None) -> Device:
-    """Return a sled with these keys in ``[faults]``; unchanged if there are none.
-
-    Raises
-    ------
-    SledsimError
-        For a device whose faults are not modelled, or a key that is unknown or out of range.
-    """
+    """Return a sled with these keys in ``[faults]``; unchanged if there are none."""
     if faults is None:
         return base
     if not isinstance(faults, Mapping):

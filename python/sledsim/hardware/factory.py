@@ -67,13 +67,7 @@ def device(name: DeviceLike, **overrides: object) -> Device:
 
 
 def device_of(given: object, name: str = "device") -> Device:
-    """Return a device as it is, or make the one of a name, a path or a mapping.
-
-    Raises
-    ------
-    SledsimError
-        For an unknown name, a file that is wrong, or anything else.
-    """
+    """Return a device as it is, or make the one of a name, a path or a mapping."""
     if isinstance(given, Device):
         return given
     if isinstance(given, Mapping):
@@ -97,13 +91,7 @@ _DEEPEST = 30
 
 
 def dotted_keys(table: Mapping[str, object], depth: int = 0) -> Iterator[tuple[str, object]]:
-    """Yield the keys of a table and, dotted, of the tables inside it; one without keys is kept.
-
-    Raises
-    ------
-    SpecError
-        For tables nested deeper than 30.
-    """
+    """Yield the keys of a table and, dotted, of the tables inside it; one without keys is kept."""
     for key, value in table.items():
         if isinstance(value, Mapping) and value:
             if depth == _DEEPEST:

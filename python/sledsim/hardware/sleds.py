@@ -275,13 +275,7 @@ class Sled(Device):
 
 
 def sled_of(device: Device) -> Sled:
-    """Return a device that must be a sled.
-
-    Raises
-    ------
-    SpecError
-        If it is none.
-    """
+    """Return a device that must be a sled."""
     if isinstance(device, Sled):
         return device
     raise SpecError(f"device '{device.name}' has no sled of its own: must be of kind \"mems\"")

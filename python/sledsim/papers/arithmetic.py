@@ -20,11 +20,6 @@ def evaluate(text: str) -> float:
 
     >>> evaluate("sqrt(3**2 + 4**2) / 2")
     2.5
-
-    Raises
-    ------
-    ValueError
-        For anything else, or if it has no finite value.
     """
     return between(text, {})[0]
 
@@ -37,11 +32,6 @@ def between(text: str, ranges: Mapping[str, tuple[float, float]]) -> tuple[float
 
     >>> between("1 - best / pipe", {"best": (80, 87), "pipe": (80, 100)})
     (-0.0874999..., 0.19999...)
-
-    Raises
-    ------
-    ValueError
-        For anything but arithmetic on these names, or if it has no finite values.
     """
     points = ((*ends, 0.0) if ends[0] < 0 < ends[1] else ends for ends in ranges.values())
     try:

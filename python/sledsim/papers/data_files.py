@@ -32,13 +32,7 @@ if TYPE_CHECKING:
 
 
 def paper(file: Path) -> tuple[float, Paper]:
-    """Return a paper from its ``paper.toml`` and the files beside it, and its sort key.
-
-    Raises
-    ------
-    SledsimError
-        For a file with something unknown, missing or of another type.
-    """
+    """Return a paper from its ``paper.toml`` and the files beside it, and its sort key."""
     table = load(file)
     order = table.number("order")
     name = file.parent.name.replace("_", "-")

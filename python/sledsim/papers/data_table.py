@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 def load(file: Path) -> Table:
-    """Read a file.
-
-    Raises
-    ------
-    SpecError
-        If it cannot be read, or is no TOML.
-    """
+    """Read a file."""
     try:
         return Table(file, "", tomllib.loads(file.read_text("utf-8")))
     except (OSError, ValueError) as error:  # of TOML or of UTF-8

@@ -37,11 +37,6 @@ def document(
         The reading that alone was simulated, if one was.
     disksim
         What it came to with the set-up of DiskSim, if it has one.
-
-    Raises
-    ------
-    SledsimError
-        If the code and the data file of the item do not have the same values.
     """
     for own in (*found.values(), *([disksim] if disksim else [])):
         _same(item, own)

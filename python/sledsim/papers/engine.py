@@ -214,13 +214,7 @@ def simulate(name: str, *, quick: bool, reading: str = "") -> Result:
 
 
 def found_of(item: Item, setup: Setup, *, quick: bool) -> Found:
-    """Simulate an item under a set-up.
-
-    Raises
-    ------
-    SledsimError
-        If its code does not take the set-up that its readings need.
-    """
+    """Simulate an item under a set-up."""
     with _named(item):
         simulate = item.module.simulate
         takes_setup = "setup" in inspect.signature(simulate).parameters

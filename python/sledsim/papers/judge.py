@@ -58,13 +58,7 @@ def judge(
     simulated: Mapping[str, Simulated],
     readings: Mapping[str, Mapping[str, Simulated]],
 ) -> dict[str, tuple[Verdict, str]]:
-    """Give each value of an item its verdict, and the reading that a conditional one holds under.
-
-    Raises
-    ------
-    TypeError
-        If a simulated value is not of the type that the kind compares.
-    """
+    """Give each value of an item its verdict, and the reading that a conditional one holds under."""
     values = list(values)
     compared = [value for value in values if is_compared(value)]
     holding = [
@@ -124,13 +118,7 @@ def near_expected(value: Published, simulated: Simulated) -> bool:
 
 
 def agrees(value: Published, simulated: Simulated) -> bool:
-    """Return whether the simulated value agrees with the published one, as the kind compares.
-
-    Raises
-    ------
-    TypeError
-        If the simulated value is not of the type that the kind compares.
-    """
+    """Return whether the simulated value agrees with the published one, as the kind compares."""
     if value.kind == "order":
         if not isinstance(simulated, Mapping):
             raise TypeError(f"{value.key}: an order needs numbers by name, not {simulated!r}")

@@ -393,13 +393,7 @@ def external_file(name: str) -> Path | None:
 
 @cache
 def papers() -> tuple[Paper, ...]:
-    """Return the papers, oldest first.
-
-    Raises
-    ------
-    SledsimError
-        For a data file with something unknown, missing or of another type.
-    """
+    """Return the papers, oldest first."""
     from sledsim.papers import data_files  # it makes what is defined here
 
     found = [data_files.paper(file) for file in sorted(_FOLDER.glob("*/paper.toml"))]

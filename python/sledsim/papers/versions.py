@@ -38,11 +38,6 @@ def version_of(item: Item) -> str:
     ----------
     item
         The item.
-
-    Raises
-    ------
-    SledsimError
-        If the core was replaced since it was loaded.
     """
     tools = [f"{name} {_version_of_tool(name)}" for name in TOOLS]
     lines = [core_digest(), sys.version, *tools, _first_digest_of(model.folder_of(item.folder))]

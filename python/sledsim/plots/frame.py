@@ -153,11 +153,6 @@ def begin(
         How much of the width each panel takes, side by side.
     stacked
         Whether the panels stand below each other in any case.
-
-    Raises
-    ------
-    SledsimError
-        For a missing library, an unknown size, or another number of axes.
     """
     require()
     import matplotlib as mpl  # an extra
@@ -195,13 +190,7 @@ def _given(ax: Place, size: Size, panels: int) -> Frame:
 
 
 def require(problem: str = "pictures need matplotlib: pip install 'sledsim[plots]'") -> None:
-    """Refuse to draw without matplotlib, in these words.
-
-    Raises
-    ------
-    SledsimError
-        If it is missing.
-    """
+    """Refuse to draw without matplotlib, in these words."""
     try:
         import matplotlib  # noqa: F401, ICN001 (an extra)
     except ImportError:
@@ -209,13 +198,7 @@ def require(problem: str = "pictures need matplotlib: pip install 'sledsim[plots
 
 
 def size_in(size: Size, width_in: float, name: str = "size") -> tuple[float, float | None]:
-    """Return the width and height that a size means, in inches; no height if it leaves it open.
-
-    Raises
-    ------
-    SledsimError
-        For an unknown size, or one that is too small or too large.
-    """
+    """Return the width and height that a size means, in inches; no height if it leaves it open."""
     if size is None:
         return width_in, None
     if isinstance(size, str) and size in WIDTHS_IN:

@@ -33,13 +33,7 @@ class Point(NamedTuple):
 
 
 def lines_of(study: Study, x: str, y: str, by: str | None) -> dict[str, list[Point]]:
-    """Return the points of each line by its name.
-
-    Raises
-    ------
-    SledsimError
-        For an unknown name, or more lines than can be told apart.
-    """
+    """Return the points of each line by its name."""
     for name, given in (("x", x), ("by", by)):
         if given is not None and given not in study.varied:
             varied = ", ".join(study.varied) or "the study varies none"

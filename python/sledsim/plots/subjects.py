@@ -23,13 +23,7 @@ _LISTED = 5
 
 
 def runs_of(of: object) -> dict[str, Run]:
-    """Return runs by their labels.
-
-    Raises
-    ------
-    SledsimError
-        For anything but runs.
-    """
+    """Return runs by their labels."""
     if isinstance(of, Run):
         return {of.to_dict()["device"]: of}
     if isinstance(of, Comparison):

@@ -86,11 +86,6 @@ class Reported(Shown, JsonResult):
             The title of the page; by default it names load and device.
         further
             What else stands on it: results, or pairs of a caption and a figure of matplotlib.
-
-        Raises
-        ------
-        SledsimError
-            For another ending, a missing library, or a file that cannot be written.
         """
         _above.shown().write_page(self, path, title=title, further=further)
 

@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 
 
 def sheet_of(result: Any) -> Sheet:
-    """Return the description of a result.
-
-    Raises
-    ------
-    TypeError
-        For another value.
-    """
+    """Return the description of a result."""
     for kind in type(result).__mro__:
         match f"{kind.__module__}.{kind.__qualname__}":
             case "sledsim.simulation.Run":

@@ -49,12 +49,6 @@ class Design:
         keys are left out.
 
     Every row is combined with every step of ``zip`` and every combination of ``grid``.
-
-    Raises
-    ------
-    SledsimError
-        For an empty sequence, lengths that differ, a key that is given twice, or more than a
-        million combinations.
     """
 
     def __init__(
@@ -115,13 +109,7 @@ class Design:
         return count
 
     def runs(self, replications: int) -> int:
-        """Return how many runs there are before any is left out.
-
-        Raises
-        ------
-        SledsimError
-            For more than a million.
-        """
+        """Return how many runs there are before any is left out."""
         count = self.combinations * replications
         if count > MOST_ITEMS:
             lengths = [f"{len(values):,} of {key}" for key, values in self._axes.items()]
@@ -269,13 +257,7 @@ _DEEPEST = 30
 
 
 def plain(key: str, value: object, depth: int = 0) -> Any:
-    """Return Python's own value of a number of numpy or pandas.
-
-    Raises
-    ------
-    SledsimError
-        For a number beyond 64 bits, or lists and mappings nested deeper than 30.
-    """
+    """Return Python's own value of a number of numpy or pandas."""
     item = getattr(value, "item", None)
     if callable(item) and getattr(value, "ndim", None) == 0:
         value = item()

@@ -30,11 +30,6 @@ def estimate(sweep: Sweep, executor: ExecutorLike) -> float:
     """Return about how many seconds the missing runs of a sweep take.
 
     Runs that are in the folder tell; without any, a few points are run for a moment each.
-
-    Raises
-    ------
-    SledsimError
-        For an unknown executor.
     """
     if not sweep.missing:
         return 0.0

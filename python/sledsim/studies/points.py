@@ -83,11 +83,6 @@ class Jobs:
             ``scheduler``, ``layout``, ``background``, ``precision``; dotted keys inside ``device``,
             ``scheduler``, ``layout`` and ``workload``; those of the experiment; any other is a key
             of the load.
-
-        Raises
-        ------
-        SledsimError
-            For an unknown key or a value that is not allowed.
         """
         groups = self._grouped(point)
         files = self._scenario(groups)

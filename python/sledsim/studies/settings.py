@@ -10,25 +10,13 @@ from sledsim.hardware.labels import split_list
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """Split ``KEY=VALUE``; the value is TOML, words without quotes.
-
-    Raises
-    ------
-    SledsimError
-        For text of another form.
-    """
+    """Split ``KEY=VALUE``; the value is TOML, words without quotes."""
     key, value = _key_and_rest("--set", text, "key=value", "requests=5000")
     return key, _value(value)
 
 
 def axis(text: str) -> tuple[str, list[Any]]:
-    """Split ``KEY=A,B,...``; the values are TOML, words without quotes.
-
-    Raises
-    ------
-    SledsimError
-        For text of another form.
-    """
+    """Split ``KEY=A,B,...``; the values are TOML, words without quotes."""
     key, values = _key_and_rest("--vary", text, "key=a,b,...", "rate=100,300")
     parts = split_list(values)
     if "" in parts:

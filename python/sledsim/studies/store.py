@@ -49,11 +49,6 @@ class Store:
     ----------
     folder
         The folder, made if it is missing; ``None`` for a temporary one, which goes with the store.
-
-    Raises
-    ------
-    SledsimError
-        For a folder that cannot be made or written, or that holds other files.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -83,13 +78,7 @@ class Store:
             )
 
     def about(self) -> dict[str, Any] | None:
-        """Return what is written of the study; ``None`` if it is new.
-
-        Raises
-        ------
-        SledsimError
-            For a file that cannot be read.
-        """
+        """Return what is written of the study; ``None`` if it is new."""
         file = self.folder / ABOUT
         try:
             return json_object(content(file))
@@ -181,13 +170,7 @@ class Store:
             self.flush()
 
     def flush(self) -> None:
-        """Write all rows that wait.
-
-        Raises
-        ------
-        SledsimError
-            For a folder that cannot be written. The rows wait on.
-        """
+        """Write all rows that wait."""
         if self._waiting:
             self._small.append(self._write(StudyTable.together(self._waiting)))
             self._waiting.clear()

@@ -31,13 +31,7 @@ _PLOT = ("x", "y", "by")
 
 
 def read(path: str | PathLike[str]) -> dict[str, Any]:
-    """Read a file of a study.
-
-    Raises
-    ------
-    SledsimError
-        For a file that cannot be read, is no TOML, or has an unknown key.
-    """
+    """Read a file of a study."""
     file = Path(path)
     try:
         found = toml(content(file))
@@ -74,11 +68,6 @@ def design(found: Mapping[str, Any], beside: Path | None = None) -> Design:
         What :func:`read` returns.
     beside
         The folder that paths of devices, traces and scenarios in it are relative to.
-
-    Raises
-    ------
-    SledsimError
-        As :class:`Design`; for ranges that are none.
     """
     base = {key: _located(key, value, beside) for key, value in found.get("base", {}).items()}
     parts = {

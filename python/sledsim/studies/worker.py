@@ -84,11 +84,6 @@ def run_batch(batch: Batch, stopped: threading.Event | None = None) -> StudyTabl
         The points.
     stopped
         Set when the result is not wanted any more.
-
-    Raises
-    ------
-    WorkerError
-        For another version of sledsim, or a file that is missing or differs here.
     """
     shared = batch.shared
     if shared.numbers != _core.NUMBERS:

@@ -31,13 +31,7 @@ def sample_traces() -> dict[str, dict[str, Any]]:
 
 
 def trace_path(given: object) -> str:
-    """Return the path of a trace, sample names resolved.
-
-    Raises
-    ------
-    SledsimError
-        For an unknown sample.
-    """
+    """Return the path of a trace, sample names resolved."""
     named = path_text("trace", given)
     if not named.startswith(SAMPLE):
         return _there(named)
@@ -73,11 +67,6 @@ def place_of(path: str | os.PathLike[str]) -> str:
     """Return the place of a trace for readers in other folders and on other machines.
 
     That is ``"sample:NAME"``, or an absolute path.
-
-    Raises
-    ------
-    TraceError
-        For a path that is not text.
     """
     file = Path(os.path.abspath(path))  # noqa: PTH100 (links stay)
     if file.parent == samples_folder():
@@ -100,13 +89,7 @@ _known: dict[str, tuple[tuple[int, ...], str]] = {}
 
 
 def content_of(path: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of the content of a regular file; it is read once as long as it stays.
-
-    Raises
-    ------
-    TraceError
-        For a file that cannot be read, or not twice, or that is written meanwhile.
-    """
+    """Return the SHA-256 of the content of a regular file; it is read once as long as it stays."""
     name = os.path.abspath(path)  # noqa: PTH100 (links stay)
     try:
         before = None if os.fspath(path) == "-" else Path(path).stat()
@@ -149,11 +132,6 @@ def require_content(place: str, sha256: str, what: str) -> None:
         The digest of the content.
     what
         Whose trace it is, for the message.
-
-    Raises
-    ------
-    TraceError
-        If it is missing or differs; the message names this machine.
     """
     import socket  # only errors need it
 

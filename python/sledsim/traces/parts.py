@@ -74,11 +74,6 @@ def split(
         By default a temporary folder, which is removed.
     progress
         Called now and then with the number of requests read and of all, if known.
-
-    Raises
-    ------
-    SledsimError
-        For a trace that cannot be read or split, or a folder that cannot be used.
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="sledsim-parts-") as made:

@@ -33,13 +33,7 @@ class Process:
 
     @classmethod
     def of(cls, pid: int) -> Self:
-        """Return the process that has that number now.
-
-        Raises
-        ------
-        ProcessLookupError
-            If there is none.
-        """
+        """Return the process that has that number now."""
         fields = _facts(pid)
         if fields[0] in "ZX":  # ended, and its parent has not waited for it yet
             raise ProcessLookupError
@@ -125,13 +119,7 @@ class State:
         return RUN / f"{self.key}.json"
 
     def save(self, *, new: bool = False) -> None:
-        """Write the record.
-
-        Raises
-        ------
-        FileExistsError
-            If it is to be new and exists.
-        """
+        """Write the record."""
         RUN.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = self._path.with_suffix(f".{os.getpid()}")
         draft.write_text(json.dumps(dataclasses.asdict(self)), encoding="utf-8")
@@ -149,15 +137,7 @@ class State:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a record.
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is no such record.
-        SledsimError
-            If it is not a record of this version.
-        """
+        """Read a record."""
         try:
             said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             for name in ("supervisor", "server"):

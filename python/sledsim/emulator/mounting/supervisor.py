@@ -82,11 +82,6 @@ class Supervisor:
         -------
         dict or None
             The final statistics of the server; ``None`` if it was killed.
-
-        Raises
-        ------
-        SledsimError
-            If a step fails. The steps before it are undone.
         """
         with self._listening():
             try:
@@ -345,13 +340,7 @@ def _leave(path: Path, document: Document) -> None:
 
 
 def background(wanted: Wanted) -> Document:
-    """Start a supervisor in the background; return the record of its mount.
-
-    Raises
-    ------
-    SledsimError
-        If the mount failed.
-    """
+    """Start a supervisor in the background; return the record of its mount."""
     process = subprocess.Popen(
         [sys.executable, "-m", "sledsim.emulator.mounting.supervisor"],
         stdin=subprocess.PIPE,

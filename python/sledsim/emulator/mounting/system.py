@@ -53,25 +53,13 @@ class FailedError(SledsimError):
 
 
 def need(program: str) -> None:
-    """Check that a program is installed.
-
-    Raises
-    ------
-    SledsimError
-        If it is not; the message names its package.
-    """
+    """Check that a program is installed."""
     if shutil.which(program) is None:
         raise SledsimError(f"{program} is missing: install the package {PACKAGES[program]}")
 
 
 def need_root(what: str, instead: str = "") -> None:
-    """Check that this is Linux and the user is root.
-
-    Raises
-    ------
-    SledsimError
-        If not; the message ends with `instead`, an alternative.
-    """
+    """Check that this is Linux and the user is root."""
     if sys.platform != "linux":
         raise SledsimError(f"{what} needs Linux")
     if os.geteuid() != 0:
@@ -79,13 +67,7 @@ def need_root(what: str, instead: str = "") -> None:
 
 
 def need_mounting(maker: str | None) -> None:
-    """Check the requirements of mounting: programs, mkfs, loop devices.
-
-    Raises
-    ------
-    SledsimError
-        If something is missing.
-    """
+    """Check the requirements of mounting: programs, mkfs, loop devices."""
     for program in ("losetup", "blkid", "mount", "umount", "sync"):
         need(program)
     if maker is not None:
@@ -130,13 +112,7 @@ def mounted_at(point: str) -> tuple[str, str] | None:
 
 
 def attach(file: Path, *, read_only: bool) -> str:
-    """Attach a loop device to a file with direct I/O.
-
-    Raises
-    ------
-    SledsimError
-        If none is free, or direct I/O is refused.
-    """
+    """Attach a loop device to a file with direct I/O."""
     options = ["--find", "--show", "--direct-io=on", f"--sector-size={BLOCK}"]
     try:
         loop = run("losetup", *options, *(["--read-only"] if read_only else []), str(file)).strip()
@@ -222,13 +198,7 @@ def contents(device: str) -> str | None:
 
 
 def unmount(point: str, *, lazily: bool = False) -> None:
-    """Unmount the topmost mount at a path.
-
-    Raises
-    ------
-    FailedError
-        If it is in use and not to be unmounted lazily.
-    """
+    """Unmount the topmost mount at a path."""
     run("umount", *(["--lazy"] if lazily else []), "--no-canonicalize", point)
 
 

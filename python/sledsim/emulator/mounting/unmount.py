@@ -37,11 +37,6 @@ def end(
     dict or None
         The final statistics of the server, if it stopped normally; ``not_synced`` is set if the
         file system could not write all its data.
-
-    Raises
-    ------
-    SledsimError
-        If it is in use, or written data may be lost and the server has reported nothing.
     """
     if not state.supervisor.is_alive():
         supervisor.clean(state)

@@ -55,13 +55,7 @@ class Work:
         draft.replace(self._record)
 
     def clean(self) -> None:
-        """Unmount what is mounted in the folder, and remove the folder and the record.
-
-        Raises
-        ------
-        SledsimError
-            If something cannot be undone. The record stays.
-        """
+        """Unmount what is mounted in the folder, and remove the folder and the record."""
         with contextlib.suppress(FileNotFoundError), self._record.open("rb") as record:
             fcntl.flock(record, fcntl.LOCK_EX)  # one process at a time cleans
             if not self._record.exists():
@@ -154,11 +148,6 @@ def working(prefix: str, where: Path | None = None) -> Iterator[Path]:
         Begins its name.
     where
         The folder that it is made in; by default memory, if there is some.
-
-    Raises
-    ------
-    SledsimError
-        If it cannot be made.
     """
     if where is None:
         has_memory = _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK)

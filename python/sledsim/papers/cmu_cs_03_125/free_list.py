@@ -39,13 +39,7 @@ def classes(device: Sled, used: set[int]) -> Iterator[list[int]]:
 
 
 def allocated(device: Sled, used: set[int], count: int) -> list[list[int]]:
-    """Return the blocks of capsules that are each in one class, of which it begins at most p.
-
-    Raises
-    ------
-    SledsimError
-        If the device has no room for them.
-    """
+    """Return the blocks of capsules that are each in one class, of which it begins at most p."""
     found: list[list[int]] = []
     for free in classes(device, used):
         several = min(device.parallelism.p, len(free) // PAGES)

@@ -70,13 +70,7 @@ _kept = lru_cache(maxsize=2)(_drawn)
 
 
 def arrow_library() -> Any:
-    """Return pyarrow.
-
-    Raises
-    ------
-    SledsimError
-        If it is missing.
-    """
+    """Return pyarrow."""
     try:
         import pyarrow as pa  # an extra
     except ImportError:

@@ -121,25 +121,13 @@ def check(path: str, *others: str | None, option: str = "") -> None:
         Other files that are written, or read.
     option
         The option that named it, for messages.
-
-    Raises
-    ------
-    SledsimError
-        For a name that does not end in ``.html``, a place that cannot be written, another file, or
-        a missing library.
     """
     check_output(path, (".html",), others, f"{option} {path}" if option else path)
     require()
 
 
 def require() -> None:
-    """Refuse to write a page without the libraries for it.
-
-    Raises
-    ------
-    SledsimError
-        If one is missing.
-    """
+    """Refuse to write a page without the libraries for it."""
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         names = " and ".join(_NEEDED[each] for each in missing)

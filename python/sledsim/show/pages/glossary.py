@@ -32,11 +32,6 @@ def word(text: str, term: str = "") -> Markup:
         The text.
     term
         The word, as the glossary has it; by default the text.
-
-    Raises
-    ------
-    KeyError
-        If the glossary does not have it.
     """
     name = term or text[:1].upper() + text[1:]
     if name not in terms():
