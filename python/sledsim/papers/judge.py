@@ -58,7 +58,7 @@ def judge(
     simulated: Mapping[str, Simulated],
     readings: Mapping[str, Mapping[str, Simulated]],
 ) -> dict[str, tuple[Verdict, str]]:
-    """Give each value of an item its verdict, and the reading that a conditional one holds under."""
+    """Give each value its verdict, and the reading that a conditional one holds under."""
     values = list(values)
     compared = [value for value in values if is_compared(value)]
     holding = [

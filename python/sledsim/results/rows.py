@@ -2,34 +2,98 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
+from sledsim import _core
+from sledsim._above import Shown, shown
+from sledsim._arguments import path_text, refuse
 from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from os import PathLike
     from typing import Literal, TypeAlias
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-    from sledsim import _core
-
     Kind: TypeAlias = Literal["text", "truth", "whole", "number"]
 
 
-class ArrowTable:
-    """What has the Arrow PyCapsule interface, and becomes a table of another library.
+class Rows(Shown):
+    """A table: :attr:`Run.rows`, :attr:`Run.series`, :attr:`Study.means` and others.
 
-    ``polars.DataFrame(rows)``, ``pyarrow.table(rows)``, ``pandas.DataFrame.from_arrow(rows)`` and
-    DuckDB read it as it is. ``pandas.DataFrame(rows)`` cannot: pandas takes Arrow tables by name
-    only.
+    It has the Arrow PyCapsule interface: ``polars.DataFrame(rows)``, ``pyarrow.table(rows)``,
+    ``pandas.DataFrame.from_arrow(rows)`` and DuckDB read it as it is. ``pandas.DataFrame(rows)``
+    cannot: pandas takes Arrow tables by name only.
+
+    ``rows["seek_ns"]`` is a column, ``rows[7]`` a row by its columns, ``rows[:10]`` a table of the
+    first ten. ``print(rows)`` shows the first rows. Two are equal if their columns and rows are.
+    They can be pickled.
     """
 
+    def __init__(self, core: _core.Rows) -> None:
+        self._core = core
+
+    def __repr__(self) -> str:
+        return repr(self._core)
+
+    def __str__(self) -> str:
+        return str(shown().as_text(self))
+
+    def __eq__(self, other: object) -> bool:
+        return self._core.equals(other._core) if isinstance(other, Rows) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((len(self), *self.column_names))
+
+    @overload
+    def __getitem__(self, which: str) -> list[Any]: ...
+    @overload
+    def __getitem__(self, which: slice) -> Rows: ...
+    @overload
+    def __getitem__(self, which: int) -> dict[str, Any]: ...
+    def __getitem__(self, which: str | slice | int) -> list[Any] | Rows | dict[str, Any]:
+        """Return a column by its name, a row by its number, or consecutive rows."""
+        if isinstance(which, str):
+            return self.column(which)
+        if isinstance(which, slice):
+            start, stop, step = which.indices(len(self))
+            if step != 1:
+                refuse("step", step, "1: consecutive rows")
+            return Rows(self._core.slice(start, max(stop - start, 0)))
+        if not -len(self) <= which < len(self):
+            raise IndexError(f"row {which} of {len(self)}")
+        one = self._core.slice(which % len(self), 1)
+        return {name: (one.column(name) or [None])[0] for name in one.column_names}
+
+    def column(self, name: str) -> list[Any]:
+        """Return a column as a list.
+
+        Raises
+        ------
+        SledsimError
+            For an unknown name.
+        """
+        found = self._core.column(name)
+        if found is None:
+            raise SledsimError(f"column = {name!r}: must be one of {', '.join(self.column_names)}")
+        return found
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns, in their order."""
+        return self._core.column_names
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __arrow_c_schema__(self) -> Any:
+        return self._core.__arrow_c_schema__()
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
-        """Hand out the rows as a stream of Arrow."""
-        raise NotImplementedError
+        return self._core.__arrow_c_stream__(requested_schema)
 
     def __iter__(self) -> NoReturn:
         """Refuse to go through the rows one by one, as ``pandas.DataFrame(rows)`` tries to.
@@ -85,38 +149,22 @@ class ArrowTable:
         """
         return _need("to_arrow", "pyarrow").table(self)
 
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write the table as CSV: a line of names, then a line for each row; gaps are empty.
 
-class Rows(ArrowTable):
-    """A table in memory: :attr:`Run.rows`, :attr:`Run.series` and others.
+        Raises
+        ------
+        SledsimError
+            For a file that cannot be written.
+        """
+        import csv  # few programs need it
+        import io
 
-    Two are equal if their columns and rows are. They can be pickled.
-    """
-
-    def __init__(self, core: _core.Rows) -> None:
-        self._core = core
-
-    def __repr__(self) -> str:
-        return repr(self._core)
-
-    def __eq__(self, other: object) -> bool:
-        return self._core.equals(other._core) if isinstance(other, Rows) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash((len(self), *self.column_names))
-
-    @property
-    def column_names(self) -> list[str]:
-        """Names of the columns, in their order."""
-        return self._core.column_names
-
-    def __len__(self) -> int:
-        return len(self._core)
-
-    def __arrow_c_schema__(self) -> Any:
-        return self._core.__arrow_c_schema__()
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
-        return self._core.__arrow_c_stream__(requested_schema)
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        lines.writerow(self.column_names)
+        lines.writerows(zip(*(self.column(name) for name in self.column_names), strict=True))
+        _core.write_atomically(path_text("path", path), text.getvalue().encode())
 
 
 def records_to_pandas(

@@ -1,8 +1,8 @@
 """What is shown of each result: one sheet, as text, in notebooks and on pages.
 
 - ``sheet``: the description of a result. ``runs``, ``comparisons``, ``studies``, ``validations``,
-  ``crashes``, ``devices``, ``loads``, ``traces`` make that of each kind; ``words`` has what their
-  sentences share.
+  ``crashes``, ``devices``, ``loads``, ``rows``, ``traces`` make that of each kind; ``words`` has
+  what their sentences share.
 - ``text``, ``notebook`` and ``pages``: how a sheet is shown.
 """
 
@@ -47,6 +47,10 @@ def sheet_of(result: Any) -> Sheet:
                 from sledsim.show import loads
 
                 return loads.sheet(result)
+            case "sledsim.results.rows.Rows":
+                from sledsim.show import rows
+
+                return rows.sheet(result)
             case "sledsim.traces.information.TraceInfo":
                 from sledsim.show import traces
 

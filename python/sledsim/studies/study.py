@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _above
 from sledsim._above import Shown
 from sledsim._core import SledsimError
-from sledsim.results.rows import ArrowTable, Rows
+from sledsim.results.rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+    from sledsim import _core
     from sledsim._core import StudyTable
     from sledsim.plots.frame import Place, Size
     from sledsim.studies.store import Store
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 _KEYS = ("key", "digest", "version")
 
 
-class StudyRows(ArrowTable):
+class StudyRows(Rows):
     """The rows of a study, read when they are asked for; made by :attr:`Study.table`.
 
     It has the Arrow PyCapsule interface: ``polars.DataFrame(study.table)``,
@@ -35,10 +37,13 @@ class StudyRows(ArrowTable):
 
     def __init__(self, study: Study) -> None:
         self._study = study
-        self._rows: Rows | None = None
 
     def __repr__(self) -> str:
         return f"<sledsim rows of {self._study!r}>"
+
+    @cached_property
+    def _core(self) -> _core.Rows:  # (read when it is asked for)
+        return self._study.read().rows()
 
     @property
     def files(self) -> list[str]:
@@ -63,7 +68,7 @@ class StudyRows(ArrowTable):
         return rows.sort("place").drop("place")
 
     def column(self, name: str) -> list[Any]:
-        """Return a column as a list.
+        """Return a column as a list; no other is read.
 
         Raises
         ------
@@ -71,29 +76,7 @@ class StudyRows(ArrowTable):
             For an unknown name.
         """
         found = self._study.read([name]).column(name)
-        if found is None:
-            known = ", ".join(self._read().column_names)
-            raise SledsimError(f"column = {name!r}: must be one of {known}")
-        return found
-
-    @property
-    def column_names(self) -> list[str]:
-        """Names of the columns: the keys, those of the run, the results."""
-        return self._read().column_names
-
-    def __len__(self) -> int:
-        return len(self._read())
-
-    def __arrow_c_schema__(self) -> Any:
-        return self._read().__arrow_c_schema__()
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
-        return self._read().__arrow_c_stream__(requested_schema)
-
-    def _read(self) -> Rows:
-        if self._rows is None:
-            self._rows = Rows(self._study.read().rows())
-        return self._rows
+        return super().column(name) if found is None else found
 
 
 class Study(Shown):

@@ -79,7 +79,7 @@ def _in_page(name: str, value: str, prefix: str, colours: dict[str, str]) -> str
 
 
 def shape_of(svg: str) -> tuple[str, float]:
-    """Return the box of a picture, as ``viewBox`` has it, and its width as a share of its height."""
+    """Return the ``viewBox`` of a picture, and its width as a share of its height."""
     found = re.search(r'viewBox="([\d. -]+)"', svg)
     if found is None:
         raise ValueError("the picture has no viewBox")
