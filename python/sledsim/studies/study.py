@@ -42,7 +42,7 @@ class StudyRows(Rows):
         return f"<sledsim rows of {self._study!r}>"
 
     @cached_property
-    def _core(self) -> _core.Rows:  # (read when it is asked for)
+    def _core(self) -> _core.Rows:  # type: ignore[override]  # (read when it is asked for)
         return self._study.read().rows()
 
     @property
