@@ -8,7 +8,12 @@ from __future__ import annotations
 TYPE_CHECKING = False  # that of typing, whose import takes as long as Python's own start
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
     from types import ModuleType
+
+    from matplotlib.figure import Figure
+
+    from sledsim.plots.frame import Place, Size
 
 rooms: dict[str, Callable[[], ModuleType]] = {}
 """What returns ``sledsim.show`` and ``sledsim.plots``, by their names."""
@@ -33,3 +38,40 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return str(shown().as_html(self))
+
+
+class Drawn:
+    """A result that has a picture."""
+
+    _picture: str
+    """The function of ``sledsim.plots`` that draws it."""
+
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        ax: Place = None,
+        size: Size = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Draw the result, as the function of :mod:`sledsim.plots` of its kind.
+
+        Parameters
+        ----------
+        path
+            A file to write, too: ``.png``, ``.svg`` or ``.pdf``.
+        ax
+            Axes to draw on; by default a new figure.
+        size, title
+            As for :func:`sledsim.plots.cdf`.
+
+        Raises
+        ------
+        SledsimError
+            If it cannot be written, or without matplotlib.
+        """
+        room = plots()
+        figure: Figure = getattr(room, self._picture)(self, ax=ax, size=size, title=title)
+        if path is not None:
+            room.save(figure, path)
+        return figure

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _above, executors
+from sledsim import executors
+from sledsim._above import Drawn
 from sledsim._arguments import as_list, optional, text, whole
 from sledsim._core import VERSION, SpecError
 from sledsim._load import Load
@@ -24,18 +25,18 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-    from matplotlib.figure import Figure
 
     from sledsim._name_types import LayoutName, SchedulerName
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
-    from sledsim.plots.frame import Place, Size
     from sledsim.results.rows import Kind
     from sledsim.results.summaries import IntervalMs
 
 
-class Comparison(Reported):
+class Comparison(Drawn, Reported):
     """The result of a comparison; made by :func:`compare`."""
+
+    _picture = "comparison"
 
     def __init__(self, runs: Sequence[Run], document: dict[str, Any]) -> None:
         super().__init__(document)
@@ -94,14 +95,6 @@ class Comparison(Reported):
             If pyarrow is missing.
         """
         return records_to_arrow(self.table, _KINDS)
-
-    def plot(self, *, ax: Place = None, size: Size = None, title: str | None = None) -> Figure:
-        """Draw the distributions of response times and their means by cause.
-
-        See :func:`sledsim.plots.comparison` for the parameters.
-        """
-        figure: Figure = _above.plots().comparison(self, ax=ax, size=size, title=title)
-        return figure
 
 
 def compare(

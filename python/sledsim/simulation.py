@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sledsim import _above, _core
+from sledsim import _core
+from sledsim._above import Drawn
 from sledsim._arguments import as_list, optional, path_text, real, refuse, share, text, whole
 from sledsim._number_text import measured, number, percent, response_decimals, rounded
 from sledsim._values import digest_of
@@ -24,12 +25,10 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-    from matplotlib.figure import Figure
 
     from sledsim._name_types import LayoutName, SchedulerName
     from sledsim.hardware import Device, DeviceLike
     from sledsim.loads import LoadLike
-    from sledsim.plots.frame import Place, Size
     from sledsim.results.rows import Rows
     from sledsim.results.summaries import Summary
 
@@ -37,13 +36,15 @@ Task: TypeAlias = str | Mapping[str, object]
 """A background task: its name, perhaps with keys, or a mapping of its keys."""
 
 
-class Run(Reported):
+class Run(Drawn, Reported):
     """The result of a simulation; made by :func:`simulate`.
 
     Runs are values: two are equal if their documents and statistics are, and the rows and series
     that both have. They are hashable, as long as no one changes the document, and can be pickled
     with rows and series.
     """
+
+    _picture = "run"
 
     def __init__(
         self,
@@ -141,6 +142,34 @@ class Run(Reported):
         """
         return self._statistics.cdf(text("time", time), optional(text, "op", op))
 
+    def percentile(
+        self, percent: float, time: str = "response_time", op: str | None = None
+    ) -> float | None:
+        """Return the time in ms that so many percent of the requests did not exceed.
+
+        Parameters
+        ----------
+        percent
+            Above 0 and at most 100, as 99 or 99.9.
+        time, op
+            As for :meth:`cdf`, from which it is read.
+
+        Returns
+        -------
+        float or None
+            At most 1/1024 too high; None without requests.
+
+        Raises
+        ------
+        SledsimError
+            As :meth:`cdf`, and for another percentage.
+        """
+        wanted = real("percent", percent, 0, 100) / 100
+        if not wanted:
+            refuse("percent", percent, "above 0 and at most 100")
+        steps = self.cdf(time, op)
+        return next((ms for ms, reached in steps if reached >= wanted * (1 - 1e-12)), None)
+
     @property
     def requests(self) -> int:
         """The number of requests counted, ``summary["requests"]``."""
@@ -191,14 +220,6 @@ class Run(Reported):
     def to_arrow(self) -> pa.Table:
         """Return :attr:`rows` as a table of pyarrow: :meth:`Rows.to_arrow`."""
         return self.rows.to_arrow()
-
-    def plot(self, *, ax: Place = None, size: Size = None, title: str | None = None) -> Figure:
-        """Draw the distribution of the response times and their mean by cause.
-
-        See :func:`sledsim.plots.run` for the parameters.
-        """
-        figure: Figure = _above.plots().run(self, ax=ax, size=size, title=title)
-        return figure
 
     def to_perfetto(self, path: str | PathLike[str]) -> None:
         """Write a trace of :attr:`rows` and their causes for https://ui.perfetto.dev.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _above, _core
+from sledsim import _core
+from sledsim._above import Drawn
 from sledsim._arguments import path_text, text
 from sledsim._number_text import measured
 from sledsim.hardware import device_of
@@ -18,16 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
 
-    from matplotlib.figure import Figure
-
     from sledsim._name_types import SchedulerName
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
-    from sledsim.plots.frame import Place, Size
 
 
-class Validation(Reported):
+class Validation(Drawn, Reported):
     """The result of a validation; made by :func:`validate`."""
+
+    _picture = "validation"
 
     def __init__(self, core: _core.Validation) -> None:
         self._core = core
@@ -131,34 +131,6 @@ class Validation(Reported):
             If it cannot be written.
         """
         self._core.write(path_text("path", path))
-
-    def plot(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        ax: Place = None,
-        size: Size = None,
-        title: str | None = None,
-    ) -> Figure:
-        """Draw the distribution functions of measured and simulated times.
-
-        Parameters
-        ----------
-        path
-            A file to write, too: ``.png``, ``.svg`` or ``.pdf``.
-        ax, size, title
-            As for :func:`sledsim.plots.validation`, which this is.
-
-        Raises
-        ------
-        SledsimError
-            If it cannot be written, or without matplotlib.
-        """
-        plots = _above.plots()
-        figure: Figure = plots.validation(self, ax=ax, size=size, title=title)
-        if path is not None:
-            plots.save(figure, path)
-        return figure
 
 
 def validate(

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
+from sledsim._above import Drawn
 from sledsim._arguments import optional, real, text, whole
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from sledsim.loads import LoadLike
 
 
-class CrashReport(Reported):
+class CrashReport(Drawn, Reported):
     """The result of a crash test; made by :func:`crash_test`."""
+
+    _picture = "crash"
 
     def __repr__(self) -> str:
         points, violations = self._document["points"], self._document["violations"]

@@ -7,6 +7,7 @@ import matplotlib.
 """
 
 from sledsim.plots.cache_hits import hits
+from sledsim.plots.crashes import crash
 from sledsim.plots.distributions import cdf
 from sledsim.plots.files import save
 from sledsim.plots.layout_pictures import layout
@@ -24,6 +25,7 @@ __all__ = [
     "causes",
     "cdf",
     "comparison",
+    "crash",
     "hits",
     "layout",
     "run",
