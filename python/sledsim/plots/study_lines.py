@@ -108,5 +108,6 @@ def subject(study: Study) -> str:
 def _nearest(name: str, known: list[str]) -> str:
     import difflib  # only errors need it
 
-    near = difflib.get_close_matches(name, known, n=5, cutoff=0.4) or known[:10]
-    return f"{', '.join(near)}, ..."
+    has_it = [each for each in known if name in each.replace(".", " ").split()]
+    near = has_it or difflib.get_close_matches(name, known, n=5, cutoff=0.4) or known
+    return f"{', '.join(near[:5])}, ...; Study.results() lists all"

@@ -31,8 +31,8 @@ _OVER = frozenset({"saturated", "overloaded"})
 
 def results_of(means: StudyTable) -> list[str]:
     """Return the names of results, which have intervals."""
-    names = means.names()
-    return [name for name in names if f"{name}.low" in names]
+    names = set(means.names())
+    return [name for name in means.names() if f"{name}.low" in names]
 
 
 def sheet(study: Study, results: Sequence[str] = (), most: int = _MOST_LINES) -> Sheet:

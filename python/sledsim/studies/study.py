@@ -154,6 +154,21 @@ class Study(Shown):
         left_out = [*_KEYS, "replication", "seed_used"]
         return self.read().means(self.parameters, left_out)
 
+    def results(self) -> dict[str, list[str]]:
+        """Return the names of the results that can be drawn, by group.
+
+        ``"response_time_ms"`` has ``"response_time_ms.mean"``, ``"response_time_ms.p99"``, ...;
+        the group ``""`` has those without one, such as ``"throughput_iops"``.
+        """
+        names = self.means_table().names()
+        known = set(names)
+        groups: dict[str, list[str]] = {}
+        for name in names:
+            if f"{name}.low" in known:
+                group = name.partition(".")[0] if "." in name else ""
+                groups.setdefault(group, []).append(name)
+        return groups
+
     @property
     def errors(self) -> list[str]:
         """The distinct errors of runs that failed."""
