@@ -46,6 +46,8 @@ def load_of(given: object, name: str = "load") -> Load:
     if named in workloads() or named.endswith(".toml"):
         return workload(named, **keys)
     if not named.startswith("sample:") and not os.path.exists(named):  # noqa: PTH110 (it stays text)
+        if named in _core.names("presets"):
+            refuse(name, named, "a load; this is a device, which stands behind the load")
         known = ", ".join(workloads())
         refuse(name, named, f"a workload ({known}), or the path of a trace that exists")
     return read_trace(named, **keys)

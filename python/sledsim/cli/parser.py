@@ -17,12 +17,35 @@ if TYPE_CHECKING:
     Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # it has no other name
 
 
+class _Once(argparse._StoreAction):
+    """An option with a value, which is refused when it is given twice."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Take the value."""
+        if isinstance(parser, Parser) and option_string is not None:
+            if self.dest in parser.given:
+                before = getattr(namespace, self.dest)
+                parser.error(f"{option_string} {values}: is given twice, first as {before}")
+            parser.given.add(self.dest)
+        super().__call__(parser, namespace, values, option_string)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose options are never abbreviated, so that scripts keep working."""
 
     def __init__(self, **keywords: Any) -> None:
         keywords.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(allow_abbrev=False, **keywords)
+        self.register("action", None, _Once)
+        self.given: set[str] = set()
+        """The options with one value that were given."""
+        self._words: list[str] = []
         self.set_defaults(command=lambda _options: self.print_help())
 
     def add_commands(self) -> Commands:
@@ -61,13 +84,12 @@ class Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Refuse unknown arguments here, where the nearest options are known."""
+        self.given = set()
+        self._words = [*(sys.argv[1:] if args is None else args)]
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             word = rest[0].partition("=")[0]
-            shown = self._option_string_actions.items()
-            near = _nearest(
-                word, [name for name, action in shown if action.help != argparse.SUPPRESS]
-            )
+            near = self._near(word)
             kind = "option" if word.startswith("-") else "argument"
             key = word.lstrip("-").replace("-", "_")
             unlike = not near or key == "requests"  # which --report is near to
@@ -75,6 +97,10 @@ class Parser(argparse.ArgumentParser):
                 near = f"; is it a key? Keys are set as in --set {key}=..."
             self.error(f"unknown {kind} '{word}'{near}")
         return found, rest
+
+    def _near(self, word: str) -> str:
+        shown = self._option_string_actions.items()
+        return _nearest(word, [name for name, its in shown if its.help != argparse.SUPPRESS])
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
@@ -91,6 +117,10 @@ class Parser(argparse.ArgumentParser):
         """End with the message on one line and exit code 2."""
         if message.endswith("expected one argument"):
             message += " (one that starts with '-' is joined with '=', as in --start=-50um,0um,up)"
+        if message.startswith("the following arguments are required"):
+            words = (word.partition("=")[0] for word in self._words if word.startswith("--"))
+            unknown = [word for word in words if word not in self._option_string_actions]
+            message += "".join(f"; unknown option '{word}'{self._near(word)}" for word in unknown)
         from sledsim._core import brief  # only errors need it
 
         self.exit(2, f"sledsim: error: {brief(message)}; see {self.prog} --help\n")

@@ -112,6 +112,11 @@ def add(commands: Commands) -> None:
 def _sweep(options: argparse.Namespace) -> bool:
     outputs.check_plot(options)
     outputs.check_report(options)
+    if options.output is not None and Path(options.output).suffix in {".csv", ".parquet", ".json"}:
+        raise SledsimError(
+            f"--output {options.output}: must be a folder, which holds the rows of all runs as"
+            " Parquet; --json prints them"
+        )
     found = {} if options.study is None else study_files.read(options.study)
     beside = None if options.study is None else Path(options.study).parent
     if options.resume:

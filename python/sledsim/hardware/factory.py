@@ -63,7 +63,10 @@ def device(name: DeviceLike, **overrides: object) -> Device:
         from sledsim.traces.files import samples_folder  # few devices have one
 
         return wrap(name._core.with_overrides(keys, samples_folder()))
-    return wrap(_core.Device(text("device", path_text("device", name)), keys))
+    named = text("device", path_text("device", name))
+    if named in _core.names("workloads"):
+        refuse("device", named, "a device; this is a workload, and a load stands before the device")
+    return wrap(_core.Device(named, keys))
 
 
 def device_of(given: object, name: str = "device") -> Device:

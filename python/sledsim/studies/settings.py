@@ -21,6 +21,10 @@ def axis(text: str) -> tuple[str, list[Any]]:
     parts = split_list(values)
     if "" in parts:
         raise SledsimError(f"--vary {text}: must be values separated by commas, none of them empty")
+    if len(parts) == 1 and values.count(":") and not any(map(str.isalpha, values)):
+        raise SledsimError(
+            f"--vary {text}: must be values separated by commas, as in --vary {key}=100,200,400"
+        )
     return key, [_value(part) for part in parts]
 
 
