@@ -1,12 +1,17 @@
 //! Rows in memory, handed out through the Arrow PyCapsule interface.
 
 use crate::error::{SledsimError, to_python};
+use arrow_array::cast::AsArray;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{RecordBatch, RecordBatchIterator};
-use arrow_schema::SchemaRef;
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, RecordBatch, RecordBatchIterator};
+use arrow_schema::{DataType, SchemaRef};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyType};
+use pyo3::types::{PyBool, PyCapsule, PyList, PyString, PyType};
 use sledsim_experiments::ipc::{from_ipc, to_ipc};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -79,6 +84,36 @@ impl Rows {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    /// The cells of a column; `None` if the name is unknown.
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyList>>> {
+        let Ok(at) = self.schema.index_of(name) else { return Ok(None) };
+        let list = PyList::empty(py);
+        for batch in &self.batches {
+            for row in 0..batch.num_rows() {
+                list.append(cell(py, name, batch.column(at), row)?)?;
+            }
+        }
+        Ok(Some(list))
+    }
+
+    /// At most `count` rows from the row `start` on, without a copy.
+    fn slice(&self, start: usize, count: usize) -> Self {
+        let (mut start, mut count) = (start, count);
+        let mut batches = Vec::new();
+        for batch in &self.batches {
+            let own = count.min(batch.num_rows().saturating_sub(start));
+            if own > 0 {
+                batches.push(batch.slice(start, own));
+            }
+            start = start.saturating_sub(batch.num_rows());
+            count -= own;
+        }
+        if batches.is_empty() {
+            batches.push(RecordBatch::new_empty(Arc::clone(&self.schema)));
+        }
+        Self { batches, schema: Arc::clone(&self.schema) }
+    }
+
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.schema.as_ref())
             .map_err(|error| SledsimError::new_err(error.to_string()))?;
@@ -99,4 +134,47 @@ impl Rows {
         let stream = FFI_ArrowArrayStream::new(Box::new(reader));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
+}
+
+/// A cell as a value of Python.
+fn cell<'py>(
+    py: Python<'py>,
+    name: &str,
+    column: &dyn Array,
+    row: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    if column.is_null(row) {
+        return Ok(py.None().into_bound(py));
+    }
+    macro_rules! primitive {
+        ($($kind:ident => $array:ident),*) => {
+            match column.data_type() {
+                $(DataType::$kind => {
+                    let value = column.as_primitive::<$array>().value(row);
+                    Ok(value.into_pyobject(py)?.into_any())
+                })*
+                DataType::Boolean => {
+                    Ok(PyBool::new(py, column.as_boolean().value(row)).to_owned().into_any())
+                }
+                DataType::Utf8 => Ok(PyString::new(py, column.as_string::<i32>().value(row)).into_any()),
+                DataType::LargeUtf8 => {
+                    Ok(PyString::new(py, column.as_string::<i64>().value(row)).into_any())
+                }
+                DataType::Dictionary(keys, _) if **keys == DataType::Int32 => {
+                    let names = column.as_dictionary::<Int32Type>();
+                    let key = names.keys().value(row);
+                    cell(py, name, names.values(), usize::try_from(key).unwrap_or_default())
+                }
+                other => Err(SledsimError::new_err(format!(
+                    "column = '{name}': cells of type {other} are not values of Python; \
+                     to_arrow() and to_polars() have them"
+                ))),
+            }
+        };
+    }
+    primitive!(
+        Int8 => Int8Type, Int16 => Int16Type, Int32 => Int32Type, Int64 => Int64Type,
+        UInt8 => UInt8Type, UInt16 => UInt16Type, UInt32 => UInt32Type, UInt64 => UInt64Type,
+        Float32 => Float32Type, Float64 => Float64Type
+    )
 }

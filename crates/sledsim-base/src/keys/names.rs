@@ -24,19 +24,32 @@ pub fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,
 ) -> String {
+    did_you_mean_behind("", name, candidates)
+}
+
+/// As [`did_you_mean`], of names that all stand behind `prefix`, which makes none similar.
+pub(super) fn did_you_mean_behind<'a>(
+    prefix: &str,
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str> + Clone,
+) -> String {
+    let full = |names: Vec<&str>, between: &str| {
+        let names = names.into_iter().map(|name| format!("{prefix}{name}"));
+        names.collect::<Vec<_>>().join(between)
+    };
     let near = nearest(name, candidates.clone());
     if !near.is_empty() {
-        return format!("; did you mean '{}'?", near.join("' or '"));
+        return format!("; did you mean '{}'?", full(near, "' or '"));
     }
     let all: Vec<&str> = candidates.into_iter().collect();
     match all.len() {
         0 => "; there are none here".to_owned(),
-        _ => format!("; known are {}", all.join(", ")),
+        _ => format!("; known are {}", full(all, ", ")),
     }
 }
 
 /// Names of keys in fio and in queueing theory, with the name used here.
-pub(super) const SYNONYMS: [(&str, &str); 14] = [
+pub(super) const SYNONYMS: [(&str, &str); 17] = [
     ("alpha", "zipf_exponent"),
     ("exponent", "zipf_exponent"),
     ("skew", "zipf_exponent"),
@@ -51,4 +64,8 @@ pub(super) const SYNONYMS: [(&str, &str); 14] = [
     ("lambda", "rate"),
     ("rwmixread", "read_fraction"),
     ("count", "requests"),
+    // Of a trace, which has arrivals of its own.
+    ("rate", "time_scale"),
+    ("speed", "time_scale"),
+    ("iops", "time_scale"),
 ];

@@ -1,7 +1,7 @@
 //! Errors about keys: the origin, the problem, and a hint at the right name.
 
 use super::Keys;
-use super::names::{SYNONYMS, did_you_mean, nearest};
+use super::names::{SYNONYMS, did_you_mean, did_you_mean_behind, nearest};
 use super::text::{excerpt, line_of, setting, starts_with_number};
 use super::units::{spelled, split_unit};
 use crate::error::{Error, Origin, Result};
@@ -98,14 +98,17 @@ impl Keys {
             (None, Some(name), _) => format!("; did you mean '{name}'?"),
             // The table is not known either: report that instead.
             (None, None, Some(head))
-                if nearest(&key, names()).is_empty()
+                if nearest(bare, self.known.iter().map(String::as_str)).is_empty()
                     && !names().any(|name| name.starts_with(&format!("{head}."))) =>
             {
                 let hint = did_you_mean(head, tables().chain(names()));
                 let message = format!("{origin}: unknown table '{head}'{hint}");
                 return Error::value(origin.clone(), head, message);
             }
-            _ => did_you_mean(&key, names().chain(tables())),
+            _ => {
+                let known = self.known.iter().chain(&self.known_tables);
+                did_you_mean_behind(prefix, bare, known.map(String::as_str))
+            }
         };
         let origin = origin.clone();
         Error::UnknownKey { origin, key, hint }

@@ -29,6 +29,16 @@ pub const PRESETS: [(&str, &str); 19] = [
     ("mems", include_str!("../../data/devices/mems.toml")),
 ];
 
+/// What other tools call devices of a kind, with the presets that are near.
+const KINDS: [(&str, &[&str]); 6] = [
+    ("hdd", &["atlas10k", "nearline20t", "superdisk"]),
+    ("drive", &["atlas10k", "nearline20t", "superdisk"]),
+    ("ssd", &["flash"]),
+    ("nvme", &["flash"]),
+    ("ram", &["memory"]),
+    ("null", &["memory"]),
+];
+
 /// The name of a device without the keys in parentheses behind it, and these; `None`
 /// if it has none.
 pub fn split_name(name: &str) -> Option<(&str, &str)> {
@@ -85,7 +95,10 @@ pub(super) fn load(name: &str, beside: Option<&Path>) -> Result<(Keys, Option<Pa
         let must = "must be NAME or NAME(key=value; key=value)";
         return Err(Error::Key(format!("device '{name}': {must}")));
     }
-    let near = nearest(name, PRESETS.iter().map(|(preset, _)| *preset));
+    let mut near = nearest(name, PRESETS.iter().map(|(preset, _)| *preset));
+    if let Some((_, presets)) = KINDS.iter().find(|(kind, _)| *kind == name) {
+        near = presets.to_vec();
+    }
     let described = described_by(name)?;
     let hint = if !near.is_empty() {
         format!("did you mean {}?", near.join(" or "))
