@@ -12,19 +12,18 @@ from sledsim._number_text import number
 from sledsim.cli import plots, reports
 from sledsim.cli.bench_app import one_signal
 from sledsim.cli.parser import add_exit_zero, command, print_json
-from sledsim.crash_app import shown
-from sledsim.crash_app.outcomes import OUTCOMES
-from sledsim.crash_app.presets import PRESETS, preset
-from sledsim.crash_app.setup import PROGRAMS, Setup, kind
-from sledsim.crash_app.strata import STRATA
-from sledsim.crash_app.trial import PHASES
+from sledsim.programs.crashes import PROGRAMS, Setup, kind, shown
+from sledsim.programs.crashes.outcomes import OUTCOMES
+from sledsim.programs.crashes.presets import PRESETS, preset
+from sledsim.programs.crashes.strata import STRATA
+from sledsim.programs.crashes.trial import PHASES
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:
     import argparse
 
     from sledsim.cli.parser import Commands
-    from sledsim.crash_app.result import Result
+    from sledsim.programs.crashes.result import Result
 
 _ABOUT = """\
 Fail the power of a device at many instants under a real program, recover, and check its data.
@@ -125,7 +124,7 @@ def _crash(options: argparse.Namespace) -> bool:
     with one_signal():
         if options.replay is not None:
             return _replay(options, folder)
-        from sledsim.crash_app.experiment import experiment  # it imports much
+        from sledsim.programs.crashes.experiment import experiment  # it imports much
 
         result = experiment(
             _setup(options),
@@ -150,11 +149,11 @@ def _crash(options: argparse.Namespace) -> bool:
 
 def _written(options: argparse.Namespace, result: Result) -> None:
     if options.plot is not None:
-        from sledsim.crash_app.picture import draw  # matplotlib is an extra
+        from sledsim.programs.crashes.picture import draw  # matplotlib is an extra
 
         plots.write(options, functools.partial(draw, result))
     if options.report is not None:
-        from sledsim.crash_app import page  # an extra
+        from sledsim.programs.crashes import page  # an extra
 
         page.write(result, options.report, options.words)
 
@@ -198,7 +197,7 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def _replay(options: argparse.Namespace, folder: Path | None) -> bool:
-    from sledsim.crash_app.experiment import replay  # it imports much
+    from sledsim.programs.crashes.experiment import replay  # it imports much
 
     if folder is None:
         raise SledsimError(

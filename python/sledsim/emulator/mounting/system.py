@@ -28,6 +28,8 @@ MAKERS = {
 PACKAGES = {
     "blkid": "util-linux",
     "cp": "coreutils",
+    "debugfs": "e2fsprogs",
+    "e2fsck": "e2fsprogs",
     "fusermount3": "fuse3",
     "losetup": "mount",
     "mkfs.btrfs": "btrfs-progs",
@@ -37,6 +39,7 @@ PACKAGES = {
     "setpriv": "util-linux",
     "sync": "coreutils",
     "umount": "mount",
+    "xfs_repair": "xfsprogs",
 }
 """The Debian package of each program."""
 
