@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import signal
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +11,12 @@ from sledsim._core import SledsimError
 from sledsim._number_text import plain
 from sledsim.cli import plots, reports
 from sledsim.cli.parser import command, print_json, split_names
+from sledsim.cli.real_programs import one_signal, tell
 from sledsim.programs.benchmarks import shown
 from sledsim.show.text_tables import table
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
-    from types import FrameType
 
     from sledsim.cli.parser import Commands
     from sledsim.programs import Outcome
@@ -138,29 +134,8 @@ def _run(options: argparse.Namespace, devices: list[str]) -> list[Outcome]:
             devices,
             keys=dict(map(_setting, options.set)),
             settings=Settings(scheduler=options.scheduler, **given),
-            tell=lambda line: print(line, file=sys.stderr, flush=True),
+            tell=tell,
         )
-
-
-@contextlib.contextmanager
-def one_signal() -> Iterator[None]:
-    """Let the first signal interrupt, and ignore others during the clean-up."""
-    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    said = ((kind, signal.getsignal(kind)) for kind in kinds)
-    before = {kind: handler for kind, handler in said if callable(handler)}
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        for kind in before:
-            signal.signal(kind, signal.SIG_IGN)
-        before[signal.Signals(number)](number, frame)
-
-    for kind in before:
-        signal.signal(kind, stop)
-    try:
-        yield
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)
 
 
 def _names(text: str) -> list[str]:
