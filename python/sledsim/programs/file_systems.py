@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import subprocess
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -82,16 +81,9 @@ class FileSystem:
     def mounted(
         self, loop: str, folder: Path, options: str | None = None, *, strictly: bool = False
     ) -> Iterator[None]:
-        """Mount the one on a device, as a machine does that starts again.
+        """Mount the one on a device, by default with its own options.
 
-        Parameters
-        ----------
-        loop, folder
-            The device, and where it is mounted.
-        options
-            For ``mount -o``; by default its own.
-        strictly
-            Whether it is an error if it is still in use at the end.
+        Strictly, it is an error if it is still in use at the end.
 
         Raises
         ------
@@ -122,14 +114,7 @@ class FileSystem:
 
     def damage(self, device: str) -> str:
         """Look for damage while it is not mounted; return what was found, or nothing."""
-        done = subprocess.run(
-            [*self.kind.checker, device],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        done = system.completed(*self.kind.checker, device)
         if done.returncode == 0:
             return ""
         said = [line.strip() for line in done.stdout.splitlines() if line.strip()]

@@ -97,6 +97,19 @@ def need_mounting(maker: str | None) -> None:
         raise SledsimError("there are no loop devices: load the module (modprobe loop)")
 
 
+def completed(*command: str) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, which may be a failure; return its exit code and outputs."""
+    need(command[0])
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+
+
 def run(*command: str) -> str:
     """Run a program and return its output.
 
@@ -105,10 +118,7 @@ def run(*command: str) -> str:
     FailedError
         If it fails; the message is its error output.
     """
-    need(command[0])
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
+    done = completed(*command)
     if done.returncode != 0:
         said = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
         if not said.startswith(command[0]):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
-import subprocess
 from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
+from sledsim.emulator.mounting import system
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,13 +20,7 @@ def of_ext4(image: Path) -> list[Span]:
     """Return where the journal of an ext4 lies."""
     block = struct.unpack_from("<I", _read(image, 1024, 1024), 24)[0]
     size = 1024 << block
-    done = subprocess.run(
-        ["debugfs", "-R", "dump_extents -l <8>", str(image)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = system.completed("debugfs", "-R", "dump_extents -l <8>", str(image))
     spans = []
     for line in done.stdout.splitlines()[1:]:
         # level/levels, entry/entries, first - last logical, first - last physical, length
