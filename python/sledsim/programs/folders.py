@@ -18,14 +18,9 @@ _LEAST_FREE = 256 << 20
 
 @contextlib.contextmanager
 def work_folder(prefix: str, where: Path | None = None) -> Iterator[Path]:
-    """Give a new folder for the time of a run, and clean up after runs that were killed.
+    """Give a new folder for the time of a run, by default in memory if there is some.
 
-    Parameters
-    ----------
-    prefix
-        Begins its name.
-    where
-        The folder that it is made in; by default memory, if there is some.
+    What runs that were killed have left is removed before.
     """
     clean_stale()
     with working(prefix, where) as folder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeAlias
 
 from sledsim._arguments import placed
 from sledsim._core import SpecError
@@ -104,7 +104,16 @@ def values_of(
         try:
             values[name] = keys[name].read(value)
         except ValueError:
-            raise placed(
-                SpecError, f"{program}: {name} = {value}: must be {keys[name].allowed}", key=name
-            ) from None
+            refuse(program, name, value, keys[name].allowed)
     return values
+
+
+def refuse(program: str, key: str, value: Value, must: str) -> NoReturn:
+    """Raise the error for a value that is not allowed.
+
+    Raises
+    ------
+    SpecError
+        Always.
+    """
+    raise placed(SpecError, f"{program}: {key} = {value}: must be {must}", key=key) from None

@@ -84,10 +84,9 @@ class Server:
         self._data = data
         self._settings = (*_SETTINGS, f"shared_buffers={buffers_mib}MB", *settings)
         self._how: dict[str, Any] = {"cwd": "/"}
-        self._owner: tuple[int, int] | None = None
+        self._owner = (-1, -1)  # as it is
         if os.geteuid() == 0:
-            self._owner = _unprivileged_user()
-            user, group = self._owner
+            user, group = self._owner = _unprivileged_user()
             self._how |= {"user": user, "group": group, "extra_groups": []}
         self._socket = ""
         self._process: subprocess.Popen[bytes] | None = None
@@ -95,8 +94,7 @@ class Server:
     def make(self, *options: str) -> None:
         """Make an empty cluster, with further options of ``initdb``."""
         self._data.mkdir(mode=0o700)
-        if self._owner is not None:
-            os.chown(self._data, *self._owner)
+        os.chown(self._data, *self._owner)
         words = ["-U", _ROLE, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "-D"]
         self._run("initdb", *options, *words, str(self._data))
 
@@ -124,8 +122,7 @@ class Server:
         elif (self._data / "postmaster.pid").exists():
             raise SledsimError(f"{self._data}: another server runs on this database; stop it first")
         with working("sledsim-pg-", Path("/tmp")) as folder:
-            if self._owner is not None:
-                os.chown(folder, *self._owner)
+            os.chown(folder, *self._owner)
             self._socket = str(folder)
             command = [self._executable("postgres"), "-D", str(self._data)]
             for setting in (*self._settings, f"unix_socket_directories={folder}"):

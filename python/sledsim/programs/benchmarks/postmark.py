@@ -7,9 +7,8 @@ import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
-from sledsim._arguments import placed
-from sledsim._core import SledsimError, SpecError
-from sledsim.programs.keys import PlainNumber
+from sledsim._core import SledsimError
+from sledsim.programs.keys import PlainNumber, refuse
 from sledsim.programs.processes import pinned, run
 from sledsim.programs.program import Benchmark, Ran
 
@@ -56,11 +55,7 @@ class PostMark(Benchmark):
         super().__init__(given)
         least, most = self.number("least_bytes"), self.number("most_bytes")
         if least > most:
-            raise placed(
-                SpecError,
-                f"postmark: least_bytes = {least}: must be at most most_bytes, which is {most}",
-                key="least_bytes",
-            )
+            refuse(self.name, "least_bytes", least, f"at most most_bytes, which is {most}")
 
     def fill(self, place: Path) -> None:
         """Make an empty folder for it."""

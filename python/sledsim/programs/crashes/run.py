@@ -59,21 +59,9 @@ class Run:
 def recorded(
     setup: Setup, program: CrashProgram, file_system: CrashFileSystem, work: Path, keep: Path
 ) -> Run:
-    """Fill the device, and run the program on it.
+    """Fill the device, and run the program on it; return when all is unmounted.
 
-    Parameters
-    ----------
-    setup, program, file_system
-        What is run.
-    work
-        A folder for files that are not kept.
-    keep
-        The folder that gets the recording and the file of what was acknowledged.
-
-    Raises
-    ------
-    SledsimError
-        If anything fails; nothing stays mounted.
+    The folder to keep gets the recording and the file of what was acknowledged.
     """
     capacity = device_of(setup.export().device).blocks * system.BLOCK
     base, image, point, folder = (work / name for name in ("base.img", "device.img", "fuse", "mnt"))

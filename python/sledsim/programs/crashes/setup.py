@@ -57,15 +57,7 @@ class Setup:
         return cls(**{**document, "settings": tuple(document["settings"])})
 
     def export(self, name: str | None = None, **more: Any) -> Export:
-        """Return the device as it is served.
-
-        Parameters
-        ----------
-        name
-            Its name for clients.
-        more
-            Further options of `export_spec`.
-        """
+        """Return the device as it is served by a name, with further options of `export_spec`."""
         options = {
             "device": absolute(self.device),
             "scheduler": self.scheduler,

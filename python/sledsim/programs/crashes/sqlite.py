@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-import threading
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sledsim._arguments import placed
-from sledsim._core import SpecError
 from sledsim.programs.crashes.outcomes import Verdict, counted
-from sledsim.programs.keys import Choice, Number
+from sledsim.programs.crashes.watchdog import Watchdog
+from sledsim.programs.keys import Choice, Number, refuse
 from sledsim.programs.processes import ending_with_us, run
 from sledsim.programs.program import CrashProgram
 from sledsim.programs.sqlite import FILE, SqliteProgram
@@ -62,11 +60,7 @@ class Sqlite(SqliteProgram, CrashProgram):
         super().__init__(given)
         size = self.number("page_size")
         if size & (size - 1):
-            raise placed(
-                SpecError,
-                f"sqlite: page_size = {size}: must be a power of two from 512 to 65,536",
-                key="page_size",
-            )
+            refuse(self.name, "page_size", size, "a power of two from 512 to 65,536")
 
     def fill(self, place: Path) -> None:
         """Make the table."""
@@ -79,34 +73,26 @@ class Sqlite(SqliteProgram, CrashProgram):
     def check(self, place: Path, inspection: Inspection) -> Verdict:
         """Open the database and compare it with the state after each number of transactions."""
         inspection.had_work = _is_hot(place)
+        found: dict[str, Any] | None = None
         pipe = subprocess.PIPE
         command = ending_with_us(self.command("check", place))
         with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
             assert process.stdout is not None
             assert process.stderr is not None
-            late = threading.Event()
-
-            def give_up() -> None:
-                late.set()
-                process.kill()
-
-            timer = threading.Timer(inspection.patience_s, give_up)
-            timer.start()
             try:
-                found: dict[str, Any] | None = None
-                for line in process.stdout:
-                    match line.strip():
-                        case "opens":
-                            inspection.begins()
-                        case "recovered":
-                            inspection.ends()
-                        case told:
-                            found = json.loads(told)
-                complaint = process.stderr.read()
+                with Watchdog(inspection.patience_s, process.kill) as watch:
+                    for line in process.stdout:
+                        match line.strip():
+                            case "opens":
+                                inspection.begins()
+                            case "recovered":
+                                inspection.ends()
+                            case told:
+                                found = json.loads(told)
+                    complaint = process.stderr.read()
             finally:
-                timer.cancel()
                 process.kill()
-        if late.is_set():
+        if watch.has_bitten:
             return inspection.hung()
         if found is None:
             said = " ".join(complaint.split()[-30:]) or f"ended with {process.returncode}"

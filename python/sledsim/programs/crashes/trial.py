@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 from dataclasses import dataclass, replace
@@ -98,7 +99,8 @@ class Trials:
         file, file_system = Path(server.path), self.file_system
         if file_system.is_raw:
             return self.program.check(file, inspection), ""
-        watch = Watchdog(file.parent, self.patience_s)
+        watch = Watchdog(self.patience_s, functools.partial(_cut_off, file.parent))
+        silent = f"the device did not answer in {self.patience_s:g} s"
         with contextlib.ExitStack() as stack:
             try:
                 with watch:
@@ -108,7 +110,7 @@ class Trials:
             except (SledsimError, OSError):
                 if not watch.has_bitten:
                     raise
-                return Verdict("not_mounted", watch.text), ""
+                return Verdict("not_mounted", silent), ""
             kernel = stack.enter_context(_messages(loop))
             with contextlib.ExitStack() as mounts:
                 begin = server.now_ns()
@@ -116,7 +118,7 @@ class Trials:
                     with watch:
                         mounts.enter_context(file_system.mounted(loop, mount))
                 except system.FailedError as error:
-                    found = watch.text if watch.has_bitten else str(error)
+                    found = silent if watch.has_bitten else str(error)
                     return Verdict("not_mounted", " | ".join([found, *_errors(kernel())])), ""
                 times["file_system"] = (server.now_ns() - begin) / 1e6
                 if file_system.name == "xfs":
@@ -127,6 +129,12 @@ class Trials:
             if not verdict.is_good and (said := _errors(kernel())):
                 verdict = replace(verdict, text=" | ".join([verdict.text, *said]))
             return verdict, damage
+
+
+def _cut_off(point: Path) -> None:
+    """Cut off the device that is served there: its users then get errors."""
+    with contextlib.suppress(SledsimError):  # by force: what waits for the device fails
+        system.run("umount", "--force", "--lazy", "--no-canonicalize", str(point))
 
 
 def _timed(inspection: Inspection, server: ServedCut, times: dict[str, float | None]) -> None:

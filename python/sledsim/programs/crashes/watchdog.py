@@ -1,46 +1,30 @@
-"""A limit of the time that the kernel waits for a device."""
+"""A limit of the time that something may take."""
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from sledsim._core import SledsimError
-from sledsim.emulator.mounting import system
-
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 
 class Watchdog:
-    """Cuts a served device off that does not answer in time: its users then get errors."""
+    """Ends what takes too long inside ``with`` blocks, at most so long in each."""
 
-    def __init__(self, point: Path, patience_s: float) -> None:
-        """Watch what happens inside ``with`` blocks, at most so long in each.
-
-        Parameters
-        ----------
-        point
-            Where the server shows the device.
-        patience_s
-            How long a block may take.
-        """
+    def __init__(self, patience_s: float, end: Callable[[], object]) -> None:
+        """Store how long a block may take, and what ends it."""
         self._patience_s = patience_s
-        self._point = str(point)
+        self._end = end
         self.has_bitten = False
-        """Whether it has cut the device off."""
+        """Whether something took too long."""
         self._timer: threading.Timer | None = None
 
-    @property
-    def text(self) -> str:
-        """What it has found."""
-        return f"the device did not answer in {self._patience_s:g} s"
-
-    def __enter__(self) -> None:
+    def __enter__(self) -> Watchdog:
         self._timer = threading.Timer(self._patience_s, self._bite)
         self._timer.daemon = True
         self._timer.start()
+        return self
 
     def __exit__(self, *_: object) -> None:
         assert self._timer is not None
@@ -48,5 +32,4 @@ class Watchdog:
 
     def _bite(self) -> None:
         self.has_bitten = True
-        with contextlib.suppress(SledsimError):  # by force: what waits for the device fails
-            system.run("umount", "--force", "--lazy", "--no-canonicalize", self._point)
+        self._end()
