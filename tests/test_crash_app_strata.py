@@ -152,7 +152,7 @@ def test_the_places_of_files_hold_their_bytes(
     folder.mkdir()
     chance = random.Random(3)
     contents = {f"{n}.bin": chance.randbytes(4096 * chance.randrange(1, 40)) for n in range(12)}
-    with file_system.plainly_mounted(file, folder):
+    with file_system.mount_plainly(file, folder):
         with placing.Watch(folder, ["*.bin"]) as watch:
             for name, content in contents.items():
                 (folder / name).write_bytes(content)
@@ -187,7 +187,7 @@ def test_a_journal_with_transactions_is_told_from_an_empty_one(tmp_path: Path) -
     journal = file_system.journal(file)
     assert not journals.holds_transactions(file, journal)
     cut = tmp_path / "cut"
-    with file_system.plainly_mounted(file, folder):
+    with file_system.mount_plainly(file, folder):
         path = folder / "file"
         path.write_bytes(b"x" * 8192)
         with path.open("rb") as opened:

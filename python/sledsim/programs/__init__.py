@@ -74,14 +74,14 @@ def bench(
     SledsimError
         If anything is missing or wrong; everything is cleaned up.
     """
-    from sledsim.programs.benchmarks.emulated import Settings, prepared  # Linux only
+    from sledsim.programs.benchmarks.emulated import Settings, prepare  # Linux only
 
     settings = settings or Settings()
     models = {device: device_named(device) for device in devices}
     application = kind(name)(keys or {})
     outcomes, recordings = [], []
     tell(f"{application.title}: making its data")
-    with prepared(application, settings) as ready:
+    with prepare(application, settings) as ready:
         for device in models:
             tell(f"{application.title} on {device}")
             outcome, file = ready.run(device)

@@ -78,7 +78,7 @@ class FileSystem:
         system.run(*self.kind.maker, str(image))
 
     @contextlib.contextmanager
-    def mounted(
+    def mount(
         self, loop: str, folder: Path, options: str | None = None, *, strictly: bool = False
     ) -> Iterator[None]:
         """Mount the one on a device, by default with its own options.
@@ -103,18 +103,18 @@ class FileSystem:
                     raise
 
     @contextlib.contextmanager
-    def plainly_mounted(self, image: Path, folder: Path) -> Iterator[None]:
+    def mount_plainly(self, image: Path, folder: Path) -> Iterator[None]:
         """Mount the one in a file, without emulation and its own options."""
         words = ("--find", "--show", f"--sector-size={system.BLOCK}", str(image))
         with (
             _detached(system.run("losetup", *words).strip()) as loop,
-            self.mounted(loop, folder, "noatime", strictly=True),
+            self.mount(loop, folder, "noatime", strictly=True),
         ):
             yield
 
     def damage(self, device: str) -> str:
         """Look for damage while it is not mounted; return what was found, or nothing."""
-        done = system.completed(*self.kind.checker, device)
+        done = system.run_to_end(*self.kind.checker, device)
         if done.returncode == 0:
             return ""
         said = [line.strip() for line in done.stdout.splitlines() if line.strip()]
@@ -125,7 +125,7 @@ class FileSystem:
         return f"{self.kind.checker[0]}: {text}"
 
 
-def attached(file: Path) -> contextlib.AbstractContextManager[str]:
+def attach(file: Path) -> contextlib.AbstractContextManager[str]:
     """Give a loop device with direct I/O on a served file."""
     return _detached(system.attach(file, read_only=False))
 

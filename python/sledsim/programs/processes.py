@@ -92,7 +92,7 @@ def ending_with_us(command: Sequence[str], how: str = "KILL") -> list[str]:
     return ["setpriv", "--pdeathsig", how, *command]
 
 
-def completed(
+def run_to_end(
     name: str,
     command: Sequence[str],
     *,
@@ -146,7 +146,7 @@ def completed(
 
 
 def run(name: str, command: Sequence[str], **how: Any) -> tuple[str, float]:
-    """Run a program to its good end, with the arguments of `completed`.
+    """Run a program to its good end, with the arguments of `run_to_end`.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def run(name: str, command: Sequence[str], **how: Any) -> tuple[str, float]:
         If it fails; the message has the end of its output.
     """
     before = children_s()
-    done = completed(name, command, **how)
+    done = run_to_end(name, command, **how)
     compute_s = children_s() - before
     if done.returncode != 0:
         said = ((done.stderr or "").strip() or done.stdout.strip()).splitlines()

@@ -92,7 +92,7 @@ class Ran:
 class Benchmark(Program):
     """A program that is run on several devices.
 
-    `fill` is called once; what it leaves is given to each device as an exact copy. `started` is
+    `fill` is called once; what it leaves is given to each device as an exact copy. `start` is
     called for each device, with cold caches.
     """
 
@@ -105,7 +105,7 @@ class Benchmark(Program):
     """Read-ahead of the kernel; ``None`` for its default."""
 
     @abstractmethod
-    def started(self, place: Path) -> AbstractContextManager[Callable[[], Ran]]:
+    def start(self, place: Path) -> AbstractContextManager[Callable[[], Ran]]:
         """Prepare a run on the data of `fill`.
 
         The function that it gives does the run; it is called once, and its time is the run time.

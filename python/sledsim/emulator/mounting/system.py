@@ -97,7 +97,7 @@ def need_mounting(maker: str | None) -> None:
         raise SledsimError("there are no loop devices: load the module (modprobe loop)")
 
 
-def completed(*command: str) -> subprocess.CompletedProcess[str]:
+def run_to_end(*command: str) -> subprocess.CompletedProcess[str]:
     """Run a program to its end, which may be a failure; return its exit code and outputs."""
     need(command[0])
     return subprocess.run(
@@ -118,7 +118,7 @@ def run(*command: str) -> str:
     FailedError
         If it fails; the message is its error output.
     """
-    done = completed(*command)
+    done = run_to_end(*command)
     if done.returncode != 0:
         said = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
         if not said.startswith(command[0]):

@@ -74,7 +74,7 @@ class Bench:
     """An application with its data, ready for one device after the other."""
 
     def __init__(self, application: Benchmark, settings: Settings, folder: Path) -> None:
-        """Made by `prepared`."""
+        """Made by `prepare`."""
         self._application = application
         self._settings = settings
         self._folder = folder
@@ -86,7 +86,7 @@ class Bench:
         """Make the file system and the data."""
         self._mount.mkdir()
         self._file_system.make(self._base)
-        with self._file_system.plainly_mounted(self._base, self._mount):
+        with self._file_system.mount_plainly(self._base, self._mount):
             self._application.fill(self._mount)
 
     def run(self, name: str) -> tuple[Outcome, Path]:
@@ -103,7 +103,7 @@ class Bench:
             copy(self._base, image, device.blocks * system.BLOCK)
             with (
                 self._served(name, image, raw) as count,
-                self._application.started(self._mount) as work,
+                self._application.start(self._mount) as work,
             ):
                 first, begin = count(), time.perf_counter()
                 ran = work()
@@ -233,7 +233,7 @@ _LIMITS = (
 
 
 @contextlib.contextmanager
-def prepared(application: Benchmark, settings: Settings) -> Iterator[Bench]:
+def prepare(application: Benchmark, settings: Settings) -> Iterator[Bench]:
     """Make the data of an application; they are removed at the end.
 
     Raises

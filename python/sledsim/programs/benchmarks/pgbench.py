@@ -42,7 +42,7 @@ class PgBench(PostgresProgram, Benchmark):
             server.psql("checkpoint;")
 
     @contextmanager
-    def started(self, place: Path) -> Iterator[Callable[[], Ran]]:
+    def start(self, place: Path) -> Iterator[Callable[[], Ran]]:
         """Give the run: all transactions of all clients."""
         server, values = self.server(place), self.values
 

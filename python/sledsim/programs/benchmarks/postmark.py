@@ -62,7 +62,7 @@ class PostMark(Benchmark):
         (place / "postmark").mkdir()
 
     @contextmanager
-    def started(self, place: Path) -> Iterator[Callable[[], Ran]]:
+    def start(self, place: Path) -> Iterator[Callable[[], Ran]]:
         """Give the run: PostMark from its start to its end."""
         values = self.values
         script = [

@@ -37,7 +37,7 @@ class Sqlite(SqliteProgram, Benchmark):
         run("sqlite", self.command("fill", place, journal=journal, page_size=4096), **pinned())
 
     @contextmanager
-    def started(self, place: Path) -> Iterator[Callable[[], Ran]]:
+    def start(self, place: Path) -> Iterator[Callable[[], Ran]]:
         """Give the run: a program that opens the database and does all transactions."""
 
         def ran() -> Ran:

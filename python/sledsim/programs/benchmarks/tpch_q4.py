@@ -93,7 +93,7 @@ class TpchQ4(PostgresProgram, Benchmark):
                 server.psql(_LAST)
 
     @contextmanager
-    def started(self, place: Path) -> Iterator[Callable[[], Ran]]:
+    def start(self, place: Path) -> Iterator[Callable[[], Ran]]:
         """Give the run: the query, from the connection to its last row."""
         server = self.server(place)
 

@@ -78,7 +78,7 @@ def experiment(
         title = f"{program} on {file_system}, {served.name}"
         tell(f"{title}: fills the device, runs")
         try:
-            made = run.recorded(setup, program, file_system, work, keep)
+            made = run.record(setup, program, file_system, work, keep)
         except BaseException:
             kept.remove_run(keep)
             raise
@@ -88,7 +88,7 @@ def experiment(
         trials = Trials(program, file_system, work, patience_s, made.journal, fsck)
         numbered = list(enumerate(instants, 1))
         tell(f"{title}: {len(numbered)} cuts")
-        results = tried(found, trials, numbered, tell, folder is not None)
+        results = _tried(found, trials, numbered, tell, folder is not None)
         result = Result(setup, facts, results, title)
         if folder is not None:
             (folder / "result.json").write_text(
@@ -136,7 +136,7 @@ def replay(
     found.setup.need(made, file_system)
     with _working() as work:
         trials = Trials(made, file_system, work, patience_s, found.run.journal, fsck=True)
-        results = tried(found, trials, [(number, instants[number - 1])], lambda _: None, False)
+        results = _tried(found, trials, [(number, instants[number - 1])], lambda _: None, False)
         return Result(found.setup, facts, results, found.title)
 
 
@@ -180,7 +180,7 @@ def _drawn(found: Kept, cuts: int, seed: int) -> tuple[dict[str, Any], list[Inst
     return facts, instants
 
 
-def tried(
+def _tried(
     found: Kept,
     trials: Trials,
     instants: Sequence[tuple[int, Instant]],

@@ -10,7 +10,7 @@ from sledsim._arguments import placed
 from sledsim._core import SpecError
 from sledsim.emulator.mounting import system
 from sledsim.programs.crashes import journals
-from sledsim.programs.file_systems import FileSystem, attached
+from sledsim.programs.file_systems import FileSystem, attach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +92,7 @@ class CrashFileSystem(FileSystem):
         if self.is_raw:
             yield file
             return
-        with attached(file) as loop, self.mounted(loop, folder):
+        with attach(file) as loop, self.mount(loop, folder):
             yield folder
 
     def journal(self, image: Path) -> list[tuple[int, int]]:

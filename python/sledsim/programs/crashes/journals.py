@@ -20,7 +20,7 @@ def of_ext4(image: Path) -> list[Span]:
     """Return where the journal of an ext4 lies."""
     block = struct.unpack_from("<I", _read(image, 1024, 1024), 24)[0]
     size = 1024 << block
-    done = system.completed("debugfs", "-R", "dump_extents -l <8>", str(image))
+    done = system.run_to_end("debugfs", "-R", "dump_extents -l <8>", str(image))
     spans = []
     for line in done.stdout.splitlines()[1:]:
         # level/levels, entry/entries, first - last logical, first - last physical, length

@@ -56,7 +56,7 @@ class Run:
         return Spans([*self.journal, *self.logs]), None if self.data is None else Spans(self.data)
 
 
-def recorded(
+def record(
     setup: Setup, program: CrashProgram, file_system: CrashFileSystem, work: Path, keep: Path
 ) -> Run:
     """Fill the device, and run the program on it; return when all is unmounted.
@@ -100,5 +100,5 @@ def _fill(
             )
         return
     file_system.make(base)
-    with file_system.plainly_mounted(base, folder):
+    with file_system.mount_plainly(base, folder):
         program.fill(folder)

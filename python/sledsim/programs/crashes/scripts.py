@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
 from sledsim.programs.crashes.outcomes import Verdict
-from sledsim.programs.processes import TookTooLongError, completed
+from sledsim.programs.processes import TookTooLongError, run_to_end
 from sledsim.programs.program import CrashProgram
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Scripts(CrashProgram):
         environment = os.environ | {where: str(place)}
         if acknowledged is not None:
             environment["SLEDSIM_ACKNOWLEDGED"] = str(acknowledged)
-        done = completed(
+        done = run_to_end(
             f"--{kind} {self.scripts[kind]}",
             [str(self.scripts[kind])],
             patience_s=patience_s,

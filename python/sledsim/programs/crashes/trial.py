@@ -15,7 +15,7 @@ from sledsim.emulator.mounting import system
 from sledsim.programs.crashes import journals
 from sledsim.programs.crashes.outcomes import Inspection, Verdict
 from sledsim.programs.crashes.watchdog import Watchdog
-from sledsim.programs.file_systems import attached
+from sledsim.programs.file_systems import attach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +106,7 @@ class Trials:
                 with watch:
                     if file_system.name == "ext4":
                         work["file_system"] = journals.holds_transactions(file, self.journal)
-                    loop = stack.enter_context(attached(file))
+                    loop = stack.enter_context(attach(file))
             except (SledsimError, OSError):
                 if not watch.has_bitten:
                     raise
@@ -116,7 +116,7 @@ class Trials:
                 begin = server.now_ns()
                 try:
                     with watch:
-                        mounts.enter_context(file_system.mounted(loop, mount))
+                        mounts.enter_context(file_system.mount(loop, mount))
                 except system.FailedError as error:
                     found = silent if watch.has_bitten else str(error)
                     return Verdict("not_mounted", " | ".join([found, *_errors(kernel())])), ""
