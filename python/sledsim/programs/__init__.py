@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DEVICES = ("sigmetrics2000", "g2", "superdisk", "atlas10k", "mcd")
 """Default devices."""
 
-NAMES = tuple(BENCHMARKS)
+NAMES = BENCHMARKS
 """The benchmarks, which are the programs that run on several devices."""
 
 

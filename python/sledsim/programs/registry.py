@@ -1,27 +1,21 @@
-"""The programs by name; each is imported when it is asked for."""
+"""The programs by name; they are imported when one is asked for."""
 
 from __future__ import annotations
 
 import sys
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from sledsim._core import SledsimError, SpecError
 
 if TYPE_CHECKING:
-    from sledsim.programs.program import Benchmark, CrashProgram
+    from collections.abc import Sequence
 
-BENCHMARKS = {
-    "postmark": "postmark.PostMark",
-    "tpch-q4": "tpch_q4.TpchQ4",
-    "pgbench": "pgbench.PgBench",
-    "sqlite": "sqlite.Sqlite",
-}
-CRASH_PROGRAMS = {
-    "sqlite": "sqlite.Sqlite",
-    "postgres": "postgres.Postgres",
-    "scripts": "scripts.Scripts",
-}
+    from sledsim.programs.program import Benchmark, CrashProgram, Program
+
+    Kind = TypeVar("Kind", bound=Program)
+
+BENCHMARKS = ("postmark", "tpch-q4", "pgbench", "sqlite")
+CRASH_PROGRAMS = ("sqlite", "postgres", "scripts")
 
 
 def benchmark(name: str) -> type[Benchmark]:
@@ -34,18 +28,21 @@ def benchmark(name: str) -> type[Benchmark]:
     """
     if sys.platform != "linux":
         raise SledsimError("applications run on Linux only")
-    kind: type[Benchmark] = _kind(name, BENCHMARKS, "benchmarks", "application")
-    return kind
+    from sledsim.programs.benchmarks import pgbench, postmark, sqlite, tpch_q4  # Linux only
+
+    kinds = [postmark.PostMark, tpch_q4.TpchQ4, pgbench.PgBench, sqlite.Sqlite]
+    return _kind("application", name, kinds)
 
 
 def crash_program(name: str) -> type[CrashProgram]:
     """Return a program whose data must survive a failure of power."""
-    kind: type[CrashProgram] = _kind(name, CRASH_PROGRAMS, "crashes", "program")
-    return kind
+    from sledsim.programs.crashes import postgres, scripts, sqlite  # rarely needed
+
+    return _kind("program", name, [sqlite.Sqlite, postgres.Postgres, scripts.Scripts])
 
 
-def _kind(name: str, places: dict[str, str], folder: str, what: str) -> Any:
-    if name not in places:
-        raise SpecError(f"unknown {what} '{name}': must be one of {', '.join(places)}")
-    module, kind = places[name].split(".")
-    return getattr(import_module(f"sledsim.programs.{folder}.{module}"), kind)
+def _kind(what: str, name: str, kinds: Sequence[type[Kind]]) -> type[Kind]:
+    names = {each.name: each for each in kinds}
+    if name not in names:
+        raise SpecError(f"unknown {what} '{name}': must be one of {', '.join(names)}")
+    return names[name]

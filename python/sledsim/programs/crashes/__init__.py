@@ -7,7 +7,7 @@ from sledsim.programs.crashes.setup import Setup
 from sledsim.programs.registry import CRASH_PROGRAMS
 from sledsim.programs.registry import crash_program as kind
 
-PROGRAMS = tuple(CRASH_PROGRAMS)
+PROGRAMS = CRASH_PROGRAMS
 """The programs by name."""
 
 __all__ = [
