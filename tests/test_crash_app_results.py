@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from sledsim.cli import main
-from sledsim.crash_app import GOOD, OUTCOMES, CutResult, Result, Setup, Verdict, page, picture
-from sledsim.crash_app.strata import STRATA, Instant
-from sledsim.crash_app.trial import PHASES, Trial
 from sledsim.plots import style
+from sledsim.programs.crashes import (
+    GOOD,
+    OUTCOMES,
+    CutResult,
+    Result,
+    Setup,
+    Verdict,
+    page,
+    picture,
+)
+from sledsim.programs.crashes.strata import STRATA, Instant
+from sledsim.programs.crashes.trial import PHASES, Trial
 
 from tests.picture_checks import Seen, lab, nearest
 
@@ -108,7 +117,9 @@ def test_the_exit_code_tells_of_one_bad_cut(
     trial = replace(good.trial, verdict=Verdict(outcome), damage=damage)
     cuts = [good, replace(good, number=2, facts=facts, trial=trial)]
     found = Result(Setup("sqlite", "g2-buffered"), FACTS, cuts, "SQLite")
-    module = sys.modules["sledsim.crash_app.experiment"]  # the package has a function of the name
+    module = sys.modules[
+        "sledsim.programs.crashes.experiment"
+    ]  # the package has a function of the name
     monkeypatch.setattr(module, "experiment", lambda *_, **__: found)
     words = ["crash-app", "sqlite", *form]
     assert main(words) == code

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import sledsim as ss
-from sledsim import applications
-from sledsim.applications.report import report
+from sledsim import programs
 from sledsim.cli import main
+from sledsim.programs.benchmarks.report import report
 from sledsim.show import pages as reports
 from sledsim.show.pages import glossary
 from sledsim.show.pages import writer as pages
@@ -66,7 +66,7 @@ def results(hostile_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
         "crash": ss.crash_test(
             ss.workload(last_lbn=500, queue_depth=8, requests=500), device, points=40
         ),
-        "applications": applications.replay("sample:postmark", ["g2", device]),
+        "applications": programs.replay("sample:postmark", ["g2", device]),
     }
 
 
