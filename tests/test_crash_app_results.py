@@ -19,11 +19,11 @@ from sledsim.programs.crashes import (
     Result,
     Setup,
     Verdict,
-    page,
     picture,
 )
 from sledsim.programs.crashes.strata import STRATA, Instant
 from sledsim.programs.crashes.trial import PHASES, Trial
+from sledsim.show import pages
 
 from tests.picture_checks import Seen, lab, nearest
 
@@ -163,7 +163,7 @@ def test_texts_of_the_picture_lie_beside_each_other(size: Any) -> None:
 def test_the_page_says_what_was_found(tmp_path: Path) -> None:
     file = tmp_path / "a.html"
     found = result()
-    page.write(found, str(file), ["crash-app", "sqlite"])
+    pages.write(found, str(file), command=["crash-app", "sqlite"])
     text = file.read_text("utf-8")
     assert "sledsim crash-app sqlite" in text
     for line in (*OUTCOMES.values(), *STRATA.values(), "text of", "2,400"):

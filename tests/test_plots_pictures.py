@@ -328,7 +328,7 @@ def test_a_timeline_needs_a_series() -> None:
 def test_run_times_are_split_as_told() -> None:
     outcomes = programs.replay("sample:postmark", ["sigmetrics2000", "atlas10k"])
     told = dataclasses.replace(outcomes[1], predicted=programs.Prediction(33.0, "sigmetrics2000"))
-    outcomes = [outcomes[0], told]
+    outcomes = programs.Outcomes([outcomes[0], told])
     figure = plots.applications(outcomes)
     (axes,) = figure.axes
     ends = [0.0, 0.0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,14 +11,13 @@ from sledsim._number_text import plain
 from sledsim.cli import outputs
 from sledsim.cli.parser import command, print_json, split_names
 from sledsim.cli.real_programs import one_signal, tell
-from sledsim.programs.benchmarks import shown
 from sledsim.show.text import table
 
 if TYPE_CHECKING:
     import argparse
 
     from sledsim.cli.parser import Commands
-    from sledsim.programs import Outcome
+    from sledsim.programs import Outcomes
 
 _ABOUT = """\
 Run a real application on emulated devices, one after the other, and split its run time.
@@ -96,18 +94,12 @@ def _bench(options: argparse.Namespace) -> None:
         outcomes = programs.replay(options.replay or f"sample:{name}", devices, options.scheduler)
     else:
         outcomes = _run(options, devices)
-    if options.plot is not None:
-        from sledsim.plots import applications as draw  # matplotlib is an extra
-
-        outputs.write_plot(options, functools.partial(draw, outcomes))
-    if options.report is not None:
-        from sledsim.programs.benchmarks.report import report  # only pages need it
-
-        outputs.write_report(options, report(outcomes))
+    outputs.write_plot(options, outcomes.plot)
+    outputs.write_report(options, outcomes)
     if options.json:
         print_json({"application": name, "devices": [each.to_dict() for each in outcomes]})
         return
-    print("\n".join(shown.lines(outcomes)))
+    outcomes.show()
     for file in (options.plot, options.report):
         if file is not None:
             print(f"\nwritten: {file}")
@@ -123,7 +115,7 @@ _SETTINGS = {
 """What is set by options that a replay does not have."""
 
 
-def _run(options: argparse.Namespace, devices: list[str]) -> list[Outcome]:
+def _run(options: argparse.Namespace, devices: list[str]) -> Outcomes:
     from sledsim.programs.benchmarks.emulated import Settings  # Linux only
 
     chosen = {name: getattr(options, option) for option, name in _SETTINGS.items()}

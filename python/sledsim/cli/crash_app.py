@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from sledsim._number_text import number
 from sledsim.cli import outputs
 from sledsim.cli.parser import add_exit_zero, command, print_json
 from sledsim.cli.real_programs import one_signal, tell
-from sledsim.programs.crashes import PROGRAMS, Setup, kind, shown
+from sledsim.programs.crashes import PROGRAMS, Setup, kind
 from sledsim.programs.crashes.outcomes import OUTCOMES
 from sledsim.programs.crashes.presets import PRESETS, preset
 from sledsim.programs.crashes.strata import STRATA
@@ -121,21 +120,15 @@ def _crash(options: argparse.Namespace) -> bool:
     outputs.check_report(options)
     with one_signal():
         result = _experiment(options) if options.replay is None else _replay(options)
-    if options.plot is not None:
-        from sledsim.programs.crashes.picture import draw  # matplotlib is an extra
-
-        outputs.write_plot(options, functools.partial(draw, result))
-    if options.report is not None:
-        from sledsim.programs.crashes import page  # an extra
-
-        page.write(result, options.report, options.words)
+    outputs.write_plot(options, result.plot)
+    outputs.write_report(options, result)
     again = None if options.replay is None else result.cuts[0]
     if options.json:
         print_json((again or result).to_dict())
     elif again is not None:
         print(table(_facts(again), "<<"))
     else:
-        print("\n".join(shown.lines(result)))
+        result.show()
         for file in (options.plot, options.report, options.folder):
             if file is not None:
                 print(f"\nwritten: {file}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sledsim.hardware import device as device_named
-from sledsim.programs.benchmarks.outcome import Outcome, Prediction
+from sledsim.programs.benchmarks.outcome import Outcome, Outcomes, Prediction
 from sledsim.programs.benchmarks.recordings import Recording, need_pyarrow
 from sledsim.programs.registry import BENCHMARKS
 from sledsim.programs.registry import benchmark as kind
@@ -50,7 +50,7 @@ def bench(
     keys: Mapping[str, float] | None = None,
     settings: Settings | None = None,
     tell: Callable[[str], None] = lambda _: None,
-) -> list[Outcome]:
+) -> Outcomes:
     """Run an application on emulated devices, one after the other; needs Linux and root.
 
     All devices begin with the same bytes, and cold caches. Each outcome has what the closed replay
@@ -91,15 +91,15 @@ def bench(
         for place, model in enumerate(models.values()):
             source = recordings[0 if place > 0 or len(recordings) == 1 else 1]
             predicted.append(source.predict(model, settings.scheduler))
-    return [
+    return Outcomes(
         dataclasses.replace(outcome, predicted=prediction)
         for outcome, prediction in zip(outcomes, predicted, strict=True)
-    ]
+    )
 
 
 def replay(
     recording: str | Path, devices: Sequence[str | Device] = DEVICES, scheduler: str = "fcfs"
-) -> list[Outcome]:
+) -> Outcomes:
     """Replay a recording of an application on simulated devices; needs no rights.
 
     Parameters
@@ -121,13 +121,14 @@ def replay(
     need_pyarrow()
     source = Recording.load(Path(trace_path(recording)))
     models = (device_named(each) if isinstance(each, str) else each for each in devices)
-    return [source.replay(model, scheduler) for model in models]
+    return Outcomes(source.replay(model, scheduler) for model in models)
 
 
 __all__ = [
     "DEVICES",
     "NAMES",
     "Outcome",
+    "Outcomes",
     "Prediction",
     "Recording",
     "bench",

@@ -29,6 +29,8 @@ def paragraphs(sheet: Sheet) -> Iterator[str]:
     """Write a result, paragraph by paragraph."""
     from sledsim.results import cautions  # a list of devices does without
 
+    if sheet.named:
+        yield "\n".join([sheet.title, *map(str, sheet.lead)])
     tables = [*([sheet.facts] if sheet.facts else []), *sheet.tables]
     if not any(each.cautioned for each in tables):
         for one in (one for found in sheet.cautions.values() for one in found):

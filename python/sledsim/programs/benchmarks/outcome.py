@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sledsim._above import Drawn, Paged, Shown
 from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
     from sledsim.programs.benchmarks.io_statistics import Facts
+    from sledsim.show.pages.parts import Report
+    from sledsim.show.sheet import Sheet
 
 
 @dataclass(frozen=True)
@@ -90,3 +93,19 @@ class Outcome:
             "predicted": predicted,
             "report": self.report or None,
         }
+
+
+class Outcomes(Drawn, Paged, Shown, list[Outcome]):
+    """The outcomes of an application, a device each: a list that is shown, drawn and reported."""
+
+    _picture = "applications"
+
+    def _sheet(self) -> Sheet:
+        from sledsim.programs.benchmarks import shown  # it imports this
+
+        return shown.sheet(self)
+
+    def _page(self) -> Report:
+        from sledsim.programs.benchmarks import shown  # it imports this
+
+        return shown.page(self)

@@ -5,22 +5,61 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim._number_text import number
-from sledsim.show.text import table
+from sledsim.show.sheet import Sentence, Sheet, Table, Word
+from sledsim.show.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sledsim.programs import Outcome
+    from sledsim.show.pages.parts import Report
 
-_HEADS = (
-    *("device", "run s", "compute", "stall", "of it device", "way", "accesses", "blocks"),
-    *("flushes", "access ms", "read hits", "late p50 us", "replay s", "off"),
+_HEAD = (
+    *("device", "run s", "compute", Word("stall", "Stall"), "of it device", Word("way", "Way")),
+    *(Word("accesses", "Access"), "blocks", Word("flushes", "Flush"), "access ms", "read hits"),
+    *("late p50 us", "replay s", "off"),
 )
 
 
-def rows_of(outcomes: Sequence[Outcome]) -> list[list[str]]:
-    """Return the table of outcomes, its head first."""
-    rows = [list(_HEADS)]
+def sheet(outcomes: Sequence[Outcome]) -> Sheet:
+    """Describe the outcomes of an application on several devices."""
+    title, emulated = outcomes[0].title, outcomes[0].emulated
+    devices = listed([each.device for each in outcomes])
+    run = "on emulated" if emulated else "replayed on simulated"
+    notes = ["\n".join(_ratios(outcomes))]
+    if not emulated:
+        notes.append(
+            "Replayed, not run: processor time and path overhead are those of the recording."
+        )
+    return Sheet(
+        title=f"{title} {run} devices: {devices}",
+        lead=list(_lead(title, outcomes)),
+        tables=[_table(outcomes)],
+        notes=[note for note in notes if note],
+    )
+
+
+def page(outcomes: Sequence[Outcome]) -> Report:
+    """Return the page of the outcomes of an application."""
+    from sledsim.show.pages import sheets  # an extra
+    from sledsim.show.pages.figures import drawn
+
+    said = "; ".join(
+        f"{each.device} {number(each.run_s, 3)} s, of it {number(each.stall_s, 3)} s stall"
+        for each in outcomes
+    )
+    picture = drawn(
+        "applications",
+        outcomes,
+        caption="Run times, split into processor time and the time in which the program waited for"
+        " I/O.",
+        alt=f"Run times of {outcomes[0].title}: {said}.",
+    )
+    return sheets.report(sheet(outcomes), ("Where the time goes", [picture]))
+
+
+def _table(outcomes: Sequence[Outcome]) -> Table:
+    rows = []
     for each in outcomes:
         facts, predicted = each.facts, each.predicted
         error = each.prediction_error
@@ -39,15 +78,13 @@ def rows_of(outcomes: Sequence[Outcome]) -> list[list[str]]:
                 "-" if error is None else f"{error:+.1%}",
             ]
         )
-    return rows
+    about = "Run times in s, and what the application asked of each device"
+    return Table(_HEAD, rows, about)
 
 
-def lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Write runs of applications as text, line by line."""
-    yield table(rows_of(outcomes), "<" + ">" * (len(_HEADS) - 1))
+def _ratios(outcomes: Sequence[Outcome]) -> Iterator[str]:
     slowest = max(outcomes, key=lambda each: each.run_s)
     if len(outcomes) > 1 and slowest.run_s > 0:
-        yield ""
         for each in outcomes:
             if each is not slowest and each.run_s > 0:
                 less = 1 - each.stall_s / slowest.stall_s if slowest.stall_s else 0.0
@@ -55,6 +92,38 @@ def lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
                     f"{each.device}: {slowest.run_s / each.run_s:.2f} times as fast as "
                     f"{slowest.device}, {less:.0%} less stall"
                 )
-    if not outcomes[0].emulated:
-        yield ""
-        yield "Replayed, not run: processor time and path overhead are those of the recording."
+
+
+def _lead(title: str, outcomes: Sequence[Outcome]) -> Iterator[Sentence | str]:
+    ordered = sorted(outcomes, key=lambda each: each.run_s)
+    first, last = ordered[0], ordered[-1]
+    if first is last:
+        yield f"{title} runs for {number(first.run_s, 3)} s on {first.device}."
+    else:
+        times = number(last.run_s / first.run_s, 3) if first.run_s else "-"
+        less = 1 - first.stall_s / last.stall_s if last.stall_s else 0.0
+        yield Sentence(
+            "{} is {} times as fast on {} as on {}: it runs for {} s instead of {} s, with {} %"
+            " less I/O {}.",
+            title,
+            times,
+            first.device,
+            last.device,
+            number(first.run_s, 3),
+            number(last.run_s, 3),
+            f"{100 * less:.0f}",
+            Word("stall", "Stall"),
+        )
+    parts = [
+        f"{100 * each.stall_s / each.run_s:.0f} % of the time on {each.device}"
+        for each in ordered
+        if each.run_s
+    ]
+    yield f"It waits for I/O {listed(parts)}."
+    if outcomes[0].emulated:
+        yield "Each device was measured once, so that there are no intervals."
+    else:
+        yield (
+            "A recording was replayed, nothing was run: processor time and the overhead of the path"
+            " are those of the recording."
+        )

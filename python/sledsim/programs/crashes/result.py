@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
+from sledsim._above import Drawn, Paged, Shown
 from sledsim.programs.crashes.outcomes import GOOD, OUTCOMES
 from sledsim.programs.crashes.strata import STRATA
 from sledsim.programs.crashes.trial import PHASES
@@ -14,9 +15,13 @@ from sledsim.programs.crashes.trial import PHASES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from matplotlib.figure import Figure
+
     from sledsim.programs.crashes.setup import Setup
     from sledsim.programs.crashes.strata import Instant
     from sledsim.programs.crashes.trial import Trial
+    from sledsim.show.pages.parts import Report
+    from sledsim.show.sheet import Sheet
 
 LITTLE = 0.3
 """A set-up shows little if a smaller share of its cuts left anything to lose or to recover."""
@@ -80,7 +85,7 @@ class CutResult:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result:
+class Result(Drawn, Paged, Shown):
     """What an experiment found."""
 
     setup: Setup
@@ -90,6 +95,21 @@ class Result:
     """In order of their numbers."""
     title: str
     """Program, file system and device in a line."""
+
+    def _sheet(self) -> Sheet:
+        from sledsim.programs.crashes import shown  # it imports this
+
+        return shown.sheet(self)
+
+    def _page(self) -> Report:
+        from sledsim.programs.crashes import shown  # it imports this
+
+        return shown.page(self)
+
+    def _draw(self, **how: Any) -> Figure:
+        from sledsim.programs.crashes.picture import draw  # matplotlib is an extra
+
+        return draw(self, **how)
 
     def counts(self, stratum: str | None = None) -> dict[str, int]:
         """Return how many cuts had each outcome, of all or of a stratum."""
