@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
-from sledsim import applications, plots
+from sledsim import plots, programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,12 +81,12 @@ def study(kind: str) -> ss.Study:
 
 
 @cache
-def outcomes(kind: str) -> list[applications.Outcome]:
+def outcomes(kind: str) -> list[programs.Outcome]:
     """Return outcomes of an application on one device, on twelve, and of names of 60 letters."""
-    (one,) = applications.replay("sample:postmark", ["g2"])
+    (one,) = programs.replay("sample:postmark", ["g2"])
     if kind == "one":
         return [one]
-    predicted = applications.outcome.Prediction(1e-3, "g1")
+    predicted = programs.Prediction(1e-3, "g1")
     return [
         dataclasses.replace(
             one,

@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sledsim as ss
-from sledsim import applications
-from sledsim.applications import Recording
-from sledsim.applications.io_statistics import facts_of
+from sledsim import programs
 from sledsim.cli import main
+from sledsim.programs import Recording
+from sledsim.programs.benchmarks.io_statistics import facts_of
 
 from tests.test_emulator_mount import RUN, needs_root
 from tests.waiting import LONG_S, alone, eventually
@@ -136,13 +136,13 @@ def test_requests_are_counted_by_kind() -> None:
 def test_a_device_that_works_while_the_program_computes_stalls_it_no_longer() -> None:
     told = [row(arrival_ns=0, completion_ns=4_000_000_000)]
     facts = facts_of(pa.Table.from_pylist(told))
-    outcome = applications.Outcome("a", "b", run_s=5.0, compute_s=3.0, facts=facts, emulated=True)
+    outcome = programs.Outcome("a", "b", run_s=5.0, compute_s=3.0, facts=facts, emulated=True)
     assert (outcome.stall_s, outcome.device_s, outcome.way_s) == (2.0, 2.0, 0.0)
     assert outcome.to_dict()["stall_device_s"] == 2.0
 
 
 def test_processor_time_of_ended_children_of_a_server_counts() -> None:
-    from sledsim.applications.processes import tree_compute_s  # Linux only
+    from sledsim.programs.processes import tree_compute_s  # Linux only
 
     burn = "import time; t = time.process_time() + 0.3\nwhile time.process_time() < t: pass"
     parent = (
@@ -164,7 +164,7 @@ def test_processor_time_of_ended_children_of_a_server_counts() -> None:
 def test_a_prefetch_buffer_of_a_sled_shortens_query_4() -> None:
     """Section 4.2 of SIGMETRICS 2000 names the buffer that its sled lacks."""
     buffer = {"size_kib": 2048, "segments": 8, "read_ahead": "full"}
-    plain, idle, ahead = applications.replay(
+    plain, idle, ahead = programs.replay(
         "sample:tpch-q4",
         [
             ss.device("sigmetrics2000"),
@@ -197,7 +197,7 @@ def test_a_prefetch_buffer_of_a_sled_shortens_query_4() -> None:
 # Recordings
 
 
-@pytest.mark.parametrize("name", applications.NAMES)
+@pytest.mark.parametrize("name", programs.NAMES)
 def test_a_sample_is_what_the_file_beside_it_says(name: str) -> None:
     about = ss.sample_traces()[name]
     path = SAMPLES / about["file"]
@@ -213,7 +213,7 @@ def test_a_sample_is_what_the_file_beside_it_says(name: str) -> None:
     assert info["requests"] == facts.requests
 
 
-@pytest.mark.parametrize("name", applications.NAMES)
+@pytest.mark.parametrize("name", programs.NAMES)
 def test_a_replay_on_the_device_of_the_recording_takes_as_long(name: str) -> None:
     """Apart from lateness, which is in the recording's time and not in the replay's."""
     recording = Recording.load(SAMPLES / f"{name}.parquet")
@@ -449,7 +449,7 @@ def test_a_full_file_system_is_an_error_of_the_application(
 @needs_root
 @needs_postgres
 def test_a_database_that_runs_already_is_left_alone(tmp_path: Path) -> None:
-    from sledsim.applications.pgbench import PgBench  # Linux only
+    from sledsim.programs.benchmarks.pgbench import PgBench  # Linux only
 
     data = tmp_path / "pgdata"
     data.mkdir()

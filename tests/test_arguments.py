@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 import sledsim as ss
-from sledsim.applications import Recording
+from sledsim.programs import Recording
 
 np = pytest.importorskip("numpy")
 

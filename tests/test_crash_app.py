@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import sledsim as ss
 from sledsim.cli import main
-from sledsim.crash_app import GOOD
+from sledsim.programs.crashes import GOOD
 
 from tests.test_applications import clean as clean  # noqa: PLC0414 (a fixture)
 from tests.test_applications import needs_postgres

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sledsim.crash_app.outcomes import Verdict, counted
-from sledsim.crash_app.postgres import Postgres
-from sledsim.crash_app.program import Inspection
-from sledsim.crash_app.scripts import EXIT_CODES, Scripts
-from sledsim.crash_app.sqlite import Sqlite
+from sledsim.programs.crashes.outcomes import Inspection, Verdict, counted
+from sledsim.programs.crashes.postgres import Postgres
+from sledsim.programs.crashes.scripts import EXIT_CODES, Scripts
+from sledsim.programs.crashes.sqlite import Sqlite
 
 from tests.test_applications import needs_postgres
 from tests.waiting import LONG_S, eventually
@@ -24,7 +23,7 @@ from tests.waiting import LONG_S, eventually
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sledsim.crash_app.program import CrashProgram
+    from sledsim.programs.program import CrashProgram
 
 
 @pytest.mark.parametrize("acknowledged", range(5))
@@ -171,7 +170,7 @@ def test_a_check_of_sqlite_that_hangs_is_ended(
     program, folder = ran()
     process = tmp_path / "process.py"
     process.write_text("print('opens', flush=True)\nimport time\ntime.sleep(999)\n", "ascii")
-    monkeypatch.setattr("sledsim.crash_app.sqlite._PROCESS", process)
+    monkeypatch.setattr("sledsim.programs.sqlite._PROCESS", process)
     begin = time.monotonic()
     verdict, _ = inspected(program, folder, 12, patience_s=0.5)
     assert verdict.outcome == "check_hung"

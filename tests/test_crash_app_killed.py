@@ -201,18 +201,17 @@ def test_a_killed_bench_app_leaves_nothing(begun: Callable[..., Run]) -> None:
 SERVES_ITSELF = """\
 import pathlib, sys
 import sledsim as ss
-from sledsim.crash_app.file_systems import FileSystem
-from sledsim.crash_app.served import place
+from sledsim.programs.crashes.file_systems import CrashFileSystem
 from sledsim.emulator.mounting.work import working
 device = ss.device("memory", blocks=32768, latency_ms=5.0, ms_per_block=0.0)
 with working("sledsim-own-") as folder:
     image, point, mnt = (folder / name for name in ("image", "fuse", "mnt"))
     point.mkdir()
     mnt.mkdir()
-    FileSystem(mib=16).make(image)
+    CrashFileSystem(mib=16).make(image)
     with (
         ss.serve(ss.emulator.Export(device=device, name=folder.name, file=image), fuse=point),
-        place(point / folder.name, mnt, FileSystem()),
+        CrashFileSystem().place(point / folder.name, mnt),
         (point / folder.name).open("rb", buffering=0) as file,
     ):
         pathlib.Path(sys.argv[1]).touch()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from sledsim.cli import main
-from sledsim.crash_app import Setup
+from sledsim.programs.crashes import Setup
 
 from tests.test_applications import clean as clean  # noqa: PLC0414 (a fixture)
 from tests.test_crash_app_checks import script
@@ -121,8 +121,10 @@ def test_without_root_the_raw_device_is_offered(
 def test_a_missing_postgres_is_named(
     refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sledsim.crash_app.postgres.Postgres.folders", ("no/such/*",))
-    monkeypatch.setattr("sledsim.crash_app.postgres.Postgres.packages", {"postgres-0": "the sun"})
+    monkeypatch.setattr("sledsim.programs.crashes.postgres.Postgres.folders", ("no/such/*",))
+    monkeypatch.setattr(
+        "sledsim.programs.crashes.postgres.Postgres.packages", {"postgres-0": "the sun"}
+    )
     assert refused("postgres") == "postgres: postgres-0 is missing: install the sun"
 
 
@@ -151,7 +153,7 @@ def test_keys_and_presets_are_listed(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_presets_are_set_ups(tmp_path: Path) -> None:
-    from sledsim.crash_app.presets import PRESETS  # one test
+    from sledsim.programs.crashes.presets import PRESETS  # one test
 
     del tmp_path
     for program, presets in PRESETS.items():

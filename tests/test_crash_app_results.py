@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from sledsim.cli import main
-from sledsim.crash_app import GOOD, OUTCOMES, CutResult, Result, Setup, Verdict, page, picture
-from sledsim.crash_app.strata import STRATA, Instant
-from sledsim.crash_app.trial import PHASES, Trial
 from sledsim.plots import style
+from sledsim.programs.crashes import (
+    GOOD,
+    OUTCOMES,
+    CutResult,
+    Result,
+    Setup,
+    Verdict,
+    picture,
+)
+from sledsim.programs.crashes.strata import STRATA, Instant
+from sledsim.programs.crashes.trial import PHASES, Trial
+from sledsim.show import pages
 
 from tests.picture_checks import Seen, lab, nearest
 
@@ -108,7 +117,9 @@ def test_the_exit_code_tells_of_one_bad_cut(
     trial = replace(good.trial, verdict=Verdict(outcome), damage=damage)
     cuts = [good, replace(good, number=2, facts=facts, trial=trial)]
     found = Result(Setup("sqlite", "g2-buffered"), FACTS, cuts, "SQLite")
-    module = sys.modules["sledsim.crash_app.experiment"]  # the package has a function of the name
+    module = sys.modules[
+        "sledsim.programs.crashes.experiment"
+    ]  # the package has a function of the name
     monkeypatch.setattr(module, "experiment", lambda *_, **__: found)
     words = ["crash-app", "sqlite", *form]
     assert main(words) == code
@@ -152,7 +163,7 @@ def test_texts_of_the_picture_lie_beside_each_other(size: Any) -> None:
 def test_the_page_says_what_was_found(tmp_path: Path) -> None:
     file = tmp_path / "a.html"
     found = result()
-    page.write(found, str(file), ["crash-app", "sqlite"])
+    pages.write(found, str(file), command=["crash-app", "sqlite"])
     text = file.read_text("utf-8")
     assert "sledsim crash-app sqlite" in text
     for line in (*OUTCOMES.values(), *STRATA.values(), "text of", "2,400"):

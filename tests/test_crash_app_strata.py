@@ -10,10 +10,9 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sledsim.applications import file_systems
-from sledsim.crash_app import placing, strata, trial
-from sledsim.crash_app.file_systems import FileSystem
-from sledsim.crash_app.placing import Spans
+from sledsim.programs.crashes import journals, placing, strata
+from sledsim.programs.crashes.file_systems import CrashFileSystem
+from sledsim.programs.spans import Spans
 
 from tests.test_emulator_mount import needs_root
 
@@ -114,16 +113,16 @@ def test_a_run_without_requests_is_idle() -> None:
 
 
 @pytest.fixture(params=["ext4", "xfs"])
-def image(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[FileSystem, Path]:
+def image(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[CrashFileSystem, Path]:
     if shutil.which(f"mkfs.{request.param}") is None:
         pytest.skip(f"mkfs.{request.param} is missing")
-    file_system = FileSystem(request.param, mib=64 if request.param == "ext4" else 300)
+    file_system = CrashFileSystem(request.param, mib=64 if request.param == "ext4" else 300)
     file = tmp_path / "image"
     file_system.make(file)
     return file_system, file
 
 
-def test_the_journal_is_found(image: tuple[FileSystem, Path]) -> None:
+def test_the_journal_is_found(image: tuple[CrashFileSystem, Path]) -> None:
     """A journal begins with its magic number; the tools of the file system tell its size."""
     file_system, file = image
     spans = file_system.journal(file)
@@ -146,14 +145,14 @@ def test_the_journal_is_found(image: tuple[FileSystem, Path]) -> None:
 
 @needs_root
 def test_the_places_of_files_hold_their_bytes(
-    image: tuple[FileSystem, Path], tmp_path: Path
+    image: tuple[CrashFileSystem, Path], tmp_path: Path
 ) -> None:
     file_system, file = image
     folder = tmp_path / "mnt"
     folder.mkdir()
     chance = random.Random(3)
     contents = {f"{n}.bin": chance.randbytes(4096 * chance.randrange(1, 40)) for n in range(12)}
-    with file_systems.mounted(file, folder, file_systems.FILE_SYSTEMS[file_system.name]):
+    with file_system.mount_plainly(file, folder):
         with placing.Watch(folder, ["*.bin"]) as watch:
             for name, content in contents.items():
                 (folder / name).write_bytes(content)
@@ -165,7 +164,7 @@ def test_the_places_of_files_hold_their_bytes(
     assert set(watch.spans) >= {span for each in spans.values() for span in each}
 
 
-def test_a_checker_of_the_file_system_sees_damage(image: tuple[FileSystem, Path]) -> None:
+def test_a_checker_of_the_file_system_sees_damage(image: tuple[CrashFileSystem, Path]) -> None:
     file_system, file = image
     assert file_system.damage(str(file)) == ""
     with file.open("r+b") as opened:
@@ -178,20 +177,24 @@ def test_a_checker_of_the_file_system_sees_damage(image: tuple[FileSystem, Path]
 @needs_root
 def test_a_journal_with_transactions_is_told_from_an_empty_one(tmp_path: Path) -> None:
     """As e2fsck does, which replays the one and finds nothing to do with the other."""
-    file_system, file, folder = FileSystem("ext4", mib=32), tmp_path / "image", tmp_path / "mnt"
+    file_system, file, folder = (
+        CrashFileSystem("ext4", mib=32),
+        tmp_path / "image",
+        tmp_path / "mnt",
+    )
     file_system.make(file)
     folder.mkdir()
     journal = file_system.journal(file)
-    assert not trial._holds_transactions(file, journal)
+    assert not journals.holds_transactions(file, journal)
     cut = tmp_path / "cut"
-    with file_systems.mounted(file, folder, file_systems.FILE_SYSTEMS["ext4"]):
+    with file_system.mount_plainly(file, folder):
         path = folder / "file"
         path.write_bytes(b"x" * 8192)
         with path.open("rb") as opened:
             os.fsync(opened.fileno())
         shutil.copyfile(file, cut)  # the loop device shares its pages with the file
-    assert trial._holds_transactions(cut, journal)
-    assert not trial._holds_transactions(file, journal)
+    assert journals.holds_transactions(cut, journal)
+    assert not journals.holds_transactions(file, journal)
     said = subprocess.run(["e2fsck", "-fy", cut], capture_output=True, text=True, check=False)
     assert "recovering journal" in said.stdout + said.stderr
-    assert not trial._holds_transactions(cut, journal)
+    assert not journals.holds_transactions(cut, journal)

@@ -15,7 +15,7 @@ import sledsim as ss
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle, StepPatch
-from sledsim import applications, plots
+from sledsim import plots, programs
 from sledsim.cli import main
 from sledsim.plots import names, style
 
@@ -326,11 +326,9 @@ def test_a_timeline_needs_a_series() -> None:
 
 
 def test_run_times_are_split_as_told() -> None:
-    outcomes = applications.replay("sample:postmark", ["sigmetrics2000", "atlas10k"])
-    told = dataclasses.replace(
-        outcomes[1], predicted=applications.outcome.Prediction(33.0, "sigmetrics2000")
-    )
-    outcomes = [outcomes[0], told]
+    outcomes = programs.replay("sample:postmark", ["sigmetrics2000", "atlas10k"])
+    told = dataclasses.replace(outcomes[1], predicted=programs.Prediction(33.0, "sigmetrics2000"))
+    outcomes = programs.Outcomes([outcomes[0], told])
     figure = plots.applications(outcomes)
     (axes,) = figure.axes
     ends = [0.0, 0.0]

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the emulator ne
 
 if sys.platform == "linux":
     import sledsim as ss
-    from sledsim.crash_app import sealed
     from sledsim.emulator import DataRecording, Export
+    from sledsim.programs.crashes import sealed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

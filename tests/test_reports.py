@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import sledsim as ss
-from sledsim import applications
-from sledsim.applications.report import report
+from sledsim import programs
 from sledsim.cli import main
 from sledsim.show import pages as reports
 from sledsim.show.pages import glossary
@@ -66,16 +65,13 @@ def results(hostile_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
         "crash": ss.crash_test(
             ss.workload(last_lbn=500, queue_depth=8, requests=500), device, points=40
         ),
-        "applications": applications.replay("sample:postmark", ["g2", device]),
+        "applications": programs.replay("sample:postmark", ["g2", device]),
     }
 
 
 @pytest.fixture(scope="module")
 def texts(results: dict[str, Any]) -> dict[str, str]:
-    return {
-        kind: reports.page(report(result) if kind == "applications" else result)
-        for kind, result in results.items()
-    }
+    return {kind: reports.page(result) for kind, result in results.items()}
 
 
 @pytest.fixture(params=KINDS)
@@ -169,8 +165,7 @@ def test_the_same_result_gives_the_same_page(
     results: dict[str, Any], texts: dict[str, str], kind: str
 ) -> None:
     """Those of the other kinds are written again below."""
-    result = results[kind]
-    assert reports.page(report(result) if kind == "applications" else result) == texts[kind]
+    assert reports.page(results[kind]) == texts[kind]
 
 
 # What it says

@@ -36,10 +36,10 @@ HEAVY = {
         "shtab",
     ),
     *(
-        "sledsim.applications",
         "sledsim.disksim",
         "sledsim.emulator",
         "sledsim.papers",
+        "sledsim.programs",
         "sledsim.show.pages",
     ),
 }

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # that of typing, whose import takes as long as Python's own start
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from os import PathLike
     from types import ModuleType
+    from typing import Any
 
     from matplotlib.figure import Figure
 
@@ -70,8 +71,40 @@ class Drawn:
         SledsimError
             If it cannot be written, or without matplotlib.
         """
-        room = plots()
-        figure: Figure = getattr(room, self._picture)(self, ax=ax, size=size, title=title)
+        figure = self._draw(ax=ax, size=size, title=title)
         if path is not None:
-            room.save(figure, path)
+            plots().save(figure, path)
         return figure
+
+    def _draw(self, **how: Any) -> Figure:
+        figure: Figure = getattr(plots(), self._picture)(self, **how)
+        return figure
+
+
+class Paged:
+    """A result that is written as a page."""
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str | None = None,
+        further: Sequence[object] = (),
+    ) -> None:
+        """Write a page with the result, its pictures and numbers; the page on reports has more.
+
+        Parameters
+        ----------
+        path
+            The file: a name that ends in ``.html``. It needs no other file.
+        title
+            The title of the page; by default it names what was run on what.
+        further
+            What else stands on it: results, or pairs of a caption and a figure of matplotlib.
+
+        Raises
+        ------
+        SledsimError
+            For another ending, a missing library, or a file that cannot be written.
+        """
+        shown().write_page(self, path, title=title, further=further)

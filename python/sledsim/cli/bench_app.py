@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import signal
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sledsim import applications
+from sledsim import programs
 from sledsim._core import SledsimError
 from sledsim._number_text import plain
-from sledsim.applications import shown
 from sledsim.cli import outputs
 from sledsim.cli.parser import command, print_json, split_names
+from sledsim.cli.real_programs import one_signal, tell
 from sledsim.show.text import table
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
-    from types import FrameType
 
-    from sledsim.applications import Outcome
     from sledsim.cli.parser import Commands
+    from sledsim.programs import Outcomes
 
 _ABOUT = """\
 Run a real application on emulated devices, one after the other, and split its run time.
@@ -48,13 +42,13 @@ def add(commands: Commands) -> None:
     """Add the command."""
     parser = command(commands, "bench-app", _bench, _ABOUT)
     parser.add_argument(
-        "application", metavar="NAME", help=f"{', '.join(applications.NAMES)}: what runs"
+        "application", metavar="NAME", help=f"{', '.join(programs.NAMES)}: what runs"
     )
     parser.add_argument(
         "--devices",
         metavar="DEVICE,...",
-        default=",".join(applications.DEVICES),
-        help=f"presets or TOML files ({', '.join(applications.DEVICES)})",
+        default=",".join(programs.DEVICES),
+        help=f"presets or TOML files ({', '.join(programs.DEVICES)})",
     )
     parser.add_argument("--scheduler", metavar="NAME", default="fcfs", help="scheduler (fcfs)")
     parser.add_repeatable("--set", "KEY=VALUE", "a key of the application")
@@ -65,10 +59,13 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--options", metavar="OPTIONS", help="for mount -o (the application's own)")
     parser.add_argument(
-        "--record", metavar="DIR", help="keep the recording of each device in this folder"
+        "--record",
+        metavar="DIR",
+        type=Path,
+        help="keep the recording of each device in this folder",
     )
     parser.add_argument(
-        "--folder", metavar="DIR", help="where the data are kept meanwhile (in memory)"
+        "--folder", metavar="DIR", type=Path, help="where the data are kept meanwhile (in memory)"
     )
     parser.add_argument(
         "--replay",
@@ -83,7 +80,7 @@ def add(commands: Commands) -> None:
 
 def _bench(options: argparse.Namespace) -> None:
     name = options.application
-    applications.kind(name)
+    programs.kind(name)
     if options.keys:
         _list_keys(name, options)
         return
@@ -91,82 +88,46 @@ def _bench(options: argparse.Namespace) -> None:
     outputs.check_report(options)
     devices = _names(options.devices)
     if options.replay is not None:
-        for option, default in _RUNS.items():
-            if getattr(options, option) != default:
+        for option in ("set", *_SETTINGS):
+            if getattr(options, option) not in (None, []):
                 raise SledsimError(f"--{option.replace('_', '-')}: --replay runs nothing")
-        outcomes = applications.replay(
-            options.replay or f"sample:{name}", devices, options.scheduler
-        )
+        outcomes = programs.replay(options.replay or f"sample:{name}", devices, options.scheduler)
     else:
         outcomes = _run(options, devices)
-    if options.plot is not None:
-        from sledsim.plots import applications as draw  # matplotlib is an extra
-
-        outputs.write_plot(options, functools.partial(draw, outcomes))
-    if options.report is not None:
-        from sledsim.applications.report import report  # only pages need it
-
-        outputs.write_report(options, report(outcomes))
+    outputs.write_plot(options, outcomes.plot)
+    outputs.write_report(options, outcomes)
     if options.json:
         print_json({"application": name, "devices": [each.to_dict() for each in outcomes]})
         return
-    print("\n".join(shown.lines(outcomes)))
+    outcomes.show()
     for file in (options.plot, options.report):
         if file is not None:
             print(f"\nwritten: {file}")
 
 
-_RUNS: dict[str, Any] = {
-    "set": [],
-    "fs": None,
-    "fs_mib": None,
-    "options": None,
-    "record": None,
-    "folder": None,
+_SETTINGS = {
+    "fs": "file_system",
+    "fs_mib": "mib",
+    "options": "options",
+    "record": "record",
+    "folder": "folder",
 }
-"""Options that a replay does not have."""
+"""What is set by options that a replay does not have."""
 
 
-def _run(options: argparse.Namespace, devices: list[str]) -> list[Outcome]:
-    from sledsim.applications.emulated import Settings  # Linux only
+def _run(options: argparse.Namespace, devices: list[str]) -> Outcomes:
+    from sledsim.programs.benchmarks.emulated import Settings  # Linux only
 
-    chosen = {
-        "file_system": options.fs,
-        "options": options.options,
-        "mib": options.fs_mib,
-        "record": None if options.record is None else Path(options.record),
-        "folder": None if options.folder is None else Path(options.folder),
-    }
-    given = {key: value for key, value in chosen.items() if value is not None}
+    chosen = {name: getattr(options, option) for option, name in _SETTINGS.items()}
+    given = {name: value for name, value in chosen.items() if value is not None}
     with one_signal():
-        return applications.bench(
+        return programs.bench(
             options.application,
             devices,
             keys=dict(map(_setting, options.set)),
             settings=Settings(scheduler=options.scheduler, **given),
-            tell=lambda line: print(line, file=sys.stderr, flush=True),
+            tell=tell,
         )
-
-
-@contextlib.contextmanager
-def one_signal() -> Iterator[None]:
-    """Let the first signal interrupt, and ignore others during the clean-up."""
-    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    said = ((kind, signal.getsignal(kind)) for kind in kinds)
-    before = {kind: handler for kind, handler in said if callable(handler)}
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        for kind in before:
-            signal.signal(kind, signal.SIG_IGN)
-        before[signal.Signals(number)](number, frame)
-
-    for kind in before:
-        signal.signal(kind, stop)
-    try:
-        yield
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)
 
 
 def _names(text: str) -> list[str]:
@@ -178,18 +139,15 @@ def _names(text: str) -> list[str]:
 
 
 def _setting(text: str) -> tuple[str, float]:
-    key, equals, value = text.partition("=")
+    key, _, value = text.partition("=")
     try:
-        number = float(value) if equals else None
+        return key, float(value)
     except ValueError:
-        number = None
-    if number is None:
-        raise SledsimError(f"--set {text}: must be KEY=NUMBER")
-    return key, number
+        raise SledsimError(f"--set {text}: must be KEY=NUMBER") from None
 
 
 def _list_keys(name: str, options: argparse.Namespace) -> None:
-    kind = applications.kind(name)
+    kind = programs.kind(name)
     if options.json:
         keys = {key: vars(each) for key, each in kind.keys.items()}
         print_json({"application": name, "title": kind.title, "about": kind.about, "keys": keys})

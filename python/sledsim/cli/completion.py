@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sledsim import _core, applications
+from sledsim import _core, programs
 from sledsim._core import SledsimError
 from sledsim.cli.parser import command, print_json
 
@@ -95,7 +95,7 @@ def _known() -> dict[str, tuple[list[str], bool]]:
         "scheduler": (_core.names("schedulers"), False),
         "schedulers": (_core.names("schedulers"), False),
         "layout": (_core.names("layouts"), False),
-        "application": (list(applications.NAMES), False),
+        "application": (list(programs.NAMES), False),
     }
 
 

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import functools
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
 from sledsim._number_text import number
 from sledsim.cli import outputs
-from sledsim.cli.bench_app import one_signal
 from sledsim.cli.parser import add_exit_zero, command, print_json
-from sledsim.crash_app import shown
-from sledsim.crash_app.outcomes import OUTCOMES
-from sledsim.crash_app.presets import PRESETS, preset
-from sledsim.crash_app.setup import PROGRAMS, Setup, kind
-from sledsim.crash_app.strata import STRATA
-from sledsim.crash_app.trial import PHASES
+from sledsim.cli.real_programs import one_signal, tell
+from sledsim.programs.crashes import PROGRAMS, Setup, kind
+from sledsim.programs.crashes.outcomes import OUTCOMES
+from sledsim.programs.crashes.presets import PRESETS, preset
+from sledsim.programs.crashes.strata import STRATA
+from sledsim.programs.crashes.trial import PHASES
 from sledsim.show.text import table
 
 if TYPE_CHECKING:
     import argparse
 
     from sledsim.cli.parser import Commands
-    from sledsim.crash_app.result import Result
+    from sledsim.programs.crashes.result import CutResult, Result
 
 _ABOUT = """\
 Fail the power of a device at many instants under a real program, recover, and check its data.
@@ -121,42 +118,35 @@ def _crash(options: argparse.Namespace) -> bool:
         return True
     outputs.check_plot(options)
     outputs.check_report(options)
-    folder = None if options.folder is None else Path(options.folder)
     with one_signal():
-        if options.replay is not None:
-            return _replay(options, folder)
-        from sledsim.crash_app.experiment import experiment  # it imports much
-
-        result = experiment(
-            _setup(options),
-            cuts=options.cuts,
-            seed=options.seed,
-            patience_s=options.patience,
-            fsck=options.fsck,
-            folder=folder,
-            tell=lambda line: print(line, file=sys.stderr, flush=True),
-        )
-    _written(options, result)
-    passed = result.passed or bool(options.exit_zero)
+        result = _experiment(options) if options.replay is None else _replay(options)
+    outputs.write_plot(options, result.plot)
+    outputs.write_report(options, result)
+    again = None if options.replay is None else result.cuts[0]
     if options.json:
-        print_json(result.to_dict())
-        return passed
-    print("\n".join(shown.lines(result)))
-    for file in (options.plot, options.report, options.folder):
-        if file is not None:
-            print(f"\nwritten: {file}")
-    return passed
+        print_json((again or result).to_dict())
+    elif again is not None:
+        print(table(_facts(again), "<<"))
+    else:
+        result.show()
+        for file in (options.plot, options.report, options.folder):
+            if file is not None:
+                print(f"\nwritten: {file}")
+    return result.passed or bool(options.exit_zero)
 
 
-def _written(options: argparse.Namespace, result: Result) -> None:
-    if options.plot is not None:
-        from sledsim.crash_app.picture import draw  # matplotlib is an extra
+def _experiment(options: argparse.Namespace) -> Result:
+    from sledsim.programs.crashes.experiment import experiment  # it imports much
 
-        outputs.write_plot(options, functools.partial(draw, result))
-    if options.report is not None:
-        from sledsim.crash_app import page  # an extra
-
-        page.write(result, options.report, options.words)
+    return experiment(
+        _setup(options),
+        cuts=options.cuts,
+        seed=options.seed,
+        patience_s=options.patience,
+        fsck=options.fsck,
+        folder=None if options.folder is None else Path(options.folder),
+        tell=tell,
+    )
 
 
 def _setup(options: argparse.Namespace) -> Setup:
@@ -197,44 +187,39 @@ def _setting(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _replay(options: argparse.Namespace, folder: Path | None) -> bool:
-    from sledsim.crash_app.experiment import replay  # it imports much
+def _replay(options: argparse.Namespace) -> Result:
+    from sledsim.programs.crashes.experiment import replay  # it imports much
 
-    if folder is None:
+    if options.folder is None:
         raise SledsimError(
             f"--replay {options.replay}: must come with --folder DIR, which keeps the experiment"
         )
-    result = replay(
-        folder,
+    return replay(
+        Path(options.folder),
         options.replay,
         program=options.program,
         device=options.device,
         patience_s=options.patience,
     )
-    _written(options, result)
-    passed = result.passed or bool(options.exit_zero)
-    (cut,) = result.cuts
-    if options.json:
-        print_json(cut.to_dict())
-        return passed
-    facts, verdict = cut.facts, cut.trial.verdict
+
+
+def _facts(cut: CutResult) -> list[list[str]]:
+    verdict = cut.trial.verdict
     rows = [
         [
             "cut",
             f"{cut.number}, at {cut.instant.at_ns / 1e6:,.6f} ms: {STRATA[cut.instant.stratum]}",
         ],
         ["acknowledged", f"{number(cut.acknowledged)} transactions"],
-        ["device", ", ".join(f"{key} {value}" for key, value in facts.items())],
+        ["device", ", ".join(f"{key} {value}" for key, value in cut.facts.items())],
         ["outcome", OUTCOMES[verdict.outcome]],
     ]
     rows += [["found", verdict.text]] if verdict.text else []
     rows += [["file system", cut.trial.damage]] if cut.trial.damage else []
-    rows += [
+    return rows + [
         [f"{name}, ms", "-" if (ms := cut.trial.times_ms[key]) is None else number(ms, 3)]
         for key, name in PHASES.items()
     ]
-    print(table(rows, "<<"))
-    return passed
 
 
 def _list_keys(program: str, options: argparse.Namespace) -> None:

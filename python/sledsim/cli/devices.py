@@ -71,6 +71,7 @@ def add(commands: Commands) -> None:
     )
     show = command(actions, "show", _show, _SHOW)
     show.add_argument("device", metavar="DEVICE", help="a preset, or the path of a TOML file")
+    show.add_argument("--all", action="store_true", help="list every zone, not 20 at the most")
     add_set(show)
     take = command(actions, "import", _import, _IMPORT)
     take.add_argument("file", metavar="FILE", help="a .parv or .diskspecs file of DiskSim 4.0")
@@ -157,7 +158,7 @@ def _show(options: argparse.Namespace) -> None:
     if options.json:
         print_json({**made.spec, **changed})
         return
-    print(shown.text(made, changed))
+    print(shown.text(made, changed, **({"most": None} if options.all else {})))
 
 
 def _import(options: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sledsim import _core, executors
+from sledsim._above import Shown
 from sledsim._arguments import placed
 from sledsim._core import OutputError, SledsimError, SpecError
 from sledsim.papers import documents, model, simulations, versions
@@ -25,13 +26,14 @@ if TYPE_CHECKING:
 
     from sledsim.papers.judge import Verdict
     from sledsim.papers.model import Found, Item, Reading, Setup
+    from sledsim.show.sheet import Sheet
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(Shown):
     """The result of an item."""
 
     item: Item
@@ -45,11 +47,10 @@ class Result:
         verdict = f"{self.verdict.replace('_', ' ')}{' ' * bool(mark)}{mark}"
         return f"<sledsim result of {self.item.id}: {verdict}, values: {len(self.item.values)}>"
 
-    def _repr_html_(self) -> str:
-        from sledsim.papers import shown  # only notebooks need these
-        from sledsim.show import notebook
+    def _sheet(self) -> Sheet:
+        from sledsim.papers import shown  # it imports this
 
-        return notebook.html(shown.result(self))
+        return shown.result(self)
 
     @property
     def cautions(self) -> list[dict[str, Any]]:

@@ -22,12 +22,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
+from sledsim._above import Shown
 from sledsim._core import SpecError
 from sledsim.papers.values import exponent_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
+
+    from sledsim.show.sheet import Sheet
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -202,7 +205,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Item(Shown):
     """A table, a figure or a passage of a paper."""
 
     paper: str
@@ -228,11 +231,10 @@ class Item:
     def __repr__(self) -> str:
         return f"<sledsim item {self.id}: {self.title}, values: {len(self.values)}>"
 
-    def _repr_html_(self) -> str:
-        from sledsim.papers import shown  # only notebooks need these
-        from sledsim.show import notebook
+    def _sheet(self) -> Sheet:
+        from sledsim.papers import shown  # it imports this
 
-        return notebook.html(shown.item(self))
+        return shown.item(self)
 
     @property
     def id(self) -> str:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from sledsim.applications import Outcome
     from sledsim.plots.frame import Place, Size
+    from sledsim.programs import Outcome
 
 PARTS = {
     "compute_s": "compute",
@@ -41,7 +41,7 @@ def applications(
     Parameters
     ----------
     outcomes
-        What ``sledsim.applications.bench`` and ``replay`` return.
+        What ``sledsim.programs.bench`` and ``replay`` return.
     ax
         Axes to draw on; by default a new figure.
     size, title

@@ -6,15 +6,12 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sledsim import _above
-from sledsim._above import Shown
+from sledsim._above import Paged, Shown
 from sledsim._core import SledsimError
 from sledsim._load import digest_of_load
 from sledsim._values import hash_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
     from pathlib import Path
 
     from sledsim._load import Load
@@ -60,7 +57,7 @@ class JsonResult:
         return self._document
 
 
-class Reported(Shown, JsonResult):
+class Reported(Paged, Shown, JsonResult):
     """A result that can be shown as the command line does, and written as a page."""
 
     origin: Origin | None = None
@@ -68,26 +65,6 @@ class Reported(Shown, JsonResult):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "origin"}
-
-    def report(
-        self,
-        path: str | PathLike[str],
-        *,
-        title: str | None = None,
-        further: Sequence[object] = (),
-    ) -> None:
-        """Write a page with the result, its pictures and numbers; the page on reports has more.
-
-        Parameters
-        ----------
-        path
-            The file: a name that ends in ``.html``. It needs no other file.
-        title
-            The title of the page; by default it names load and device.
-        further
-            What else stands on it: results, or pairs of a caption and a figure of matplotlib.
-        """
-        _above.shown().write_page(self, path, title=title, further=further)
 
     def made_from(self) -> list[tuple[str, str]]:
         """Return the digests of device and load, by these names; those that cannot be told miss."""

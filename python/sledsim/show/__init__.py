@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 def sheet_of(result: Any) -> Sheet:
     """Return the description of a result."""
+    if hasattr(result, "_sheet"):  # of a room above
+        own: Sheet = result._sheet()
+        return own
     for kind in type(result).__mro__:
         match f"{kind.__module__}.{kind.__qualname__}":
             case "sledsim.simulation.Run":

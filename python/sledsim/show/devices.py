@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from sledsim.hardware import Device
 
+_MOST_LISTED = 20
 _LONGEST_CHANGE = 20
 """Characters shown of a changed value."""
 _NO_PARAMETERS = ("title", "kind")
@@ -47,7 +48,9 @@ def sheet(device: Device) -> Sheet:
     )
 
 
-def text(device: Device, changed: Mapping[str, Any] | None = None) -> str:
+def text(
+    device: Device, changed: Mapping[str, Any] | None = None, most: int | None = _MOST_LISTED
+) -> str:
     """Write a device: its parameters with their sources, and what follows from them.
 
     Parameters
@@ -56,13 +59,15 @@ def text(device: Device, changed: Mapping[str, Any] | None = None) -> str:
         The device.
     changed
         What differs from its base, as :func:`against` returns it; by default it is looked for.
+    most
+        How many zones, or other entries of a list, are written; None for all.
     """
     spec = device.spec
     if changed is None:
         changed = against(spec, base_of(spec) or _preset(device))
     derived = [["derived", "value"]]
     derived += [[key, number(value)] for key, value in spec["derived"].items()]
-    parts = [specification(spec), _changes(changed), table(derived, "<>")]
+    parts = [specification(spec, most), _changes(changed), table(derived, "<>")]
     return "\n\n".join(filter(None, parts))
 
 

@@ -104,6 +104,8 @@ class Sheet:
     """What is to be known before the result is read, beside cautions."""
     notes: Sequence[str] = ()
     """Paragraphs at the end."""
+    named: bool = False
+    """Whether a terminal prints the title and the sentences, too."""
 
 
 def facts(lines: Sequence[Sequence[Text]], about: str, **how: Any) -> Table:

@@ -15,6 +15,7 @@ WIDTH = 80
 """Columns of a terminal that tables are laid out for."""
 _GAP = 2
 _HEADING = re.compile(r"[A-Z][\w ]{0,30}:")
+_LISTED = re.compile(r"(.+)\[(\d+)\]\.[^\[\]]+")
 _NARROW_VALUE = 12
 """The widest value that shares a column with others."""
 
@@ -28,6 +29,8 @@ def paragraphs(sheet: Sheet) -> Iterator[str]:
     """Write a result, paragraph by paragraph."""
     from sledsim.results import cautions  # a list of devices does without
 
+    if sheet.named:
+        yield "\n".join([sheet.title, *map(str, sheet.lead)])
     tables = [*([sheet.facts] if sheet.facts else []), *sheet.tables]
     if not any(each.cautioned for each in tables):
         for one in (one for found in sheet.cautions.values() for one in found):
@@ -115,29 +118,41 @@ def stacked_table(
     return "\n\n".join(tables)
 
 
-def specification(spec: Mapping[str, Any]) -> str:
+def specification(spec: Mapping[str, Any], most: int | None = None) -> str:
     """Write a device or a workload: its name, what it is, and every parameter with its source.
 
     A value that is too wide for the column of values takes the rest of its lines.
+
+    Parameters
+    ----------
+    spec
+        As :attr:`Device.spec <sledsim.Device.spec>`.
+    most
+        How many entries of a list, such as the zones of a disk, are written; by default all.
     """
-    entries = [
-        (key, value_text(entry["value"]), _source(entry))
-        for key, entry in spec["parameters"].items()
-    ]
+    entries = []
+    left: dict[str, int] = {}
+    for key, entry in spec["parameters"].items():
+        place = _LISTED.fullmatch(key)
+        if place is not None and most is not None and int(place[2]) >= most:
+            left[place[1]] = int(place[2]) + 1
+        else:
+            entries.append((key, value_text(entry["value"]), _source(entry)))
+    more = [f"{name}[{most}] to {name}[{end - 1}]: --all shows them" for name, end in left.items()]
     entries.insert(0, ("parameter", "value", "source (from)"))
     first = max(len(key) for key, _, _ in entries) + _GAP
     second = max(len(value) for _, value, _ in entries if len(value) <= _NARROW_VALUE)
     lines = []
     for key, value, source in entries:
         if len(value) <= _NARROW_VALUE:
-            left = f"{key:<{first}}{value:>{second}}" + " " * _GAP
-            wrapped = _wrap(source, WIDTH - len(left))
+            start = f"{key:<{first}}{value:>{second}}" + " " * _GAP
+            wrapped = _wrap(source, WIDTH - len(start))
         else:
-            left = f"{key:<{first}}"
-            wrapped = _wrap(f"{value}  {source}", WIDTH - len(left))
-        lines.append(left + wrapped[0])
-        lines += [" " * len(left) + line for line in wrapped[1:]]
-    return "\n\n".join([spec["name"], _rewrapped(spec["about"]), "\n".join(lines)])
+            start = f"{key:<{first}}"
+            wrapped = _wrap(f"{value}  {source}", WIDTH - len(start))
+        lines.append(start + wrapped[0])
+        lines += [" " * len(start) + line for line in wrapped[1:]]
+    return "\n\n".join([spec["name"], _rewrapped(spec["about"]), "\n".join([*lines, *more])])
 
 
 def _rewrapped(about: str) -> str:

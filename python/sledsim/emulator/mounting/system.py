@@ -28,6 +28,8 @@ MAKERS = {
 PACKAGES = {
     "blkid": "util-linux",
     "cp": "coreutils",
+    "debugfs": "e2fsprogs",
+    "e2fsck": "e2fsprogs",
     "fusermount3": "fuse3",
     "losetup": "mount",
     "mkfs.btrfs": "btrfs-progs",
@@ -37,6 +39,7 @@ PACKAGES = {
     "setpriv": "util-linux",
     "sync": "coreutils",
     "umount": "mount",
+    "xfs_repair": "xfsprogs",
 }
 """The Debian package of each program."""
 
@@ -76,6 +79,19 @@ def need_mounting(maker: str | None) -> None:
         raise SledsimError("there are no loop devices: load the module (modprobe loop)")
 
 
+def run_to_end(*command: str) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, which may be a failure; return its exit code and outputs."""
+    need(command[0])
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+
+
 def run(*command: str) -> str:
     """Run a program and return its output.
 
@@ -84,10 +100,7 @@ def run(*command: str) -> str:
     FailedError
         If it fails; the message is its error output.
     """
-    need(command[0])
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
+    done = run_to_end(*command)
     if done.returncode != 0:
         said = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
         if not said.startswith(command[0]):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sledsim import applications
-from sledsim.applications import Outcome
-from sledsim.applications.io_statistics import Facts
+from sledsim import programs
 from sledsim.loads import workload
 from sledsim.papers import summary_of
 from sledsim.papers.sigmetrics2000.devices import DEVICES, device
+from sledsim.programs import Outcome
+from sledsim.programs.benchmarks.io_statistics import Facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def outcomes(name: str, setup: Setup) -> dict[str, Outcome]:
     """Replay the recording of an application; return outcomes by the names of the paper."""
     devices = [device(setup, own) for own in DEVICES.values()]
-    ran = applications.replay(f"sample:{name}", devices)
+    ran = programs.replay(f"sample:{name}", devices)
     return dict(zip(DEVICES, ran, strict=True))
 
 

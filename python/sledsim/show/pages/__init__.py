@@ -87,10 +87,9 @@ def _further(given: Any) -> Report | Figure:
 
 
 def _report(result: Any, axes: Sequence[str]) -> Report:
-    from sledsim.show.pages.parts import Report  # an extra
-
-    if isinstance(result, Report):
-        return result
+    if hasattr(result, "_page"):  # of a room above
+        own: Report = result._page()
+        return own
     from sledsim.show.pages import comparisons, crashes, runs, studies, validations
 
     for kind in type(result).__mro__:
