@@ -84,11 +84,6 @@ class FileSystem:
         """Mount the one on a device, by default with its own options.
 
         Strictly, it is an error if it is still in use at the end.
-
-        Raises
-        ------
-        FailedError
-            If it cannot be mounted.
         """
         options = self.mount_options if options is None else options
         system.run("mount", "-t", self.kind.type, "-o", options, loop, str(folder))
@@ -140,13 +135,7 @@ def _detached(loop: str) -> Iterator[str]:
 
 
 def copy(file: Path, to: Path, capacity: int) -> None:
-    """Copy a file as the first bytes of a device.
-
-    Raises
-    ------
-    SledsimError
-        If it is larger than the device, or there is no room.
-    """
+    """Copy a file as the first bytes of a device."""
     if file.stat().st_size > capacity:
         raise SledsimError(
             f"a file system of {file.stat().st_size:,} bytes has no room on {capacity:,}"

@@ -38,13 +38,7 @@ def need_room(folder: Path) -> None:
 
 
 def need_empty(folder: Path) -> None:
-    """Make a folder, or see that it is empty.
-
-    Raises
-    ------
-    SledsimError
-        If it holds anything or cannot be made.
-    """
+    """Make a folder, or see that it is empty."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):

@@ -33,13 +33,7 @@ class Number:
         return f"{kind} from {self.least:{self._LIMIT}} to {self.most:{self._LIMIT}}"
 
     def read(self, given: Value) -> int | float:
-        """Return the value of a number or a text.
-
-        Raises
-        ------
-        ValueError
-            If it is not one that is allowed.
-        """
+        """Return the value of a number or a text."""
         value = float(given)
         whole = isinstance(self.default, int)
         if not self.least <= value <= self.most or (whole and value != int(value)):
@@ -68,13 +62,7 @@ class Choice:
         return f"one of {', '.join(self.names)}"
 
     def read(self, given: Value) -> str:
-        """Return the value of a text.
-
-        Raises
-        ------
-        ValueError
-            If it is none of the names.
-        """
+        """Return the value of a text."""
         if given not in self.names:
             raise ValueError
         return str(given)
@@ -89,13 +77,7 @@ SWITCH = ("on", "off")
 def values_of(
     program: str, keys: Mapping[str, Key], given: Mapping[str, Value]
 ) -> dict[str, Value]:
-    """Return a value for each key: the given one, or the default.
-
-    Raises
-    ------
-    SpecError
-        For an unknown key, or a value that is not allowed.
-    """
+    """Return a value for each key: the given one, or the default."""
     values: dict[str, Value] = {name: key.default for name, key in keys.items()}
     for name, value in given.items():
         if name not in keys:
@@ -109,11 +91,5 @@ def values_of(
 
 
 def refuse(program: str, key: str, value: Value, must: str) -> NoReturn:
-    """Raise the error for a value that is not allowed.
-
-    Raises
-    ------
-    SpecError
-        Always.
-    """
+    """Raise the error for a value that is not allowed."""
     raise placed(SpecError, f"{program}: {key} = {value}: must be {must}", key=key) from None

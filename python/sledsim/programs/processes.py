@@ -115,11 +115,6 @@ def run_to_end(
     how
         For `subprocess.Popen`. In a session of its own, all that the program has started ends with
         it.
-
-    Raises
-    ------
-    SledsimError
-        If it cannot be run, or takes too long.
     """
     pipe = subprocess.PIPE
     how = {"stdin": pipe, "stdout": pipe, "stderr": pipe} | how

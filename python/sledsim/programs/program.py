@@ -34,13 +34,7 @@ class Program(ABC):
     """Folders of executables outside ``PATH``, as patterns."""
 
     def __init__(self, given: Mapping[str, Value]) -> None:
-        """Take values for some of the keys; the others have their defaults.
-
-        Raises
-        ------
-        SledsimError
-            For an unknown key, or a value that is not allowed.
-        """
+        """Take values for some of the keys; the others have their defaults."""
         self.values = values_of(self.name, self.keys, given)
 
     def __str__(self) -> str:
@@ -60,13 +54,7 @@ class Program(ABC):
         return str(self.values[name])
 
     def need(self) -> None:
-        """Check that all executables are installed.
-
-        Raises
-        ------
-        SledsimError
-            If one is missing; the message says how to install it.
-        """
+        """Check that all executables are installed."""
         for name in self.packages:
             self.executable(name)
 
@@ -130,19 +118,8 @@ class CrashProgram(Program):
         """Do the load, and append ``token monotonic_ns`` to a file after each transaction.
 
         That file is not on the device. A transaction begins when the one before it is acknowledged.
-
-        Raises
-        ------
-        SledsimError
-            If the load fails.
         """
 
     @abstractmethod
     def check(self, place: Path, inspection: Inspection) -> Verdict:
-        """Recover the data after a cut and compare all of them with what they may be.
-
-        Raises
-        ------
-        SledsimError
-            If the check cannot be done at all.
-        """
+        """Recover the data after a cut and compare all of them with what they may be."""

@@ -19,13 +19,7 @@ CRASH_PROGRAMS = ("sqlite", "postgres", "scripts")
 
 
 def benchmark(name: str) -> type[Benchmark]:
-    """Return a program that is run on several devices.
-
-    Raises
-    ------
-    SledsimError
-        If there is none of that name, or this is not Linux.
-    """
+    """Return a program that is run on several devices."""
     if sys.platform != "linux":
         raise SledsimError("applications run on Linux only")
     from sledsim.programs.benchmarks import pgbench, postmark, sqlite, tpch_q4  # Linux only

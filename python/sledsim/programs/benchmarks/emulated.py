@@ -90,13 +90,7 @@ class Bench:
             self._application.fill(self._mount)
 
     def run(self, name: str) -> tuple[Outcome, Path]:
-        """Run it on a device; return its outcome and the recording of it.
-
-        Raises
-        ------
-        SledsimError
-            If the device or the application fails. Nothing stays mounted.
-        """
+        """Run it on a device; return its outcome and the recording of it."""
         image, raw = self._folder / "device.img", self._folder / "raw.parquet"
         device = device_named(name)
         try:
@@ -234,13 +228,7 @@ _LIMITS = (
 
 @contextlib.contextmanager
 def prepare(application: Benchmark, settings: Settings) -> Iterator[Bench]:
-    """Make the data of an application; they are removed at the end.
-
-    Raises
-    ------
-    SledsimError
-        If something is missing (see `check`), or the data cannot be made.
-    """
+    """Make the data of an application; they are removed at the end."""
     check(application, settings)
     with work_folder("sledsim-bench-", settings.folder) as folder:
         bench = Bench(application, settings, folder)

@@ -56,11 +56,6 @@ def experiment(
         An empty folder that keeps the recording, and each bad outcome with its image.
     tell
         Called with a line about each step.
-
-    Raises
-    ------
-    SledsimError
-        If anything is missing or wrong, or the load fails; nothing stays mounted.
     """
     if cuts < 1:
         raise SpecError(f"cuts = {cuts}: must be at least 1")

@@ -32,13 +32,7 @@ class CrashFileSystem(FileSystem):
     """Whether it has the device flush; ext4 only."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be.
-
-        Raises
-        ------
-        SpecError
-            For an unknown name, or an option that this file system does not have.
-        """
+        """Refuse what cannot be."""
         if self.name not in NAMES:
             _refuse("file_system", self.name, f"one of {', '.join(NAMES)}")
         if self.data not in DATA_MODES:

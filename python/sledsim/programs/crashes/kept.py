@@ -109,13 +109,7 @@ class Kept:
         sealed.write(path, result.to_dict() | image)
 
     def check_outcome(self, number: int) -> None:
-        """Compare what is kept of a bad cut with its digests.
-
-        Raises
-        ------
-        SledsimError
-            If a file is damaged.
-        """
+        """Compare what is kept of a bad cut with its digests."""
         path = self.folder / _BAD / f"{number:04}.json"
         if not path.exists():  # a good one
             return
@@ -130,13 +124,7 @@ class Kept:
 
 
 def load(folder: Path) -> tuple[Kept, dict[str, Any], list[Instant]]:
-    """Read an experiment: the run, what is known of it, its instants.
-
-    Raises
-    ------
-    SledsimError
-        If the folder keeps none, or a file is damaged.
-    """
+    """Read an experiment: the run, what is known of it, its instants."""
     try:
         document = sealed.read(folder / _FILE)
         setup, run = Setup.of(document["setup"]), Run.of(document["run"])

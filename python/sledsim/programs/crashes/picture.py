@@ -45,11 +45,6 @@ def draw(
         Two axes to draw on; by default a new figure.
     size, title
         As for :func:`sledsim.plots.cdf`.
-
-    Raises
-    ------
-    SledsimError
-        For an unknown size, or a missing library.
     """
     with begin(
         ax, size, panels=2, height_in=1.2 + 0.32 * len(result.strata), stacked=True

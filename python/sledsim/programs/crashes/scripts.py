@@ -39,13 +39,7 @@ class Scripts(CrashProgram):
     takes_device = True
 
     def __init__(self, fill: Path | None, load: Path, check: Path, log_files: list[str]) -> None:
-        """Take the scripts, and patterns of the files that are logs.
-
-        Raises
-        ------
-        SledsimError
-            If a script is missing or cannot be run.
-        """
+        """Take the scripts, and patterns of the files that are logs."""
         super().__init__({})
         given = {"fill": fill, "load": load, "check": check}
         self.scripts = {kind: path and path.absolute() for kind, path in given.items()}

@@ -26,15 +26,7 @@ def write(path: Path, document: dict[str, Any]) -> None:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read a document that `write` wrote.
-
-    Raises
-    ------
-    SledsimError
-        If it has no digest, or another.
-    OSError
-        If it cannot be read.
-    """
+    """Read a document that `write` wrote."""
     lines = content(path).splitlines(keepends=True)
     line, others = b"".join(lines[1:2]), b"".join(lines[:1] + lines[2:])
     if line != _seal(others):

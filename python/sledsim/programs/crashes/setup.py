@@ -66,13 +66,7 @@ class Setup:
         return export_spec.export_of(export_spec.DEFAULTS | options | more, name)
 
     def made_program(self) -> CrashProgram:
-        """Return the program.
-
-        Raises
-        ------
-        SledsimError
-            If there is none of that name, or a key or a script is wrong.
-        """
+        """Return the program."""
         if self.program != "scripts" and any(self.scripts.values()):
             raise SpecError(
                 f"{self.program}: takes no scripts; --fill, --load and --check are of 'scripts'"
@@ -97,13 +91,7 @@ class Setup:
         return Scripts(paths.get("fill"), paths["load"], paths["check"], logs)
 
     def made_file_system(self, program: CrashProgram) -> CrashFileSystem:
-        """Return the file system.
-
-        Raises
-        ------
-        SledsimError
-            If it is unknown, cannot be so, or the program cannot do with it.
-        """
+        """Return the file system."""
         mib = self.fs_mib
         if mib is None:
             least = system.LEAST_BYTES.get(self.file_system, 0) >> 20
