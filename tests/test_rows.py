@@ -129,3 +129,63 @@ def test_rows_of_several_seeds_are_told_of_in_one_way() -> None:
     with pytest.raises(ss.SledsimError, match=says):
         ss.simulate(load, "g2", seeds=2, rows=True)
     assert run.requests == json.loads(json.dumps(run.to_dict()))["summary"]["requests"] == 20
+
+
+# Rows as a table
+
+
+def test_columns_rows_and_slices_are_those_of_polars(tmp_path: Path) -> None:
+    run = ss.simulate(ss.workload("random", rate=300, requests=200), "g2")
+    rows, frame = run.rows, run.to_polars()
+    for name in rows.column_names:
+        assert rows[name] == frame[name].to_list(), name
+    assert rows[7] == rows[7 - len(rows)] == frame.row(7, named=True)
+    assert rows[20:50]["lbn"] == frame["lbn"][20:50].to_list()
+    assert len(rows[150:900]) == 50
+    assert len(rows[5:5]) == len(rows[9:3]) == 0
+    rows.to_csv(tmp_path / "rows.csv")
+    assert pl.read_csv(tmp_path / "rows.csv")["seek_ns"].to_list() == rows["seek_ns"]
+
+
+def test_rows_of_several_batches_are_sliced_across_them() -> None:
+    rows = ss.simulate(ss.workload("random", requests=20_000), "g2").rows
+    ids = rows["id"]
+    assert rows[9_000:17_000]["id"] == ids[9_000:17_000]
+    assert rows[19_999]["id"] == ids[-1]
+
+
+def test_rows_print_as_a_table() -> None:
+    run = ss.simulate(ss.workload("random", rate=300, requests=50), "g2")
+    head, first, *_ = str(run.rows).splitlines()
+    assert head.split()[:2] == run.rows.column_names[:2]
+    assert first.split()[0] == str(run.rows["id"][0])
+    assert "and 30 more rows" in str(run.rows)
+    assert max(map(len, str(run.rows).splitlines())) <= 80
+    study = ss.sweep({"device": "g2", "requests": 50}, grid={"rate": [100, 200]})
+    assert str(study.means).split()[0] == study.means.column_names[0]
+    assert "<table>" in study.means._repr_html_()
+
+
+def test_what_rows_do_not_have_is_refused() -> None:
+    rows = ss.simulate(ss.workload("random", requests=50), "g2").rows
+    with pytest.raises(ss.SledsimError, match="column = 'seek': must be one of id, "):
+        rows["seek"]
+    with pytest.raises(IndexError, match="row 50 of 50"):
+        rows[50]
+    with pytest.raises(ss.SledsimError, match="step = 2: must be 1"):
+        rows[::2]
+
+
+def test_percentiles_are_those_of_the_rows() -> None:
+    run = ss.simulate(ss.workload("random", rate=500, requests=5000), "g2")
+    times = sorted(
+        (end - start) / 1e6
+        for start, end in zip(run.rows["arrival_ns"], run.rows["completion_ns"], strict=True)
+    )
+    for percent in (1, 50, 99, 99.9, 100):
+        exact = times[max(0, -(-round(percent * 50) // 1) - 1)]
+        assert run.percentile(percent) == pytest.approx(exact, rel=1 / 1000)
+    assert run.percentile(99) == run.summary["response_time_ms"]["p99"]
+    for percent in (0, 101, -1):
+        with pytest.raises(ss.SledsimError, match="percent"):
+            run.percentile(percent)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sledsim import _arguments as arguments
 from sledsim import _core
 from sledsim._above import Shown
 from sledsim._arguments import whole
+from sledsim._core import SledsimError
 from sledsim._values import digest_of, hash_of, refuse_other
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from sledsim.hardware import DeviceLike
+
+_FRAME = "a frame of another process"
+"""Stands for the file of a frame in a pickle."""
 
 
 class Load(Shown):
@@ -71,8 +78,58 @@ class Load(Shown):
     def __deepcopy__(self, _memo: object) -> Load:
         return self
 
-    def __reduce__(self) -> tuple[Callable[..., Load], tuple[str, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., Load], tuple[Any, ...]]:
+        from sledsim.traces import frames  # many runs do without
+
+        file = self._core.file
+        if file is not None and frames.is_kept(file):
+            text = self._core.to_toml(_FRAME, self.digest)
+            how = (text, file.read_bytes(), file.suffix, self.name, self.digest, _core.NUMBERS)
+            return _restore_frame, how
         return _restore, (self.to_toml(), self.name, self.digest, _core.NUMBERS)
+
+    def to_polars(self, device: DeviceLike | None = None, *, blocks: int | None = None) -> Any:
+        """Return the requests as a data frame of Polars.
+
+        Parameters
+        ----------
+        device
+            What the requests go to. A closed load is simulated on it, and has the arrivals that
+            happened.
+        blocks
+            Instead of a device, how many blocks there are.
+
+        Raises
+        ------
+        SledsimError
+            For a load that needs a device, or if Polars is missing.
+        """
+        return self._requests("polars", "read_parquet", device, blocks)
+
+    def to_pandas(self, device: DeviceLike | None = None, *, blocks: int | None = None) -> Any:
+        """Return the requests as a data frame of pandas; see :meth:`to_polars`."""
+        return self._requests("pandas", "read_parquet", device, blocks)
+
+    def to_arrow(self, device: DeviceLike | None = None, *, blocks: int | None = None) -> Any:
+        """Return the requests as a table of pyarrow; see :meth:`to_polars`."""
+        return self._requests("pyarrow.parquet", "read_table", device, blocks)
+
+    def _requests(
+        self, library: str, read: str, device: DeviceLike | None, blocks: int | None
+    ) -> Any:
+        import tempfile  # few programs need these
+        from importlib import import_module
+
+        from sledsim.loads import generate_trace
+
+        try:
+            reading = getattr(import_module(library), read)
+        except ImportError:
+            raise SledsimError(f"{self!r}: its requests need {library}") from None
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "requests.parquet")  # noqa: PTH118 (it is text)
+            generate_trace(self, file, device=device, blocks=blocks)
+            return reading(file)
 
     def to_toml(self) -> str:
         """Return the load as TOML, from which :meth:`from_toml` makes an equal one.
@@ -86,11 +143,16 @@ class Load(Shown):
         SledsimError
             For a trace that is no regular file, or that cannot be read.
         """
-        from sledsim.traces import files  # many runs do without
+        from sledsim.traces import files, frames  # many runs do without
 
         file = self._core.file
         if file is None:
             return self._core.to_toml(None, None)
+        if frames.is_kept(file):
+            raise SledsimError(
+                f"load {self.name}: is a frame, which no file keeps; write it with to_polars() or"
+                " generate_trace(), and read the file"
+            )
         return self._core.to_toml(files.place_of(file), files.content_of(file))
 
     @classmethod
@@ -162,6 +224,19 @@ def digest_of_load(text: str, trace: Path | None) -> str:
     from sledsim.traces.files import content_of  # many runs do without
 
     return digest_of(f"{text}content = {content_of(trace)}\n")
+
+
+def _restore_frame(
+    text: str, content: bytes, ending: str, name: str, digest: str, version: str
+) -> Load:
+    from sledsim.traces import files, frames  # many runs do without
+
+    place = json.dumps(str(frames.place(content, ending)))
+    text = text.replace(json.dumps(_FRAME), place)
+    load = Load(_core.Load.from_toml(text, files.samples_folder()), name)
+    if load.digest != digest:
+        refuse_other(f"load {name}", version)
+    return load
 
 
 def _restore(text: str, name: str, digest: str, version: str) -> Load:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from sledsim import _core
 from sledsim._arguments import as_list, based, optional, path_text, real, refuse, text, whole
@@ -14,14 +14,24 @@ from sledsim._load import Load
 from sledsim.hardware import device_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
     from sledsim._name_types import WorkloadName
     from sledsim.hardware import DeviceLike
     from sledsim.traces.information import TraceInfo
 
-LoadLike: TypeAlias = "Load | WorkloadName | str | PathLike[str] | Mapping[str, object]"
+
+class SupportsStream(Protocol):
+    """A table with the Arrow PyCapsule interface."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Hand out the table as a stream of Arrow."""
+
+
+LoadLike: TypeAlias = (
+    "Load | WorkloadName | str | PathLike[str] | Mapping[str, object] | SupportsStream"
+)
 """A load, or what one is made of: see :func:`load_of`."""
 
 
@@ -39,6 +49,8 @@ def load_of(given: object, name: str = "load") -> Load:
         given, keys = based(name, given, "a load, the name of a workload, or the path of a trace")
         if isinstance(given, Load):
             return given.with_keys(**keys)
+    if hasattr(given, "__arrow_c_stream__"):
+        return read_trace(given, **keys)
     if not isinstance(given, str | os.PathLike):
         must = "a load, the name of a workload, the path of a trace, or a mapping with a base"
         refuse(name, given, must)
@@ -80,17 +92,22 @@ def workload(name: WorkloadName | str = "random", **keys: object) -> Load:
     return Load(_core.Load.workload(name, list(keys.items())), name)
 
 
-def read_trace(path: str | PathLike[str], **keys: object) -> Load:
+def read_trace(
+    trace: str | PathLike[str] | SupportsStream | Iterable[Mapping[str, object]], **keys: object
+) -> Load:
     """Take a trace as a load; the file is read as the simulation goes.
 
     Parameters
     ----------
-    path
-        A trace in any known format, plain or compressed by gzip, zstd, xz or bzip2,
+    trace
+        The path of a trace in any known format, plain or compressed by gzip, zstd, xz or bzip2,
         ``"sample:NAME"`` for one of :func:`sample_traces`, or ``"-"`` for standard input. A pipe
         is read as the simulation goes; what reads a trace twice (a comparison, and
         ``address="scale"``) copies it to a temporary file before, and a further run needs
         :meth:`Load.keep`.
+        Or a frame of polars, pandas, pyarrow or any library with the Arrow PyCapsule interface, or
+        mappings, one for each request: ``columns`` gives their names roles and units, as for a
+        file; rows of sledsim need none. It is kept in a temporary file until the process ends.
     **keys
         ``trace_format`` (told by the content unless given), ``trace_device`` (a number, a name,
         ``"all"`` or ``"separate"``), ``columns``, ``time_unit``, ``place_unit``, ``length_unit``,
@@ -107,9 +124,13 @@ def read_trace(path: str | PathLike[str], **keys: object) -> Load:
     SledsimError
         For an unknown key, a value out of range, or an unknown sample.
     """
-    from sledsim.traces.files import trace_path  # many runs do without
+    from sledsim.traces import files, frames  # many runs do without
 
-    return Load(_core.Load.trace(trace_path(path), list(keys.items())), str(path))
+    if isinstance(trace, str | os.PathLike) or not frames.is_frame(trace):
+        path, name = files.trace_path(trace), str(trace)
+    else:
+        path, name = str(frames.file_of(trace)), "frame"
+    return Load(_core.Load.trace(path, list(keys.items())), name)
 
 
 def trace_info(

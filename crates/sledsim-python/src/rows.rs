@@ -3,17 +3,21 @@
 use crate::error::{SledsimError, to_python};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::FFI_ArrowSchema;
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, RecordBatch, RecordBatchIterator};
+use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_pyarrow::FromPyArrow;
 use arrow_schema::{DataType, SchemaRef};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule, PyList, PyString, PyType};
 use sledsim_experiments::ipc::{from_ipc, to_ipc};
+use sledsim_experiments::stats::TableFile;
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The answer of `__reduce__`: a class, and the bytes that it is made of again.
@@ -50,8 +54,44 @@ impl Rows {
     }
 }
 
+/// Arrow data: a stream of batches, or one batch.
+pub(crate) struct Data(pub(crate) Box<dyn RecordBatchReader + Send>);
+
+impl FromPyObject<'_, '_> for Data {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        if object.hasattr(intern!(object.py(), "__arrow_c_stream__"))? {
+            let reader = RecordBatchStreamReader::from_pyarrow_bound(&object)?;
+            return Ok(Self(Box::new(reader)));
+        }
+        let batch = RecordBatch::from_pyarrow_bound(&object)?;
+        let schema = batch.schema();
+        Ok(Self(Box::new(RecordBatchIterator::new([Ok(batch)], schema))))
+    }
+}
+
 #[pymethods]
 impl Rows {
+    /// The rows of Arrow data of another library.
+    #[staticmethod]
+    fn of_data(data: Data) -> PyResult<Self> {
+        let mut reader = data.0;
+        let schema = reader.schema();
+        let batches = reader.by_ref().collect::<Result<Vec<_>, _>>();
+        let batches = batches.map_err(|error| SledsimError::new_err(error.to_string()))?;
+        Ok(Self { batches, schema })
+    }
+
+    /// Writes a Parquet file.
+    fn write_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let write = || {
+            let file = TableFile::create(&path)?;
+            file.write_all(Arc::clone(&self.schema), &self.batches, None)
+        };
+        py.detach(write).map_err(to_python)
+    }
+
     /// The rows of an Arrow IPC stream, as pickles have it.
     #[new]
     fn from_ipc(content: &[u8]) -> PyResult<Self> {

@@ -5,11 +5,8 @@ use crate::device::Device;
 use crate::error::{SledsimError, to_python};
 #[cfg(target_os = "linux")]
 use crate::remote::Remote;
-use crate::rows::Rows;
-use arrow_array::ffi_stream::RecordBatchStreamReader;
-use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
-use arrow_pyarrow::FromPyArrow;
-use pyo3::intern;
+use crate::rows::{Data, Rows};
+use arrow_array::{RecordBatch, RecordBatchReader};
 use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::units::Nanos;
@@ -46,23 +43,6 @@ fn batches(reader: &mut dyn RecordBatchReader) -> Result<Vec<RecordBatch>> {
         batches.push(batch.map_err(|error| Error::Key(format!("the data: {error}")))?);
     }
     Ok(batches)
-}
-
-/// Arrow data: a stream of batches, or one batch.
-struct Data(Box<dyn RecordBatchReader + Send>);
-
-impl FromPyObject<'_, '_> for Data {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        if object.hasattr(intern!(object.py(), "__arrow_c_stream__"))? {
-            let reader = RecordBatchStreamReader::from_pyarrow_bound(&object)?;
-            return Ok(Self(Box::new(reader)));
-        }
-        let batch = RecordBatch::from_pyarrow_bound(&object)?;
-        let schema = batch.schema();
-        Ok(Self(Box::new(RecordBatchIterator::new([Ok(batch)], schema))))
-    }
 }
 
 /// A table on a device.

@@ -58,9 +58,12 @@ def facts(document: dict[str, Any]) -> Iterator[list[str]]:
 
 def _place(path: str) -> str:
     """Return the path of a trace; a sample is named as it is asked for."""
-    from sledsim.traces.files import SAMPLE, samples_folder  # many runs do without
+    from sledsim.traces import frames  # many runs do without
+    from sledsim.traces.files import SAMPLE, samples_folder
 
     file = Path(path)
+    if frames.is_kept(file):
+        return "a frame"
     return SAMPLE + file.name.partition(".")[0] if file.parent == samples_folder() else path
 
 

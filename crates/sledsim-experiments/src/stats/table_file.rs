@@ -13,6 +13,7 @@ use sledsim_base::files::PendingFile;
 use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 /// The format of a table file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +79,23 @@ impl TableFile {
     /// # Errors
     /// [`Error::File`] with what went wrong; there is no file then.
     pub fn write(self, table: &RecordBatch, properties: Option<WriterProperties>) -> Result<()> {
+        self.write_all(table.schema(), slice::from_ref(table), properties)
+    }
+
+    /// As [`Self::write`], of a table in batches.
+    pub fn write_all(
+        self,
+        schema: SchemaRef,
+        batches: &[RecordBatch],
+        properties: Option<WriterProperties>,
+    ) -> Result<()> {
         let problem = |error| Error::output(&self.path, innermost_message(error));
         let properties = properties.unwrap_or_default();
-        let writer = TableWriter::new(self.format, self.file, table.schema(), properties);
+        let writer = TableWriter::new(self.format, self.file, schema, properties);
         let mut writer = writer.map_err(problem)?;
-        writer.write(table).map_err(problem)?;
+        for batch in batches {
+            writer.write(batch).map_err(problem)?;
+        }
         writer.into_inner().map_err(problem)?.commit()
     }
 }

@@ -1,0 +1,87 @@
+"""Traces in memory: frames, and mappings by request, as files that live as long as the process.
+
+A file is named after its content, so that equal frames are equal loads.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import tempfile
+from collections.abc import Iterable, Mapping
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from sledsim import _core
+from sledsim._arguments import refuse
+from sledsim._core import TraceError
+
+_PREFIX = "sledsim-frames-"
+_MUST = (
+    "the path of a trace, a frame (of polars, pandas, pyarrow, or with the Arrow PyCapsule"
+    " interface), or mappings, one for each request"
+)
+
+
+def is_frame(given: object) -> bool:
+    """Return whether a value is a table, or may be mappings by request."""
+    return hasattr(given, "__arrow_c_stream__") or (
+        isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+    )
+
+
+def file_of(given: Any) -> Path:
+    """Return the file of a frame, or of mappings by request."""
+    aside = _folder() / "new.parquet"
+    if hasattr(given, "__arrow_c_stream__"):
+        try:
+            _core.Rows.of_data(given).write_parquet(aside)
+        except (TypeError, ValueError) as error:
+            raise TraceError(f"trace = {type(given).__name__}: {error}") from None
+        return _kept(aside)
+    if not is_frame(given):
+        refuse("trace", given, _MUST)
+    rows = list(given)
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            refuse(f"trace[{number}]", row, f"a mapping of a request, in {_MUST}")
+    names = list(dict.fromkeys(chain.from_iterable(rows)))
+    aside = _folder() / "new.csv"
+    with aside.open("w", encoding="utf-8", newline="") as opened:
+        lines = csv.DictWriter(opened, names, lineterminator="\n")
+        lines.writeheader()
+        lines.writerows(rows)
+    return _kept(aside)
+
+
+def place(content: bytes, ending: str) -> Path:
+    """Return a file with the content of one of another process."""
+    aside = _folder() / f"new{ending}"
+    aside.write_bytes(content)
+    return _kept(aside)
+
+
+def is_kept(file: Path) -> bool:
+    """Return whether a file is that of a frame."""
+    return file.parent.name.startswith(_PREFIX)
+
+
+def _kept(aside: Path) -> Path:
+    with aside.open("rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    file = aside.with_name(f"{digest[:32]}{aside.suffix}")
+    if not file.exists():
+        aside.rename(file)
+    return file
+
+
+@cache
+def _own() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix=_PREFIX)
+
+
+def _folder() -> Path:
+    """Return the folder of this process; it is removed at its end."""
+    return Path(_own().name)

@@ -1,0 +1,140 @@
+"""Traces in memory: frames and mappings, and the requests of a load as a frame."""
+
+from __future__ import annotations
+
+import csv
+import pickle
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sledsim as ss
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COLUMNS = "time=t:us, offset=lba:512B, bytes=n:512B, op=rw"
+REQUESTS: list[dict[str, Any]] = [
+    {"t": 700 * i, "lba": i * 7919 % 100_000, "n": 8 + i % 5, "rw": "RW"[i % 3 == 0]}
+    for i in range(500)
+]
+
+
+def replayed(load: ss.Load) -> pl.DataFrame:
+    return ss.simulate(load, "g2").to_polars()
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
+    """Replay the same requests from a file that sledsim did not write."""
+    file = tmp_path_factory.mktemp("frames") / "requests.csv"
+    with file.open("w", newline="", encoding="utf-8") as opened:
+        lines = csv.DictWriter(opened, ["t", "lba", "n", "rw"])
+        lines.writeheader()
+        lines.writerows(REQUESTS)
+    return replayed(ss.read_trace(file, columns=COLUMNS))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame(REQUESTS),
+        pd.DataFrame(REQUESTS),
+        pa.Table.from_pylist(REQUESTS),
+        REQUESTS,
+        (dict(row) for row in REQUESTS),
+    ],
+    ids=["polars", "pandas", "pyarrow", "mappings", "generator"],
+)
+def test_a_frame_is_replayed_as_a_file_is(frame: Any, expected: pl.DataFrame) -> None:
+    load = ss.read_trace(frame, columns=COLUMNS)
+    assert load.name == "frame"
+    assert replayed(load).equals(expected)
+
+
+def test_rows_of_a_run_are_a_trace_without_columns() -> None:
+    run = ss.simulate(ss.workload("random", rate=300, requests=400), "g2")
+    again = ss.simulate(run.rows, "g2")
+    names = ["arrival_ns", "completion_ns", "lbn", "blocks", "op"]
+    assert again.to_polars().select(names).equals(run.to_polars().select(names))
+
+
+def test_equal_frames_are_equal_loads() -> None:
+    one, two = (ss.read_trace(pl.DataFrame(REQUESTS), columns=COLUMNS) for _ in range(2))
+    other = ss.read_trace(pl.DataFrame(REQUESTS[1:]), columns=COLUMNS)
+    assert one == two != other
+    assert one.digest == two.digest != other.digest
+
+
+def test_studies_take_frames_in_other_processes(expected: pl.DataFrame) -> None:
+    load = ss.read_trace(pl.DataFrame(REQUESTS), columns=COLUMNS)
+    grid = {"device": ["g2", "g3"]}
+    study = ss.sweep({"load": load}, grid=grid, executor="processes").check()
+    (mean, _) = study.table["response_time_ms.mean"]
+    times = expected["completion_ns"] - expected["arrival_ns"]
+    assert mean == pytest.approx(times.mean() / 1e6, rel=1e-9)  # type: ignore[operator]
+
+
+def test_a_pickle_has_the_frame(tmp_path: Path) -> None:
+    load = ss.read_trace(pl.DataFrame(REQUESTS), columns=COLUMNS)
+    (tmp_path / "load").write_bytes(pickle.dumps(load))
+    code = (
+        "import pickle, sys, sledsim as ss\n"
+        "load = pickle.load(open(sys.argv[1], 'rb'))\n"
+        "print(load.digest, ss.simulate(load, 'g2').requests)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "load")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [load.digest, "500"]
+
+
+def test_a_frame_has_no_file_to_name() -> None:
+    load = ss.read_trace(pl.DataFrame(REQUESTS), columns=COLUMNS)
+    with pytest.raises(ss.SledsimError, match="is a frame, which no file keeps"):
+        load.to_toml()
+
+
+@pytest.mark.parametrize(
+    ("frame", "says"),
+    [
+        ([{"t": 1}, 5], r"trace\[1\] = 5: must be a mapping of a request"),
+        (7, "trace = 7: must be"),
+        (pl.DataFrame({"a": [1], "b": [2]}), "columns"),
+        (pl.DataFrame({"t": [1], "lba": [-5], "n": [8], "rw": ["R"]}), "lba"),
+    ],
+)
+def test_what_is_no_trace_is_refused(frame: Any, says: str) -> None:
+    with pytest.raises(ss.SledsimError, match=says):
+        ss.simulate(ss.read_trace(frame, columns=COLUMNS), "g2")
+
+
+@pytest.mark.parametrize(
+    ("load", "where"),
+    [
+        (ss.workload("zipf", rate=200, requests=300), {"blocks": 50_000}),
+        (ss.workload("random", queue_depth=2, requests=300), {"device": "g2"}),
+        (ss.read_trace("sample:pgbench"), {"device": "g2"}),
+    ],
+    ids=["open", "closed", "trace"],
+)
+def test_a_load_shows_its_requests(load: ss.Load, where: dict[str, Any]) -> None:
+    polars, pandas, arrow = load.to_polars(**where), load.to_pandas(**where), load.to_arrow(**where)
+    assert polars["lbn" if "lbn" in polars.columns else "block"].len() == len(pandas) == len(arrow)
+    run = ss.simulate(load, where.get("device", "g2"))
+    moved = polars.filter(pl.col("op").cast(pl.String).is_in(["read", "write"]))
+    assert len(moved) == run.summary["reads"] + run.summary["writes"]
+    again = ss.simulate(ss.read_trace(polars), where.get("device", "g2"))
+    assert again.summary["blocks_read"] == run.summary["blocks_read"]
+
+
+def test_a_closed_load_needs_a_device() -> None:
+    with pytest.raises(ss.SledsimError, match="device"):
+        ss.workload("random", queue_depth=2).to_polars(blocks=1000)
