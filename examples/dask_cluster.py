@@ -17,7 +17,7 @@ def main() -> None:
             {"device": "g2", "workload": "random", "requests": 2000},
             grid={"scheduler": ["fcfs", "sptf"], "rate": [300, 900, 1200]},
             replications=3,
-            executor=client.get_executor(pure=False),
+            workers=client.get_executor(pure=False),
         )
     means = study.means_table()
     for name in ("scheduler", "rate", "response_time_ms.mean"):

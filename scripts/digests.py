@@ -96,7 +96,7 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 COMMANDS = (
-    "run --device g2 --workload random --set requests=1500 --set rate=500 --seeds 3 --json",
+    "run --device g2 --workload random --set requests=1500 --set rate=500 --replications 3 --json",
     "run --device g2 --workload random --set rate=800 --precision 5% --json",
     "run --device cmu2003 --set requests=1500 --background scan --background refresh --json",
     "compare --devices g2,atlas10k --workload tpcc --set requests=1500 --json",

@@ -47,7 +47,7 @@ def load(kind: str, utilisation: float, requests: int, **keys: Any) -> ss.Load:
 
 def flagged(device: ss.Device, kind: str, utilisation: float, requests: int, seeds: int) -> int:
     """Return the number of runs that are flagged, each by itself."""
-    run = ss.simulate(load(kind, utilisation, requests), device, seeds=seeds, rows=False)
+    run = ss.simulate(load(kind, utilisation, requests), device, replications=seeds, rows=False)
     runs = run.summary["seeds"]
     if runs is None:
         return int(run.summary["overloaded"] is not None)

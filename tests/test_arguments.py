@@ -72,7 +72,7 @@ NUMBERS: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize(("given", "plain"), NUMBERS, ids=repr)
 def test_numbers_of_any_kind(given: Any, plain: Any) -> None:
     keys = {"requests": given, "rate": given}
-    run = ss.simulate(ss.workload("random", **keys), G2, seeds=np.int8(1))
+    run = ss.simulate(ss.workload("random", **keys), G2, replications=np.int8(1))
     assert run.summary["requests"] == plain
     assert (
         run.to_dict() == ss.simulate(ss.workload("random", requests=100, rate=100.0), G2).to_dict()
@@ -239,7 +239,7 @@ def test_wrong_arguments_are_errors_of_sledsim(short: Path, tmp_path: Path) -> N
         (lambda: ss.simulate("rnadom", "g2"), "load = 'rnadom': must be a workload (random"),
         (lambda: ss.simulate(LOAD, G2, rows=10_000), "rows = 10000: must be True, False"),  # type: ignore[arg-type]
         (lambda: ss.simulate(LOAD, G2, precision="x%"), "precision = 'x%': must be above 0%"),
-        (lambda: ss.simulate(LOAD, G2, seeds=2.5), "seeds = 2.5: must be an integer"),  # type: ignore[arg-type]
+        (lambda: ss.simulate(LOAD, G2, replications=2.5), "replications = 2.5: must be an integer"),  # type: ignore[arg-type]
         (lambda: ss.read_trace("postmark"), "did you mean sample:postmark-ext4?"),
         (lambda: ss.workload("zipf", alpha=0.9), "did you mean 'zipf_exponent'?"),
     ],

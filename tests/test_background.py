@@ -137,7 +137,7 @@ def test_a_scenario_file_and_the_command_line_say_the_same(
         (("--device", "atlas10k", "--background", "scan"), "only a single sled"),
         (("--device", "cmu2003", "--background", "scan(blocks=6750001)"), "0 to 6749999"),
         (("--device", "cmu2003", "--background", "scan(order=up)"), "nearest"),
-        (("--device", "cmu2003", "--background", "scan", "--seeds", "2"), "run one seed"),
+        (("--device", "cmu2003", "--background", "scan", "--replications", "2"), "run one seed"),
         (("--device", "cmu2003", "--set", "background.tail=1"), "[[background]]"),
     ],
 )

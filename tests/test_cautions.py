@@ -146,7 +146,7 @@ def test_each_kind_of_caution_occurs(keys: dict[str, Any], expected: list[str]) 
 
 def test_seeds_and_precision_have_cautions() -> None:
     load, disk = ss.workload(rate=300, requests=600), ss.device("atlas10k")
-    run = ss.simulate(load, disk, seeds=2, precision=0.01)
+    run = ss.simulate(load, disk, replications=2, precision=0.01)
     assert codes(run.cautions) == ["overloaded", "precision"]
     assert "1 % was not reached" in run.cautions[1]["text"]
 

@@ -212,7 +212,7 @@ def test_means_have_the_digits_of_their_intervals(capsys: pytest.CaptureFixture[
         (["--devices", "g2,g7"], "unknown device 'g7'"),
         (["--devices", "g2,g3", "--schedulers", "fcfs,lift"], "unknown scheduler 'lift'"),
         (["--devices", "g2,g3", "--precision", "0"], "--precision 0"),
-        (["--devices", "g2,g3", "--seeds", "0"], "seeds = 0"),
+        (["--devices", "g2,g3", "--replications", "0"], "replications = 0"),
         (["--devices", "g2,g3", "--plot", "x.txt"], "--plot x.txt"),
         (["--devices", "g2,g3", "--trace", "nowhere.trace"], "nowhere.trace"),
         (["--workload", "random"], "--devices"),

@@ -86,12 +86,12 @@ BAD: dict[str, tuple[Callable[[], object], type[ss.SledsimError], Place]] = {
     ),
     "unknown name": (lambda: ss.device("g22"), ss.SpecError, (None, None, None)),
     "argument": (
-        lambda: ss.simulate(LOAD, "g2", seeds=1.5),  # type: ignore[arg-type]
+        lambda: ss.simulate(LOAD, "g2", replications=1.5),  # type: ignore[arg-type]
         ss.SpecError,
         (None, None, "seeds"),
     ),
     "argument of the core": (
-        lambda: ss.simulate(LOAD, "g2", seeds=10**9),
+        lambda: ss.simulate(LOAD, "g2", replications=10**9),
         ss.SpecError,
         (None, None, "seeds"),
     ),

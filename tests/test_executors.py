@@ -119,7 +119,7 @@ def test_worker_processes_end_with_what_the_caller_raises() -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "sweep --device g2 --vary rate=300,400 --set requests=1e12 --executor processes:2",
+        "sweep --device g2 --vary rate=300,400 --set requests=1e12 --workers processes:2",
         "papers run --workers 2 -o {folder}",
     ],
     ids=["sweep", "papers"],

@@ -73,7 +73,7 @@ def test_equal_frames_are_equal_loads() -> None:
 def test_studies_take_frames_in_other_processes(expected: pl.DataFrame) -> None:
     load = ss.read_trace(pl.DataFrame(REQUESTS), columns=COLUMNS)
     grid = {"device": ["g2", "g3"]}
-    study = ss.sweep({"load": load}, grid=grid, executor="processes").check()
+    study = ss.sweep({"load": load}, grid=grid, workers="processes").check()
     (mean, _) = study.table["response_time_ms.mean"]
     times = expected["completion_ns"] - expected["arrival_ns"]
     assert mean == pytest.approx(times.mean() / 1e6, rel=1e-9)  # type: ignore[operator]

@@ -242,7 +242,7 @@ def test_poisson_arrivals_see_time_averages(name: str, rate: float) -> None:
 def test_seeds_and_parts_are_weighted_by_their_time() -> None:
     """Of several seeds, N is the sum of all response times over the sum of the windows."""
     load = ss.workload("random", rate=600, requests=2000, warm_up_requests=100)
-    together = ss.simulate(load, "g2", seeds=4, rows=False).summary
+    together = ss.simulate(load, "g2", replications=4, rows=False).summary
     little = together["throughput_iops"] * together["response_time_ms"]["mean"] / 1e3
     assert together["mean_outstanding"] == pytest.approx(little, rel=1e-9)
     alone = [

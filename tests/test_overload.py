@@ -130,7 +130,7 @@ base = "server.toml"
 
     def flagged(share: float) -> int:
         load = queueing.load("M/D/1", 8 * share, 2000)
-        runs = ss.simulate(load, stripe, rows=False, seeds=50).summary["seeds"]
+        runs = ss.simulate(load, stripe, rows=False, replications=50).summary["seeds"]
         assert runs is not None
         return sum(run["overloaded"] for run in runs)
 
@@ -140,7 +140,7 @@ base = "server.toml"
 
 def test_seeds_are_flagged_together_and_alone() -> None:
     load, disk = ss.workload(rate=300, requests=1000), ss.device("atlas10k")
-    run = ss.simulate(load, disk, seeds=3, precision=0.5)
+    run = ss.simulate(load, disk, replications=3, precision=0.5)
     seeds, together = run.summary["seeds"], run.summary["overloaded"]
     precision = run.summary["precision"]
     assert seeds is not None

@@ -247,7 +247,7 @@ def test_a_saturated_run_has_the_requests_that_were_served() -> None:
         ("--perfetto a.json", "--perfetto a.json: must end in .pftrace or .perfetto-trace"),
         ("--perfetto no/a.pftrace", "no/a.pftrace: its folder does not exist"),
         ("--perfetto .", "--perfetto .: is a folder"),
-        ("--perfetto a.pftrace --seeds 2", "a trace for Perfetto is of a single run only"),
+        ("--perfetto a.pftrace --replications 2", "a trace for Perfetto is of a single run only"),
         ("--perfetto a.pftrace --plot a.pftrace", "--plot a.pftrace: must end in"),
         ("--perfetto a.csv", "must end in .pftrace"),
         ("--perfetto a.pftrace --rows a.pftrace", "--rows a.pftrace: must end in"),

@@ -123,11 +123,11 @@ def test_what_keeps_no_rows_keeps_no_parts() -> None:
 def test_rows_of_several_seeds_are_told_of_in_one_way() -> None:
     """Asked for before the run, or after it."""
     load, says = ss.workload("random", requests=10), "kept of a single run only"
-    run = ss.simulate(load, "g2", seeds=2)
+    run = ss.simulate(load, "g2", replications=2)
     with pytest.raises(RuntimeError, match=says):
         run.to_pandas()
     with pytest.raises(ss.SledsimError, match=says):
-        ss.simulate(load, "g2", seeds=2, rows=True)
+        ss.simulate(load, "g2", replications=2, rows=True)
     assert run.requests == json.loads(json.dumps(run.to_dict()))["summary"]["requests"] == 20
 
 

@@ -76,7 +76,7 @@ def validate(value: Any, schema: dict[str, Any], at: str = "") -> None:
 def summary(*, precision: float | None = None, seeds: int = 1, **keys: object) -> dict[str, Any]:
     """Give the summary of a run on g2."""
     load = ss.workload("random", **keys)
-    run = ss.simulate(load, ss.device("g2"), rows=False, precision=precision, seeds=seeds)
+    run = ss.simulate(load, ss.device("g2"), rows=False, precision=precision, replications=seeds)
     found: dict[str, Any] = run.to_dict()["summary"]
     return found
 
@@ -86,13 +86,13 @@ SUMMARIES = {
     "closed": summary(think_ms=150, requests=50),
     "saturated": summary(rate=9000, requests=5000, max_queue=100),
     "overloaded": summary(rate=9000, requests=2000),
-    "overloaded seeds": summary(rate=9000, requests=600, seeds=2),
+    "overloaded seeds": summary(rate=9000, requests=600, replications=2),
     "one request": summary(requests=1, size="fixed"),
     "none": summary(rate=1e9, requests=100, max_queue=1),
     "precise": summary(rate=500, warm_up_requests=100, precision=0.05),
     "missed": summary(requests=50, warm_up_s=0.01, precision=0.001),
-    "seeds": summary(rate=500, requests=600, seeds=3, warm_up_requests=100, precision=0.5),
-    "seeds of nothing": summary(rate=1e9, requests=100, max_queue=1, seeds=2, precision=0.5),
+    "seeds": summary(rate=500, requests=600, replications=3, warm_up_requests=100, precision=0.5),
+    "seeds of nothing": summary(rate=1e9, requests=100, max_queue=1, replications=2, precision=0.5),
 }
 
 

@@ -115,7 +115,7 @@ def test_warming_up_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_seeds_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
-    done = run(seeds=5)
+    done = run(replications=5)
     singles = [run(load={**LOAD, "seed": seed}).summary for seed in range(1, 6)]
     means = [single["response_time_ms"]["mean"] for single in singles]
     seeds = done.summary["seeds"]
@@ -127,9 +127,13 @@ def test_seeds_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     assert interval["mean"] == pytest.approx(statistics.fmean(means))
     assert interval["high"] - interval["mean"] == pytest.approx(half, rel=1e-6)
     assert done.summary["response_time_ms"]["mean"] == pytest.approx(statistics.fmean(means))
-    assert done.to_dict() == run(seeds=5, threads=1).to_dict() == run(seeds=5, threads=3).to_dict()
-    words = [*RUN, "--set", "requests=3000", "--seeds", 5]
-    assert json.loads(output(capsys, *words, "--json", "--threads", 2)) == done.to_dict()
+    assert (
+        done.to_dict()
+        == run(replications=5, workers=1).to_dict()
+        == run(replications=5, workers=3).to_dict()
+    )
+    words = [*RUN, "--set", "requests=3000", "--replications", 5]
+    assert json.loads(output(capsys, *words, "--json", "--workers", 2)) == done.to_dict()
     text = output(capsys, *words)
     assert "seeds 1 to 5" in text
     assert "from 5 seeds" in text
@@ -147,10 +151,10 @@ def test_seeds_tell_their_progress_and_may_be_interrupted() -> None:
 
     load = {"requests": 1_000_000_000}
     with pytest.raises(InterruptedError):
-        run(load=load, seeds=3, threads=2, progress=progress)
+        run(load=load, replications=3, workers=2, progress=progress)
     assert heard[-1][1] == 3_000_000_000
     assert heard == sorted(heard)
-    words = ["run", "--device", "g2", "--set", "requests=1000000000", "--seeds", "3"]
+    words = ["run", "--device", "g2", "--set", "requests=1000000000", "--replications", "3"]
     assert interrupted_at_work(*words) == (130, "sledsim: interrupted\n")
 
 
@@ -209,7 +213,7 @@ def test_a_picture_needs_neither_rows_nor_polars(
     monkeypatch.setitem(sys.modules, "polars", None)
     for name, more in (
         ("a.png", []),
-        ("b.svg", ["--seeds", 2]),
+        ("b.svg", ["--replications", 2]),
         ("c.png", ["--set", "max_queue=1"]),
     ):
         output(capsys, *RUN, "--set", "requests=500", *more, "--plot", tmp_path / name)
@@ -222,14 +226,17 @@ WRONG: list[tuple[list[object], str]] = [
     (["--precision=-1"], "--precision -1"),
     (["--precision", "nan"], "--precision nan"),
     (["--precision", "one"], "--precision one"),
-    (["--seeds", "0"], "seeds = 0"),
-    (["--seeds=-3"], "seeds = -3"),
-    (["--seeds", "1000000"], "seeds = 1000000"),
-    (["--seeds", "2.5"], "--seeds"),
-    (["--seeds", "2", "--threads", "0"], "threads = 0"),
-    (["--seeds", "2", "--trace", "sample:postmark-ext4"], "seeds = 2: a trace has no seed"),
-    (["--seeds", "2", "--rows", "x.parquet"], "seeds = 2: rows"),
-    (["--seeds", "2", "--series", "x.csv"], "seeds = 2: a series"),
+    (["--replications", "0"], "replications = 0"),
+    (["--replications=-3"], "replications = -3"),
+    (["--replications", "1000000"], "replications = 1000000"),
+    (["--replications", "2.5"], "--replications"),
+    (["--replications", "2", "--workers", "0"], "--workers 0"),
+    (
+        ["--replications", "2", "--trace", "sample:postmark-ext4"],
+        "replications = 2: a trace has no seed",
+    ),
+    (["--replications", "2", "--rows", "x.parquet"], "replications = 2: rows"),
+    (["--replications", "2", "--series", "x.csv"], "replications = 2: a series"),
     (["--series", "x.txt"], "x.txt: must end in .parquet or .csv"),
     (["--series", "none/x.csv"], "none/x.csv"),
     (["--series-ms", "5"], "series_ms"),

@@ -69,7 +69,7 @@ def table(study: ss.Study) -> pl.DataFrame:
 
 
 def test_the_table_does_not_depend_on_the_executor(cluster: str) -> None:
-    expected = table(ss.sweep(BASE, grid=GRID, replications=2, executor="threads:1"))
+    expected = table(ss.sweep(BASE, grid=GRID, replications=2, workers="threads:1"))
     assert expected.height == 12
     with ThreadPoolExecutor(3) as threads, distributed.Client(cluster) as client:
         for executor in (
@@ -80,7 +80,7 @@ def test_the_table_does_not_depend_on_the_executor(cluster: str) -> None:
             client.get_executor(pure=False),
             Sequential(),
         ):
-            found = table(ss.sweep(BASE, grid=GRID, replications=2, executor=executor))
+            found = table(ss.sweep(BASE, grid=GRID, replications=2, workers=executor))
             assert found.equals(expected), executor
 
 
@@ -96,7 +96,7 @@ def test_a_killed_dask_worker_does_not_end_the_sweep(cluster: str) -> None:
 
         rates = [100 + 5 * k for k in range(60)]
         base = {**BASE, "requests": 20_000}
-        study = ss.sweep(base, grid={"rate": rates}, executor=address(cluster), progress=kill)
+        study = ss.sweep(base, grid={"rate": rates}, workers=address(cluster), progress=kill)
     assert killed.is_set()
     assert study.run == 60
     assert table(study).equals(table(ss.sweep(base, grid={"rate": rates})))
@@ -114,10 +114,10 @@ def test_a_worker_of_another_version_is_refused(cluster: str) -> None:
             with pytest.raises(
                 ss.SledsimError, match=r"worker \d+ on .*: has sledsim 0\.0\.1\+other, and"
             ):
-                ss.sweep(BASE, grid=GRID, executor=address(cluster))
+                ss.sweep(BASE, grid=GRID, workers=address(cluster))
         finally:
             client.run(pretend, _core.NUMBERS)
-    assert ss.sweep(BASE, grid=GRID, executor=address(cluster)).run == 6
+    assert ss.sweep(BASE, grid=GRID, workers=address(cluster)).run == 6
 
 
 def test_a_trace_that_one_worker_does_not_have_is_named(cluster: str, tmp_path: Path) -> None:
@@ -133,9 +133,9 @@ def test_a_trace_that_one_worker_does_not_have_is_named(cluster: str, tmp_path: 
             os.chdir(tmp_path)
             client.run(os.chdir, tmp_path, workers=[first])
             with pytest.raises(ss.SledsimError, match=r"worker \d+ on .*mine\.trace"):
-                ss.sweep(base, grid=grid, executor=address(cluster))
+                ss.sweep(base, grid=grid, workers=address(cluster))
             client.run(os.chdir, tmp_path, workers=[second])
-            assert ss.sweep(base, grid=grid, executor=address(cluster)).run == 40
+            assert ss.sweep(base, grid=grid, workers=address(cluster)).run == 40
         finally:
             os.chdir(here)
             client.run(os.chdir, here)
@@ -175,7 +175,7 @@ def test_a_lost_scheduler_ends_the_sweep_and_another_resumes_it(tmp_path: Path) 
                 processes[0].kill()
 
         with pytest.raises(ss.SledsimError, match="scheduler"):
-            ss.sweep(base, grid={"rate": rates}, executor=where, output=output, progress=kill)
+            ss.sweep(base, grid={"rate": rates}, workers=where, output=output, progress=kill)
     finally:
         for process in processes:
             process.kill()
@@ -184,7 +184,7 @@ def test_a_lost_scheduler_ends_the_sweep_and_another_resumes_it(tmp_path: Path) 
     assert 3 <= there < 400
     where, processes = started(tmp_path / "two")
     try:
-        rest = ss.sweep(base, grid={"rate": rates[: there + 20]}, executor=where, output=output)
+        rest = ss.sweep(base, grid={"rate": rates[: there + 20]}, workers=where, output=output)
         assert 0 < rest.run <= 40
         assert rest.errors == []
     finally:
@@ -200,10 +200,11 @@ def test_executors_that_cannot_be_used_are_refused() -> None:
         (shut, "cannot take a task"),
         ("processes:0", "from 1 to 1024"),
         ("dask://127.0.0.1:1", "no Dask scheduler answers"),
-        (3, "must be"),
+        (3.5, "must be"),
+        (0, "from 1 to 1024"),
     ):
         with pytest.raises(ss.SledsimError, match=said):
-            ss.sweep(BASE, executor=executor)  # type: ignore[arg-type]
+            ss.sweep(BASE, workers=executor)  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_sent_is_named() -> None:

@@ -115,7 +115,7 @@ def test_two_processes_share_a_folder(tmp_path: Path) -> None:
     code = (
         "import sys, sledsim as ss\n"
         f"rates = [100 + 10 * k for k in range(60)]\n"
-        f"study = ss.sweep({BASE!r}, grid={{'rate': rates}}, executor='threads:1',"
+        f"study = ss.sweep({BASE!r}, grid={{'rate': rates}}, workers='threads:1',"
         f" output={str(tmp_path)!r})\n"
         "print(len(study.table), sum(study.table.column('response_time_ms.mean')))\n"
     )
@@ -133,7 +133,7 @@ def test_a_killed_process_loses_a_second_of_runs_at_most(tmp_path: Path) -> None
     """Each run is of one request more, so that the rows say how far it came."""
     code = (
         "import sledsim as ss\n"
-        "ss.sweep({'device': 'g2', 'workload': 'random', 'rate': 500}, executor='threads:1',"
+        "ss.sweep({'device': 'g2', 'workload': 'random', 'rate': 500}, workers='threads:1',"
         f" grid={{'requests': range(20000, 24000)}}, output={str(tmp_path)!r})\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code])
@@ -192,7 +192,7 @@ def test_small_parts_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_rows_of_requests_are_written_by_the_workers(tmp_path: Path) -> None:
-    study = sweep(tmp_path, [300], run_rows=True, executor="processes:1")
+    study = sweep(tmp_path, [300], run_rows=True, workers="processes:1")
     (key,) = study.table.column("key")
     rows = pl.read_parquet(tmp_path / "rows" / f"{key}.parquet")
     assert rows.height == 100

@@ -52,7 +52,7 @@ def test_the_types_of_the_summary_are_up_to_date() -> None:
 
 def test_a_summary_is_of_its_type() -> None:
     load = ss.workload("random", rate=500, requests=600, warm_up_requests=10)
-    assert_of(ss.simulate(load, "g2", precision=0.5, seeds=2).summary, summary_types.Summary)
+    assert_of(ss.simulate(load, "g2", precision=0.5, replications=2).summary, summary_types.Summary)
     task = ss.simulate(ss.workload("random", requests=50), "g2", background="scan").summary
     assert_of(task, summary_types.Summary)
     with pytest.raises(AssertionError):

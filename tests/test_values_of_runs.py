@@ -23,7 +23,7 @@ def runs() -> dict[str, ss.Run]:
     return {
         "rows and series": ss.simulate(LOAD, "g2", series=True),
         "another seed": ss.simulate(LOAD | {"seed": 2}, "g2"),
-        "several seeds": ss.simulate(LOAD, "g2", seeds=2),
+        "several seeds": ss.simulate(LOAD, "g2", replications=2),
         "no requests of a kind": ss.simulate(LOAD | {"read_fraction": 1}, "mcd", rows=False),
         "a composite": ss.simulate(LOAD, "mwb"),
         "a trace": ss.simulate("sample:sqlite", "g2"),

@@ -165,7 +165,7 @@ def test_threads_give_the_same_bit_for_bit(tmp_path: Path, window_s: float | Non
     keys = {} if window_s is None else {"trace_device": "all"}
     load = ss.read_trace(msr(tmp_path / "many.csv"), **keys)
     one, two = (
-        outcome(ss.simulate_volumes(load, "mcd", window_s=window_s, executor=f"threads:{n}"))
+        outcome(ss.simulate_volumes(load, "mcd", window_s=window_s, workers=f"threads:{n}"))
         for n in (1, 2)
     )
     assert one == two
@@ -184,9 +184,9 @@ def test_a_part_can_be_sent_to_another_process(tmp_path: Path) -> None:
 @pytest.mark.skipif(not can_be_sent(), reason="devices and statistics cannot be pickled")
 def test_processes_give_the_same_bit_for_bit(tmp_path: Path) -> None:
     trace = msr(tmp_path / "many.csv")
-    one = outcome(ss.simulate_volumes(trace, "mcd", executor="threads:1"))
+    one = outcome(ss.simulate_volumes(trace, "mcd", workers="threads:1"))
     for n in (1, 2):
-        assert outcome(ss.simulate_volumes(trace, "mcd", executor=f"processes:{n}")) == one
+        assert outcome(ss.simulate_volumes(trace, "mcd", workers=f"processes:{n}")) == one
 
 
 @pytest.mark.parametrize("windows", [None, (7.0, 1.0)], ids=["volumes", "windows"])
@@ -473,7 +473,7 @@ def test_the_command_gives_what_the_function_does(
 ) -> None:
     trace, table = msr(tmp_path / "many.csv"), tmp_path / "volumes.csv"
     command = ["run", "--device", "g2", "--trace", str(trace), "--by-volume"]
-    assert main([*command, "--json", "--executor", "threads:2"]) == 0
+    assert main([*command, "--json", "--workers", "threads:2"]) == 0
     run = ss.simulate_volumes(trace, "g2")
     assert json.loads(capsys.readouterr().out) == run.to_dict()
     assert main([*command, "--table", str(table)]) == 0
@@ -489,10 +489,12 @@ def test_the_command_gives_what_the_function_does(
     ("options", "message"),
     [
         (["--by-volume", "--rows", "a.csv"], "--rows: must not be given with --by-volume"),
-        (["--by-window", "5", "--seeds", "2"], "--seeds: must not be given with --by-window"),
+        (
+            ["--by-window", "5", "--replications", "2"],
+            "--replications: must not be given with --by-window",
+        ),
         (["--by-volume", "--by-window", "5"], "--by-volume and --by-window: give one of them"),
         (["--by-volume", "--warm-up", "5"], "--warm-up: needs --by-window"),
-        (["--executor", "threads"], "--executor: needs --by-volume or --by-window"),
         (["--by-volume", "--workload", "random"], "must be a trace"),
     ],
 )

@@ -102,7 +102,7 @@ def test_windows_of_a_calendar_begin_with_the_first_request(tmp_path: Path) -> N
     ]
     assert run.split["outstanding"]["cuts"] == 2, "the last window follows none"
     assert run.workload["time_origin"] == "first"
-    first = ss.simulate_volumes(load, "g2", window_s=10, executor="threads:1")
+    first = ss.simulate_volumes(load, "g2", window_s=10, workers="threads:1")
     assert first.to_dict() == ss.simulate_volumes(load, "g2", window_s=10).to_dict()
 
 

@@ -105,7 +105,7 @@ def compare(
     layout: LayoutName | str | Mapping[str, object] | None = None,
     same_lbns: bool = False,
     precision: float | str | None = None,
-    seeds: int = 1,
+    replications: int = 1,
     workers: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> Comparison:
@@ -126,7 +126,7 @@ def compare(
         The layout of each of the devices, as for :func:`~sledsim.simulate`.
     same_lbns
         Lay the load on the first so many LBNs that every device has.
-    precision, seeds
+    precision, replications
         As for :func:`~sledsim.simulate`; under ``precision`` a run goes on until it is precise,
         so runs may differ in length: the longer one begins with the requests of the shorter.
     workers
@@ -164,8 +164,8 @@ def compare(
                 scheduler,
                 rows=False,
                 precision=precision,
-                seeds=seeds,
-                threads=1,
+                replications=replications,
+                workers=1,
                 progress=tally.callback(index),
             )
 

@@ -32,14 +32,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-ExecutorLike: TypeAlias = "Executor | str | None"
+ExecutorLike: TypeAlias = "int | Executor | str | None"
 """An executor, or what :func:`workers` makes one of."""
 
 _BEAT_S = 0.05
 """Seconds between calls of ``beat`` while no task completes."""
 _PATIENCE_S = 10.0
 """Seconds after which a Dask scheduler is taken for lost, or for one without workers."""
-_MUST = '"threads", "processes", "threads:N", "processes:N", "dask://HOST:PORT", or an Executor'
+_MUST = (
+    'a number, "threads", "processes", "threads:N", "processes:N", "dask://HOST:PORT", or an'
+    " Executor"
+)
 
 
 @dataclass
@@ -64,10 +67,11 @@ def workers(given: ExecutorLike = None, most: int | None = None) -> Iterator[Wor
     Parameters
     ----------
     given
-        ``"threads"`` (also if ``None``) or ``"processes"``, as many as there are processors, or
-        with their number, ``"threads:4"``; ``"dask://HOST:PORT"``, the scheduler of a Dask cluster;
-        or an executor, which stays open. How many tasks that runs at a time is known of those of
-        the standard library and of Dask; of others as many are taken as there are processors.
+        A number of threads; ``"threads"`` (also if ``None``) or ``"processes"``, as many as there
+        are processors, or with their number, ``"processes:4"``; ``"dask://HOST:PORT"``, the
+        scheduler of a Dask cluster; or an executor, which stays open. How many tasks that runs at
+        a time is known of those of the standard library and of Dask; of others as many are taken
+        as there are processors.
     most
         At most so many tasks at a time.
 
@@ -79,18 +83,22 @@ def workers(given: ExecutorLike = None, most: int | None = None) -> Iterator[Wor
     if isinstance(given, Executor):
         yield _of_another(given)
         return
+    if isinstance(given, int) and not isinstance(given, bool):
+        given = f"threads:{given}" if abs(given) < 10**9 else "threads:0"
     if not isinstance(given, str | None):
-        refuse("executor", given, _MUST)
+        refuse("workers", given, _MUST)
+    if given is not None and given.isdecimal():
+        given = f"threads:{given}"
     name, _, number = ("threads" if given is None else given).partition(":")
     if given is not None and name == "dask":
         with _dask(given.removeprefix("dask://")) as pool:
             yield pool
         return
     if name not in {"threads", "processes"} or not (number.isdecimal() or number == ""):
-        refuse("executor", given, _MUST)
+        refuse("workers", given, _MUST)
     count = int(number[:9]) if number else os.cpu_count() or 1  # as wrong as a longer one
     if not 1 <= count <= 1024:
-        refuse("executor", given, f"{_MUST}; N from 1 to 1024")
+        refuse("workers", given, f"{_MUST}; N from 1 to 1024")
     count = min(count, most or count)
     with _threads(count) if name == "threads" else _processes(count) as pool:
         yield pool

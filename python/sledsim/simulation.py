@@ -264,8 +264,8 @@ def simulate(
     series: bool | str | PathLike[str] = False,
     series_ms: float | None = None,
     precision: float | str | None = None,
-    seeds: int = 1,
-    threads: int | None = None,
+    replications: int = 1,
+    workers: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> Run:
     """Run a load on a device.
@@ -289,7 +289,7 @@ def simulate(
     rows
         ``True`` keeps one row per request of the host in memory (about 230 bytes each), ``False``
         keeps none, a path (``.parquet`` or ``.csv``) streams them to a file in constant memory. By
-        default they are kept, but of several seeds they cannot be.
+        default they are kept, but of several replications they cannot be.
     parts
         Keep also the requests inside a device made of devices, each with its ``parent``.
     series
@@ -300,10 +300,11 @@ def simulate(
         Run until the 95 % confidence interval of the mean response time reaches no further than
         this share of the mean to either side (0.01 or ``"1%"``), or the load ends. Without
         ``requests=`` of its own a generated load ends after 100 million.
-    seeds
+    replications
         Number of runs, with the seed of the load and those after it; their results are merged.
-    threads
-        For several seeds; by default as many as there are processors. Results do not depend on it.
+    workers
+        How many run at once; by default as many as there are processors. Results do not depend on
+        it.
     progress
         Called now and then with the number of requests completed and of all, if known (of a trace:
         estimated). A trace that is read twice counts the requests of the first reading before.
@@ -324,8 +325,8 @@ def simulate(
         outputs,
         background=background,
         precision=precision,
-        seeds=seeds,
-        threads=threads,
+        replications=replications,
+        workers=workers,
         progress=progress,
     )
 
@@ -349,16 +350,17 @@ def run_load(
     *,
     background: Task | Sequence[Task] = (),
     precision: float | str | None = None,
-    seeds: int = 1,
-    threads: int | None = None,
+    replications: int = 1,
+    workers: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> Run:
     """Run a load on a device, as :func:`simulate`, with all outputs."""
-    seeds, threads = whole("seeds", seeds, 1), optional(whole, "threads", threads, 1)
-    rows = seeds == 1 if outputs.rows is None else outputs.rows
+    replications = whole("replications", replications, 1)
+    workers = optional(whole, "workers", workers, 1)
+    rows = replications == 1 if outputs.rows is None else outputs.rows
     if not isinstance(outputs.parts, bool):
         refuse("parts", outputs.parts, "True or False")
-    if outputs.parts and rows is False and seeds == 1 and outputs.perfetto is None:
+    if outputs.parts and rows is False and replications == 1 and outputs.perfetto is None:
         refuse("parts", outputs.parts, "given with rows=True or rows=PATH, where they go")
     requested = load_of(load)
     ran = _core.run(
@@ -370,8 +372,8 @@ def run_load(
         _kept("series", outputs.series),
         optional(real, "series_ms", outputs.series_ms),
         optional(share, "precision", precision),
-        seeds,
-        threads or 0,
+        replications,
+        workers or 0,
         progress,
         optional(path_text, "perfetto", outputs.perfetto),
         outputs.parts,

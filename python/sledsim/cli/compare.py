@@ -91,7 +91,8 @@ def _compare(options: argparse.Namespace) -> None:
             schedulers,
             same_lbns=options.same_lbns,
             precision=precision,
-            seeds=options.seeds,
+            replications=options.replications,
+            workers=load_options.workers(options),
             progress=beat,
         )
     )

@@ -131,7 +131,7 @@ def add_repairs(parser: Parser) -> None:
 
 
 def add_precision(parser: Parser) -> None:
-    """Take ``--precision`` and ``--seeds``."""
+    """Take ``--precision``, ``--replications`` and ``--workers``."""
     parser.add_argument(
         "--precision",
         metavar="SHARE",
@@ -139,12 +139,26 @@ def add_precision(parser: Parser) -> None:
         "with 95%% confidence, or the load ends",
     )
     parser.add_argument(
-        "--seeds",
+        "--replications",
         metavar="N",
         type=int,
         default=1,
         help="run with N consecutive seeds, from that of the workload on, in parallel",
     )
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        help="how many run at once; by default as many as there are processors",
+    )
+
+
+def workers(options: argparse.Namespace) -> int | None:
+    """Return the number of ``--workers``, if it is given."""
+    if options.workers is None:
+        return None
+    if not options.workers.isdecimal() or not 1 <= int(options.workers[:9]) <= 1024:
+        raise SledsimError(f"--workers {options.workers}: must be a number from 1 to 1024")
+    return int(options.workers)
 
 
 def settings(options: argparse.Namespace) -> list[str]:

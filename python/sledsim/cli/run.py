@@ -26,7 +26,7 @@ Run a workload or a trace on a device and split its times by cause.
 
   sledsim run --device g2 --workload random --set rate=500 --set requests=100000
   sledsim run --device g2 --trace sample:postmark-ext4 --rows out.parquet
-  sledsim run --device g2 --set rate=500 --precision 1% --seeds 4
+  sledsim run --device g2 --set rate=500 --precision 1% --replications 4
   sledsim run study.toml --set device.spring_factor=0
   sledsim run mcd-hplajw-like --set device.segment_kib=8
   sledsim run --device g2 --workload mix --set part.a.kind=zipf --set part.b.rate=100
@@ -73,12 +73,6 @@ def add(commands: Commands) -> None:
         "(.pftrace or .perfetto-trace)",
     )
     load_options.add_precision(parser)
-    parser.add_argument(
-        "--threads",
-        metavar="N",
-        type=int,
-        help="for several seeds; by default as many as there are processors",
-    )
     outputs.add_plot(parser, "the response times and where the time went")
     outputs.add_report(parser)
     volumes.add(parser)
@@ -124,8 +118,8 @@ def _run(options: argparse.Namespace) -> None:
                 perfetto=options.perfetto,
             ),
             precision=precision,
-            seeds=options.seeds,
-            threads=options.threads,
+            replications=options.replications,
+            workers=load_options.workers(options),
             progress=beat,
         )
     )

@@ -33,7 +33,7 @@ Run a simulation at every point of a design, on all cores or a cluster.
   sledsim sweep study.toml --output out/study
   sledsim sweep --device g2 --vary rate=300,600,900 --vary scheduler=fcfs,sptf --set requests=100000
   sledsim sweep study.toml --dry-run
-  sledsim sweep study.toml --output out/study --executor dask://localhost:8786
+  sledsim sweep study.toml --output out/study --workers dask://localhost:8786
 
 A file of a study has the tables [base], keys with one value, and [grid], keys with lists of values,
 all combinations of which are points; the page on studies has the rest. Options add to the file.
@@ -73,9 +73,9 @@ def add(commands: Commands) -> None:
         "--experiment", metavar="NAME", help="simulate (the default), crash_test or hit_ratios"
     )
     parser.add_argument(
-        "--executor",
+        "--workers",
         metavar="WHERE",
-        help="threads (the default), processes, threads:N, processes:N, or dask://HOST:PORT",
+        help="N threads, threads (the default), processes, processes:N, or dask://HOST:PORT",
     )
     parser.add_argument("--output", metavar="FOLDER", help="where the results go, and are reused")
     parser.add_argument(
@@ -139,7 +139,7 @@ def _sweep(options: argparse.Namespace) -> bool:
         _dry_run(sweep, options)
         return True
     axes = _axes(options, found)
-    work(lambda beat: sweep.run(options.executor, _told(sweep, beat)), "runs")
+    work(lambda beat: sweep.run(options.workers, _told(sweep, beat)), "runs")
     study = sweep.study()
     outputs.write_plot(options, functools.partial(study.plot, *axes))
     outputs.write_report(options, study, axes)
@@ -196,7 +196,7 @@ def _count(design: Design, replications: int, options: argparse.Namespace) -> No
 
 
 def _dry_run(sweep: Sweep, options: argparse.Namespace) -> None:
-    seconds = estimate(sweep, options.executor)
+    seconds = estimate(sweep, options.workers)
     document = {
         "points": sweep.runs // sweep.replications,
         "replications": sweep.replications,

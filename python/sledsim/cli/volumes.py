@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sledsim.hardware import Device
     from sledsim.studies.volumes import VolumesRun
 
-_OWN = ("warm_up", "executor", "folder", "table")
+_OWN = ("warm_up", "folder", "table")
 """Options that need a split."""
 _OTHERS: dict[str, object] = {
     "rows": None,
@@ -24,8 +24,7 @@ _OTHERS: dict[str, object] = {
     "series_ms": None,
     "perfetto": None,
     "precision": None,
-    "seeds": 1,
-    "threads": None,
+    "replications": 1,
     "plot": None,
     "report": None,
     "background": [],
@@ -52,12 +51,6 @@ def add(parser: Parser) -> None:
         type=float,
         help="begin the run of a window S seconds before it; what arrives then is not counted "
         "(default: a tenth of a window)",
-    )
-    parser.add_argument(
-        "--executor",
-        metavar="WHERE",
-        help="what runs the parts: threads (the default), processes, threads:N, processes:N, or "
-        "dask://HOST:PORT",
     )
     parser.add_argument(
         "--folder",
@@ -105,7 +98,7 @@ def run(load: Load, device: Device, scheduler: str, options: argparse.Namespace)
             scheduler,
             window_s=options.by_window,
             warm_up_s=options.warm_up,
-            executor=options.executor,
+            workers=options.workers,
             folder=options.folder,
             table=options.table,
             progress=beat,

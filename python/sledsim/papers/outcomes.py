@@ -49,8 +49,8 @@ class OutcomeStore:
 
     An outcome is found again by the SHA-256 of all that it depends on: the compiled core, the
     digests of device and load (with layout, background tasks and the content of traces), scheduler,
-    precision and seeds. No other file of the package has a part in it. A run with a trace that is
-    no regular file is simulated each time.
+    precision and replications. No other file of the package has a part in it. A run with a trace
+    that is no regular file is simulated each time.
 
     The folder may be deleted at any time. It holds the outcomes of one core: the first of another
     removes them. Several processes may use it at once. A file that is damaged is simulated and
@@ -81,8 +81,8 @@ class OutcomeStore:
         layout: LayoutName | str | Mapping[str, object] | None = None,
         background: Task | Sequence[Task] = (),
         precision: float | None = None,
-        seeds: int = 1,
-        threads: int | None = None,
+        replications: int = 1,
+        workers: int | None = None,
         progress: Callable[[int, int | None], object] | None = None,
     ) -> dict[str, Any]:
         """Return the outcome of a run, as :attr:`Run.to_dict() <sledsim.Run.to_dict()>` has it.
@@ -99,7 +99,7 @@ class OutcomeStore:
         on = with_background(with_layout(device, layout), background)
 
         def key() -> str | None:
-            return _key(load, on, scheduler, precision, seeds)
+            return _key(load, on, scheduler, precision, replications)
 
         before = key()
         if before is not None and (outcome := self._find(before)) is not None:
@@ -112,8 +112,8 @@ class OutcomeStore:
             scheduler,
             rows=False,
             precision=precision,
-            seeds=seeds,
-            threads=threads,
+            replications=replications,
+            workers=workers,
             progress=progress,
         ).to_dict()
         # A trace may have been written meanwhile.
@@ -173,7 +173,7 @@ class OutcomeStore:
 
 
 def _key(
-    load: Load, device: Device, scheduler: str, precision: float | None, seeds: int
+    load: Load, device: Device, scheduler: str, precision: float | None, replications: int
 ) -> str | None:
     """Return all that an outcome depends on as text, or ``None`` if it cannot be told."""
     try:
@@ -181,7 +181,7 @@ def _key(
     except SledsimError:
         return None  # a stream; of a file that cannot be read, the core reports the error
     try:
-        return json.dumps((_FORMAT, core_digest(), *values, scheduler, precision, seeds))
+        return json.dumps((_FORMAT, core_digest(), *values, scheduler, precision, replications))
     except (TypeError, ValueError):
         return None
 

@@ -47,10 +47,10 @@ def summary_of(
     named = os.environ.get(ENVIRONMENT)
     if _stores or named:
         store = _stores[-1] if _stores else OutcomeStore(named or "")
-        document = store.simulate(load, device, scheduler, seeds=seeds, threads=1, **keys)
+        document = store.simulate(load, device, scheduler, replications=seeds, workers=1, **keys)
     else:
         document = simulate(
-            load, device, scheduler, seeds=seeds, rows=False, threads=1, **keys
+            load, device, scheduler, replications=seeds, rows=False, workers=1, **keys
         ).to_dict()
     _collect(document["caution"])
     summary: dict[str, Any] = document["summary"]

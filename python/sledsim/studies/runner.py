@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._arguments import MOST_ITEMS, path_text, placed, refuse, whole
 from sledsim._core import SledsimError, StudyTable
-from sledsim.executors import completed, workers
+from sledsim.executors import completed
+from sledsim.executors import workers as opened
 from sledsim.studies.design import Design, sent, shown
 from sledsim.studies.experiments import EXPERIMENTS
 from sledsim.studies.points import Jobs
@@ -57,7 +58,7 @@ def sweep(
     exclude: Sequence[Mapping[str, object]] = (),
     replications: int = 1,
     experiment: str = "simulate",
-    executor: ExecutorLike = None,
+    workers: ExecutorLike = None,
     output: str | PathLike[str] | None = None,
     run_rows: bool = False,
     parts: bool = False,
@@ -91,7 +92,7 @@ def sweep(
     experiment
         ``"simulate"``, ``"crash_test"`` with keys ``crash.points``, ``crash.flush``, ..., or
         ``"hit_ratios"`` with keys ``cache.policy``, ``cache.size_mib``, ``cache.segment_kib``.
-    executor
+    workers
         Where runs are made, as for :func:`sledsim.executors.workers`: threads of this process by
         default, ``"processes"``, ``"dask://HOST:PORT"``, or an executor.
     output
@@ -130,7 +131,7 @@ def sweep(
         parts=parts,
         keep_versions=keep_versions,
     )
-    running.run(executor, progress or (lambda _done, _of: None))
+    running.run(workers, progress or (lambda _done, _of: None))
     return running.study()
 
 
@@ -328,7 +329,7 @@ class Sweep:
             progress(self._there + self.run_now, self.runs)
 
         try:
-            with workers(executor, self.missing) as pool:
+            with opened(executor, self.missing) as pool:
                 local = pool.shares_memory
                 function: Any = partial(run_batch, stopped=pool.stopped) if local else run_batch_ipc
                 for _, made in completed(pool, function, batches(), beat):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sledsim import _core
 from sledsim._arguments import optional, path_text, real, refuse, text
 from sledsim._core import SledsimError
-from sledsim.executors import completed, workers
+from sledsim.executors import completed
+from sledsim.executors import workers as opened
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
 from sledsim.results import cautions
@@ -70,7 +71,7 @@ def simulate_volumes(
     layout: str | Mapping[str, object] | None = None,
     window_s: float | None = None,
     warm_up_s: float | None = None,
-    executor: ExecutorLike = None,
+    workers: ExecutorLike = None,
     folder: str | PathLike[str] | None = None,
     table: str | PathLike[str] | None = None,
     progress: Callable[[int, int | None], object] | None = None,
@@ -92,7 +93,7 @@ def simulate_volumes(
     warm_up_s
         How long before a window its part begins, at most 16 windows. These requests are simulated
         and not counted. By default a tenth of a window.
-    executor
+    workers
         What runs the parts: ``"threads:N"``, ``"processes:N"``, ``"dask://HOST:PORT"`` or an
         executor of ``concurrent.futures``; by default a thread for each processor. Other machines
         need a ``folder`` that they share.
@@ -121,7 +122,7 @@ def simulate_volumes(
     if file is not None:
         _core.check_table_file(file)
     where = optional(path_text, "folder", folder)
-    with workers(executor) as pool, split(load, windows, where, progress) as parts:
+    with opened(workers) as pool, split(load, windows, where, progress) as parts:
         results.expect(parts.text)
         listed = parts.listed
         done, everything = 0, listed["requests"]

@@ -122,8 +122,8 @@ impl Plan {
         if self.seeds > MOST_SEEDS {
             let seeds = self.seeds;
             return Err(Error::argument(
-                "seeds",
-                format!("seeds = {seeds}: must be an integer from 1 to {MOST_SEEDS}"),
+                "replications",
+                format!("replications = {seeds}: must be an integer from 1 to {MOST_SEEDS}"),
             ));
         }
         if self.seeds > 1 {
@@ -174,46 +174,46 @@ impl Plan {
         let seeds = self.seeds;
         if self.rows != RowsTo::Nowhere || self.parts {
             return Err(Error::argument(
-                "seeds",
+                "replications",
                 format!(
-                    "seeds = {seeds}: rows are kept of a single run only; run one seed for them"
+                    "replications = {seeds}: rows are kept of a single run only; run one seed for them"
                 ),
             ));
         }
         if self.perfetto.is_some() {
             return Err(Error::argument(
-                "seeds",
+                "replications",
                 format!(
-                    "seeds = {seeds}: a trace for Perfetto is of a single run only; run one seed \
+                    "replications = {seeds}: a trace for Perfetto is of a single run only; run one seed \
                      for it"
                 ),
             ));
         }
         if self.series != SeriesTo::Nowhere {
             return Err(Error::argument(
-                "seeds",
-                format!("seeds = {seeds}: a series is of a single run only; run one seed for it"),
+                "replications",
+                format!("replications = {seeds}: a series is of a single run only; run one seed for it"),
             ));
         }
         if !device.background().is_empty() {
             return Err(Error::argument(
-                "seeds",
+                "replications",
                 format!(
-                    "seeds = {seeds}: background tasks are told of for a single run only; run one \
+                    "replications = {seeds}: background tasks are told of for a single run only; run one \
                  seed for them"
                 ),
             ));
         }
         let Some(seed) = load.seed() else {
             return Err(Error::argument(
-                "seeds",
-                format!("seeds = {seeds}: a trace has no seed; every run of it is the same"),
+                "replications",
+                format!("replications = {seeds}: a trace has no seed; every run of it is the same"),
             ));
         };
         if seed > i64::MAX as u64 - seeds {
             return Err(Error::argument(
-                "seeds",
-                format!("seeds = {seeds}: seeds from {seed} on must not exceed 2^63 - 1"),
+                "replications",
+                format!("replications = {seeds}: seeds from {seed} on must not exceed 2^63 - 1"),
             ));
         }
         Ok(())

@@ -145,7 +145,7 @@ fn results_of_single_runs_are_refused() {
         (Plan { parts: true, ..seeds(2, 0) }, "rows are kept of a single run only"),
         (Plan { parts: true, ..seeds(1, 0) }, "parts = true: no rows are kept"),
         (Plan { series: SeriesTo::Memory, ..seeds(2, 0) }, "series"),
-        (seeds(10_001, 0), "seeds = 10001"),
+        (seeds(10_001, 0), "replications = 10001"),
         (Plan { precision: Some(0.0), ..seeds(1, 0) }, "precision = 0"),
         (Plan { precision: Some(2.0), ..seeds(1, 0) }, "precision = 2"),
         (Plan { precision: Some(f64::NAN), ..seeds(1, 0) }, "precision = NaN"),
