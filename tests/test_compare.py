@@ -45,7 +45,7 @@ def test_each_line_is_the_run_on_that_device_alone() -> None:
 @pytest.mark.parametrize("workers", [1, 4])
 def test_the_number_of_workers_changes_nothing(workers: int) -> None:
     load = ss.workload("random", rate=300, seed=2)
-    options: dict[str, Any] = {"precision": 0.05, "seeds": 2}
+    options: dict[str, Any] = {"precision": 0.05, "replications": 2}
     few = ss.compare(load, devices(*DEVICES), workers=workers, **options)
     assert few.to_dict() == ss.compare(load, devices(*DEVICES), workers=2, **options).to_dict()
 

@@ -104,7 +104,7 @@ RUNS: dict[str, Callable[[], dict[str, Any]]] = {
         "background": {"task": "scan", "order": "lbn"},
     },
     "precision": lambda: {"load": random(), "device": ss.device("g2"), "precision": 0.5},
-    "seeds": lambda: {"load": random(), "device": ss.device("g2"), "seeds": 2},
+    "seeds": lambda: {"load": random(), "device": ss.device("g2"), "replications": 2},
     "sample": lambda: {
         "load": ss.read_trace("sample:sqlite", requests=REQUESTS),
         "device": ss.device("g2"),
@@ -276,7 +276,7 @@ def test_a_pipe_is_read_once(store: OutcomeStore, tmp_path: Path) -> None:
 def test_failed_runs_are_reported_and_not_stored(store: OutcomeStore, tmp_path: Path) -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"scheduler": "elevator"}, "unknown scheduler 'elevator'"),
-        ({"seeds": 0}, "replications = 0"),
+        ({"replications": 0}, "replications = 0"),
         ({"load": ss.read_trace(tmp_path / "nowhere.trace")}, "nowhere.trace"),
         ({"layout": "elsewhere"}, "elsewhere"),
     ]

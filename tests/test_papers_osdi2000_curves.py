@@ -32,7 +32,7 @@ def test_the_random_load_is_that_of_section_3() -> None:
     """FCFS on g2 at 500 and 1000 a second: 1.236 and 2.30 ms, for sizes 6 % shorter."""
     for rate, mean_ms in ((500, 1.236), (1000, 2.30)):
         load = curves.random_load(rate, 50_000)
-        point = curves.measure(load, ss.device("osdi2000", **SLED), "FCFS", seeds=3)
+        point = curves.measure(load, ss.device("osdi2000", **SLED), "FCFS", replications=3)
         assert mean_ms < point.mean_ms < 1.05 * mean_ms
         summary = ss.simulate(load, ss.device("memory"), rows=False).summary
         assert summary["read_fraction"] == pytest.approx(0.67, abs=0.01)
@@ -46,7 +46,7 @@ def test_curves_against_an_independent_program() -> None:
     other = {"C-LOOK": 5.50, "SSTF_LBN": 5.07, "SPTF": 4.74}
     for scheduler, mean_ms in other.items():
         load = ss.workload(rate=1500, requests=50_000, size="geometric", warm_up_requests=2500)
-        point = curves.measure(load, device, scheduler, seeds=4)
+        point = curves.measure(load, device, scheduler, replications=4)
         assert point.mean_ms == pytest.approx(mean_ms, rel=0.05), scheduler
 
 

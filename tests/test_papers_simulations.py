@@ -14,7 +14,7 @@ from sledsim.papers.outcomes import OutcomeStore
 KEYS: list[dict[str, Any]] = [
     {},
     {"scheduler": "sptf"},
-    {"seeds": 2},
+    {"replications": 2},
     {"layout": "columnar"},
     {"background": {"task": "scan"}},
     {"precision": 0.5},

@@ -115,7 +115,7 @@ def test_a_study_writes_rows_and_parts(tmp_path: Path) -> None:
 
 
 def test_what_keeps_no_rows_keeps_no_parts() -> None:
-    for keys in ({"rows": False}, {"seeds": 2}):
+    for keys in ({"rows": False}, {"replications": 2}):
         with pytest.raises(ss.SledsimError, match="rows"):
             ss.simulate("random", "mcd", parts=True, **keys)
 

@@ -268,13 +268,13 @@ def test_wrong_input_is_named_and_leaves_no_file(
 @pytest.mark.parametrize(
     "options",
     [
-        {"seeds": 0},
-        {"threads": 0},
+        {"replications": 0},
+        {"workers": 0},
         {"precision": 0.0},
         {"precision": 2.0},
         {"precision": -1.0},
-        {"seeds": 2, "rows": True},
-        {"seeds": 2, "series": True},
+        {"replications": 2, "rows": True},
+        {"replications": 2, "series": True},
         {"series_ms": 5.0},
     ],
 )

@@ -288,7 +288,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"rows": 7}, "must be a data frame"),
     ({"replications": 0}, "replications = 0: must be an integer"),
     ({"experiment": "crash"}, "must be one of simulate, crash_test, hit_ratios"),
-    ({"executor": "threadz"}, 'must be "threads"'),
+    ({"workers": "threadz"}, 'must be a number, "threads"'),
     ({"grid": {"crash.points": [1]}}, "is a key of crash_test, and the experiment is simulate"),
     ({"run_rows": True}, "given with output"),
     ({"parts": True}, "given with run_rows=True"),

@@ -310,7 +310,7 @@ def test_a_volume_that_outruns_its_device_says_so(tmp_path: Path) -> None:
         ({}, {"window_s": 0}, "window_s = 0: must be"),
         ({}, {"window_s": 5, "warm_up_s": 500}, "warm_up_s: must be at most 16 windows, 80 s"),
         ({}, {"warm_up_s": 5}, "warm_up_s: needs window_s"),
-        ({}, {"executor": "cars"}, "executor = 'cars': must be"),
+        ({}, {"workers": "cars"}, "workers = 'cars': must be"),
         ({}, {"table": "volumes.txt"}, "volumes.txt: must end in .parquet or .csv"),
         ({"trace_device": "all"}, {"window_s": 1e-5}, "window_s: more than 1048576 windows"),
     ],

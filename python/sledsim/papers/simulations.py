@@ -29,7 +29,7 @@ _stores: list[OutcomeStore] = []
 
 
 def summary_of(
-    load: Load, device: Device, scheduler: str = "fcfs", *, seeds: int = 1, **keys: Any
+    load: Load, device: Device, scheduler: str = "fcfs", *, replications: int = 1, **keys: Any
 ) -> dict[str, Any]:
     """Return the summary of a run, as :attr:`Run.summary <sledsim.Run.summary>` has it.
 
@@ -39,18 +39,20 @@ def summary_of(
 
     Parameters
     ----------
-    load, device, scheduler, seeds
-        As for :func:`sledsim.simulate`. Several seeds are run one after the other.
+    load, device, scheduler, replications
+        As for :func:`sledsim.simulate`. Replications are run one after the other.
     **keys
         ``layout``, ``background`` and ``precision``, likewise.
     """
     named = os.environ.get(ENVIRONMENT)
     if _stores or named:
         store = _stores[-1] if _stores else OutcomeStore(named or "")
-        document = store.simulate(load, device, scheduler, replications=seeds, workers=1, **keys)
+        document = store.simulate(
+            load, device, scheduler, replications=replications, workers=1, **keys
+        )
     else:
         document = simulate(
-            load, device, scheduler, replications=seeds, rows=False, workers=1, **keys
+            load, device, scheduler, replications=replications, rows=False, workers=1, **keys
         ).to_dict()
     _collect(document["caution"])
     summary: dict[str, Any] = document["summary"]

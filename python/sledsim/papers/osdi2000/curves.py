@@ -38,7 +38,7 @@ class Point:
     scv: float
     """Squared coefficient of variation of the response times."""
     error_ms: float | None
-    """Half the width of the 95 % confidence interval of the mean, if there are several seeds."""
+    """Half the width of the 95 % confidence interval of the mean of several replications."""
     saturated: bool
     caution: str | None = None
     """Why the mean is unreliable."""
@@ -106,13 +106,13 @@ def random_load(rate: float, requests: int, **keys: Any) -> Load:
     )
 
 
-def measure(load: Load, device: Device, scheduler: str, seeds: int = 1) -> Point:
+def measure(load: Load, device: Device, scheduler: str, replications: int = 1) -> Point:
     """Run a load with a scheduler, by the name that the paper gives it."""
-    summary = summary_of(load, device, SCHEDULERS[scheduler], seeds=seeds)
+    summary = summary_of(load, device, SCHEDULERS[scheduler], replications=replications)
     times, interval = summary["response_time_ms"], summary["confidence"]
     about = interval["response_time_ms"]
     share = about and about["half_width_share"]
-    several = seeds > 1 and share is not None
+    several = replications > 1 and share is not None
     return Point(
         mean_ms=times["mean"],
         scv=times["scv"],
@@ -127,7 +127,7 @@ def sweep(
     device: Device,
     loads: Iterable[float],
     *,
-    seeds: int = 1,
+    replications: int = 1,
     end_ms: float,
     schedulers: Iterable[str] = SCHEDULERS,
 ) -> dict[str, Curve]:
@@ -136,7 +136,7 @@ def sweep(
     curves = {scheduler: Curve() for scheduler in schedulers}
     for scheduler, curve in curves.items():
         for rate in loads:
-            point = measure(load(rate), device, scheduler, seeds)
+            point = measure(load(rate), device, scheduler, replications)
             curve.loads.append(rate)
             curve.points.append(point)
             if point.saturated or point.mean_ms > end_ms:

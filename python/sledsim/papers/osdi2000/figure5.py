@@ -12,10 +12,14 @@ ALL, HIGH = 110, 130
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Raise the rate of arrivals for each scheduler."""
-    requests, seeds = (20_000, 3) if quick else (40_000, 5)
+    requests, replications = (20_000, 3) if quick else (40_000, 5)
     disk = parts.disk(setup)
     found = curves.sweep(
-        lambda rate: curves.random_load(rate, requests), disk, RATES, seeds=seeds, end_ms=END_MS
+        lambda rate: curves.random_load(rate, requests),
+        disk,
+        RATES,
+        replications=replications,
+        end_ms=END_MS,
     )
     knees = {name: curve.knee(LIMIT_MS) for name, curve in found.items()}
     scv = {

@@ -13,9 +13,13 @@ ALL, HIGH = 1200, 1500
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Raise the rate of arrivals for each scheduler."""
     device = parts.sled(setup)
-    requests, seeds = (20_000, 3) if quick else (40_000, 5)
+    requests, replications = (20_000, 3) if quick else (40_000, 5)
     found = curves.sweep(
-        lambda rate: curves.random_load(rate, requests), device, RATES, seeds=seeds, end_ms=END_MS
+        lambda rate: curves.random_load(rate, requests),
+        device,
+        RATES,
+        replications=replications,
+        end_ms=END_MS,
     )
 
     def scv(rate: float) -> dict[str, float]:

@@ -21,13 +21,13 @@ def margin(found: dict[str, curves.Curve]) -> float:
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Raise the rate for each number of settling constants."""
-    requests, seeds = (20_000, 3) if quick else (40_000, 5)
+    requests, replications = (20_000, 3) if quick else (40_000, 5)
     found = {
         constants: curves.sweep(
             lambda rate: curves.random_load(rate, requests),
             parts.sled(setup, settling_constants=constants),
             rates,
-            seeds=seeds,
+            replications=replications,
             end_ms=END_MS,
             schedulers=["SSTF_LBN", "SPTF"] if constants == 1 else curves.SCHEDULERS,
         )

@@ -32,32 +32,35 @@ def closed_load(requests: int, depth: int, seed: int = 1) -> Load:
 
 
 def closed(
-    device: Device, scheduler: str, requests: int, seeds: int, depth: int
+    device: Device, scheduler: str, requests: int, replications: int, depth: int
 ) -> dict[str, float]:
     """Keep so many requests outstanding; return the throughput and the mean response time."""
     rule = curves.SCHEDULERS[scheduler]
-    run = summary_of(closed_load(requests, depth), device, rule, seeds=seeds)
+    run = summary_of(closed_load(requests, depth), device, rule, replications=replications)
     return {"per_s": run["throughput_iops"], "response_ms": run["response_time_ms"]["mean"]}
 
 
-def seek_percent(device: Device, requests: int, seeds: int) -> float:
+def seek_percent(device: Device, requests: int, replications: int) -> float:
     """Return the share of seeks in the service times of one request at a time."""
-    seek_ms = summary_of(closed_load(requests, 1), device, seeds=seeds)["seek_ms"]["mean"]
-    loads = [closed_load(requests, 1, seed) for seed in range(1, seeds + 1)]
+    seek_ms = summary_of(closed_load(requests, 1), device, replications=replications)["seek_ms"][
+        "mean"
+    ]
+    loads = [closed_load(requests, 1, seed) for seed in range(1, replications + 1)]
     return 100 * float(seek_ms) / fmean(service_times_ms(loads, device))
 
 
-def device_gaps(device: Device, requests: int, seeds: int) -> dict[str, float]:
+def device_gaps(device: Device, requests: int, replications: int) -> dict[str, float]:
     """Return the gaps between the schedulers on a device."""
-    idle_ms = closed(device, "FCFS", requests, seeds, 1)["response_ms"]
+    idle_ms = closed(device, "FCFS", requests, replications, 1)["response_ms"]
     most = {
-        name: closed(device, name, requests, seeds, DEPTH)["per_s"] for name in ("FCFS", "C-LOOK")
+        name: closed(device, name, requests, replications, DEPTH)["per_s"]
+        for name in ("FCFS", "C-LOOK")
     }
     found = curves.sweep(
         lambda load: curves.random_load(load * most["FCFS"], requests),
         device,
         LOADS,
-        seeds=seeds,
+        replications=replications,
         end_ms=2 * KNEE * idle_ms,
         schedulers=["FCFS", "C-LOOK", "SSTF_LBN"],
     )
@@ -71,16 +74,16 @@ def device_gaps(device: Device, requests: int, seeds: int) -> dict[str, float]:
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Compare both devices."""
-    requests, seeds = (30_000, 4) if quick else (60_000, 5)
+    requests, replications = (30_000, 4) if quick else (60_000, 5)
     disk, sled = parts.disk(setup), parts.sled(setup)
     gaps = {
-        name: device_gaps(device, requests, seeds)
+        name: device_gaps(device, requests, replications)
         for name, device in (("Atlas 10K", disk), ("MEMS", sled))
     }
     # Time of the arm and of the sled, without hits of the buffer.
     bare = parts.disk(setup, buffer={"keep": "nothing"})
     share = {
-        name: seek_percent(device, requests, seeds)
+        name: seek_percent(device, requests, replications)
         for name, device in (("Atlas 10K", bare), ("MEMS", sled))
     }
     row = access.rows_read(sled, requests)
