@@ -65,7 +65,7 @@ class Table:
     marked: frozenset[int] = frozenset()
     """Rows that are not to be relied on."""
     folded: bool = False
-    """Whether a page shows it only when it is opened."""
+    """Whether a page shows it only when it is opened, and a terminal not at all."""
     groups: Sequence[int] = ()
     """Rows that are headings of those after them; they have one cell."""
     after: Sequence[str] = ()

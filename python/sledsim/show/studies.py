@@ -61,7 +61,11 @@ def sheet(study: Study, results: Sequence[str] = (), most: int = _MOST_LINES) ->
     return Sheet(
         title=f"{called(chosen[0])[0].capitalize()} over {listed(keys)}" if chosen else "A study",
         lead=list(_lead(study, points, keys, chosen)),
-        facts=facts_table(facts, "Keys that all points have in common") if facts else None,
+        facts=(
+            facts_table(facts, "Keys that all points have in common", folded=True)
+            if facts
+            else None
+        ),
         tables=[_points(study, points, keys, chosen, most)],
         warnings=list(_warnings(study, points, keys)),
     )

@@ -38,6 +38,8 @@ def paragraphs(sheet: Sheet) -> Iterator[str]:
                 text = f"{one['code'].upper()}: {one['text']}."
                 yield _filled(text, _LOUD_WIDTH)
     for each in tables:
+        if each.folded:
+            continue
         lines = cautions.lines(sheet.cautions) if each.cautioned else []
         yield "\n".join([_written(each), *(_hanging(line, each) for line in (*lines, *each.after))])
     yield from sheet.notes
