@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from sledsim._number_text import number
 from sledsim.show.sheet import Sheet, Table
+from sledsim.show.studies import RESULTS
 from sledsim.show.text import WIDTH
 from sledsim.show.words import cell
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sledsim.results.rows import Rows
 
 _MOST_ROWS = 20
@@ -22,8 +25,10 @@ def sheet(rows: Rows) -> Sheet:
     names: list[str] = []
     columns: list[list[str]] = []
     used = 0
-    for name in rows.column_names:
+    for name in _in_order(rows.column_names):
         cells = [cell(value) for value in first[name]]
+        if set(cells) == {"-"}:
+            continue
         used += 2 + max(map(len, [name, *cells]))
         if names and used > WIDTH:
             break
@@ -38,3 +43,13 @@ def sheet(rows: Rows) -> Sheet:
     title = f"{number(len(rows))} rows of {number(len(rows.column_names))} columns"
     body = list(zip(*columns, strict=True))
     return Sheet(title, tables=[Table(names, body, title, frozenset(texts), after=after)])
+
+
+def _in_order(names: Sequence[str]) -> list[str]:
+    """Return the columns, of means of a study the results that matter most behind its keys."""
+    results = [name for name in RESULTS if f"{name}.low" in names]
+    if not results:
+        return [*names]
+    keys = names[: names.index("rows")]
+    ends = [f"{name}.{end}" for name in results for end in ("low", "high")]
+    return [*dict.fromkeys([*keys, *results, *ends, *names])]
