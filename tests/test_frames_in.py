@@ -105,7 +105,7 @@ def test_a_frame_has_no_file_to_name() -> None:
 @pytest.mark.parametrize(
     ("frame", "says"),
     [
-        ([{"t": 1}, 5], r"trace\[1\] = 5: must be a mapping of a request"),
+        ([{"t": 1}, 5], r"trace\[1\] = 5: must be a mapping: "),
         (7, "trace = 7: must be"),
         (pl.DataFrame({"a": [1], "b": [2]}), "no column 't': the file has a, b"),
         (pl.DataFrame({"t": [1], "lba": [-5], "n": [8], "rw": ["R"]}), "row 1: offset is -5"),

@@ -46,7 +46,7 @@ def file_of(given: Any) -> Path:
     rows = list(given)
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            refuse(f"trace[{number}]", row, f"a mapping of a request, in {_MUST}")
+            refuse(f"trace[{number}]", row, "a mapping: the names of a request and its values")
     names = list(dict.fromkeys(chain.from_iterable(rows)))
     aside = _folder() / "new.csv"
     with aside.open("w", encoding="utf-8", newline="") as opened:
