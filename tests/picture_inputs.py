@@ -123,6 +123,12 @@ KINDS: dict[str, dict[str, Callable[..., Figure]]] = {
         kind: lambda size, kind=kind: plots.trace(info(kind), size=size)
         for kind in ("usual", "one request", "seven decades")
     },
+    "crash": {
+        device: lambda size, device=device: plots.crash(
+            ss.crash_test(ss.workload(requests=200, rate=2000), device, points=20), size=size
+        )
+        for device in ("g2", "mcd")
+    },
     "hits": {
         f"{count} policies": lambda size, count=count: plots.hits(hits(count), size=size)
         for count in (1, 6, 12)

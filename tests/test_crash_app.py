@@ -61,7 +61,8 @@ def ran(capsys: pytest.CaptureFixture[str], clean: None) -> Ran:
     del clean
 
     def run(*words: object) -> dict[str, Any]:
-        code = main(["crash-app", "--json", "--patience=600", *map(str, words)])
+        patience = [] if "--patience" in str(words) else ["--patience=600"]
+        code = main(["crash-app", "--json", *patience, *map(str, words)])
         out, errors = capsys.readouterr()
         assert code in {0, 1}, errors
         document: dict[str, Any] = json.loads(out)

@@ -42,7 +42,7 @@ def test_lines_fit_80_columns(words: list[str], shown: Callable[..., str]) -> No
 
 
 def test_nothing_of_a_device_is_lost_by_wrapping(shown: Callable[..., str]) -> None:
-    text = " ".join(shown("show", "disk_ram").split())
+    text = " ".join(shown("show", "disk_ram", "--all").split())
     spec = ss.device("disk_ram").spec
     assert " ".join(spec["about"].split()) in text
     for key, entry in spec["parameters"].items():
