@@ -78,7 +78,7 @@ def test_another_result_is_found(tmp_path: Path) -> None:
     init = base / "sledsim" / "__init__.py"
     init.write_text(
         f"{init.read_text('utf-8')}\n\ndef workload(*names, **keys):\n"
-        "    return import_module('sledsim.loads').workload(*names, **{'seed': 7} | keys)\n",
+        "    return _import('sledsim.loads').workload(*names, **{'seed': 7} | keys)\n",
         encoding="utf-8",
     )
     done = bench(tmp_path, f"--base={base}", "g2_rows")

@@ -88,12 +88,12 @@ BAD: dict[str, tuple[Callable[[], object], type[ss.SledsimError], Place]] = {
     "argument": (
         lambda: ss.simulate(LOAD, "g2", replications=1.5),  # type: ignore[arg-type]
         ss.SpecError,
-        (None, None, "seeds"),
+        (None, None, "replications"),
     ),
     "argument of the core": (
         lambda: ss.simulate(LOAD, "g2", replications=10**9),
         ss.SpecError,
-        (None, None, "seeds"),
+        (None, None, "replications"),
     ),
     "block": (lambda: ss.device("g2").locate(10**12), ss.SpecError, (None, None, "lbn")),
     "line of a trace": (
