@@ -145,7 +145,7 @@ def _calls(short: Path, folder: Path) -> dict[str, tuple[Do, dict[str, Any]]]:
         ),
         "device": (ss.device, {"name": "g2", "tips": 6400, "buffer": {"size_kib": 1024}}),
         "workload": (ss.workload, {"name": "random", "requests": 5, "read_fraction": 0.5}),
-        "read_trace": (ss.read_trace, {"path": short, "sort_ms": 5.0, "address": "wrap"}),
+        "read_trace": (ss.read_trace, {"trace": short, "sort_ms": 5.0, "address": "wrap"}),
         "trace_info": (
             ss.trace_info,
             {"path": short, "format": None, "columns": None, "sort_ms": 1.0, "max_units": 16},

@@ -73,10 +73,12 @@ def validate(value: Any, schema: dict[str, Any], at: str = "") -> None:
                 assert keyword in ABOUT, keyword
 
 
-def summary(*, precision: float | None = None, replications: int = 1, **keys: object) -> dict[str, Any]:
+def summary(
+    *, precision: float | None = None, replications: int = 1, **keys: object
+) -> dict[str, Any]:
     """Give the summary of a run on g2."""
     load = ss.workload("random", **keys)
-    run = ss.simulate(load, ss.device("g2"), rows=False, precision=precision, replications=replications)
+    run = ss.simulate(load, "g2", rows=False, precision=precision, replications=replications)
     found: dict[str, Any] = run.to_dict()["summary"]
     return found
 

@@ -57,14 +57,16 @@ def facts(document: dict[str, Any]) -> Iterator[list[str]]:
 
 
 def _place(path: str) -> str:
-    """Return the path of a trace; a sample is named as it is asked for."""
+    """Return the path of a trace from here; a sample is named as it is asked for."""
     from sledsim.traces import frames  # many runs do without
     from sledsim.traces.files import SAMPLE, samples_folder
 
     file = Path(path)
     if frames.is_kept(file):
         return "a frame"
-    return SAMPLE + file.name.partition(".")[0] if file.parent == samples_folder() else path
+    if file.parent == samples_folder():
+        return SAMPLE + file.name.partition(".")[0]
+    return str(file.relative_to(Path.cwd())) if file.is_relative_to(Path.cwd()) else path
 
 
 def _preset(workload: dict[str, Any]) -> str:
