@@ -192,7 +192,9 @@ impl Plan {
         if self.series != SeriesTo::Nowhere {
             return Err(Error::argument(
                 "replications",
-                format!("replications = {seeds}: a series is of a single run only; run one seed for it"),
+                format!(
+                    "replications = {seeds}: a series is of a single run only; run one seed for it"
+                ),
             ));
         }
         if !device.background().is_empty() {

@@ -230,7 +230,7 @@ fn every_error_is_reported_with_its_line_and_key() {
         (
             "spares = 2",
             "sparse = 2",
-            "small.toml:39: unknown key 'zone[1].sparse'; did you mean 'zone[1].spares' or 'zone[1].slips'?",
+            "small.toml:39: unknown key 'zone[1].sparse'; did you mean 'zone[1].spares'?",
         ),
         ("[[zone]]", "[zone]", "small.toml:33: duplicate key"),
         ("rpm = 6000", "rpm = 6000\npatience = 1", "small.toml:6: unknown key 'patience'"),
