@@ -35,6 +35,8 @@ class Load(Shown):
     cannot be pickled.
     """
 
+    _kind = "load"
+
     def __init__(self, core: _core.Load, name: str) -> None:
         self._core = core
         self.name = name
@@ -79,11 +81,11 @@ class Load(Shown):
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Load], tuple[Any, ...]]:
-        from sledsim.traces import frames  # many runs do without
+        from sledsim.traces import files, frames  # many runs do without
 
         file = self._core.file
         if file is not None and frames.is_kept(file):
-            text = self._core.to_toml(_FRAME, self.digest)
+            text = self._core.to_toml(_FRAME, files.content_of(file))
             how = (text, file.read_bytes(), file.suffix, self.name, self.digest, _core.NUMBERS)
             return _restore_frame, how
         return _restore, (self.to_toml(), self.name, self.digest, _core.NUMBERS)
@@ -229,14 +231,10 @@ def digest_of_load(text: str, trace: Path | None) -> str:
 def _restore_frame(
     text: str, content: bytes, ending: str, name: str, digest: str, version: str
 ) -> Load:
-    from sledsim.traces import files, frames  # many runs do without
+    from sledsim.traces import frames  # many runs do without
 
     place = json.dumps(str(frames.place(content, ending)))
-    text = text.replace(json.dumps(_FRAME), place)
-    load = Load(_core.Load.from_toml(text, files.samples_folder()), name)
-    if load.digest != digest:
-        refuse_other(f"load {name}", version)
-    return load
+    return _restore(text.replace(json.dumps(_FRAME), place), name, digest, version)
 
 
 def _restore(text: str, name: str, digest: str, version: str) -> Load:

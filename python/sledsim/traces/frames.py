@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -19,10 +20,6 @@ from sledsim._arguments import refuse
 from sledsim._core import TraceError
 
 _PREFIX = "sledsim-frames-"
-_MUST = (
-    "the path of a trace, a frame (of polars, pandas, pyarrow, or with the Arrow PyCapsule"
-    " interface), or mappings, one for each request"
-)
 
 
 def is_frame(given: object) -> bool:
@@ -33,22 +30,20 @@ def is_frame(given: object) -> bool:
 
 
 def file_of(given: Any) -> Path:
-    """Return the file of a frame, or of mappings by request."""
-    aside = _folder() / "new.parquet"
+    """Return the file of what :func:`is_frame` takes."""
     if hasattr(given, "__arrow_c_stream__"):
+        aside = _aside(".parquet")
         try:
             _core.Rows.of_data(given).write_parquet(aside)
         except (TypeError, ValueError) as error:
             raise TraceError(f"trace = {type(given).__name__}: {error}") from None
         return _kept(aside)
-    if not is_frame(given):
-        refuse("trace", given, _MUST)
     rows = list(given)
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
             refuse(f"trace[{number}]", row, "a mapping: the names of a request and its values")
     names = list(dict.fromkeys(chain.from_iterable(rows)))
-    aside = _folder() / "new.csv"
+    aside = _aside(".csv")
     with aside.open("w", encoding="utf-8", newline="") as opened:
         lines = csv.DictWriter(opened, names, lineterminator="\n")
         lines.writeheader()
@@ -58,7 +53,7 @@ def file_of(given: Any) -> Path:
 
 def place(content: bytes, ending: str) -> Path:
     """Return a file with the content of one of another process."""
-    aside = _folder() / f"new{ending}"
+    aside = _aside(ending)
     aside.write_bytes(content)
     return _kept(aside)
 
@@ -71,17 +66,17 @@ def is_kept(file: Path) -> bool:
 def _kept(aside: Path) -> Path:
     with aside.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
-    file = aside.with_name(f"{digest[:32]}{aside.suffix}")
-    if not file.exists():
-        aside.rename(file)
-    return file
+    return aside.replace(aside.with_name(f"{digest[:32]}{aside.suffix}"))
+
+
+def _aside(ending: str) -> Path:
+    """Return a new file, which no other thread writes."""
+    handle, name = tempfile.mkstemp(ending, dir=_folder().name)
+    os.close(handle)
+    return Path(name)
 
 
 @cache
-def _own() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix=_PREFIX)
-
-
-def _folder() -> Path:
+def _folder() -> tempfile.TemporaryDirectory[str]:
     """Return the folder of this process; it is removed at its end."""
-    return Path(_own().name)
+    return tempfile.TemporaryDirectory(prefix=_PREFIX)
