@@ -33,6 +33,9 @@ def shown() -> ModuleType:
 class Shown:
     """A value or a result that is shown alike as text, in notebooks and on pages."""
 
+    _kind: str = ""
+    """What it is, by which ``show`` and ``plots`` know it; empty for a room above these."""
+
     def show(self) -> None:
         """Print it as the command of its kind does."""
         print(shown().as_text(self))
@@ -42,10 +45,9 @@ class Shown:
 
 
 class Drawn:
-    """A result that has a picture."""
+    """A result that has a picture, which the function of ``plots`` of its kind draws."""
 
-    _picture: str
-    """The function of ``sledsim.plots`` that draws it."""
+    _kind: str
 
     def plot(
         self,
@@ -77,7 +79,7 @@ class Drawn:
         return figure
 
     def _draw(self, **how: Any) -> Figure:
-        figure: Figure = getattr(plots(), self._picture)(self, **how)
+        figure: Figure = getattr(plots(), self._kind)(self, **how)
         return figure
 
 

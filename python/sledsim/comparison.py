@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class Comparison(Drawn, Reported):
     """The result of a comparison; made by :func:`compare`."""
 
-    _picture = "comparison"
+    _kind = "comparison"
 
     def __init__(self, runs: Sequence[Run], document: dict[str, Any]) -> None:
         super().__init__(document)

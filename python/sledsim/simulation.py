@@ -44,7 +44,7 @@ class Run(Drawn, Reported):
     with rows and series.
     """
 
-    _picture = "run"
+    _kind = "run"
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Validation(Drawn, Reported):
     """The result of a validation; made by :func:`validate`."""
 
-    _picture = "validation"
+    _kind = "validation"
 
     def __init__(self, core: _core.Validation) -> None:
         self._core = core

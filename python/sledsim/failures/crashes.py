@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class CrashReport(Drawn, Reported):
     """The result of a crash test; made by :func:`crash_test`."""
 
-    _picture = "crash"
+    _kind = "crash"
 
     def __repr__(self) -> str:
         points, violations = self._document["points"], self._document["violations"]

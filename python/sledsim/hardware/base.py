@@ -35,6 +35,8 @@ class Device(Shown):
     trace of a layout is.
     """
 
+    _kind = "device"
+
     def __init__(self, core: _core.Device) -> None:
         self._core = core
         self._digest: str | None = None

@@ -33,6 +33,8 @@ class Rows(Shown):
     They can be pickled.
     """
 
+    _kind = "rows"
+
     def __init__(self, core: _core.Rows) -> None:
         self._core = core
 

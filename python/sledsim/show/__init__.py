@@ -20,44 +20,43 @@ def sheet_of(result: Any) -> Sheet:
     if hasattr(result, "_sheet"):  # of a room above
         own: Sheet = result._sheet()
         return own
-    for kind in type(result).__mro__:
-        match f"{kind.__module__}.{kind.__qualname__}":
-            case "sledsim.simulation.Run":
-                from sledsim.show import runs
+    match getattr(result, "_kind", ""):
+        case "run":
+            from sledsim.show import runs
 
-                return runs.sheet(result)
-            case "sledsim.comparison.Comparison":
-                from sledsim.show import comparisons
+            return runs.sheet(result)
+        case "comparison":
+            from sledsim.show import comparisons
 
-                return comparisons.sheet(result)
-            case "sledsim.studies.study.Study":
-                from sledsim.show import studies
+            return comparisons.sheet(result)
+        case "study":
+            from sledsim.show import studies
 
-                return studies.sheet(result)
-            case "sledsim.validation.Validation":
-                from sledsim.show import validations
+            return studies.sheet(result)
+        case "validation":
+            from sledsim.show import validations
 
-                return validations.sheet(result)
-            case "sledsim.failures.crashes.CrashReport":
-                from sledsim.show import crashes
+            return validations.sheet(result)
+        case "crash":
+            from sledsim.show import crashes
 
-                return crashes.sheet(result)
-            case "sledsim.hardware.base.Device":
-                from sledsim.show import devices
+            return crashes.sheet(result)
+        case "device":
+            from sledsim.show import devices
 
-                return devices.sheet(result)
-            case "sledsim._load.Load":
-                from sledsim.show import loads
+            return devices.sheet(result)
+        case "load":
+            from sledsim.show import loads
 
-                return loads.sheet(result)
-            case "sledsim.results.rows.Rows":
-                from sledsim.show import rows
+            return loads.sheet(result)
+        case "rows":
+            from sledsim.show import rows
 
-                return rows.sheet(result)
-            case "sledsim.traces.information.TraceInfo":
-                from sledsim.show import traces
+            return rows.sheet(result)
+        case "trace":
+            from sledsim.show import traces
 
-                return traces.sheet(result)
+            return traces.sheet(result)
     raise TypeError(f"{result!r}: is not shown as a sheet")
 
 
@@ -65,7 +64,7 @@ def as_text(result: Any) -> str:
     """Return a result as the command line prints it."""
     from sledsim.show import text
 
-    if hasattr(result, "spec"):
+    if result._kind == "device":
         from sledsim.show import devices
 
         return devices.text(result)

@@ -82,6 +82,8 @@ class StudyRows(Rows):
 class Study(Shown):
     """The result of a sweep; made by :func:`sledsim.sweep`."""
 
+    _kind = "study"
+
     def __init__(
         self,
         store: Store,

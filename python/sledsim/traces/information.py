@@ -19,4 +19,4 @@ class TraceInfo(Drawn, Shown, dict[str, Any]):
     It is a dictionary, whose keys the page on traces explains.
     """
 
-    _picture = "trace"
+    _kind = "trace"

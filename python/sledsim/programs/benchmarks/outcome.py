@@ -98,7 +98,7 @@ class Outcome:
 class Outcomes(Drawn, Paged, Shown, list[Outcome]):
     """The outcomes of an application, a device each: a list that is shown, drawn and reported."""
 
-    _picture = "applications"
+    _kind = "applications"
 
     def _sheet(self) -> Sheet:
         from sledsim.programs.benchmarks import shown  # it imports this

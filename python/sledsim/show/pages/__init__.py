@@ -92,18 +92,17 @@ def _report(result: Any, axes: Sequence[str]) -> Report:
         return own
     from sledsim.show.pages import comparisons, crashes, runs, studies, validations
 
-    for kind in type(result).__mro__:
-        match f"{kind.__module__}.{kind.__qualname__}":
-            case "sledsim.simulation.Run":
-                return runs.report(result)
-            case "sledsim.comparison.Comparison":
-                return comparisons.report(result)
-            case "sledsim.studies.study.Study":
-                return studies.report(result, axes)
-            case "sledsim.validation.Validation":
-                return validations.report(result)
-            case "sledsim.failures.crashes.CrashReport":
-                return crashes.report(result)
+    match getattr(result, "_kind", ""):
+        case "run":
+            return runs.report(result)
+        case "comparison":
+            return comparisons.report(result)
+        case "study":
+            return studies.report(result, axes)
+        case "validation":
+            return validations.report(result)
+        case "crash":
+            return crashes.report(result)
     raise SledsimError(
         f"result = {result!r}: must be a run, a comparison, a study, a validation or a crash test"
     )
