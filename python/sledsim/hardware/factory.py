@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, overload
 
 from sledsim import _core
 from sledsim._arguments import based, path_text, refuse, text
+from sledsim._core import SpecError
 from sledsim.hardware.base import Composite, Device
 from sledsim.hardware.disks import Disk
 from sledsim.hardware.sleds import Sled
@@ -64,9 +65,13 @@ def device(name: DeviceLike, **overrides: object) -> Device:
 
         return wrap(name._core.with_overrides(keys, samples_folder()))
     named = text("device", path_text("device", name))
-    if named in _core.names("workloads"):
-        refuse("device", named, "a device; this is a workload, and a load stands before the device")
-    return wrap(_core.Device(named, keys))
+    try:
+        return wrap(_core.Device(named, keys))
+    except SpecError:
+        if named in _core.names("workloads"):
+            must = "a device; this is a workload, and a load stands before the device"
+            refuse("device", named, must)
+        raise
 
 
 def device_of(given: object, name: str = "device") -> Device:
