@@ -158,7 +158,7 @@ def _show(options: argparse.Namespace) -> None:
     if options.json:
         print_json({**made.spec, **changed})
         return
-    print(shown.text(made, changed, **({"most": None} if options.all else {})))
+    print(shown.text(made, changed, None if options.all else shown.MOST_LISTED))
 
 
 def _import(options: argparse.Namespace) -> None:

@@ -40,7 +40,7 @@ _PAUSE_S = 0.05
 
 
 def folder() -> Path:
-    """Return the folder for sockets of this user's servers; made if there is none."""
+    """Return the folder for the sockets of this user's servers; make it if it is missing."""
     home = os.environ.get("XDG_RUNTIME_DIR")
     if home:
         path = Path(home) / "sledsim"

@@ -29,7 +29,7 @@ class Kind:
     options: str
     """For ``mount -o``, beside those that are given."""
     checker: tuple[str, ...] = ()
-    """What looks for damage and changes nothing; it ends with 0 if there is none."""
+    """The command that checks for damage and repairs nothing; its exit code is 0 without any."""
 
 
 _EXT4 = (*system.MAKERS["ext4"], "-b", "4096", "-U", _IDENTITY, "-E", f"hash_seed={_IDENTITY}")

@@ -97,7 +97,7 @@ class Benchmark(Program):
         """Prepare a run on the data of `fill`.
 
         The function that it gives does the run; it is called once, and its time is the run time.
-        Whatever was started has ended when the context is left, also by an exception.
+        All that was started has ended when the context is left, also after an exception.
         """
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from sledsim.hardware import Device
 
-_MOST_LISTED = 20
+MOST_LISTED = 20
+"""Zones, or other entries of a list, that are written."""
 _LONGEST_CHANGE = 20
 """Characters shown of a changed value."""
 _NO_PARAMETERS = ("title", "kind")
@@ -49,7 +50,7 @@ def sheet(device: Device) -> Sheet:
 
 
 def text(
-    device: Device, changed: Mapping[str, Any] | None = None, most: int | None = _MOST_LISTED
+    device: Device, changed: Mapping[str, Any] | None = None, most: int | None = MOST_LISTED
 ) -> str:
     """Write a device: its parameters with their sources, and what follows from them.
 

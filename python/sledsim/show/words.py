@@ -23,16 +23,6 @@ CAUSES: dict[str, tuple[str, str]] = {
     "other": ("starting up", "Power states"),
 }
 """What each cause of a response time is called in a sentence, and its word in the glossary."""
-_HEADS = {
-    "queue": "Queue time",
-    "overhead": "Overhead",
-    "seek": "Seek",
-    "rotation": "Rotation",
-    "head_switch": "Head switch",
-    "transfer": "Transfer",
-    "bus": "Bus time",
-    "retry": "Retry",
-}
 
 
 def cause(name: str) -> Word:
@@ -43,7 +33,7 @@ def cause(name: str) -> Word:
 def cause_head(name: str) -> str:
     """Return a cause as the head of a column."""
     text = name.replace("_", " ")
-    return Word(text, _HEADS[name]) if name in _HEADS else text
+    return text if name == "other" else Word(text, CAUSES[name][1])
 
 
 def percentile(name: str) -> str:
