@@ -50,8 +50,8 @@ def left_behind() -> set[str]:
         for folder in folders
         if folder.exists()
         for path in folder.glob("*sledsim*")
-        # Studies of tests beside these keep folders for as long as they live.
-        if not path.name.startswith(("sledsim-study-", "sledsim-parts-"))
+        # Studies and frames of tests beside these keep folders for as long as they live.
+        if not path.name.startswith(("sledsim-study-", "sledsim-parts-", "sledsim-frames-"))
     ]
     states = [str(path) for path in Path("/run/sledsim").glob("mount-*")]
     servers = []
