@@ -65,7 +65,7 @@ def test_the_table_for_data_frames_has_cautions() -> None:
     pair = [ss.device(name) for name in ("g2", "atlas10k")]
     load = ss.workload(rate=300, requests=2000, warm_up_requests=20)
     comparison = ss.compare(load, pair)
-    first, second = comparison.table
+    first, second = comparison.table.to_dicts()
     assert first["caution"] == "warm_up"
     assert (first["speed_up"], first["no_speed_up"]) == (1.0, None)
     assert second["caution"] == "overloaded, warm_up"

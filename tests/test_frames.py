@@ -111,8 +111,9 @@ def test_a_comparison() -> None:
     load = ss.workload("random", **LOAD)
     comparison = ss.compare(load, ["atlas10k", "g2", "flash"])
     columns = assert_same(comparison)
-    assert columns == {name: [line[name] for line in comparison.table] for name in columns}
-    assert list(columns) == list(comparison.table[0])
+    lines = comparison.table.to_dicts()
+    assert columns == {name: [line[name] for line in lines] for name in columns}
+    assert list(columns) == list(comparison.table[0]) == comparison.table.column_names
     assert columns["speed_up"][1:] == [None, None], "atlas10k is overloaded"
     short = ss.compare(ss.workload("random", requests=10), ["atlas10k", "disk"])
     assert set(assert_same(short)["speed_up"]) == {None}

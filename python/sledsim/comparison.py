@@ -15,7 +15,7 @@ from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
 from sledsim.results import cautions
 from sledsim.results.reported import Reported
-from sledsim.results.rows import records_to_arrow, records_to_pandas, records_to_polars
+from sledsim.results.rows import Rows, rows_of
 from sledsim.simulation import Run, simulate
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Comparison(Drawn, Reported):
 
     def __repr__(self) -> str:
         parts = []
-        for line in self.table:
+        for line in self.table.to_dicts():
             mark = cautions.mark(self.cautions[line["label"]])
             took = mean(line["mean_ms"], half_width(line["mean_low_ms"], line["mean_high_ms"]))
             parts.append(f"{line['label']} {took} ms{' ' * bool(mark)}{mark}")
@@ -62,39 +62,21 @@ class Comparison(Drawn, Reported):
         return dict(zip(self.labels, (run.cautions for run in self.runs), strict=True))
 
     @property
-    def table(self) -> list[dict[str, Any]]:
-        """One flat record for each run, for ``pandas.DataFrame`` or ``polars.DataFrame``."""
-        return [_record(line) for line in self._document["runs"]]
+    def table(self) -> Rows:
+        """One row for each run: its label, times with their intervals, rates, speed-up."""
+        return rows_of([_record(line) for line in self._document["runs"]], _KINDS)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return :attr:`table` as a data frame of pandas.
-
-        Raises
-        ------
-        SledsimError
-            If pandas is missing.
-        """
-        return records_to_pandas(self.table, _KINDS)
+        """Return :attr:`table` as a data frame of pandas; see :meth:`Rows.to_pandas`."""
+        return self.table.to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
-        """Return :attr:`table` as a data frame of Polars.
-
-        Raises
-        ------
-        SledsimError
-            If Polars is missing.
-        """
-        return records_to_polars(self.table, _KINDS)
+        """Return :attr:`table` as a data frame of Polars; see :meth:`Rows.to_polars`."""
+        return self.table.to_polars()
 
     def to_arrow(self) -> pa.Table:
-        """Return :attr:`table` as a table of pyarrow.
-
-        Raises
-        ------
-        SledsimError
-            If pyarrow is missing.
-        """
-        return records_to_arrow(self.table, _KINDS)
+        """Return :attr:`table` as a table of pyarrow; see :meth:`Rows.to_arrow`."""
+        return self.table.to_arrow()
 
 
 def compare(

@@ -69,6 +69,21 @@ pub enum Error {
         /// The whole message, which names both.
         message: String,
     },
+    /// Keys that must be given and are not.
+    #[error("{message}")]
+    Missing {
+        /// The file or description where they are missing.
+        origin: Origin,
+        /// The full name of the first.
+        key: String,
+        /// What it takes: `a number above 0`.
+        takes: String,
+        /// The whole message, which names all.
+        message: String,
+        /// A line for each key: what it is, what it takes and a usual value; empty where
+        /// that is not known.
+        lines: Vec<String>,
+    },
     /// A key that is not read by anything.
     #[error("{origin}: unknown key '{key}'{hint}")]
     UnknownKey {

@@ -9,6 +9,7 @@
 //! - [`ipc`]: batches as Arrow IPC streams.
 //! - [`study_table`]: tables of many runs.
 //! - [`completed_keys`]: devices with layout and background tasks as TOML.
+//! - [`key_list`]: all keys, with what they take and mean.
 //! - [`scenario`]: device, scheduler, layout and load from a file.
 //! - [`generate`]: writes a load as a trace.
 //! - [`info`]: statistics of a load's requests.
@@ -37,6 +38,8 @@ pub mod ipc;
 pub mod study_table;
 
 pub mod completed_keys;
+
+pub mod key_list;
 
 pub mod scenario;
 

@@ -83,6 +83,9 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         Error::Key(_) => SpecError::new_err(message),
         Error::UnknownKey { origin, key, .. } => spec(message, origin, Some(key)),
         Error::Value { origin, key, .. } => spec(message, origin, key),
+        Error::Missing { origin, key, lines, .. } => {
+            with_notes(spec(message, origin, Some(key)), &lines)
+        }
         Error::Line { path, line, .. } => {
             placed(TraceError::new_err(message), Some(path), Some(line), None)
         }
@@ -107,6 +110,18 @@ fn spec(message: String, origin: Origin, key: Option<String>) -> PyErr {
     };
     let line = line.map(|line| line as u64);
     placed(SpecError::new_err(message), file, line, key)
+}
+
+/// The exception with further lines, which a traceback and the command show below it.
+fn with_notes(error: PyErr, lines: &[String]) -> PyErr {
+    let add = |py: Python<'_>| -> PyResult<()> {
+        let value = error.value(py);
+        lines.iter().try_for_each(|line| value.call_method1("add_note", (line,)).map(drop))
+    };
+    match Python::attach(add) {
+        Ok(()) => error,
+        Err(other) => other,
+    }
 }
 
 /// Sets the attributes of an exception that are known.

@@ -74,7 +74,7 @@ mod _core {
     #[pymodule_export]
     use crate::layouts::Layout;
     #[pymodule_export]
-    use crate::names::{names, split_device_name};
+    use crate::names::{known_keys, names, split_device_name};
     #[pymodule_export]
     use crate::parts::{Parts, partition, run_part, trace_of};
     #[pymodule_export]

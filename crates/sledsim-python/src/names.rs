@@ -9,8 +9,8 @@ use sledsim_core::devices::mems::parallel::free_bandwidth::KINDS;
 use sledsim_core::layouts::LAYOUTS;
 use sledsim_core::queueing::schedulers;
 use sledsim_core::workloads::{self, Workload};
-use sledsim_experiments::formats;
 use sledsim_experiments::scenario::SCENARIOS;
+use sledsim_experiments::{formats, key_list};
 
 /// The name of a device without the keys in parentheses behind it, and these with their
 /// parentheses; empty if there are none.
@@ -43,4 +43,11 @@ pub(crate) fn names(of: &str) -> PyResult<Vec<&'static str>> {
         "workloads" => Workload::names(),
         _ => return Err(to_python(Error::Key(format!("no list of {of}")))),
     })
+}
+
+/// Everything that has keys, with its keys, as JSON.
+#[pyfunction]
+pub(crate) fn known_keys() -> PyResult<String> {
+    serde_json::to_string(&key_list::things())
+        .map_err(|error| to_python(Error::System(error.to_string())))
 }

@@ -8,7 +8,10 @@ use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
+    RecordBatchReader, StringArray,
+};
 use arrow_pyarrow::FromPyArrow;
 use arrow_schema::{DataType, SchemaRef};
 use pyo3::intern;
@@ -83,6 +86,24 @@ impl Rows {
         Ok(Self { batches, schema })
     }
 
+    /// The rows of columns: each a name, what is in it (`text`, `truth`, `whole` or `number`),
+    /// and its cells; texts and numbers may be `None`.
+    #[staticmethod]
+    fn of_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
+        let column = |(name, kind, cells): (String, String, Bound<'_, PyAny>)| {
+            let array: ArrayRef = match kind.as_str() {
+                "text" => Arc::new(StringArray::from(cells.extract::<Vec<Option<String>>>()?)),
+                "truth" => Arc::new(BooleanArray::from(cells.extract::<Vec<Option<bool>>>()?)),
+                "whole" => Arc::new(Int64Array::from(cells.extract::<Vec<Option<i64>>>()?)),
+                _ => Arc::new(Float64Array::from(cells.extract::<Vec<Option<f64>>>()?)),
+            };
+            Ok((name, array, ["text", "number"].contains(&&*kind)))
+        };
+        let columns = columns.into_iter().map(column).collect::<PyResult<Vec<_>>>()?;
+        let batch = RecordBatch::try_from_iter_with_nullable(columns);
+        batch.map(Self::of).map_err(|error| SledsimError::new_err(error.to_string()))
+    }
+
     /// Writes a Parquet file.
     fn write_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let write = || {
@@ -122,6 +143,12 @@ impl Rows {
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The Arrow types of the columns, and whether they may have gaps.
+    fn types(&self) -> Vec<(String, bool)> {
+        let fields = self.schema.fields().iter();
+        fields.map(|field| (field.data_type().to_string(), field.is_nullable())).collect()
     }
 
     /// The cells of a column; `None` if the name is unknown.

@@ -100,12 +100,12 @@ class Parser(argparse.ArgumentParser):
 
     def _near(self, word: str) -> str:
         shown = self._option_string_actions.items()
-        return _nearest(word, [name for name, its in shown if its.help != argparse.SUPPRESS])
+        return nearest(word, [name for name, its in shown if its.help != argparse.SUPPRESS])
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
             names = [str(name) for name in action.choices]
-            near = _nearest(str(value), names) or f"; there are {', '.join(names)}"
+            near = nearest(str(value), names) or f"; there are {', '.join(names)}"
             what = "command" if action.metavar == "COMMAND" else "name"
             self.error(f"unknown {what} '{value}'{near}")
 
@@ -187,7 +187,8 @@ def print_json(document: object) -> None:
     print(json.dumps(document, indent=2, allow_nan=False))
 
 
-def _nearest(name: str, known: list[str]) -> str:
+def nearest(name: str, known: list[str]) -> str:
+    """Write the names that are like one, as the end of a message."""
     import difflib  # only errors need it
 
     bare = {option.lstrip("-"): option for option in reversed(known)}

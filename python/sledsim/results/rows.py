@@ -119,16 +119,34 @@ class Rows(Shown):
         Raises
         ------
         SledsimError
-            If pandas or pyarrow is missing.
+            If pandas is missing. Without pyarrow it is slower.
         """
-        pandas = _need("to_pandas", "pandas", "pyarrow")
-        table = self.to_arrow()
+        pandas = _need("to_pandas", "pandas")
+        types = zip(self.column_names, self._core.types(), strict=True)
+        own = {name: _with_gaps(type_) for name, (type_, nullable) in types if nullable}
+        try:
+            table = self.to_arrow()
+        except SledsimError:  # slower without pyarrow
+            return pandas.DataFrame(self._series(pandas, own))
         frame: pd.DataFrame = table.to_pandas()
-        for field in table.schema:
-            if field.nullable and (dtype := _with_gaps(str(field.type))):
-                own = pandas.api.types.pandas_dtype(dtype)
-                frame[field.name] = own.__from_arrow__(table[field.name])
+        for name, dtype in own.items():
+            if dtype is not None:
+                frame[name] = pandas.api.types.pandas_dtype(dtype).__from_arrow__(table[name])
         return frame
+
+    def _series(self, pandas: Any, own: Mapping[str, str | None]) -> dict[str, pd.Series]:
+        """Return the columns as pandas has them, made without pyarrow."""
+        found = {}
+        for name, (type_, _) in zip(self.column_names, self._core.types(), strict=True):
+            dtype = "category" if type_.startswith("Dictionary") else _PANDAS.get(type_)
+            cells = self.column(name)
+            found[name] = pandas.Series(cells, dtype=own.get(name) or dtype or type_.lower())
+        return found
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the rows as dicts, each of a cell for each column."""
+        columns = [self.column(name) for name in self.column_names]
+        return [dict(zip(self.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def to_polars(self) -> pl.DataFrame:
         """Return the table as a data frame of Polars.
@@ -169,34 +187,8 @@ class Rows(Shown):
         _core.write_atomically(path_text("path", path), text.getvalue().encode())
 
 
-def records_to_pandas(
-    records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Kind]
-) -> pd.DataFrame:
-    """Return flat records as a data frame of pandas; see :func:`records_to_arrow`."""
-    pandas = _need("to_pandas", "pandas")
-    types = {"text": "str", "truth": "bool", "whole": "int64", "number": "float64"}
-    columns = {
-        name: pandas.Series([record[name] for record in records], dtype=types[kind])
-        for name, kind in _columns(records, kinds)
-    }
-    frame: pd.DataFrame = pandas.DataFrame(columns)
-    return frame
-
-
-def records_to_polars(
-    records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Kind]
-) -> pl.DataFrame:
-    """Return flat records as a data frame of Polars; see :func:`records_to_arrow`."""
-    polars = _need("to_polars", "polars")
-    types = {"text": polars.String, "truth": polars.Boolean}
-    types |= {"whole": polars.Int64, "number": polars.Float64}
-    schema = {name: types[kind] for name, kind in _columns(records, kinds)}
-    frame: pl.DataFrame = polars.DataFrame(records, schema=schema, orient="row")
-    return frame
-
-
-def records_to_arrow(records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Kind]) -> pa.Table:
-    """Return flat records as a table of pyarrow.
+def rows_of(records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Kind]) -> Rows:
+    """Return flat records as rows.
 
     Parameters
     ----------
@@ -204,36 +196,23 @@ def records_to_arrow(records: Sequence[Mapping[str, Any]], kinds: Mapping[str, K
         One or more, with the same columns. A text and a number may be ``None``.
     kinds
         What is in the columns that are not of numbers.
-
-    Raises
-    ------
-    SledsimError
-        If pyarrow is missing.
     """
-    pa = _need("to_arrow", "pyarrow")
-    types = {
-        "text": pa.string(),
-        "truth": pa.bool_(),
-        "whole": pa.int64(),
-        "number": pa.float64(),
-    }
-    schema = pa.schema([(name, types[kind]) for name, kind in _columns(records, kinds)])
-    return pa.Table.from_pylist(list(records), schema=schema)
+    columns = [
+        (name, kinds.get(name, "number"), [record[name] for record in records])
+        for name in records[0]
+    ]
+    return Rows(_core.Rows.of_columns(columns))
 
 
-def _columns(
-    records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Kind]
-) -> list[tuple[str, Kind]]:
-    return [(name, kinds.get(name, "number")) for name in records[0]]
+_PANDAS = {"Utf8": "str", "LargeUtf8": "str", "Boolean": "bool"}
+"""The types of pandas for types of Arrow, where the name is another."""
 
 
 def _with_gaps(arrow_type: str) -> str | None:
     """Return the type of pandas for a column of Arrow that may have gaps, if it has its own."""
-    if arrow_type == "bool":
+    if arrow_type == "Boolean":
         return "boolean"
-    if arrow_type.startswith(("int", "uint")):
-        return arrow_type.replace("i", "I", 1).replace("u", "U")
-    return None
+    return arrow_type if arrow_type.startswith(("Int", "UInt")) else None
 
 
 def _need(method: str, *libraries: str) -> Any:

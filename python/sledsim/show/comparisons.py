@@ -58,7 +58,7 @@ def sheet(comparison: Comparison) -> Sheet:
 
 
 def _lead(comparison: Comparison) -> Iterator[Sentence | str]:
-    lines = [line for line in comparison.table if line["mean_ms"] is not None]
+    lines = [line for line in comparison.table.to_dicts() if line["mean_ms"] is not None]
     unreliable = {
         label
         for label, found in comparison.cautions.items()
@@ -166,7 +166,7 @@ _HEAD = (
 def _runs(comparison: Comparison) -> Table:
     marks = {label: cautions.mark(found) for label, found in comparison.cautions.items()}
     rows = []
-    for line in comparison.table:
+    for line in comparison.table.to_dicts():
         share = line["mean_half_width_share"]
         width = half_width(line["mean_low_ms"], line["mean_high_ms"])
         half = "" if share is None else f"± {percent(share)}"

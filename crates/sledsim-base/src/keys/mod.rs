@@ -11,6 +11,7 @@
 //! - `writing`: keys as TOML.
 //! - `canonical`: keys as text to compare.
 //! - `typed`: reads values by type.
+//! - `questions`: the keys that readers ask for, with what they take.
 //! - `range`: the ranges of numbers.
 //! - `refusals`: errors about wrong values and unknown keys.
 //! - `names`: similar names and synonyms for hints.
@@ -28,6 +29,8 @@ mod canonical;
 
 mod typed;
 
+mod questions;
+
 mod range;
 
 mod refusals;
@@ -41,10 +44,13 @@ mod text;
 mod serialized;
 
 pub use names::{did_you_mean, nearest};
+pub use questions::{Kept, Question, Type};
 pub use range::Range;
 pub use serialized::{Entries, Serialized};
+pub use units::unit_of;
 
 use crate::error::{Origin, Result};
+use questions::Questions;
 use toml_edit::Value;
 use tree::Table;
 
@@ -64,6 +70,8 @@ pub struct Keys {
     known: Vec<String>,
     /// Tables taken so far.
     known_tables: Vec<String>,
+    /// What was asked, if that is kept.
+    asked: Option<Questions>,
 }
 
 impl Keys {
@@ -82,6 +90,7 @@ impl Keys {
             next: 0,
             known: Vec::new(),
             known_tables: Vec::new(),
+            asked: None,
         }
     }
 
@@ -94,12 +103,14 @@ impl Keys {
         if !self.about.is_empty() {
             base.about = self.about;
         }
+        base.asked = self.asked.or(base.asked);
         base
     }
 
     /// Takes the table `[name]` out as separate keys.
     pub fn take_table(&mut self, name: &str) -> Option<Self> {
         add_once(&mut self.known_tables, name);
+        self.asks(name, Type::Table, &|| "a table".to_owned());
         self.take(name)
     }
 
@@ -108,7 +119,8 @@ impl Keys {
         let (holder, inner) = self.table.holder(name);
         let table = Table { origin: None, ..holder.tables.shift_remove(inner)? };
         let prefix = format!("{}{name}.", self.prefix);
-        Some(Self { prefix, table, next: self.next, ..Self::of(self.what.clone()) })
+        let asked = self.asked.clone();
+        Some(Self { prefix, table, next: self.next, asked, ..Self::of(self.what.clone()) })
     }
 
     /// Puts `table` in the place of the table `name`: `front`, `child[0]`.
@@ -149,6 +161,7 @@ impl Keys {
     /// `name` is not a list of tables.
     pub fn take_tables(&mut self, name: &str) -> Result<Vec<Self>> {
         add_once(&mut self.known_tables, name);
+        self.asks(name, Type::Tables, &|| "a list of tables".to_owned());
         if self.has(name) {
             let must = format!("must be a list of tables, as in [[{name}]]");
             return Err(self.refuse(name, must));

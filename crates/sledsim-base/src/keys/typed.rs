@@ -1,5 +1,6 @@
 //! Reads values by type: each method names the key and its allowed values.
 
+use super::questions::Type;
 use super::range::number;
 use super::refusals::without_unit;
 use super::{Keys, Range, add_once};
@@ -19,7 +20,7 @@ impl Keys {
 
     /// A number, if given; integers are taken too.
     pub fn opt_f64(&mut self, key: &str, allowed: Range) -> Result<Option<f64>> {
-        let Some(number) = self.read(key, || allowed.wanted(), number)? else {
+        let Some(number) = self.read(key, Type::Number, || allowed.wanted(), number)? else {
             return Ok(None);
         };
         if allowed.contains(number) {
@@ -39,7 +40,7 @@ impl Keys {
 
     /// An integer, if given.
     pub fn opt_u64(&mut self, key: &str, allowed: RangeInclusive<u64>) -> Result<Option<u64>> {
-        self.read(key, || integer(&allowed), |value| integer_in(value, &allowed))
+        self.read(key, Type::Integer, || integer(&allowed), |value| integer_in(value, &allowed))
     }
 
     /// An integer of 32 bits.
@@ -62,7 +63,7 @@ impl Keys {
             Some(number) => Some(u32::try_from(number).ok()?.to_string()),
             None => value.as_str().map(str::to_owned),
         };
-        self.read(key, wanted, read)
+        self.read(key, Type::IntegerOrText, wanted, read)
     }
 
     /// An integer of 32 bits or one of several names, if given.
@@ -82,7 +83,7 @@ impl Keys {
             }
             integer_in(value, &wide).map(|given| number(given as u32))
         };
-        self.read(key, wanted, read)
+        self.read(key, Type::IntegerOr(names(choices)), wanted, read)
     }
 
     /// A list, if given, each item read by `read`; `wanted` describes an item
@@ -95,7 +96,7 @@ impl Keys {
     ) -> Result<Option<Vec<T>>> {
         let list = || format!("a list; an item is {wanted}");
         let items = |value: &Value| Some(value.as_array()?.iter().map(&read).collect());
-        let Some(items): Option<Vec<Option<T>>> = self.read(key, list, items)? else {
+        let Some(items): Option<Vec<Option<T>>> = self.read(key, Type::List, list, items)? else {
             return Ok(None);
         };
         let item = |(index, item): (usize, Option<T>)| {
@@ -161,7 +162,7 @@ impl Keys {
 
     /// `true` or `false`, if given.
     pub fn opt_bool(&mut self, key: &str) -> Result<Option<bool>> {
-        self.read(key, || BOOL.to_owned(), Value::as_bool)
+        self.read(key, Type::Boolean, || BOOL.to_owned(), Value::as_bool)
     }
 
     /// A string.
@@ -173,7 +174,7 @@ impl Keys {
     /// A string, if given.
     pub fn opt_text(&mut self, key: &str) -> Result<Option<String>> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        self.read(key, || TEXT.to_owned(), text)
+        self.read(key, Type::Text, || TEXT.to_owned(), text)
     }
 
     /// One of several names, each standing for a value.
@@ -186,6 +187,7 @@ impl Keys {
     pub fn opt_choice<T: Clone>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<Option<T>> {
         self.read(
             key,
+            Type::OneOf(names(choices)),
             || quoted_names(choices),
             |value| {
                 let name = value.as_str()?;
@@ -198,10 +200,12 @@ impl Keys {
     fn read<T>(
         &mut self,
         key: &str,
+        r#type: Type,
         wanted: impl Fn() -> String,
         read: impl FnOnce(&Value) -> Option<T>,
     ) -> Result<Option<T>> {
         add_once(&mut self.known, key);
+        self.asks(key, r#type, &wanted);
         match self.table.value(key) {
             None => Ok(None),
             Some(entry) => match read(&entry.value) {
@@ -215,10 +219,12 @@ impl Keys {
     }
 
     fn require<T>(&self, key: &str, value: Option<T>, wanted: impl Fn() -> String) -> Result<T> {
+        self.must_have(key);
         value.ok_or_else(|| {
-            let (what, key) = (&self.what, format!("{}{key}", self.prefix));
-            let message = format!("{what}: missing key '{key}' ({})", wanted());
-            Error::value(what.clone(), &key, message)
+            let (origin, key) = (self.what.clone(), format!("{}{key}", self.prefix));
+            let takes = wanted();
+            let message = format!("{origin}: missing key '{key}' ({takes})");
+            Error::Missing { origin, key, takes, message, lines: Vec::new() }
         })
     }
 }
@@ -244,6 +250,10 @@ fn integer(allowed: &RangeInclusive<u64>) -> String {
         (low, high) if high >= i64::MAX as u64 => format!("an integer of at least {low}"),
         (low, high) => format!("an integer from {low} to {high}"),
     }
+}
+
+fn names<T>(choices: &[(&str, T)]) -> Vec<String> {
+    choices.iter().map(|choice| choice.0.to_owned()).collect()
 }
 
 fn quoted_names<T>(choices: &[(&str, T)]) -> String {

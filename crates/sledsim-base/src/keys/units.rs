@@ -1,8 +1,13 @@
 //! Units: the suffixes of key names, and their spelling in messages.
 
+/// The unit of a key, from the suffix of its name, as it is spelled in texts.
+pub fn unit_of(key: &str) -> Option<&'static str> {
+    split_unit(key).1.map(spelled)
+}
+
 /// A name without its unit suffix, and the unit: `travel_x_um` is `travel_x`
 /// in `um`.
-pub(super) fn split_unit(name: &str) -> (&str, Option<&str>) {
+pub(super) fn split_unit(name: &str) -> (&str, Option<&'static str>) {
     const UNITS: [&str; 41] = [
         "mbit_per_s",
         "kbit_per_s",
@@ -57,7 +62,7 @@ pub(super) fn split_unit(name: &str) -> (&str, Option<&str>) {
 }
 
 /// The spelling of a unit, from the suffix of a key.
-pub(super) fn spelled(unit: &str) -> &str {
+pub(super) fn spelled(unit: &'static str) -> &'static str {
     match unit {
         "mbit_per_s" | "mbit_s" => "Mbit/s",
         "kbit_per_s" | "kbit_s" => "kbit/s",

@@ -3,6 +3,7 @@
 use super::Override;
 use super::all_keys::AllKeys;
 use super::kinds::KINDS;
+use super::missing::with_all_missing;
 use super::presets::{load, short_name, with_base};
 use crate::compose::HostQueue;
 use crate::compose::content_tracker::ContentTracker;
@@ -121,9 +122,25 @@ impl Device {
         keys: Keys,
         beside: Option<&Path>,
     ) -> Result<Self> {
-        let (mut keys, has_file) = with_base(keys, beside)?;
+        let (keys, has_file) = with_base(keys, beside)?;
+        match Self::read_resolved(known, name, keys.clone(), has_file, beside) {
+            Err(missing @ Error::Missing { .. }) => Err(with_all_missing(missing, keys, |keys| {
+                Self::read_resolved(known, name, keys, has_file, beside).map(drop)
+            })),
+            read => read,
+        }
+    }
+
+    /// Reads keys that are merged with those of their base.
+    fn read_resolved(
+        known: Registry<KindEntry>,
+        name: &str,
+        mut keys: Keys,
+        has_file: bool,
+        beside: Option<&Path>,
+    ) -> Result<Self> {
         let all = keys.clone();
-        let _title = keys.text("title")?;
+        keys.opt_text("title")?;
         let cache = keys.take_table("controller_cache");
         let kind = keys.choice("kind", &known.choices())?;
         let cached = format!("{name}.device");

@@ -3,6 +3,8 @@
 //! Modules in reading order:
 //! - `kinds`: the kinds of devices;
 //! - `presets`: presets and files of devices, and their bases;
+//! - `meanings`: what keys mean, with defaults and usual values;
+//! - `missing`: the keys that a device file lacks, all at once;
 //! - `all_keys`: the keys of a device with those of its parts;
 //! - `device`: devices resolved from names or keys, with overrides;
 //! - `values`: devices as text, to compare and to keep.
@@ -10,6 +12,10 @@
 mod kinds;
 
 mod presets;
+
+mod meanings;
+
+mod missing;
 
 mod all_keys;
 
@@ -19,6 +25,7 @@ mod values;
 
 pub use device::Device;
 pub use kinds::KINDS;
+pub use meanings::{GROUPS, Group, Meaning, meaning};
 pub use presets::{PRESETS, split_name};
 
 /// An override of a key: name, value, and origin (`--set device.idle`,

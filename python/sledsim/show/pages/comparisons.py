@@ -32,7 +32,7 @@ def report(comparison: Comparison) -> Report:
 def _figures(comparison: Comparison) -> list[Figure]:
     means = "; ".join(
         f"{line['label']} {number(line['mean_ms'], 3)} ms"
-        for line in comparison.table
+        for line in comparison.table.to_dicts()
         if line["mean_ms"] is not None
     )
     return [

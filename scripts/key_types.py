@@ -1,0 +1,102 @@
+"""Write the types of keyword arguments that are keys, in python/sledsim/_key_types.py.
+
+They are made from the keys of the built package.
+
+    python scripts/key_types.py           # write the file
+    python scripts/key_types.py --check   # say whether it differs, and exit with 1 if so
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from sledsim import _keys
+
+FILE = Path(__file__).parents[1] / "python" / "sledsim" / "_key_types.py"
+
+HEAD = '''"""Types of keyword arguments that are keys: type checkers refuse unknown names, editors offer them.
+
+``scripts/key_types.py`` writes this file from the keys that the core reads. The keys of parts of
+composites (``front.spring_factor``) and of tables that are given whole are checked by the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict
+
+Whole: TypeAlias = int | float
+"""A whole number; 1e6 is one, too."""
+'''
+
+NAMES = {
+    "workloads": ("WorkloadKeys", "Keys of :func:`sledsim.workload`."),
+    "traces": ("TraceKeys", "Keys of :func:`sledsim.read_trace`."),
+    "devices": ("DeviceKeys", "Keys of :func:`sledsim.device`."),
+}
+"""The name and the docstring of the type of each family that functions take as keywords."""
+
+PLAIN = {
+    "number": "float",
+    "integer": "Whole",
+    "integer_or_text": "int | str",
+    "boolean": "bool",
+    "text": "str",
+    "list": "Sequence[Any]",
+    "table": "Mapping[str, Any]",
+    "tables": "Sequence[Mapping[str, Any]] | Mapping[str, Any]",
+}
+
+
+def text() -> str:
+    """Return the content that the file is to have."""
+    return "\n\n".join([HEAD, *(_class(family) for family in NAMES)])
+
+
+def _class(family: str) -> str:
+    types: dict[str, set[str]] = {}
+    meanings: dict[str, str] = {}
+    for thing in _keys.things():
+        for key in thing["keys"] if thing["family"] == family else []:
+            # Keys of tables have a dot in their names, and are given as keys of the table.
+            if key["key"].isidentifier():
+                types.setdefault(key["key"], set()).update(_type_of(key["type"]).split(" | "))
+                meanings.setdefault(key["key"], key["meaning"].replace("`", "``"))
+    name, about = NAMES[family]
+    lines = [f"class {name}(TypedDict, total=False):", f'    """{about}"""', ""]
+    for key, found in types.items():
+        lines.append(f"    {key}: {' | '.join(sorted(found))}")
+        if meanings[key]:
+            lines.append(f'    """{meanings[key][0].upper()}{meanings[key][1:]}."""')
+    return "\n".join(lines) + "\n"
+
+
+def _type_of(kind: Any) -> str:
+    if isinstance(kind, str):
+        return PLAIN[kind]
+    ((which, names),) = kind.items()
+    literal = f"Literal[{', '.join(map(repr, names))}]"
+    return literal if which == "one_of" else f"int | {literal}"
+
+
+def main() -> int:
+    """Write or check the file; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; say what differs")
+    check = parser.parse_args().check
+    made = text()
+    if FILE.is_file() and FILE.read_text(encoding="utf-8") == made:
+        return 0
+    if check:
+        print(f"{FILE.name} differs: run python scripts/key_types.py", file=sys.stderr)
+        return 1
+    FILE.write_text(made, encoding="utf-8")
+    print(f"Written: {FILE.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
