@@ -1,4 +1,4 @@
-"""Write what docs/reference says of names and options, from the parsers and the registries.
+"""Write what docs/reference says of names, options and keys, from the code and its data.
 
 The parts stand between ``<!-- generated: NAME -->`` and ``<!-- end -->``; the rest of a page is
 written by hand.
@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import functools
 import json
+import math
 import re
 import sys
 import textwrap
+import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,11 +36,20 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "reference"
-MORE = (ROOT / "README.md", ROOT / "docs" / "explanation" / "papers.md")
+MORE = (
+    ROOT / "README.md",
+    ROOT / "docs" / "explanation" / "papers.md",
+    ROOT / "docs" / "explanation" / "parallel.md",
+    ROOT / "docs" / "howto" / "sweeps.md",
+)
 """Other pages with generated parts."""
+KEYS = ROOT / "crates" / "sledsim-core" / "src" / "catalog" / "keys"
+"""What each input key means: a file of groups for each family."""
+UNITS = ROOT / "crates" / "sledsim-base" / "src" / "keys" / "units.rs"
+"""The suffixes of keys that are units, and how messages spell them."""
 WIDTH = 100
 
-_MARKED = re.compile(r"(<!-- generated: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_MARKED = re.compile(r"(<!-- generated: ([a-z0-9_ ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def parts() -> dict[str, Callable[[], str]]:
@@ -64,6 +76,11 @@ def parts() -> dict[str, Callable[[], str]]:
         "meanings of verdicts": _meanings,
         "readings": _readings,
         "summaries of papers": _summaries,
+    } | {
+        f"keys {family} {group}": functools.partial(_keys, family, group)
+        for family, groups in _families().items()
+        for group, found in groups.items()
+        if "page" in found and "keys" in found
     }
 
 
@@ -353,6 +370,67 @@ def _trace_formats() -> str:
     links = [f"[`{name}`](#{name})" for name in _core.names("trace_formats")]
     read = textwrap.fill(f"Read: {', '.join(links)}.", WIDTH, break_on_hyphens=False)
     return f"{read}\n\nWritten: {_code(written)}; see [below](#writing-traces)."
+
+
+# Keys -------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _families() -> dict[str, dict[str, Any]]:
+    """Return the groups of keys, by the family of the file that they stand in."""
+    return {
+        path.stem: tomllib.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(KEYS.glob("*.toml"))
+    }
+
+
+@functools.cache
+def _units() -> dict[str, str]:
+    """Return the suffixes that are units, in the order in which they are tried, as spelled."""
+    suffixes, spellings = UNITS.read_text(encoding="utf-8").split("match unit {")
+    spelled = {
+        suffix: name
+        for left, name in re.findall(r'^ *("[^=]+) => "(.+)",$', spellings, re.MULTILINE)
+        for suffix in re.findall(r'"(\w+)"', left)
+    }
+    listed = re.findall(r'^ *"(\w+)",$', suffixes, re.MULTILINE)
+    return {suffix: spelled.get(suffix, suffix) for suffix in listed}
+
+
+def _unit(name: str, key: dict[str, Any]) -> str:
+    """Return the unit that a key ends with, or nothing."""
+    value = key.get("default", key.get("usual"))
+    found = (suffix for suffix in _units() if name.endswith(f"_{suffix}"))
+    suffix = next(found, "")
+    # `read_free_blocks` is a flag, `cylinders_per_ms` has a unit that is none of these.
+    is_none = key.get("table") or isinstance(value, bool) or name.endswith(f"_per_{suffix}")
+    return "" if is_none or not suffix else _units()[suffix]
+
+
+def _as_toml(value: object) -> str:
+    if isinstance(value, float) and math.isfinite(value):
+        return f"{value:.15f}".rstrip("0").rstrip(".")
+    return str(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
+
+
+def _default(key: dict[str, Any]) -> str:
+    if "default" in key:
+        return f"`{_as_toml(key['default'])}`"
+    return str(key.get("default_is", "" if key.get("optional") else "required"))
+
+
+def _keys(family: str, group: str) -> str:
+    """Return the table of a group of keys."""
+    rows = []
+    for name, key in _families()[family][group]["keys"].items():
+        shown = f"[{name}]" if key.get("table") else name
+        shown = f"[{shown}]" if key.get("list") else shown
+        meaning = key["is"] + (f" ({key['source']})" if "source" in key else "")
+        rows.append([f"`{shown}`", _unit(name, key), _default(key), meaning.replace("|", "\\|")])
+    head = ["key", "unit", "default", "meaning"]
+    if any(unit for _, unit, *_ in rows):
+        return _table(head, rows)
+    return _table([head[0], *head[2:]], [[key, *rest] for key, _, *rest in rows])
 
 
 # The summary ------------------------------------------------------------------------------------

@@ -38,7 +38,8 @@ def section(name: str, heading: str) -> str:
 
 def first_cells(text: str, head: str) -> Iterator[str]:
     """Iterate over the first cells of all tables whose first column has that head."""
-    for table in re.split(r"\n\n+", text.strip("\n")):
+    unmarked = re.sub(r"^<!-- .* -->\n", "\n", text, flags=re.MULTILINE)
+    for table in re.split(r"\n\n+", unmarked.strip("\n")):
         title, *rows = [
             line.split("|")[1].strip() for line in table.split("\n") if "|" in line
         ] or [""]
@@ -48,7 +49,8 @@ def first_cells(text: str, head: str) -> Iterator[str]:
 
 def documented(text: str) -> set[str]:
     """Give the keys in tables of keys, without the table that each is in."""
-    names = re.findall(r"`\[*([\w.]+)\]*`", " ".join(first_cells(text, "key")))
+    names = re.findall(r"`\[*(\w[\w.\[\]]*)`", " ".join(first_cells(text, "key")))
+    names = [name.rstrip("]") for name in names]
     return {name.rpartition(".")[2] for name in names}
 
 
@@ -162,8 +164,8 @@ def test_every_format_has_its_section() -> None:
 
 
 def test_every_power_policy_is_in_its_row() -> None:
-    row = next(line for line in page("power").splitlines() if line.startswith("| `policy` |"))
-    assert re.findall(r"`(\w+)`", row.split("|")[2]) == reference.power_policies()
+    row = next(line for line in page("power").splitlines() if line.startswith("| `power.policy` |"))
+    assert re.findall(r'`"(\w+)"`', row.split("|")[4]) == reference.power_policies()
 
 
 # Keys of devices --------------------------------------------------------------------------------
@@ -317,7 +319,7 @@ def test_keys_of_postmark() -> None:
 def test_keys_of_mixes() -> None:
     known = taken(lambda: ss.workload("mix", **wrong(part={"a": {"kind": "random"}})))
     names = re.findall(
-        r"`([\w.]+)`", " ".join(first_cells(section("workload-files", "`mix`"), "key"))
+        r"`\[?([\w.]+)\]?`", " ".join(first_cells(section("workload-files", "`mix`"), "key"))
     )
     assert {name.partition(".")[0] for name in names} == known - EVERY_LOAD
 
@@ -325,7 +327,7 @@ def test_keys_of_mixes() -> None:
 def test_keys_of_replays() -> None:
     known = taken(lambda: ss.read_trace("sample:postmark-ext4", **wrong()))
     text = page("replay")
-    assert documented(text[: text.index("\n## ")]) == known - EVERY_LOAD
+    assert documented(text[: text.index("\n## ")]) - {"file", "kind"} == known - EVERY_LOAD
 
 
 @pytest.mark.parametrize("name", _core.names("layouts"))
@@ -346,7 +348,7 @@ def scheduler_keys(name: str) -> set[str]:
 
 def test_keys_of_schedulers() -> None:
     known = set().union(*map(scheduler_keys, ss.schedulers()))
-    assert documented(page("schedulers")) == known - {"name"}
+    assert documented(page("schedulers")) == known
 
 
 def policy_keys(name: str) -> set[str]:
@@ -355,8 +357,10 @@ def policy_keys(name: str) -> set[str]:
 
 def test_keys_of_policies() -> None:
     known = {(name, key) for name in ss.policies() for key in policy_keys(name)}
-    cells = " ".join(first_cells(page("caches"), "key"))
-    assert set(re.findall(r"`(\w+)\((\w+)=\.\.\.\)`", cells)) == known
+    parts = re.findall(
+        r"<!-- generated: keys caches (\w+) -->\n(.*?)<!-- end -->", page("caches"), re.DOTALL
+    )
+    assert {(name, key) for name, table in parts for key in documented(table)} == known
 
 
 def test_an_unknown_list_is_refused() -> None:
