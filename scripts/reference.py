@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
 from sledsim import _core, papers
+from sledsim import _keys as _known_keys
 from sledsim.cli import whole_parser
 from sledsim.papers import nearness, recorded
 from sledsim.papers.claims import HEAD
@@ -45,7 +46,6 @@ MORE = (
 """Other pages with generated parts."""
 KEYS = ROOT / "crates" / "sledsim-core" / "src" / "catalog" / "keys"
 """What each input key means: a file of groups for each family."""
-UNITS = ROOT / "crates" / "sledsim-base" / "src" / "keys" / "units.rs"
 """The suffixes of keys that are units, and how messages spell them."""
 WIDTH = 100
 
@@ -385,28 +385,6 @@ def _families() -> dict[str, dict[str, Any]]:
 
 
 @functools.cache
-def _units() -> dict[str, str]:
-    """Return the suffixes that are units, in the order in which they are tried, as spelled."""
-    suffixes, spellings = UNITS.read_text(encoding="utf-8").split("match unit {")
-    spelled = {
-        suffix: name
-        for left, name in re.findall(r'^ *("[^=]+) => "(.+)",$', spellings, re.MULTILINE)
-        for suffix in re.findall(r'"(\w+)"', left)
-    }
-    listed = re.findall(r'^ *"(\w+)",$', suffixes, re.MULTILINE)
-    return {suffix: spelled.get(suffix, suffix) for suffix in listed}
-
-
-def _unit(name: str, key: dict[str, Any]) -> str:
-    """Return the unit that a key ends with, or nothing."""
-    value = key.get("default", key.get("usual"))
-    found = (suffix for suffix in _units() if name.endswith(f"_{suffix}"))
-    suffix = next(found, "")
-    # `read_free_blocks` is a flag, `cylinders_per_ms` has a unit that is none of these.
-    is_none = key.get("table") or isinstance(value, bool) or name.endswith(f"_per_{suffix}")
-    return "" if is_none or not suffix else _units()[suffix]
-
-
 def _as_toml(value: object) -> str:
     if isinstance(value, float) and math.isfinite(value):
         return f"{value:.15f}".rstrip("0").rstrip(".")
@@ -420,17 +398,25 @@ def _default(key: dict[str, Any]) -> str:
 
 
 def _keys(family: str, group: str) -> str:
-    """Return the table of a group of keys."""
+    """Return the table of a group of keys; types and ranges are those of the readers."""
+    read = {
+        key["key"]: key
+        for thing in _known_keys.things()
+        if thing["family"] == family or family == "workloads"
+        for key in thing["keys"]
+        if key["group"] == group
+    }
     rows = []
     for name, key in _families()[family][group]["keys"].items():
         shown = f"[{name}]" if key.get("table") else name
         shown = f"[{shown}]" if key.get("list") else shown
         meaning = key["is"] + (f" ({key['source']})" if "source" in key else "")
-        rows.append([f"`{shown}`", _unit(name, key), _default(key), meaning.replace("|", "\\|")])
-    head = ["key", "unit", "default", "meaning"]
-    if any(unit for _, unit, *_ in rows):
-        return _table(head, rows)
-    return _table([head[0], *head[2:]], [[key, *rest] for key, _, *rest in rows])
+        reader = read.get(name, {"unit": "", "takes": ""})
+        value = "" if key.get("table") else reader["takes"].replace('"', "`")
+        rows.append([f"`{shown}`", reader["unit"] or "", _default(key), value, meaning.replace("|", "\\|")])
+    head = ["key", "unit", "default", "value", "meaning"]
+    kept = [column for column in range(5) if column in (0, 2, 4) or any(row[column] for row in rows)]
+    return _table([head[at] for at in kept], [[row[at] for at in kept] for row in rows])
 
 
 # The summary ------------------------------------------------------------------------------------

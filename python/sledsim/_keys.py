@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@lru_cache(maxsize=1)
-def things() -> list[dict[str, Any]]:
-    """Return everything that has keys, in the order of the registries.
+@lru_cache(maxsize=None)
+def things(named: str | None = None) -> list[dict[str, Any]]:
+    """Return what has keys, in the order of the registries: all, or what has the name.
 
     Each has ``family`` (``"workloads"``, ``"traces"``, ``"devices"``, ``"schedulers"``,
     ``"layouts"`` or ``"caches"``), ``name``, ``about``, ``page`` of the reference, and ``keys``. A
@@ -25,7 +25,7 @@ def things() -> list[dict[str, Any]]:
     (in words, with the range), ``required``, ``unit``, ``meaning``, ``default`` (a value or words),
     ``usual`` (of a key that must be given), ``source`` and ``group`` (keys that are told together).
     """
-    found: list[dict[str, Any]] = json.loads(_core.known_keys())
+    found: list[dict[str, Any]] = json.loads(_core.known_keys(named))
     return found
 
 

@@ -8,12 +8,13 @@ use crate::replay::TraceFiles;
 use serde::Serialize;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::{Keys, Question, Type, unit_of};
-use sledsim_core::catalog::{Device, GROUPS, meaning};
+use sledsim_core::catalog::{Device, GROUPS, groups_of, meaning};
 use sledsim_core::compose::caches::POLICIES;
 use sledsim_core::layouts::{LAYOUTS, ResolvedLayout};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_core::workloads::Workload;
 use std::path::Path;
+use toml_edit::{InlineTable, Value};
 
 /// A thing that has keys.
 #[derive(Clone, Debug, Serialize)]
@@ -53,32 +54,42 @@ pub struct Key {
 /// How the things of a family are read.
 type Reader = fn(&str, Keys) -> Result<()>;
 
-/// All things with their keys, in the order of the registries.
-pub fn things() -> Vec<Thing> {
+/// The families, each with the names of its registry and a reader.
+fn families() -> [(&'static str, Vec<String>, Reader); 6] {
     let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
-    let families: [(&'static str, Vec<String>, Reader); 6] = [
+    [
         ("workloads", owned(Workload::names()), read_workload),
         ("traces", vec!["trace".to_owned()], read_trace),
         ("devices", owned(Device::kinds().collect()), read_device),
         ("schedulers", owned(SchedulerSpec::names().collect()), read_scheduler),
         ("layouts", owned(LAYOUTS.names().collect()), read_layout),
         ("caches", owned(POLICIES.names().collect()), read_policy),
-    ];
-    let things = families.into_iter().flat_map(|(family, names, read)| {
-        names.into_iter().map(move |name| thing(family, &name, read))
+    ]
+}
+
+/// Things with their keys, in the order of the registries: all, or those of a name.
+pub fn things(named: Option<&str>) -> Vec<Thing> {
+    let things = families().into_iter().flat_map(|(family, names, read)| {
+        let wanted = names.into_iter().filter(|name| named.is_none_or(|wanted| wanted == name));
+        wanted.map(|name| thing(family, &name, read)).collect::<Vec<_>>()
     });
     things.collect()
 }
 
 fn thing(family: &'static str, name: &str, read: Reader) -> Thing {
     let group = GROUPS.iter().find(|group| group.family == family && group.name == name);
-    let mut asked = explored(family, name, group.map_or("", |group| &group.example), read);
-    // The parts of a composite are devices with keys of their own.
+    let examples = groups_of(family, name).map(|group| group.example.clone());
+    let mut asked = explored(family, name, examples.collect(), read);
+    // The parts of composites and mixes, and the trace of a layout, have keys of their own.
     let parts: Vec<String> = (asked.iter())
         .filter_map(|question| question.key.strip_suffix(".base"))
+        .chain(["part", "trace"])
         .map(|part| format!("{part}."))
         .collect();
-    asked.retain(|question| !parts.iter().any(|part| question.key.starts_with(part)));
+    asked.retain(|question| {
+        let of_part = parts.iter().any(|part| question.key.starts_with(part));
+        !of_part || meaning(family, name, &question.key).is_some()
+    });
     asked.retain(|question| {
         !["name", "kind"].contains(&question.key.as_str()) || family == "devices"
     });
@@ -98,7 +109,7 @@ fn thing(family: &'static str, name: &str, read: Reader) -> Thing {
 fn key(family: &'static str, thing: &str, question: Question) -> Key {
     let said = meaning(family, thing, &question.key);
     Key {
-        unit: unit_of(&question.key),
+        unit: unit_of(&question.key).filter(|_| is_quantity(&question.r#type)),
         meaning: said.map(|(_, meaning)| meaning.is.clone()).unwrap_or_default(),
         default: said.and_then(|(_, meaning)| meaning.default.clone()),
         usual: said.and_then(|(_, meaning)| meaning.usual.as_ref()).map(ToString::to_string),
@@ -108,15 +119,20 @@ fn key(family: &'static str, thing: &str, question: Question) -> Key {
     }
 }
 
-/// All that the reader of a thing asks for: with no settings but the example, then with each
-/// table and each choice that it asks for.
-fn explored(family: &str, name: &str, example: &str, read: Reader) -> Vec<Question> {
+fn is_quantity(r#type: &Type) -> bool {
+    matches!(r#type, Type::Number | Type::Integer | Type::IntegerOr(_) | Type::List)
+}
+
+/// All that the reader of a thing asks for: without settings, with those of examples, then with
+/// each table and each choice that it asks for.
+fn explored(family: &str, name: &str, mut settings: Vec<String>, read: Reader) -> Vec<Question> {
     let mut asked: Vec<Question> = Vec::new();
-    let mut settings = vec![String::new()];
+    settings.insert(0, String::new());
     let mut next = 0;
+    let mut filled = Vec::new();
     while let Some(setting) = settings.get(next) {
         next += 1;
-        for question in questions(family, name, &format!("{example}\n{setting}"), read) {
+        for question in questions(family, name, setting, &mut filled, read) {
             if let Some(other) = asked.iter_mut().find(|other| other.key == question.key) {
                 // It is required only if it always is.
                 other.required &= question.required;
@@ -136,20 +152,40 @@ fn explored(family: &str, name: &str, example: &str, read: Reader) -> Vec<Questi
     asked
 }
 
-/// What the reader of a thing asks for under the settings of `example`; a missing key gets its
-/// usual value, so that the reader goes on.
-fn questions(family: &str, name: &str, example: &str, read: Reader) -> Vec<Question> {
-    let Ok(mut keys) = Keys::parse(example, name) else {
+/// What the reader of a thing asks for under a setting. Missing keys get usual values, so that
+/// it goes on: those that were `filled` before, and further ones, which are added to them.
+fn questions(
+    family: &str,
+    name: &str,
+    setting: &str,
+    filled: &mut Vec<(String, Value)>,
+    read: Reader,
+) -> Vec<Question> {
+    let Ok(mut keys) = Keys::parse(setting, name) else {
         return Vec::new();
     };
+    for (key, value) in filled.iter().filter(|(key, _)| !setting.contains(&**key)) {
+        // A usual value has no name that is refused.
+        let _ = keys.set(key, value.clone(), "usual value");
+    }
     let kept = keys.keep_questions();
     while let Err(Error::Missing { key, .. }) = read(name, keys.clone()) {
-        let usual = meaning(family, name, &key).and_then(|(_, meaning)| meaning.usual.clone());
-        if !usual.is_some_and(|usual| keys.set(&key, usual, "usual value").is_ok()) {
+        let Some(usual) = usual(family, name, &key) else { break };
+        if keys.set(&key, usual.clone(), "usual value").is_err() {
             break;
+        }
+        if !key.contains('.') {
+            filled.push((key, usual));
         }
     }
     kept.take()
+}
+
+/// The usual value of a key; of a part, a device that is read fast.
+fn usual(family: &str, name: &str, key: &str) -> Option<Value> {
+    let usual = meaning(family, name, key)?.1.usual.clone()?;
+    let is_device = usual.as_inline_table().is_some_and(|table| table.contains_key("base"));
+    Some(if is_device { InlineTable::from_iter([("base", "memory")]).into() } else { usual })
 }
 
 fn read_workload(name: &str, keys: Keys) -> Result<()> {

@@ -5,6 +5,8 @@
 #[allow(dead_code, reason = "the tests of several crates share it")]
 mod common;
 
+mod key_list;
+
 /// What other programs add.
 mod additions;
 

@@ -45,9 +45,10 @@ pub(crate) fn names(of: &str) -> PyResult<Vec<&'static str>> {
     })
 }
 
-/// Everything that has keys, with its keys, as JSON.
+/// What has keys, with its keys, as JSON: all, or what has the name.
 #[pyfunction]
-pub(crate) fn known_keys() -> PyResult<String> {
-    serde_json::to_string(&key_list::things())
+#[pyo3(signature = (named = None))]
+pub(crate) fn known_keys(named: Option<&str>) -> PyResult<String> {
+    serde_json::to_string(&key_list::things(named))
         .map_err(|error| to_python(Error::System(error.to_string())))
 }

@@ -52,18 +52,17 @@ def add(commands: Commands) -> None:
 
 
 def _keys(options: argparse.Namespace) -> None:
-    found, named = things(), options.name
+    named = options.name
     if named is None:
-        _print_all(found, json=options.json)
+        _print_all(json=options.json)
         return
-    of = _kind_of(named)
-    own = [thing for thing in found if thing["name"] == of]
-    with_it = [] if own else [_with_key(thing, named) for thing in found]
+    own = things(_kind_of(named))
+    with_it = [] if own else [_with_key(thing, named) for thing in things()]
     with_it = [thing for thing in with_it if thing["keys"]]
     named_so = {} if own else {name: about for name, about in results().items() if _is(named, name)}
     if not (own or with_it or named_so):
-        names = [thing["name"] for thing in found]
-        keys = [key["key"] for thing in found for key in thing["keys"]]
+        names = [thing["name"] for thing in things()]
+        keys = [key["key"] for thing in things() for key in thing["keys"]]
         hint = nearest(named, [*dict.fromkeys([*names, *keys, *results()])])
         raise SledsimError(
             f"NAME = {named!r}: no key, no result, and nothing that has keys{hint}; see sledsim keys"
@@ -78,7 +77,8 @@ def _keys(options: argparse.Namespace) -> None:
     print("\n\n".join(parts))
 
 
-def _print_all(found: list[dict[str, Any]], *, json: bool) -> None:
+def _print_all(*, json: bool) -> None:
+    found = things()
     if json:
         print_json({"things": found, "results": results()})
         return

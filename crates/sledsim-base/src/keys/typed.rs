@@ -197,6 +197,14 @@ impl Keys {
         )
     }
 
+    /// The error that a key or table is missing, which takes `takes`: `a list of tables`.
+    pub fn missing(&self, key: &str, takes: &str) -> Error {
+        self.must_have(key);
+        let (origin, key) = (self.what.clone(), format!("{}{key}", self.prefix));
+        let message = format!("{origin}: {key}: missing; must be {takes}");
+        Error::Missing { origin, key, takes: takes.to_owned(), message, lines: Vec::new() }
+    }
+
     fn read<T>(
         &mut self,
         key: &str,

@@ -2,7 +2,10 @@
 
 /// The unit of a key, from the suffix of its name, as it is spelled in texts.
 pub fn unit_of(key: &str) -> Option<&'static str> {
-    split_unit(key).1.map(spelled)
+    match split_unit(key) {
+        (stem, _) if stem.ends_with("_per") => None, // as in `cylinders_per_ms`
+        (_, unit) => unit.map(spelled),
+    }
 }
 
 /// A name without its unit suffix, and the unit: `travel_x_um` is `travel_x`

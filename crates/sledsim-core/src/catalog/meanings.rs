@@ -19,7 +19,7 @@ pub struct Group {
     pub of: Vec<String>,
     /// Its page in the reference.
     pub page: String,
-    /// Settings, as TOML, without which its reader does not come to its keys.
+    /// Settings, as TOML, without which a reader does not ask for all of the keys.
     pub example: String,
     /// The keys, in the order of the page.
     pub keys: Vec<Meaning>,
@@ -53,17 +53,21 @@ const FILES: [(&str, &str); 6] = [
 pub static GROUPS: LazyLock<Vec<Group>> =
     LazyLock::new(|| FILES.iter().flat_map(|(family, text)| groups(family, text)).collect());
 
-/// The meaning of a key of the thing `name`, with the group it is told in: its own, else one
-/// that several things have.
-pub fn meaning(family: &str, name: &str, key: &str) -> Option<(&'static Group, &'static Meaning)> {
-    let groups = || GROUPS.iter().filter(|group| group.family == family);
-    let own = groups().filter(|group| group.name == name);
-    let shared = groups().filter(|group| match &group.of[..] {
-        [] => group.about.is_empty(),
+/// The groups of the keys of the thing `name`: its own, then those that several things have.
+pub fn groups_of(family: &str, name: &str) -> impl Iterator<Item = &'static Group> {
+    let in_family = move |group: &&Group| group.family == family;
+    let own = GROUPS.iter().filter(in_family).filter(move |group| group.name == name);
+    let shared = GROUPS.iter().filter(move |group| match &group.of[..] {
+        [] => in_family(group) && group.about.is_empty() && group.name != name,
         things => things.iter().any(|thing| thing == name),
     });
+    own.chain(shared)
+}
+
+/// The meaning of a key of the thing `name`, with the group it is told in.
+pub fn meaning(family: &str, name: &str, key: &str) -> Option<(&'static Group, &'static Meaning)> {
     let mut all =
-        own.chain(shared).flat_map(|group| group.keys.iter().map(move |key| (group, key)));
+        groups_of(family, name).flat_map(|group| group.keys.iter().map(move |key| (group, key)));
     all.find(|(_, meaning)| meaning.key == key)
 }
 

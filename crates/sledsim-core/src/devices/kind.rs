@@ -134,8 +134,8 @@ impl Named for KindEntry {
 
 /// Takes the table of a child device out of its parent's keys.
 pub fn table(keys: &mut Keys, name: &str) -> Result<Keys> {
-    let missing = keys.refuse(name, "missing table; must hold a device of its own");
-    keys.take_table(name).ok_or(missing)
+    let table = keys.take_table(name);
+    table.ok_or_else(|| keys.missing(name, "a table with a device of its own"))
 }
 
 /// Splits the children that [`read_pair`] read into the front and the back.

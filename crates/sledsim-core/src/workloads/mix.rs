@@ -54,8 +54,7 @@ impl MixSpec {
         }
         tables.finish()?;
         if parts.is_empty() {
-            let problem = "must be tables, one for each workload of the mix: part.NAME";
-            return Err(keys.refuse("part", problem));
+            return Err(keys.missing("part", "tables, one for each workload of the mix: part.NAME"));
         }
         let time_scale = keys.opt_f64("time_scale", Range::above(0.0).at_most(1e12))?;
         if let Some(time_scale) = time_scale {

@@ -222,7 +222,7 @@ fn read_sparing(keys: &mut Keys) -> Result<Sparing> {
 fn read_zones(keys: &mut Keys, sparing: Sparing) -> Result<(Vec<ZoneSpec>, Vec<Keys>)> {
     let mut tables = keys.take_tables("zone")?;
     if tables.is_empty() {
-        return Err(keys.refuse("zone", "missing; must be one table [[zone]] per zone"));
+        return Err(keys.missing("zone", "one table [[zone]] per zone"));
     }
     let read = |zone: &mut Keys| read_zone(zone, sparing);
     let zones = tables.iter_mut().map(read).collect::<Result<_>>()?;
@@ -425,8 +425,7 @@ fn read_table(keys: &mut Keys, longest: u32) -> Result<Vec<f64>> {
     let distance = Range::at_least(1.0).at_most(f64::from(MAX_CYLINDERS));
     let points = keys.opt_f64_rows(KEY, [distance, time()])?;
     let Some(mut points) = points.filter(|points| !points.is_empty()) else {
-        let must = "missing; must be a list of at least one [cylinders, ms]";
-        return Err(keys.refuse(KEY, must));
+        return Err(keys.missing(KEY, "a list of at least one [cylinders, ms]"));
     };
     let falls = read_falls(keys)?;
     for (item, pair) in points.windows(2).enumerate() {
@@ -454,6 +453,9 @@ fn read_table(keys: &mut Keys, longest: u32) -> Result<Vec<f64>> {
 fn read_hpl(keys: &mut Keys, longest: u32) -> Result<Vec<f64>> {
     let coefficients = |keys: &mut Keys, key: &str| -> Result<[f64; 2]> {
         let given = keys.opt_f64s(key, Range::at_least(-1e6).at_most(1e6))?;
+        if given.is_none() {
+            return Err(keys.missing(key, "a list of 2 numbers"));
+        }
         let pair = given.and_then(|pair| <[f64; 2]>::try_from(pair).ok());
         pair.ok_or_else(|| keys.refuse(key, "must be a list of 2 numbers"))
     };

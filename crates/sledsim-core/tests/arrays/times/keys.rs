@@ -16,7 +16,7 @@ fn invalid_arrays_are_refused() {
             raid5("children = 5\nunit_blocks = 7000000\nchild.base = 'g2'"),
             "at most the 6750000 blocks",
         ),
-        (raid5("children = 5\nunit_blocks = 8"), "child: missing table"),
+        (raid5("children = 5\nunit_blocks = 8"), "child: missing; must be a table"),
         (
             raid5("children = 5\nunit_blocks = 8\n[[child]]\nbase = 'g2'"),
             "children = 5: must not be given with a list",

@@ -53,7 +53,7 @@ fn errors_name_the_key_and_the_allowed_values() {
     }
     let missing = read("title = 'M'\nkind = 'mwb'\n[front]\nbase = 'memory'\n");
     let message = missing.expect_err("no back").to_string();
-    assert!(message.contains("back") && message.contains("missing table"), "{message}");
+    assert!(message.contains("back") && message.contains("missing; must be a table"), "{message}");
     // Thresholds that are not given follow those that are.
     assert_eq!(device("clean_above = 0.3", 900, 9000), "fine");
     assert_eq!(device("clean_idle_above = 0.3", 900, 9000), "fine");
