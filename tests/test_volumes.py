@@ -17,8 +17,8 @@ import pytest
 import sledsim as ss
 from sledsim import _core
 from sledsim.cli import main
-from sledsim.studies.volumes import _run_part, _tasks
 from sledsim.traces.parts import split
+from sledsim.volumes import _run_part, _tasks
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sledsim._load import Load
     from sledsim.cli.parser import Parser
     from sledsim.hardware import Device
-    from sledsim.studies.volumes import VolumesRun
+    from sledsim.volumes import VolumesRun
 
 _OWN = ("warm_up", "folder", "table")
 """Options that need a split."""
@@ -89,7 +89,7 @@ def refuse_others(options: argparse.Namespace) -> None:
 
 def run(load: Load, device: Device, scheduler: str, options: argparse.Namespace) -> VolumesRun:
     """Split the trace and run its parts."""
-    from sledsim.studies.volumes import simulate_volumes  # no other run needs executors
+    from sledsim.volumes import simulate_volumes  # no other run needs executors
 
     return work(
         lambda beat: simulate_volumes(
