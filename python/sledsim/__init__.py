@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     from sledsim.validation import Validation as Validation
     from sledsim.validation import validate as validate
     from sledsim.volumes import VolumesRun as VolumesRun
-    from sledsim.volumes import simulate_volumes as simulate_volumes
 
     __version__: str
 
@@ -94,7 +93,7 @@ _HOMES = {
     "traces.files": "sample_traces",
     "traces.information": "TraceInfo",
     "validation": "Validation validate",
-    "volumes": "VolumesRun simulate_volumes",
+    "volumes": "VolumesRun",
 }
 """Public names by the module that has them; each is imported when it is first used."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sledsim._core import SledsimError
 from sledsim.cli.progress import work
+from sledsim.simulation import simulate
 
 if TYPE_CHECKING:
     import argparse
@@ -89,14 +90,13 @@ def refuse_others(options: argparse.Namespace) -> None:
 
 def run(load: Load, device: Device, scheduler: str, options: argparse.Namespace) -> VolumesRun:
     """Split the trace and run its parts."""
-    from sledsim.volumes import simulate_volumes  # no other run needs executors
-
+    split: Literal["volumes"] | float = "volumes" if options.by_volume else options.by_window
     return work(
-        lambda beat: simulate_volumes(
+        lambda beat: simulate(
             load,
             device,
             scheduler,
-            window_s=options.by_window,
+            split=split,
             warm_up_s=options.warm_up,
             workers=options.workers,
             folder=options.folder,
