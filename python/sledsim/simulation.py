@@ -12,6 +12,7 @@ from sledsim import _core
 from sledsim._above import Drawn
 from sledsim._arguments import as_list, optional, path_text, real, refuse, share, text, whole
 from sledsim._number_text import measured, number, percent, response_decimals, rounded
+from sledsim._progress import told
 from sledsim._values import digest_of
 from sledsim.hardware import dotted_keys, wrap
 from sledsim.loads import load_of
@@ -19,7 +20,6 @@ from sledsim.results import cautions
 from sledsim.results.reported import Origin, Reported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from os import PathLike
 
     import pandas as pd
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sledsim._name_types import LayoutName, SchedulerName
+    from sledsim._progress import ProgressLike
     from sledsim.executors import ExecutorLike
     from sledsim.hardware import Device, DeviceLike
     from sledsim.loads import LoadLike
@@ -270,7 +271,7 @@ def simulate(
     replications: int = 1,
     workers: int | None = None,
     split: None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> Run: ...
 @overload
 def simulate(
@@ -284,7 +285,7 @@ def simulate(
     folder: str | PathLike[str] | None = None,
     table: str | PathLike[str] | None = None,
     workers: ExecutorLike = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> VolumesRun: ...
 def simulate(
     load: LoadLike,
@@ -304,7 +305,7 @@ def simulate(
     warm_up_s: float | None = None,
     folder: str | PathLike[str] | None = None,
     table: str | PathLike[str] | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> Run:
     """Run a load on a device.
 
@@ -358,9 +359,10 @@ def simulate(
     table
         A ``.csv`` or ``.parquet`` file for :attr:`VolumesRun.volumes`.
     progress
-        Called now and then with the number of requests completed and of all, if known (of a trace:
-        estimated). A trace that is read twice counts the requests of the first reading before.
-        With ``split``, that of the requests read, then that of those of complete parts.
+        ``True`` for a bar on stderr, or what is called now and then with the number of requests
+        completed and of all, if known (of a trace: estimated). A trace that is read twice counts
+        the requests of the first reading before. With ``split``, that of the requests read, then
+        that of those of complete parts.
 
     Returns
     -------
@@ -449,7 +451,7 @@ def run_load(
     precision: float | str | None = None,
     replications: int = 1,
     workers: int | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> Run:
     """Run a load on a device, as :func:`simulate`, with all outputs."""
     replications = whole("replications", replications, 1)
@@ -460,21 +462,22 @@ def run_load(
     if outputs.parts and rows is False and replications == 1 and outputs.perfetto is None:
         refuse("parts", outputs.parts, "given with rows=True or rows=PATH, where they go")
     requested = load_of(load)
-    ran = _core.run(
-        device._core,
-        requested._core,
-        text("scheduler", scheduler),
-        tasks_of(background),
-        _kept("rows", rows),
-        _kept("series", outputs.series),
-        optional(real, "series_ms", outputs.series_ms),
-        optional(share, "precision", precision),
-        replications,
-        workers or 0,
-        progress,
-        optional(path_text, "perfetto", outputs.perfetto),
-        outputs.parts,
-    )
+    with told(progress) as beat:
+        ran = _core.run(
+            device._core,
+            requested._core,
+            text("scheduler", scheduler),
+            tasks_of(background),
+            _kept("rows", rows),
+            _kept("series", outputs.series),
+            optional(real, "series_ms", outputs.series_ms),
+            optional(share, "precision", precision),
+            replications,
+            workers or 0,
+            beat,
+            optional(path_text, "perfetto", outputs.perfetto),
+            outputs.parts,
+        )
     document = json.loads(ran["document"])
     document["caution"] = cautions.of(document)
     run = Run(document, ran["statistics"], _table(ran["rows"]), _table(ran["series"]))

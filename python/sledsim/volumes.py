@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sledsim import _core
 from sledsim._arguments import optional, path_text, real, refuse, text
 from sledsim._core import SledsimError
+from sledsim._progress import told
 from sledsim.executors import completed
 from sledsim.executors import workers as opened
 from sledsim.results import cautions
@@ -19,10 +20,11 @@ from sledsim.traces.parts import split
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from os import PathLike
 
     from sledsim._load import Load
+    from sledsim._progress import ProgressLike
     from sledsim.executors import ExecutorLike
     from sledsim.hardware import Device
     from sledsim.traces.parts import TraceParts
@@ -74,7 +76,7 @@ def run_parts(
     workers: ExecutorLike = None,
     folder: str | PathLike[str] | None = None,
     table: str | PathLike[str] | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> VolumesRun:
     """Run the parts of a trace, as :func:`sledsim.simulate` with ``split=by``."""
     windows = _windows(by, warm_up_s)
@@ -86,15 +88,19 @@ def run_parts(
     if file is not None:
         _core.check_table_file(file)
     where = optional(path_text, "folder", folder)
-    with opened(workers) as pool, split(trace, windows, where, progress) as parts:
+    with (
+        told(progress) as tell,
+        opened(workers) as pool,
+        split(trace, windows, where, tell) as parts,
+    ):
         results.expect(parts.text)
         listed = parts.listed
         done, everything = 0, listed["requests"]
         run = partial(_run_part, stopped=pool.stopped) if pool.shares_memory else _run_part
 
         def beat() -> None:
-            if progress is not None:
-                progress(done, everything)
+            if tell is not None:
+                tell(done, everything)
 
         for task, outcome in completed(pool, run, _tasks(device, scheduler, parts), beat):
             done += listed["parts"][task.index]["requests"]
