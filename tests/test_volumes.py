@@ -326,6 +326,7 @@ def test_a_volume_that_outruns_its_device_says_so(tmp_path: Path) -> None:
         ({}, {"precision": 0.1}, "precision = 0.1: must be left out with split"),
         ({}, {"replications": 2}, "replications = 2: must be left out with split"),
         ({}, {"workers": "cars"}, "workers = 'cars': must be"),
+        ({}, {"workers": 0}, "workers = 0: must be an integer from 1 to 1024"),
         ({}, {"table": "volumes.txt"}, "volumes.txt: must end in .parquet or .csv"),
         ({"trace_device": "all"}, {"split": 1e-5}, "more than 1048576 windows"),
     ],
