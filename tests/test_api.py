@@ -244,7 +244,8 @@ RUNS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def run_of(name: str, **options: Any) -> ss.Run:
     """Do one of the runs."""
     device, load = RUNS[name]
-    return ss.simulate(ss.workload("random", **load), ss.device("g2", **device), **options)
+    run: ss.Run = ss.simulate(ss.workload("random", **load), ss.device("g2", **device), **options)
+    return run
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -541,7 +542,7 @@ def test_loads_and_devices_are_taken_as_names_mappings_and_objects(tmp_path: Pat
 )
 def test_a_wrong_mapping_is_one_clear_error(load: object, device: object, says: str) -> None:
     with pytest.raises(ss.SledsimError, match=says):
-        ss.simulate(load, device)  # type: ignore[arg-type]
+        ss.simulate(load, device)  # type: ignore[call-overload]
 
 
 def test_scenarios_run_as_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:

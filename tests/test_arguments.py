@@ -240,12 +240,12 @@ def test_wrong_arguments_are_errors_of_sledsim(short: Path, tmp_path: Path) -> N
     ("do", "says"),
     [
         (lambda: G2.seek(0, 1000), "point = 0: must be (x_m, y_m, direction)"),  # type: ignore[arg-type]
-        (lambda: ss.simulate("g2", LOAD), "device = <sledsim load random>: must be a device"),  # type: ignore[arg-type]
-        (lambda: ss.simulate(G2, "g2"), "load = <sledsim device g2"),  # type: ignore[arg-type]
+        (lambda: ss.simulate("g2", LOAD), "device = <sledsim load random>: must be a device"),  # type: ignore[call-overload]
+        (lambda: ss.simulate(G2, "g2"), "load = <sledsim device g2"),  # type: ignore[call-overload]
         (lambda: ss.simulate("rnadom", "g2"), "load = 'rnadom': must be a workload (random"),
-        (lambda: ss.simulate(LOAD, G2, rows=10_000), "rows = 10000: must be True, False"),  # type: ignore[arg-type]
+        (lambda: ss.simulate(LOAD, G2, rows=10_000), "rows = 10000: must be True, False"),  # type: ignore[call-overload]
         (lambda: ss.simulate(LOAD, G2, precision="x%"), "precision = 'x%': must be above 0%"),
-        (lambda: ss.simulate(LOAD, G2, replications=2.5), "replications = 2.5: must be an integer"),  # type: ignore[arg-type]
+        (lambda: ss.simulate(LOAD, G2, replications=2.5), "replications = 2.5: must be an integer"),  # type: ignore[call-overload]
         (lambda: ss.read_trace("postmark"), "did you mean sample:postmark-ext4?"),
         (lambda: ss.workload("zipf", alpha=0.9), "did you mean 'zipf_exponent'?"),
     ],
@@ -258,6 +258,6 @@ def test_the_message_says_what_is_taken(do: Callable[[], object], says: str) -> 
 
 def test_a_wrong_call_is_still_a_type_error() -> None:
     with pytest.raises(TypeError):
-        ss.simulate(LOAD)  # type: ignore[call-arg]
+        ss.simulate(LOAD)  # type: ignore[call-overload]
     with pytest.raises(TypeError):
-        ss.simulate(LOAD, G2, thread=1)  # type: ignore[call-arg]
+        ss.simulate(LOAD, G2, thread=1)  # type: ignore[call-overload]

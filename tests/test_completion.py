@@ -11,14 +11,11 @@ import shutil
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import sledsim as ss
-from sledsim.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from sledsim.cli import completion, main
 
 SHELLS = {
     "bash": ["bash", "--norc", "--noprofile", "-i"],
@@ -43,8 +40,27 @@ TYPED = {
     "sledsim bench-app postm": "bench-app postmark",
     "sledsim bench-app sqlite --record rec": "bench-app sqlite --record records",
     "sledsim completion fi": "completion fish",
+    "sledsim run --set read_fr": "run --set read_fraction=",
+    "sledsim sweep --vary device.spring_f": "sweep --vary device.spring_factor=",
+    "sledsim compare --devices g1,osdi": "compare --devices g1,osdi2000",
+    "sledsim compare --devices g1,g2,slo": "compare --devices g1,g2,slow.toml",
+    "sledsim compare --schedulers fcfs,c_l": "compare --schedulers fcfs,c_look",
+    "sledsim trace hits --policies lru,slr": "trace hits --policies lru,slru",
+    "sledsim bench-app sqlite --devices g2,at": "bench-app sqlite --devices g2,atlas10k",
+    "sledsim run --trace sample:pgb": "run --trace sample:pgbench",
+    "sledsim trace info sample:sq": "trace info sample:sqlite",
+    "sledsim trace info recorded": "trace info recorded.trace",
+    "sledsim run --device mi": "run --device mine.toml",
+    "sledsim run --trace mi": "run --trace mine.csv",
+    "sledsim run --report mi": "run --report mine.html",
+    "sledsim devices import mi": "devices import mine.parv",
+    "sledsim run --trace no-end": "run --trace no-ending",
+    "sledsim sweep mi": "sweep mine.toml",
 }
 """Text typed before TAB, and the words that the shell passes to the program."""
+
+WITH_EQUALS = {"sledsim run --device=g1 --layout=organ": "run --device=g1 --layout=organ_pipe"}
+"""What the script of shtab for zsh does not complete."""
 
 ANSWER = re.compile(r"<got (?!\$)(.*?)/? *>")  # zsh takes the last slash away
 
@@ -87,7 +103,8 @@ def test_a_shell_completes(shell: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["completion", shell]) == 0
     script = tmp_path / "_sledsim"
     script.write_text(capsys.readouterr().out)
-    for name in ("slow.toml", "recorded.trace"):
+    endings = ("toml", "csv", "html", "parv")
+    for name in ("slow.toml", "recorded.trace", "no-ending", *(f"mine.{end}" for end in endings)):
         (tmp_path / name).touch()
     (tmp_path / "records").mkdir()
     told = 'echo "<got $*>"'
@@ -98,8 +115,9 @@ def test_a_shell_completes(shell: str, tmp_path: Path, capsys: pytest.CaptureFix
         "fish": 'source ./_sledsim; function sledsim; echo "<got $argv>"; end; '
         "function fish_prompt; end",
     }[shell]
-    lines = [f"{begin}; sledsim ready", *(f"{typed}\t" for typed in TYPED)]
-    assert words_seen(SHELLS[shell], lines, tmp_path) == ["ready", *TYPED.values()]
+    lines = TYPED if shell == "zsh" else TYPED | WITH_EQUALS
+    typed = [f"{begin}; sledsim ready", *(f"{line}\t" for line in lines)]
+    assert words_seen(SHELLS[shell], typed, tmp_path) == ["ready", *lines.values()]
 
 
 def test_a_missing_library_is_named_with_its_installation(
@@ -139,3 +157,22 @@ def test_every_device_and_scheduler_is_offered(capsys: pytest.CaptureFixture[str
         script = capsys.readouterr().out
         assert " ".join(ss.devices()) in script
         assert " ".join(ss.schedulers()) in script
+
+
+def test_keys_are_those_that_set_takes() -> None:
+    names = completion.key_names()
+    assert {"rate", "zipf_exponent", "time_scale", "device.spring_factor"} <= {*names}
+    assert len(names) == len({*names})
+    assert all(re.fullmatch(r"(device\.)?[a-z]\w*", name) for name in names)
+
+
+def test_endings_of_traces_are_those_of_the_formats() -> None:
+    formats = Path(__file__).parents[1] / "crates" / "sledsim-traces" / "src" / "formats"
+    listed = [
+        ending
+        for file in formats.rglob("*.rs")
+        for names in re.findall(r"endings: &\[(.*?)\]", file.read_text(encoding="utf-8"))
+        for ending in re.findall(r'"(\w+)"', names)
+    ]
+    assert len(listed) > 15
+    assert {f".{ending}" for ending in listed} <= {*completion._TRACES}

@@ -86,7 +86,7 @@ BAD: dict[str, tuple[Callable[[], object], type[ss.SledsimError], Place]] = {
     ),
     "unknown name": (lambda: ss.device("g22"), ss.SpecError, (None, None, None)),
     "argument": (
-        lambda: ss.simulate(LOAD, "g2", replications=1.5),  # type: ignore[arg-type]
+        lambda: ss.simulate(LOAD, "g2", replications=1.5),  # type: ignore[call-overload]
         ss.SpecError,
         (None, None, "replications"),
     ),

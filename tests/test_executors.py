@@ -10,6 +10,7 @@ import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 import sledsim as ss
 from sledsim import executors
@@ -141,3 +142,9 @@ def test_worker_processes_end_with_a_killed_parent(words: str, tmp_path: Path) -
     finally:
         for each in started:
             each.signal(signal.SIGKILL)
+
+
+def test_a_number_may_be_of_numpy() -> None:
+    given: Any = np.int64(2)
+    with workers(given) as pool:
+        assert pool.count == 2

@@ -90,7 +90,7 @@ def test_series_and_windows() -> None:
     series = assert_same(run.series)
     assert sum(series["requests"]) == LOAD["requests"]
     assert type(series["start_ns"][0]) is int
-    windows = ss.simulate_volumes("sample:postmark", "g2", window_s=2).volumes
+    windows = ss.simulate("sample:postmark", "g2", split=2).volumes
     assert sum(assert_same(windows)["requests"]) == 6817
 
 

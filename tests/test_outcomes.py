@@ -191,7 +191,8 @@ def test_a_trace_that_is_written_meanwhile_is_not_kept(
 
     def overtaken(*words: Any, **keys: Any) -> ss.Run:
         trace_of(file, 2_000_000)
-        return usual(*words, **keys)
+        run: ss.Run = usual(*words, **keys)
+        return run
 
     with monkeypatch.context() as patch:
         patch.setattr(outcomes, "simulate", overtaken)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import re
 import subprocess
 import sys
 import termios
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
-from sledsim.cli.progress import Bar, duration
+import sledsim as ss
+from sledsim import _progress
+from sledsim._progress import Bar, duration, told
+from sledsim.traces.parts import split
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 WORDS = [sys.executable, "-m", "sledsim"]
 
@@ -70,6 +76,146 @@ def test_durations() -> None:
     assert {seconds: duration(seconds) for seconds in told} == told
 
 
+COLUMNS = "time=t:us, offset=lba:512B, bytes=n:512B, op=rw, response=us:us"
+FEW = {"base": "random", "rate": 500, "requests": 100}
+
+
+def split_parts(progress: Any) -> None:
+    """Split the trace."""
+    with split(ss.read_trace("trace.csv", columns=COLUMNS), None, progress=progress):
+        pass
+
+
+DOORS: dict[str, tuple[Callable[[Any], object], str]] = {
+    "simulate": (lambda p: ss.simulate(FEW, "g2", progress=p), "requests"),
+    "volumes": (
+        lambda p: ss.simulate("sample:postmark", "g2", split="volumes", progress=p),
+        "requests",
+    ),
+    "compare": (lambda p: ss.compare(FEW, ["g2", "g3"], progress=p), "requests"),
+    "sweep": (lambda p: ss.sweep(FEW, grid={"device": ["g1", "g2"]}, progress=p), "runs"),
+    "validate": (
+        lambda p: ss.validate(ss.read_trace("trace.csv", columns=COLUMNS), "g2", progress=p),
+        "requests",
+    ),
+    "hit_ratios": (lambda p: ss.hit_ratios(FEW, device="g2", progress=p), "requests"),
+    "crash_test": (lambda p: ss.crash_test("random", "g2", points=3, progress=p), "failures"),
+    "tip_failures": (
+        lambda p: ss.failures.tip_failures(trials=10, progress=p),
+        "devices",
+    ),
+    "trace_info": (lambda p: ss.trace_info("trace.csv", columns=COLUMNS, progress=p), "bytes"),
+    "load_info": (lambda p: ss.loads.load_info(FEW, device="g2", progress=p), "requests"),
+    "convert_trace": (
+        lambda p: ss.convert_trace("trace.csv", "out.parquet", columns=COLUMNS, progress=p),
+        "bytes",
+    ),
+    "generate_trace": (
+        lambda p: ss.generate_trace(FEW, "out.parquet", device="g2", progress=p),
+        "requests",
+    ),
+    "rows_to_perfetto": (
+        lambda p: ss.rows_to_perfetto("rows.parquet", "out.pftrace", progress=p),
+        "rows",
+    ),
+    "keep": (lambda p: ss.read_trace("sample:postmark").keep(p), "requests"),
+    "parts": (split_parts, "requests"),
+}
+"""What takes ``progress``, and what it counts."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Change to a folder with a trace that has measured times, and rows."""
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{500 * n},{8 * n},8,R,400" for n in range(50)]
+    Path("trace.csv").write_text("\n".join(["t,lba,n,rw,us", *lines, ""]), encoding="utf-8")
+    ss.simulate(FEW, "g2", rows="rows.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.usefixtures("folder")
+def test_true_makes_one_bar_and_removes_it(door: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    class Seen(Bar):
+        def __init__(self, unit: str) -> None:
+            super().__init__(unit)
+            seen.append(unit)
+
+        def clear(self) -> None:
+            super().clear()
+            seen.append("removed")
+
+    monkeypatch.setattr(_progress, "Bar", Seen)
+    do, unit = DOORS[door]
+    for silent in (None, False, lambda _done, _of: None):
+        do(silent)
+    assert seen == []
+    do(True)
+    assert seen == [unit, "removed"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_what_is_no_progress_is_refused(door: str, folder: Path) -> None:
+    before = {*folder.iterdir()}
+    wrong: list[Any] = [1, 0, "bar", [], np.True_]
+    for given in wrong:
+        with pytest.raises(ss.SpecError) as raised:
+            DOORS[door][0](given)
+        must = "must be True, False, or what is called with two numbers"
+        assert str(raised.value) == f"progress = {given!r}: {must}"
+        assert raised.value.key == "progress"
+    assert {*folder.iterdir()} == before
+
+
+def test_a_run_draws_its_bar_on_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
+    ss.simulate({**FEW, "requests": 1_000_000}, "g2", rows=False, progress=True)
+    first, *lines, blank, after = stream.getvalue().split("\r")
+    assert all(" of 1,000,000 requests [" in line for line in lines)
+    assert lines
+    assert (first, blank.strip(), after) == ("", "", "")
+    assert len(blank) >= len(lines[-1].rstrip())
+
+
+def test_a_bar_is_removed_after_an_error_or_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    for problem in (ss.SledsimError, KeyboardInterrupt):
+        stream = io.StringIO()
+        monkeypatch.setattr(sys, "stderr", stream)
+        with pytest.raises(problem), told(True, "cars") as beat:  # noqa: PT012
+            assert beat is not None
+            beat(3, 9)
+            raise problem
+        line = f"3 of 9 cars [{'#' * 10}{'.' * 20}]"
+        assert stream.getvalue() == f"\r{line}\r{' ' * len(line)}\r"
+
+
+def test_a_shorter_line_hides_a_longer_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with told(True, "cars") as beat:
+        assert beat is not None
+        beat(1000, None)
+        beat(1, None)
+        assert stream.getvalue() == "\r1,000 cars\r1 cars    "
+
+
+@pytest.mark.parametrize("stream", [None, "closed"])
+def test_no_stderr_stops_no_run(stream: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program without a console has none; nothing goes to stdout instead."""
+    closed = io.StringIO()
+    closed.close()
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", closed if stream else None)
+    monkeypatch.setattr(sys, "stdout", out)
+    with told(True) as beat:
+        assert beat is not None
+        beat(3, 9)
+    assert out.getvalue() == ""
+
+
 def drawn(words: list[str], width: int) -> str:
     """Run a command whose stderr is a terminal of so many columns; return what it drew."""
     master, slave = pty.openpty()
@@ -89,8 +235,9 @@ def drawn(words: list[str], width: int) -> str:
 
 def test_the_terminal_of_stderr_has_the_line() -> None:
     words = ["run", "--device", "g2", "--set", "requests=5000000"]
-    lines = re.split(r"\x1b\[K\r?", drawn(words, 50))
-    assert all(len(line.strip("\r")) < 50 for line in lines)
+    *lines, last = drawn(words, 50).split("\r")
+    assert all(len(line) < 50 for line in lines)
+    assert (lines[-1].strip(), last) == ("", "")  # it is cleared
     assert any(re.search(r" of 5,000,000 requests .*/s", line) for line in lines)
 
 

@@ -29,7 +29,9 @@ RUN = ["run", "--device", "g2", "--set", "rate=600"]
 
 def run(*, load: dict[str, Any] | None = None, **options: Any) -> ss.Run:
     """Run the random workload on g2."""
-    return ss.simulate(ss.workload("random", **(load or LOAD)), ss.device("g2"), **options)
+    made = ss.workload("random", **(load or LOAD))
+    done: ss.Run = ss.simulate(made, ss.device("g2"), **options)
+    return done
 
 
 def output(capsys: pytest.CaptureFixture[str], *words: object) -> str:

@@ -95,6 +95,7 @@ ss.device("atlas10k").zones()
 run = ss.simulate("random", "g2", "aged_sptf(age_weight=0.02)")
 mean: float = run.summary["response_time_ms"]["mean"]
 half = run.summary["energy_j"]["seek"] / 2
+parts: ss.Rows = ss.simulate("week.csv", "g2", split=3600).volumes
 """
 LIBRARIES = ("IPython", "google", "matplotlib", "numpy", "pandas", "polars")
 """The program uses none of their types, and to read these takes most of the time."""
@@ -108,6 +109,9 @@ WRONG = {
     'run.summary["response_time"]': "typeddict-item",
     'run.summary["saturated"]["queue"]': "index",
     'run.summary["requests"].real + ""': "operator",
+    "run.volumes": "attr-defined",
+    'ss.simulate("random", "g2", folder="parts")': "call-overload",
+    'ss.simulate("week.csv", "g2", split=5, rows=True)': "call-overload",
     'ss.SpecError("no").file.upper()': "union-attr",
 }
 

@@ -10,15 +10,15 @@ import random
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 import pytest
 import sledsim as ss
 from sledsim import _core
 from sledsim.cli import main
-from sledsim.studies.volumes import _run_part, _tasks
 from sledsim.traces.parts import split
+from sledsim.volumes import _run_part, _tasks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +69,7 @@ def test_parts_are_the_runs_of_their_volumes(
 ) -> None:
     """Each row, and the sums of all, are those of a loop that replays one volume after another."""
     trace = msr(tmp_path / "many.csv", late_ms=late_ms)
-    run = ss.simulate_volumes(ss.read_trace(trace, **keys), "g2", "sptf")
+    run = ss.simulate(ss.read_trace(trace, **keys), "g2", "sptf", split="volumes")
     alone: dict[str, dict[str, Any] | None] = {}
     fields = [line.split(",") for line in trace.read_text().splitlines()]
     for name in dict.fromkeys(f"{host}.{disk}" for _, host, disk, *_ in fields):
@@ -132,7 +132,7 @@ def test_percentiles_are_those_of_all_rows(tmp_path: Path) -> None:
     """The merged distribution is that of the rows of all volumes, each simulated alone."""
     trace = msr(tmp_path / "many.csv")
     load = ss.read_trace(trace, time_scale=5.0)
-    run = ss.simulate_volumes(load, "g2")
+    run = ss.simulate(load, "g2", split="volumes")
     times: list[float] = []
     for row in rows_of(run):
         load = ss.read_trace(trace, time_scale=5.0, trace_device=row["name"])
@@ -160,14 +160,11 @@ def can_be_sent() -> bool:
     return True
 
 
-@pytest.mark.parametrize("window_s", [None, 9.0])
-def test_threads_give_the_same_bit_for_bit(tmp_path: Path, window_s: float | None) -> None:
-    keys = {} if window_s is None else {"trace_device": "all"}
+@pytest.mark.parametrize("by", ["volumes", 9.0])
+def test_threads_give_the_same_bit_for_bit(tmp_path: Path, by: Literal["volumes"] | float) -> None:
+    keys = {} if by == "volumes" else {"trace_device": "all"}
     load = ss.read_trace(msr(tmp_path / "many.csv"), **keys)
-    one, two = (
-        outcome(ss.simulate_volumes(load, "mcd", window_s=window_s, workers=f"threads:{n}"))
-        for n in (1, 2)
-    )
+    one, two = (outcome(ss.simulate(load, "mcd", split=by, workers=f"threads:{n}")) for n in (1, 2))
     assert one == two
 
 
@@ -184,9 +181,9 @@ def test_a_part_can_be_sent_to_another_process(tmp_path: Path) -> None:
 @pytest.mark.skipif(not can_be_sent(), reason="devices and statistics cannot be pickled")
 def test_processes_give_the_same_bit_for_bit(tmp_path: Path) -> None:
     trace = msr(tmp_path / "many.csv")
-    one = outcome(ss.simulate_volumes(trace, "mcd", workers="threads:1"))
+    one = outcome(ss.simulate(trace, "mcd", workers="threads:1", split="volumes"))
     for n in (1, 2):
-        assert outcome(ss.simulate_volumes(trace, "mcd", workers=f"processes:{n}")) == one
+        assert outcome(ss.simulate(trace, "mcd", workers=f"processes:{n}", split="volumes")) == one
 
 
 @pytest.mark.parametrize("windows", [None, (7.0, 1.0)], ids=["volumes", "windows"])
@@ -243,7 +240,7 @@ def test_facts_of_another_version_or_device_are_refused(tmp_path: Path) -> None:
 
 def test_a_trace_without_devices_is_one_part() -> None:
     """Its result is that of the whole trace, the interval, too."""
-    run = ss.simulate_volumes("sample:postmark-ext4", "g2")
+    run = ss.simulate("sample:postmark-ext4", "g2", split="volumes")
     whole = ss.simulate("sample:postmark-ext4", "g2", rows=False)
     assert run.split["count"] == 1
     assert run.cdf() == whole.cdf()
@@ -264,7 +261,7 @@ def test_a_volume_that_fails_is_a_row_with_its_error(tmp_path: Path) -> None:
     trace = msr(tmp_path / "many.csv")
     with trace.open("a") as file:
         file.write(f"{START + int(1e10)},far,99,Read,{10**15},4096,1\n")
-    run = ss.simulate_volumes(trace, "g2")
+    run = ss.simulate(trace, "g2", split="volumes")
     *others, far = rows_of(run)
     assert far["name"] == "far.99"
     assert far["counted"] is far["mean_ms"] is None
@@ -278,12 +275,12 @@ def test_a_volume_that_fails_is_a_row_with_its_error(tmp_path: Path) -> None:
     assert "far.99: row 1" in caution["text"]
     trace.write_text(trace.read_text().splitlines()[-1] + "\n")
     with pytest.raises(ss.SledsimError, match=r"all 1 parts failed; far.99: row 1: blocks"):
-        ss.simulate_volumes(trace, "g2")
+        ss.simulate(trace, "g2", split="volumes")
 
 
 def test_a_volume_that_outruns_its_device_says_so(tmp_path: Path) -> None:
     trace = msr(tmp_path / "many.csv")
-    run = ss.simulate_volumes(ss.read_trace(trace, max_queue=40, time_scale=100.0), "disk")
+    run = ss.simulate(ss.read_trace(trace, max_queue=40, time_scale=100.0), "disk", split="volumes")
     saturated = [row for row in rows_of(run) if row["caution"] == "saturated"]
     assert saturated
     assert run.split["saturated"] == len(saturated)
@@ -300,19 +297,38 @@ def test_a_volume_that_outruns_its_device_says_so(tmp_path: Path) -> None:
     [
         ({"trace_device": "host0.0"}, {}, "trace_device: must not be given by volume"),
         ({"requests": 5}, {}, "requests: must not be given by volume"),
-        ({"queue_depth": 1}, {"window_s": 5}, "queue_depth: must not be given by window"),
-        ({"think": "recorded"}, {"window_s": 5}, "think: must not be given by window"),
-        ({"address": "scale"}, {"window_s": 5}, 'address: "scale" must not be given by window'),
-        ({"address": "compact"}, {"window_s": 5}, 'address: "compact" must not be given by window'),
-        ({"trace_device": "separate"}, {"window_s": 5}, 'trace_device: "separate" must not'),
-        ({"warm_up_s": 1}, {"window_s": 5}, "warm_up_s: must not be a key of the trace by window"),
-        ({}, {"window_s": 5}, "trace_device = "),
-        ({}, {"window_s": 0}, "window_s = 0: must be"),
-        ({}, {"window_s": 5, "warm_up_s": 500}, "warm_up_s: must be at most 16 windows, 80 s"),
-        ({}, {"warm_up_s": 5}, "warm_up_s: needs window_s"),
+        ({"queue_depth": 1}, {"split": 5}, "queue_depth: must not be given by window"),
+        ({"think": "recorded"}, {"split": 5}, "think: must not be given by window"),
+        ({"address": "scale"}, {"split": 5}, 'address: "scale" must not be given by window'),
+        ({"address": "compact"}, {"split": 5}, 'address: "compact" must not be given by window'),
+        ({"trace_device": "separate"}, {"split": 5}, 'trace_device: "separate" must not'),
+        ({"warm_up_s": 1}, {"split": 5}, "warm_up_s: must not be a key of the trace by window"),
+        ({}, {"split": 5}, "trace_device = "),
+        ({}, {"split": 0}, 'split = 0: must be "volumes", or the length of windows in s'),
+        ({}, {"split": "volume"}, "split = 'volume': must be \"volumes\""),
+        ({}, {"split": "10"}, "split = '10': must be \"volumes\""),
+        ({}, {"split": True}, "split = True: must be"),
+        ({}, {"split": math.nan}, "split = nan: must be"),
+        ({}, {"split": ["volumes"]}, "split = ['volumes']: must be"),
+        ({}, {"split": 5, "warm_up_s": 500}, "warm_up_s: must be at most 16 windows, 80 s"),
+        ({}, {"split": 5, "warm_up_s": -1}, "warm_up_s = -1: must be a finite number"),
+        ({}, {"split": "volumes", "warm_up_s": 5}, "warm_up_s = 5: must be left out by volume"),
+        ({}, {"split": None, "warm_up_s": 5}, "warm_up_s = 5: must be given with split=SECONDS"),
+        ({}, {"split": None, "folder": "a"}, "folder = 'a': must be given with split="),
+        ({}, {"split": None, "table": "a.csv"}, "table = 'a.csv': must be given with split="),
+        ({}, {"split": None, "workers": "threads:2"}, "workers = 'threads:2': must be an integer"),
+        ({}, {"background": "scan"}, "background = 'scan': must be left out with split"),
+        ({}, {"rows": "a.csv"}, "rows = 'a.csv': must be left out with split"),
+        ({}, {"rows": True}, "rows = True: must be left out with split"),
+        ({}, {"parts": True}, "parts = True: must be left out with split"),
+        ({}, {"series": True}, "series = True: must be left out with split"),
+        ({}, {"series_ms": 5}, "series_ms = 5: must be left out with split"),
+        ({}, {"precision": 0.1}, "precision = 0.1: must be left out with split"),
+        ({}, {"replications": 2}, "replications = 2: must be left out with split"),
         ({}, {"workers": "cars"}, "workers = 'cars': must be"),
+        ({}, {"workers": 0}, "workers = 0: must be an integer from 1 to 1024"),
         ({}, {"table": "volumes.txt"}, "volumes.txt: must end in .parquet or .csv"),
-        ({"trace_device": "all"}, {"window_s": 1e-5}, "window_s: more than 1048576 windows"),
+        ({"trace_device": "all"}, {"split": 1e-5}, "more than 1048576 windows"),
     ],
 )
 def test_what_makes_no_sense_is_refused(
@@ -323,23 +339,23 @@ def test_what_makes_no_sense_is_refused(
         lines = (f"{START + 200 * n},a,0,Read,0,512,1\n" for n in range(2**20 + 1))
         trace.write_text("".join(lines))
     with pytest.raises(ss.SledsimError) as raised:
-        ss.simulate_volumes(ss.read_trace(trace, **keys), "g2", **options)
+        ss.simulate(ss.read_trace(trace, **keys), "g2", **{"split": "volumes", **options})
     assert message in str(raised.value)
 
 
 def test_other_loads_and_devices_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ss.SledsimError, match="trace = 'random': must be a trace"):
-        ss.simulate_volumes("random", "g2")
+    with pytest.raises(ss.SledsimError, match="load = 'random': must be a trace, to be split"):
+        ss.simulate("random", "g2", split="volumes")
     trace = msr(tmp_path / "many.csv", requests=50)
     with pytest.raises(ss.SledsimError, match="unknown scheduler"):
-        ss.simulate_volumes(trace, "g2", "sooner")
+        ss.simulate(trace, "g2", "sooner", split="volumes")
     with trace.open("a") as file:
         file.write("this is no request\n")
     with pytest.raises(ss.SledsimError, match=r"many.csv:57: "):
-        ss.simulate_volumes(ss.read_trace(trace, trace_format="msr"), "g2")
+        ss.simulate(ss.read_trace(trace, trace_format="msr"), "g2", split="volumes")
     trace.write_text("")
     with pytest.raises(ss.SledsimError, match=r"many\.csv"):
-        ss.simulate_volumes(trace, "g2")
+        ss.simulate(trace, "g2", split="volumes")
 
 
 def test_a_late_request_is_refused_at_its_line(tmp_path: Path) -> None:
@@ -347,34 +363,34 @@ def test_a_late_request_is_refused_at_its_line(tmp_path: Path) -> None:
     lines = [f"{START + at},a,{volume},Read,0,512,1\n" for at, volume in ((90, 0), (50, 1))]
     trace = tmp_path / "late.csv"
     trace.write_text("".join(lines))
-    assert ss.simulate_volumes(trace, "g2").split["count"] == 2
+    assert ss.simulate(trace, "g2", split="volumes").split["count"] == 2
     trace.write_text("".join([*lines, f"{START + 20},a,0,Read,0,512,1\n"]))
     with pytest.raises(ss.SledsimError, match=r"late.csv:3: time .* give sort_ms"):
-        ss.simulate_volumes(trace, "g2")
+        ss.simulate(trace, "g2", split="volumes")
 
 
 def test_a_folder_is_kept_and_reused(tmp_path: Path) -> None:
     trace = msr(tmp_path / "many.csv", requests=300)
     folder = tmp_path / "parts"
-    first = ss.simulate_volumes(trace, "g2", folder=folder)
+    first = ss.simulate(trace, "g2", folder=folder, split="volumes")
     names = sorted(file.name for file in folder.iterdir())
     assert names == [*(f"{n:07}.parquet" for n in range(first.split["count"])), "parts.json"]
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     before = {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
-    again = ss.simulate_volumes(trace, "g2", folder=folder)
+    again = ss.simulate(trace, "g2", folder=folder, split="volumes")
     assert outcome(again) == outcome(first)
     assert before == {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
 
     (folder / names[0]).unlink()
     with pytest.raises(ss.SledsimError, match=r"0000000\.parquet: this part is missing"):
-        ss.simulate_volumes(trace, "g2", folder=folder)
+        ss.simulate(trace, "g2", folder=folder, split="volumes")
 
 
 @pytest.mark.parametrize("damage", ["a bit", "nothing", "a pipe", "a folder", "in the list"])
 def test_a_damaged_part_is_named(damage: str, tmp_path: Path) -> None:
     folder = tmp_path / "parts"
     trace = msr(tmp_path / "many.csv", requests=300)
-    ss.simulate_volumes(trace, "g2", folder=folder)
+    ss.simulate(trace, "g2", folder=folder, split="volumes")
     file = folder / ("parts.json" if damage == "in the list" else "0000003.parquet")
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
@@ -386,7 +402,8 @@ def test_a_damaged_part_is_named(damage: str, tmp_path: Path) -> None:
     elif damage == "a folder":
         file.mkdir()
     code = (
-        f"import sledsim as ss; ss.simulate_volumes({str(trace)!r}, 'g2', folder={str(folder)!r})"
+        "import sledsim as ss; "
+        f"ss.simulate({str(trace)!r}, 'g2', split='volumes', folder={str(folder)!r})"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
@@ -398,26 +415,26 @@ def test_a_damaged_part_is_named(damage: str, tmp_path: Path) -> None:
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     trace = msr(tmp_path / "many.csv", requests=300)
     folder = tmp_path / "parts"
-    ss.simulate_volumes(trace, "g2", folder=folder)
+    ss.simulate(trace, "g2", folder=folder, split="volumes")
     other = ss.read_trace(trace, time_scale=2.0)
     with pytest.raises(ss.SledsimError, match="with other keys of the trace"):
-        ss.simulate_volumes(other, "g2", folder=folder)
+        ss.simulate(other, "g2", folder=folder, split="volumes")
     one = ss.read_trace(trace, trace_device="all")
     with pytest.raises(ss.SledsimError, match=r"other keys|of other windows, or volumes"):
-        ss.simulate_volumes(one, "g2", folder=folder, window_s=10)
+        ss.simulate(one, "g2", folder=folder, split=10)
     msr(trace, requests=301)
     with pytest.raises(ss.SledsimError, match="are of another trace"):
-        ss.simulate_volumes(trace, "g2", folder=folder)
+        ss.simulate(trace, "g2", folder=folder, split="volumes")
     (folder / "parts.json").write_text("{")
     with pytest.raises(ss.SledsimError, match=r"parts.json: is damaged"):
-        ss.simulate_volumes(trace, "g2", folder=folder)
+        ss.simulate(trace, "g2", folder=folder, split="volumes")
     (folder / "parts.json").unlink()
     with pytest.raises(ss.SledsimError, match="holds no parts of a trace"):
-        ss.simulate_volumes(trace, "g2", folder=folder)
+        ss.simulate(trace, "g2", folder=folder, split="volumes")
     with pytest.raises(ss.SledsimError, match="cannot be made: No such file"):
-        ss.simulate_volumes(trace, "g2", folder=tmp_path / "none" / "parts")
+        ss.simulate(trace, "g2", folder=tmp_path / "none" / "parts", split="volumes")
     with pytest.raises(ss.SledsimError, match=r"cannot be read: Not a directory"):
-        ss.simulate_volumes(trace, "g2", folder=trace)
+        ss.simulate(trace, "g2", folder=trace, split="volumes")
 
 
 def test_an_interrupted_pass_leaves_nothing(tmp_path: Path) -> None:
@@ -428,7 +445,7 @@ def test_an_interrupted_pass_leaves_nothing(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ss.simulate_volumes(trace, "g2", folder=tmp_path / "parts", progress=interrupt)
+        ss.simulate(trace, "g2", folder=tmp_path / "parts", progress=interrupt, split="volumes")
     assert [path.name for path in tmp_path.iterdir()] == ["many.csv"]
     assert set(threading.enumerate()) <= before
 
@@ -444,7 +461,7 @@ def test_a_pipe_is_split_in_one_pass(tmp_path: Path) -> None:
         timeout=120,
     )
     summary = json.loads(done.stdout)["summary"]
-    assert summary == ss.simulate_volumes(trace, "g2").summary
+    assert summary == ss.simulate(trace, "g2", split="volumes").summary
 
 
 def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
@@ -456,7 +473,7 @@ import sledsim as ss
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
 try:
-    ss.simulate_volumes({str(trace)!r}, "g2", folder={str(tmp_path / "parts")!r})
+    ss.simulate({str(trace)!r}, "g2", folder={str(tmp_path / "parts")!r}, split="volumes")
 except ss.SledsimError as error:
     print(error)
 """
@@ -474,7 +491,7 @@ def test_the_command_gives_what_the_function_does(
     trace, table = msr(tmp_path / "many.csv"), tmp_path / "volumes.csv"
     command = ["run", "--device", "g2", "--trace", str(trace), "--by-volume"]
     assert main([*command, "--json", "--workers", "threads:2"]) == 0
-    run = ss.simulate_volumes(trace, "g2")
+    run = ss.simulate(trace, "g2", split="volumes")
     assert json.loads(capsys.readouterr().out) == run.to_dict()
     assert main([*command, "--table", str(table)]) == 0
     printed = capsys.readouterr().out

@@ -23,7 +23,7 @@ def rows_of(run: ss.VolumesRun) -> list[dict[str, Any]]:
 def test_a_long_warm_up_gives_the_whole_run_exactly() -> None:
     """First come, first served: what comes later changes nothing, and nothing earlier is cut."""
     whole = ss.simulate(POSTMARK, "g2", rows=False)
-    run = ss.simulate_volumes(POSTMARK, "g2", window_s=10, warm_up_s=160)
+    run = ss.simulate(POSTMARK, "g2", split=10, warm_up_s=160)
     assert run.split["count"] >= 8
     for time in ("response_time", "queue", "seek"):
         assert run.cdf(time) == whole.cdf(time), time
@@ -42,7 +42,7 @@ def test_windows_are_the_runs_of_converted_pieces(
     """Each row follows from the rows of requests of a piece that the converter cuts."""
     window_s, scale = 12.0, keys.get("time_scale", 1.0)
     load = ss.read_trace(POSTMARK, **keys)
-    run = ss.simulate_volumes(load, "g2", "sptf", window_s=window_s, warm_up_s=warm_up_s)
+    run = ss.simulate(load, "g2", "sptf", split=window_s, warm_up_s=warm_up_s)
     found = rows_of(run)
     assert len(found) >= 5
     for row in found:
@@ -71,7 +71,7 @@ def test_windows_are_the_runs_of_converted_pieces(
 
 def test_the_outstanding_at_cuts_are_summed() -> None:
     """Without a warm-up nothing is outstanding when a window begins."""
-    run = ss.simulate_volumes(POSTMARK, "disk", window_s=20, warm_up_s=0)
+    run = ss.simulate(POSTMARK, "disk", split=20, warm_up_s=0)
     rows = rows_of(run)
     cuts = [one for one, two in pairwise(rows) if one["end_s"] == two["start_s"]]
     before = sum(row["outstanding_at_end"] for row in cuts)
@@ -92,7 +92,7 @@ def test_windows_of_a_calendar_begin_with_the_first_request(tmp_path: Path) -> N
     ]
     trace.write_text("".join(lines))
     load = ss.read_trace(trace, trace_device="all")
-    run = ss.simulate_volumes(load, "g2", window_s=10, warm_up_s=1)
+    run = ss.simulate(load, "g2", split=10, warm_up_s=1)
     keys = ("name", "requests", "warm_up_requests", "start_s")
     assert [tuple(row[key] for key in keys) for row in rows_of(run)] == [
         ("0", 3, 0, 0.0),
@@ -102,8 +102,8 @@ def test_windows_of_a_calendar_begin_with_the_first_request(tmp_path: Path) -> N
     ]
     assert run.split["outstanding"]["cuts"] == 2, "the last window follows none"
     assert run.workload["time_origin"] == "first"
-    first = ss.simulate_volumes(load, "g2", window_s=10, workers="threads:1")
-    assert first.to_dict() == ss.simulate_volumes(load, "g2", window_s=10).to_dict()
+    first = ss.simulate(load, "g2", split=10, workers="threads:1")
+    assert first.to_dict() == ss.simulate(load, "g2", split=10).to_dict()
 
 
 @pytest.mark.skipif(not HPLAJW.exists(), reason="the trace hplajw is not there")
@@ -113,7 +113,7 @@ def test_the_error_of_windows_of_a_real_trace_falls_with_their_warm_up() -> None
     whole = ss.simulate(load, "disk", rows=False).summary["response_time_ms"]
     apart = []
     for days in (0, 1, 7):
-        run = ss.simulate_volumes(load, "disk", window_s=86_400, warm_up_s=86_400 * days)
+        run = ss.simulate(load, "disk", split=86_400, warm_up_s=86_400 * days)
         assert run.split["requests"] == run.split["requests_counted"]
         assert "windows" in [one["code"] for one in run.cautions]
         apart.append(abs(run.summary["response_time_ms"]["mean"] / whole["mean"] - 1))

@@ -58,7 +58,7 @@ def interrupted_at_work(*words: str) -> tuple[int, str]:
             process.kill()
             os.close(master)
     # The last thing that becomes of the bar is that it is cleared.
-    return code, said.decode().rpartition("\x1b[K")[2].replace("\r\n", "\n")
+    return code, said.decode().replace("\r\n", "\n").rpartition("\r")[2]
 
 
 def _read(terminal: int) -> bytes:

@@ -66,12 +66,11 @@ if TYPE_CHECKING:
     from sledsim.simulation import simulate as simulate
     from sledsim.studies import Study as Study
     from sledsim.studies import sweep as sweep
-    from sledsim.studies.volumes import VolumesRun as VolumesRun
-    from sledsim.studies.volumes import simulate_volumes as simulate_volumes
     from sledsim.traces.files import sample_traces as sample_traces
     from sledsim.traces.information import TraceInfo as TraceInfo
     from sledsim.validation import Validation as Validation
     from sledsim.validation import validate as validate
+    from sledsim.volumes import VolumesRun as VolumesRun
 
     __version__: str
 
@@ -91,10 +90,10 @@ _HOMES = {
     "results.summaries": "Summary",
     "simulation": "Run schedulers simulate",
     "studies": "Study sweep",
-    "studies.volumes": "VolumesRun simulate_volumes",
     "traces.files": "sample_traces",
     "traces.information": "TraceInfo",
     "validation": "Validation validate",
+    "volumes": "VolumesRun",
 }
 """Public names by the module that has them; each is imported when it is first used."""
 

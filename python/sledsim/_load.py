@@ -12,12 +12,14 @@ from sledsim import _core
 from sledsim._above import Shown
 from sledsim._arguments import whole
 from sledsim._core import SledsimError
+from sledsim._progress import told
 from sledsim._values import digest_of, hash_of, refuse_other
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from sledsim._progress import ProgressLike
     from sledsim.hardware import DeviceLike
 
 _FRAME = "a frame of another process"
@@ -189,7 +191,7 @@ class Load(Shown):
         """Return the same load with ``k`` added to its seed; a trace is unchanged."""
         return Load(self._core.with_seed_offset(whole("k", k)), self.name)
 
-    def keep(self, progress: Callable[[int, int | None], object] | None = None) -> Load:
+    def keep(self, progress: ProgressLike = None) -> Load:
         """Make the load readable by several runs, and return it.
 
         A pipe can be read once. It is copied to a temporary file without a name (in ``TMPDIR``, up
@@ -198,14 +200,15 @@ class Load(Shown):
         Parameters
         ----------
         progress
-            Called now and then, with 0 and ``None``.
+            ``True`` for a bar on stderr, or what is called now and then, with 0 and ``None``.
 
         Raises
         ------
         SledsimError
             If it cannot be read or copied, or was read before.
         """
-        self._core.keep(progress)
+        with told(progress) as beat:
+            self._core.keep(beat)
         return self
 
     def with_keys(self, **keys: object) -> Load:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._arguments import as_list, optional, placed, real, shown, text, whole
 from sledsim._core import SpecError
+from sledsim._progress import told
 from sledsim.hardware import device_of
 from sledsim.loads import load_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from sledsim._name_types import PolicyName
+    from sledsim._progress import ProgressLike
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
 
@@ -110,7 +112,7 @@ def hit_ratios(
     segment_kib: float = 8,
     device: DeviceLike | None = None,
     device_blocks: int | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> list[dict[str, Any]]:
     """Count the hits of caches under a load, without simulating times.
 
@@ -133,7 +135,8 @@ def hit_ratios(
         What the load is laid on, or how many blocks that has. A trace may do without either, unless
         its addresses are wrapped or scaled.
     progress
-        Called now and then with the number of requests done and of all, if known.
+        ``True`` for a bar on stderr, or what is called now and then with the number of requests
+        done and of all, if known.
 
     Returns
     -------
@@ -168,7 +171,7 @@ def hits_and_load(
     segment_kib: float,
     device: DeviceLike | None = None,
     device_blocks: int | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return what :func:`hit_ratios` does, and the load as :attr:`Run.workload` has it."""
     if device is not None and device_blocks is not None:
@@ -186,14 +189,15 @@ def hits_and_load(
     names = _core.names("policies")
     if policies is not None:
         names = [text("policies", name) for name in as_list("policies", policies)]
-    counted, told = _core.hit_ratios(
-        load_of(load)._core,
-        int(segment),
-        [int(size * 2048) for size in sizes_mib],
-        names,
-        blocks,
-        progress,
-    )
+    with told(progress) as beat:
+        counted, of_load = _core.hit_ratios(
+            load_of(load)._core,
+            int(segment),
+            [int(size * 2048) for size in sizes_mib],
+            names,
+            blocks,
+            beat,
+        )
     cases = [(policy, size) for policy in names for size in sizes_mib]
     rows = []
     for (policy, size), count in zip(cases, counted, strict=True):
@@ -214,7 +218,7 @@ def hits_and_load(
                 else None,
             }
         )
-    return rows, json.loads(told)
+    return rows, json.loads(of_load)
 
 
 def _refuse(key: str, problem: str) -> None:

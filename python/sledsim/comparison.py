@@ -11,6 +11,7 @@ from sledsim._arguments import as_list, optional, text, whole
 from sledsim._core import VERSION, SpecError
 from sledsim._load import Load
 from sledsim._number_text import half_width, mean
+from sledsim._progress import told
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
 from sledsim.results import cautions
@@ -20,13 +21,14 @@ from sledsim.simulation import Run, simulate
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
     from sledsim._name_types import LayoutName, SchedulerName
+    from sledsim._progress import Beat, ProgressLike
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
     from sledsim.results.rows import Kind
@@ -89,7 +91,7 @@ def compare(
     precision: float | str | None = None,
     replications: int = 1,
     workers: int | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> Comparison:
     """Run one load on every device under every scheduler, on all cores.
 
@@ -114,8 +116,8 @@ def compare(
     workers
         How many runs at a time; by default as many as there are cores.
     progress
-        Called now and then with the number of requests completed by all runs and of all to come,
-        if known.
+        ``True`` for a bar on stderr, or what is called now and then with the number of requests
+        completed by all runs and of all to come, if known.
 
     Raises
     ------
@@ -132,27 +134,28 @@ def compare(
         raise SpecError("nothing to compare: give a device and a scheduler at least")
     blocks = min(device.blocks for device in models) if same_lbns else None
     shared = load if blocks is None else Load(load._core.within(blocks), load.name)
-    if len(pairs) > 1:
-        shared.keep(progress)  # all runs read the same trace
     kind = "threads" if workers is None else f"threads:{workers}"
-    with executors.workers(kind, len(pairs)) as pool:
-        tally = _Tally(len(pairs), progress, pool.stopped)
+    with told(progress) as beat:
+        if len(pairs) > 1:
+            shared.keep(beat)  # all runs read the same trace
+        with executors.workers(kind, len(pairs)) as pool:
+            tally = _Tally(len(pairs), beat, pool.stopped)
 
-        def run(index: int) -> Run:
-            device, scheduler = pairs[index]
-            return simulate(
-                shared,
-                device,
-                scheduler,
-                rows=False,
-                precision=precision,
-                replications=replications,
-                workers=1,
-                progress=tally.callback(index),
-            )
+            def run(index: int) -> Run:
+                device, scheduler = pairs[index]
+                return simulate(
+                    shared,
+                    device,
+                    scheduler,
+                    rows=False,
+                    precision=precision,
+                    replications=replications,
+                    workers=1,
+                    progress=tally.callback(index),
+                )
 
-        tally.report()
-        runs = dict(executors.completed(pool, run, range(len(pairs)), tally.report))
+            tally.report()
+            runs = dict(executors.completed(pool, run, range(len(pairs)), tally.report))
     in_order = [runs[index] for index in range(len(pairs))]
     return Comparison(in_order, _document(in_order, labels, blocks))
 
@@ -163,14 +166,14 @@ class _Tally:
     def __init__(
         self,
         runs: int,
-        progress: Callable[[int, int | None], object] | None,
+        beat: Beat | None,
         stopped: threading.Event,
     ) -> None:
         self._stopped = stopped
         self._done: list[tuple[int, int | None]] = [(0, None)] * runs
-        self._progress = progress
+        self._beat = beat
 
-    def callback(self, index: int) -> Callable[[int, int | None], None]:
+    def callback(self, index: int) -> Beat:
         """Return the progress callback of run ``index``."""
 
         def beat(done: int, of: int | None) -> None:
@@ -182,11 +185,11 @@ class _Tally:
 
     def report(self) -> None:
         """Report to the caller, from its own thread."""
-        if self._progress is not None:
+        if self._beat is not None:
             totals = [of for _, of in self._done]
             known = [of for of in totals if of is not None]
             total = sum(known) if len(known) == len(totals) else None
-            self._progress(sum(done for done, _ in self._done), total)
+            self._beat(sum(done for done, _ in self._done), total)
 
 
 def _labels(devices: Sequence[str], schedulers: Sequence[str]) -> list[str]:

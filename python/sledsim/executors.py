@@ -21,9 +21,9 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeAlias, TypeVar
 
-from sledsim._arguments import refuse
+from sledsim._arguments import refuse, whole
 from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def workers(given: ExecutorLike = None, most: int | None = None) -> Iterator[Wor
     if isinstance(given, Executor):
         yield _of_another(given)
         return
-    if isinstance(given, int) and not isinstance(given, bool):
-        given = f"threads:{given}" if abs(given) < 10**9 else "threads:0"
+    if isinstance(given, SupportsIndex) and not isinstance(given, bool):
+        given = f"threads:{whole('workers', given, 1, 1024)}"
     if not isinstance(given, str | None):
         refuse("workers", given, _MUST)
     if given is not None and given.isdecimal():

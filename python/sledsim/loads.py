@@ -11,13 +11,15 @@ from sledsim import _core
 from sledsim._arguments import as_list, based, optional, path_text, real, refuse, text, whole
 from sledsim._core import SpecError
 from sledsim._load import Load
+from sledsim._progress import told
 from sledsim.hardware import device_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from os import PathLike
 
     from sledsim._name_types import WorkloadName
+    from sledsim._progress import ProgressLike
     from sledsim.hardware import DeviceLike
     from sledsim.traces.information import TraceInfo
 
@@ -148,7 +150,7 @@ def trace_info(
     interleave_blocks: int | None = None,
     max_units: int | None = None,
     picture: bool = False,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> TraceInfo:
     """Read a whole trace and return its characteristics; see the page on traces.
 
@@ -185,7 +187,8 @@ def trace_info(
         Adds the data of a picture, for :meth:`TraceInfo.plot`: ``timeline``, ``map`` and
         ``lru_curve``.
     progress
-        Called now and then with the number of bytes read and of all, if known.
+        ``True`` for a bar on stderr, or what is called now and then with the number of bytes read
+        and of all, if known.
 
     Raises
     ------
@@ -194,19 +197,20 @@ def trace_info(
     """
     from sledsim.traces import files  # many runs do without
 
-    document = _core.trace_info(
-        files.trace_path(path),
-        _reading(
-            format,
-            columns,
-            (time_unit, place_unit, length_unit),
-            sort_ms,
-            blk_action,
-            drop_glitches,
-        ),
-        _look(quick, interleave_blocks, max_units, picture),
-        progress,
-    )
+    with told(progress, "bytes") as beat:
+        document = _core.trace_info(
+            files.trace_path(path),
+            _reading(
+                format,
+                columns,
+                (time_unit, place_unit, length_unit),
+                sort_ms,
+                blk_action,
+                drop_glitches,
+            ),
+            _look(quick, interleave_blocks, max_units, picture),
+            beat,
+        )
     return _information(document)
 
 
@@ -219,7 +223,7 @@ def load_info(
     interleave_blocks: int | None = None,
     max_units: int | None = None,
     picture: bool = False,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> TraceInfo:
     """Draw all requests of an open load and return their characteristics; nothing is simulated.
 
@@ -235,7 +239,8 @@ def load_info(
     quick, interleave_blocks, max_units, picture
         As in :func:`trace_info`.
     progress
-        Called now and then with the number of requests drawn and of all, if known.
+        ``True`` for a bar on stderr, or what is called now and then with the number of requests
+        drawn and of all, if known.
 
     Raises
     ------
@@ -244,12 +249,13 @@ def load_info(
     """
     if (device is None) == (blocks is None):
         raise SpecError("device and blocks: give one of them, for the addresses there are")
-    document = _core.load_info(
-        load_of(load)._core,
-        device_of(device).blocks if device is not None else whole("blocks", blocks),
-        _look(quick, interleave_blocks, max_units, picture),
-        progress,
-    )
+    with told(progress) as beat:
+        document = _core.load_info(
+            load_of(load)._core,
+            device_of(device).blocks if device is not None else whole("blocks", blocks),
+            _look(quick, interleave_blocks, max_units, picture),
+            beat,
+        )
     return _information(document)
 
 
@@ -313,7 +319,7 @@ def convert_trace(
     time_scale: float = 1.0,
     widen: bool = False,
     keep_devices: bool = False,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> dict[str, Any]:
     """Write traces in another format: merged, cut, sampled, scaled.
 
@@ -347,7 +353,8 @@ def convert_trace(
     keep_devices
         Keeps the device numbers of several traces, even if they collide.
     progress
-        Called now and then with the number of bytes read and of all, if known.
+        ``True`` for a bar on stderr, or what is called now and then with the number of bytes read
+        and of all, if known.
 
     Raises
     ------
@@ -373,21 +380,22 @@ def convert_trace(
     }
     from sledsim.traces import files  # many runs do without
 
-    document = _core.trace_convert(
-        [files.trace_path(file) for file in as_list("inputs", inputs)],
-        path_text("output", output),
-        optional(text, "to", to),
-        _reading(
-            format,
-            columns,
-            (time_unit, place_unit, length_unit),
-            sort_ms,
-            blk_action,
-            drop_glitches,
-        ),
-        choices,
-        progress,
-    )
+    with told(progress, "bytes") as beat:
+        document = _core.trace_convert(
+            [files.trace_path(file) for file in as_list("inputs", inputs)],
+            path_text("output", output),
+            optional(text, "to", to),
+            _reading(
+                format,
+                columns,
+                (time_unit, place_unit, length_unit),
+                sort_ms,
+                blk_action,
+                drop_glitches,
+            ),
+            choices,
+            beat,
+        )
     report: dict[str, Any] = json.loads(document)
     return report
 
@@ -400,7 +408,7 @@ def generate_trace(
     blocks: int | None = None,
     scheduler: str = "fcfs",
     to: str | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> dict[str, Any]:
     """Write the requests of a load as a trace.
 
@@ -418,24 +426,26 @@ def generate_trace(
     blocks
         Instead of a device, how many blocks there are.
     progress
-        Called now and then with the number of requests done and of all, if known.
+        ``True`` for a bar on stderr, or what is called now and then with the number of requests
+        done and of all, if known.
 
     Raises
     ------
     SledsimError
         For errors in the load or the output, or a closed load without a device.
     """
-    document = _core.trace_generate(
-        load_of(load)._core,
-        path_text("output", output),
-        optional(text, "to", to),
-        (
-            None if device is None else device_of(device)._core,
-            text("scheduler", scheduler),
-            optional(whole, "blocks", blocks),
-        ),
-        progress,
-    )
+    with told(progress) as beat:
+        document = _core.trace_generate(
+            load_of(load)._core,
+            path_text("output", output),
+            optional(text, "to", to),
+            (
+                None if device is None else device_of(device)._core,
+                text("scheduler", scheduler),
+                optional(whole, "blocks", blocks),
+            ),
+            beat,
+        )
     report: dict[str, Any] = json.loads(document)
     return report
 

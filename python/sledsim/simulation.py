@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeAlias, overload
 
 from sledsim import _core
 from sledsim._above import Drawn
 from sledsim._arguments import as_list, optional, path_text, real, refuse, share, text, whole
 from sledsim._number_text import measured, number, percent, response_decimals, rounded
+from sledsim._progress import told
 from sledsim._values import digest_of
 from sledsim.hardware import dotted_keys, wrap
 from sledsim.loads import load_of
@@ -19,7 +20,6 @@ from sledsim.results import cautions
 from sledsim.results.reported import Origin, Reported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from os import PathLike
 
     import pandas as pd
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sledsim._name_types import LayoutName, SchedulerName
+    from sledsim._progress import ProgressLike
+    from sledsim.executors import ExecutorLike
     from sledsim.hardware import Device, DeviceLike
     from sledsim.loads import LoadLike
     from sledsim.results.rows import Rows
     from sledsim.results.summaries import Summary
+    from sledsim.volumes import VolumesRun
 
 Task: TypeAlias = str | Mapping[str, object]
 """A background task: its name, perhaps with keys, or a mapping of its keys."""
@@ -252,6 +255,7 @@ def schedulers() -> list[str]:
     return _core.names("schedulers")
 
 
+@overload
 def simulate(
     load: LoadLike,
     device: DeviceLike,
@@ -266,7 +270,42 @@ def simulate(
     precision: float | str | None = None,
     replications: int = 1,
     workers: int | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    split: None = None,
+    progress: ProgressLike = None,
+) -> Run: ...
+@overload
+def simulate(
+    load: LoadLike,
+    device: DeviceLike,
+    scheduler: SchedulerName | str = "fcfs",
+    *,
+    split: Literal["volumes"] | float,
+    layout: LayoutName | str | Mapping[str, object] | None = None,
+    warm_up_s: float | None = None,
+    folder: str | PathLike[str] | None = None,
+    table: str | PathLike[str] | None = None,
+    workers: ExecutorLike = None,
+    progress: ProgressLike = None,
+) -> VolumesRun: ...
+def simulate(
+    load: LoadLike,
+    device: DeviceLike,
+    scheduler: SchedulerName | str = "fcfs",
+    *,
+    layout: LayoutName | str | Mapping[str, object] | None = None,
+    background: Task | Sequence[Task] = (),
+    rows: bool | str | PathLike[str] | None = None,
+    parts: bool = False,
+    series: bool | str | PathLike[str] = False,
+    series_ms: float | None = None,
+    precision: float | str | None = None,
+    replications: int = 1,
+    workers: ExecutorLike = None,
+    split: Literal["volumes"] | float | None = None,
+    warm_up_s: float | None = None,
+    folder: str | PathLike[str] | None = None,
+    table: str | PathLike[str] | None = None,
+    progress: ProgressLike = None,
 ) -> Run:
     """Run a load on a device.
 
@@ -303,32 +342,92 @@ def simulate(
     replications
         Number of runs, with the seed of the load and those after it; their results are merged.
     workers
-        How many run at once; by default as many as there are processors. Results do not depend on
-        it.
+        How many runs, or parts of a trace, at once; by default as many as there are processors.
+        With ``split`` also another executor, as for :func:`sledsim.executors.workers`:
+        ``"processes:4"``, ``"dask://HOST:PORT"``. Results do not depend on it, bit for bit.
+    split
+        Split a trace, a pipe, too, and run each part on a device of its own: ``"volumes"``, by the
+        devices of the trace, or by time, windows of so many seconds on the clock of the replay.
+        The keys of the trace apply to each part. See the page on volumes. Such a run has no
+        ``background``, ``rows``, ``series``, ``precision`` or ``replications``.
+    warm_up_s
+        How long before a window its part begins, at most 16 windows. These requests are simulated
+        and not counted. By default a tenth of a window.
+    folder
+        Where the files of the parts go and stay, for further runs with the same trace and keys. By
+        default a temporary folder (in ``TMPDIR``). Workers on other machines must see it.
+    table
+        A ``.csv`` or ``.parquet`` file for :attr:`VolumesRun.volumes`.
     progress
-        Called now and then with the number of requests completed and of all, if known (of a trace:
-        estimated). A trace that is read twice counts the requests of the first reading before.
+        ``True`` for a bar on stderr, or what is called now and then with the number of requests
+        completed and of all, if known (of a trace: estimated). A trace that is read twice counts
+        the requests of the first reading before. With ``split``, that of the requests read, then
+        that of those of complete parts.
+
+    Returns
+    -------
+    Run
+        With ``split``, a :class:`VolumesRun`.
 
     Raises
     ------
     SledsimError
         For errors in the load, its file, the layout (an unknown name or key, one that
-        the device cannot have) or the output. Nothing is left behind then.
+        the device cannot have) or the output. Nothing is left behind then. With ``split`` also for
+        a load that is no trace, an executor that fails, or if all parts fail.
     """
     from sledsim.layout_maps import with_layout  # the command line has a layout in its device
 
+    laid = with_layout(device, layout)
+    if split is not None:
+        _refuse_given(
+            "left out with split; a run of one volume, read_trace(trace_device=...), can have it",
+            background=background if tasks_of(background) else None,
+            rows=None if rows is False else rows,
+            parts=None if parts is False else parts,
+            series=None if series is False else series,
+            series_ms=series_ms,
+            precision=precision,
+            replications=None if whole("replications", replications, 1) == 1 else replications,
+        )
+        from sledsim.volumes import run_parts  # no other run needs executors
+
+        return run_parts(
+            load_of(load),
+            laid,
+            scheduler,
+            split,
+            warm_up_s=warm_up_s,
+            workers=workers,
+            folder=folder,
+            table=table,
+            progress=progress,
+        )
+    _refuse_given(
+        "given with split=SECONDS; of a whole run it is a key of the load", warm_up_s=warm_up_s
+    )
+    _refuse_given('given with split="volumes" or split=SECONDS', folder=folder, table=table)
+    if not isinstance(workers, SupportsFloat | None):
+        refuse("workers", workers, "an integer of at least 1; other executors need split")
     outputs = Outputs(rows=rows, parts=parts, series=series, series_ms=series_ms)
     return run_load(
         load,
-        with_layout(device, layout),
+        laid,
         scheduler,
         outputs,
         background=background,
         precision=precision,
         replications=replications,
-        workers=workers,
+        workers=optional(whole, "workers", workers, 1),
         progress=progress,
     )
+
+
+def _refuse_given(must: str, **arguments: object) -> None:
+    """Refuse arguments that are given."""
+    for name, given in arguments.items():
+        if given is not None:
+            refuse(name, given, must)
 
 
 @dataclass(frozen=True)
@@ -352,7 +451,7 @@ def run_load(
     precision: float | str | None = None,
     replications: int = 1,
     workers: int | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> Run:
     """Run a load on a device, as :func:`simulate`, with all outputs."""
     replications = whole("replications", replications, 1)
@@ -363,21 +462,22 @@ def run_load(
     if outputs.parts and rows is False and replications == 1 and outputs.perfetto is None:
         refuse("parts", outputs.parts, "given with rows=True or rows=PATH, where they go")
     requested = load_of(load)
-    ran = _core.run(
-        device._core,
-        requested._core,
-        text("scheduler", scheduler),
-        tasks_of(background),
-        _kept("rows", rows),
-        _kept("series", outputs.series),
-        optional(real, "series_ms", outputs.series_ms),
-        optional(share, "precision", precision),
-        replications,
-        workers or 0,
-        progress,
-        optional(path_text, "perfetto", outputs.perfetto),
-        outputs.parts,
-    )
+    with told(progress) as beat:
+        ran = _core.run(
+            device._core,
+            requested._core,
+            text("scheduler", scheduler),
+            tasks_of(background),
+            _kept("rows", rows),
+            _kept("series", outputs.series),
+            optional(real, "series_ms", outputs.series_ms),
+            optional(share, "precision", precision),
+            replications,
+            workers or 0,
+            beat,
+            optional(path_text, "perfetto", outputs.perfetto),
+            outputs.parts,
+        )
     document = json.loads(ran["document"])
     document["caution"] = cautions.of(document)
     run = Run(document, ran["statistics"], _table(ran["rows"]), _table(ran["series"]))

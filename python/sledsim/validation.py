@@ -9,6 +9,7 @@ from sledsim import _core
 from sledsim._above import Drawn
 from sledsim._arguments import path_text, text
 from sledsim._number_text import measured
+from sledsim._progress import told
 from sledsim.hardware import device_of
 from sledsim.loads import load_of
 from sledsim.results import cautions
@@ -16,10 +17,10 @@ from sledsim.results.reported import Origin, Reported
 from sledsim.results.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from os import PathLike
 
     from sledsim._name_types import SchedulerName
+    from sledsim._progress import ProgressLike
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
 
@@ -138,7 +139,7 @@ def validate(
     device: DeviceLike,
     scheduler: SchedulerName | str = "fcfs",
     *,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> Validation:
     """Replay a trace of a measured device, and compare measured with simulated times.
 
@@ -156,7 +157,8 @@ def validate(
     scheduler
         ``"fcfs"``.
     progress
-        Called now and then with the number of requests completed and of all, if known.
+        ``True`` for a bar on stderr, or what is called now and then with the number of requests
+        completed and of all, if known.
 
     Raises
     ------
@@ -165,7 +167,8 @@ def validate(
         whose requests outrun the device.
     """
     model, load = device_of(device), load_of(trace, "trace")
-    core = _core.validate(model._core, load._core, text("scheduler", scheduler), progress)
+    with told(progress) as beat:
+        core = _core.validate(model._core, load._core, text("scheduler", scheduler), beat)
     found = Validation(core)
     found.origin = Origin.of(model, load)
     return found

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import sledsim
 from sledsim import _core, programs
 from sledsim._core import SledsimError
 from sledsim.cli.parser import command, print_json
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from sledsim.cli.parser import Commands
 
@@ -21,14 +25,23 @@ Print a script that completes sledsim's commands, options and names in a shell.
   sledsim completion fish > ~/.config/fish/completions/sledsim.fish
 
 It takes effect in the next shell. The folder must be there; that of zsh must be in fpath, before
-compinit is called in ~/.zshrc. It completes commands, options, files, and the names of devices,
-schedulers, layouts, workloads and scenarios that come with sledsim. It needs the library shtab.
+compinit is called in ~/.zshrc. It completes commands, options, the names of devices, schedulers,
+layouts, policies, workloads, scenarios and sample traces, also in lists (--devices g1,g2), keys
+behind --set, and files by their endings. It needs the library shtab.
 """
 
 _SHELLS = ("bash", "zsh", "fish")
 
-_FILES = {"FILE", "PATH", "IN", "OUT"}
+_FILES = {"FILE", "PATH", "IN", "OUT", "ROWS"}
 _FOLDERS = {"DIR", "FOLDER"}
+_TOML = (".toml",)
+_TRACES = (
+    *(".parquet", ".csv", ".tsv", ".txt", ".trace", ".disksim", ".ascii", ".mqsim", ".ssdsim"),
+    *(".validate", ".spc", ".srt", ".iolog", ".fio", ".blkparse", ".blktrace"),
+    *(".vscsi", ".vscsitrace", ".vscsi1", ".vscsi2", ".oraclegeneral"),
+    *(".gz", ".zst", ".xz", ".bz2"),
+)
+"""Endings of traces, and of those that are compressed."""
 
 
 def add(commands: Commands) -> None:
@@ -68,51 +81,179 @@ def completion(shell: str) -> str:
         )
     from sledsim.cli import whole_parser  # it imports this
 
-    parser, known = whole_parser(), _known()
+    parser, find = whole_parser(), _Finder()
     for each in parser.all_parsers():
         each.description = (each.description or "").partition("\n")[0]  # shells show one line
         for action in each.actions():
-            names, files = known.get(str(action.metavar)) or known.get(action.dest) or ([], False)
-            if names and files:
-                action.complete = _names_and_files(action.dest, names)  # type: ignore[attr-defined]
-            elif names:
-                action.choices = names
-            elif action.metavar in _FILES:
-                action.complete = shtab.FILE  # type: ignore[attr-defined]
-            elif action.metavar in _FOLDERS:
+            if action.metavar in _FOLDERS:
                 action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-    return shtab.complete(parser, shell)
+            elif (offer := find.offer(action)) is not None:
+                action.complete = find.functions(action.dest, offer)  # type: ignore[attr-defined]
+    return str(shtab.complete(parser, shell)) + (_OF_BASH if shell == "bash" else "")
 
 
-def _known() -> dict[str, tuple[list[str], bool]]:
-    """Return known names by metavar, and whether a file may stand there, too."""
-    devices = (_core.names("presets"), True)
-    return {
-        "DEVICE": devices,
-        "devices": devices,
-        "workload": (_core.names("workloads") + _core.names("workload_presets"), True),
-        "scenario": (_core.names("scenarios"), True),
-        "scheduler": (_core.names("schedulers"), False),
-        "schedulers": (_core.names("schedulers"), False),
-        "layout": (_core.names("layouts"), False),
-        "application": (list(programs.NAMES), False),
-    }
+def key_names() -> list[str]:
+    """Names of the keys that ``--set`` takes, those of devices as ``device.KEY``."""
+    makers: list[tuple[str, Callable[..., object], str]] = [
+        *(("", sledsim.workload, name) for name in _core.names("workloads")),
+        ("", sledsim.read_trace, "sample:sqlite"),
+        *(("device.", sledsim.device, name) for name in _core.names("presets")),
+    ]
+    names: dict[str, None] = {}
+    for table, make, name in makers:
+        try:
+            make(name, **{"?": 0})
+        except SledsimError as error:  # it lists the keys that there are
+            known = str(error).partition("known are ")[2].split(", ")
+            names |= dict.fromkeys(f"{table}{key}" for key in known if key.isidentifier())
+    return list(names)
 
 
-def _names_and_files(what: str, names: list[str]) -> dict[str, Any]:
-    """Make shtab complete names and files."""
-    function, listed = f"_sledsim_{what}_or_file", " ".join(names)  # bash needs _file for folders
-    return {
-        "bash": function,
-        "zsh": function,
-        "fish": f"({function})",
-        "preamble": {
-            "bash": f'{function}() {{ compgen -W "{listed}" -- "$1"; compgen -f -- "$1"; }}',
-            "zsh": f"{function}() {{ _alternative "
-            f"'{what}s:{what}:({listed})' 'files:file:_files' }}",
-            "fish": f"function {function}\n"
-            f"    string split ' ' '{listed}'\n"
-            "    __fish_complete_path (commandline -ct)\n"
-            "end",
-        },
-    }
+@dataclass(frozen=True)
+class _Offer:
+    """What may stand for an option or an argument."""
+
+    names: tuple[str, ...] = ()
+    endings: tuple[str, ...] | None = None
+    """Those of files; all files if empty, none if ``None``."""
+    several: bool = False
+    """Whether it is a list with commas."""
+
+
+class _Finder:
+    """Finds what completes an option or an argument."""
+
+    def __init__(self) -> None:
+        names = _core.names
+        devices = _Offer((*names("presets"),), _TOML)
+        schedulers, layouts = _Offer((*names("schedulers"),)), _Offer((*names("layouts"),))
+        self._known = {
+            "device": devices,
+            "devices": devices,
+            "workload": _Offer((*names("workloads"), *names("workload_presets")), _TOML),
+            "scenario": _Offer((*names("scenarios"),), _TOML),
+            "study": _Offer((), _TOML),
+            "scheduler": schedulers,
+            "schedulers": schedulers,
+            "layout": layouts,
+            "layouts": layouts,
+            "policies": _Offer((*names("policies"),)),
+            "application": _Offer((*programs.NAMES,)),
+        }
+        self._keys = _Offer(tuple(f"{name}=" for name in key_names()))
+        self._samples = _Offer(tuple(f"sample:{name}" for name in sledsim.sample_traces()), _TRACES)
+        self._functions: dict[_Offer, str] = {}
+
+    def offer(self, action: argparse.Action) -> _Offer | None:
+        """Return what an action may be given, if it is known."""
+        metavar, told = str(action.metavar), str(action.help)
+        if metavar.startswith("KEY="):
+            return self._keys
+        if "sample:" in told:
+            return self._samples
+        if action.dest in self._known:
+            return replace(self._known[action.dest], several=metavar.endswith(",..."))
+        if metavar in _FILES:
+            return _Offer(endings=(*re.findall(r"(?<!\w)\.[a-z][\w-]*", told),))
+        return None
+
+    def functions(self, what: str, offer: _Offer) -> dict[str, Any]:
+        """Return the functions of the shells that make an offer, as shtab takes them."""
+        name = self._functions.setdefault(offer, f"_sledsim_{what}_{len(self._functions)}")
+        if offer.endings is not None:
+            name += "_file"  # by which the script for bash knows that folders end in /
+        return {
+            "bash": name,
+            "zsh": name,
+            "fish": f"({name})",
+            "preamble": {
+                "bash": _bash(name, offer),
+                "zsh": _zsh(name, offer),
+                "fish": _fish(name, offer),
+            },
+        }
+
+
+_OF_BASH = """
+
+# $1=word, $2=names, $3=endings of files, or -, $4=, in a list
+_sledsim_offer() {
+  local before= word=$1 ending found=
+  [[ -n $4 ]] && word=${1##*,} before=${1%"${1##*,}"}
+  compgen -P "$before" -W "$2" -- "$word"
+  [[ $3 == - ]] && return
+  for ending in $3; do
+    compgen -P "$before" -f -X "!*$ending" -- "$word" && found=1
+  done
+  if [[ -n $found ]]; then
+    compgen -P "$before" -d -- "$word"
+  else
+    compgen -P "$before" -f -- "$word"
+  fi
+}
+
+# bash cuts words at : and =, but sledsim does not; it takes --option=VALUE for two words
+_sledsim() {
+  local rest=$COMP_LINE last=${COMP_WORDS[COMP_CWORD]} words=() at=-1 i
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    local piece=${COMP_WORDS[i]}
+    if [[ $at == -1 || -z $rest || $rest == [[:space:]]* ]]; then
+      words[++at]=$piece
+      rest=${rest#"${rest%%[![:space:]]*}"}
+    elif [[ $piece == = && ${words[at]} == --* ]]; then
+      words[++at]=
+    else
+      words[at]+=$piece
+    fi
+    rest=${rest#"$piece"}
+  done
+  local COMP_WORDS=("${words[@]}") COMP_CWORD=$at word=${words[at]}
+  _shtab_sledsim
+  if [[ ${COMPREPLY[*]} == *sample:* ]]; then
+    compopt +o filenames 2>/dev/null || :  # else : gets a backslash
+  fi
+  if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]]; then
+    compopt -o nospace 2>/dev/null || :
+  fi
+  if [[ $word != "$last" ]]; then
+    COMPREPLY=("${COMPREPLY[@]#"${word%"${word##*[:=]}"}"}")
+  fi
+}
+
+complete -o bashdefault -F _sledsim sledsim"""
+
+
+def _bash(name: str, offer: _Offer) -> str:
+    endings = "-" if offer.endings is None else " ".join(offer.endings)
+    listed, comma = " ".join(offer.names), "," if offer.several else ""
+    return f"""{name}() {{ _sledsim_offer "$1" '{listed}' '{endings}' '{comma}'; }}"""
+
+
+def _zsh(name: str, offer: _Offer) -> str:
+    listed, does = " ".join(offer.names), "_alternative"
+    if offer.names:
+        does += f" 'names:name:({listed})'"
+    if offer.endings is not None:
+        files = f' -g "*({"|".join(offer.endings)})(-.)"' if offer.endings else ""
+        does += f" 'files:file:_files{files}'"
+    if offer.names and offer.names[0].endswith("="):
+        does = f"compadd -S '' -- {listed}"
+    cut = "compset -P '*,'; " if offer.several else ""
+    return f"{name}() {{ {cut}{does} }}"
+
+
+def _fish(name: str, offer: _Offer) -> str:
+    lines = ["set -l word (commandline -ct | string replace -r '^--[^=]*=' '')", "set -l before"]
+    if offer.several:
+        lines.append("set before (string replace -r '[^,]*$' '' -- \"$word\")")
+    if offer.names:
+        lines.append(f"printf '%s\\n' \"$before\"(string split ' ' '{' '.join(offer.names)}')")
+    if offer.endings is not None:
+        ends = "|".join(re.escape(ending) for ending in offer.endings)
+        lines += [
+            "set -l files (__fish_complete_path (string replace -r '.*,' '' -- \"$word\"))",
+            f"set -l fit (string match -er '({ends})(\\t|$)' -- $files)",
+            "test -n \"$fit\"; and set files $fit (string match -er '/(\\t|$)' -- $files)",
+            'test -n "$files"; and printf \'%s\\n\' "$before"$files',
+        ]
+    return "\n    ".join([f"function {name}", *lines]) + "\nend"

@@ -98,7 +98,8 @@ def _crash(options: argparse.Namespace) -> bool:
             flush=options.flush,
             in_recovery=options.in_recovery,
             progress=beat,
-        )
+        ),
+        "failures",
     )
     outputs.write_report(options, report)
     passed = report.passed or bool(options.exit_zero)

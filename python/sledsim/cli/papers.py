@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from sledsim import _core
 from sledsim._number_text import number
+from sledsim._progress import duration
 from sledsim.cli import outputs
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.progress import duration, work
+from sledsim.cli.progress import work
 from sledsim.results import cautions
 from sledsim.show.text import table
 

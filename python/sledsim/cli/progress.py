@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
-import time
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from sledsim._progress import Bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,81 +16,6 @@ T = TypeVar("T")
 
 GRACE_S = 0.7
 """How long an interrupted work may take to clean up."""
-_BAR = 30
-"""Characters of the bar, and at least 5 of them, or none."""
-_USUAL_WIDTH = 80
-_SETTLED_S = 0.5
-"""How long the rate is measured before it is shown."""
-
-
-class Bar:
-    """The line of the progress: how many of all, a bar, the rate, the time left.
-
-    Parameters
-    ----------
-    unit
-        What is counted, in the plural.
-    clock
-        A clock in seconds.
-    """
-
-    def __init__(self, unit: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._unit = unit
-        self._clock = clock
-        self._begun: tuple[float, int] | None = None
-        self._last = 0
-
-    def line(self, done: int, of: int | None, note: str, width: int) -> str:
-        """Return the line for a terminal of so many columns, of which the last stays free.
-
-        A terminal that is too narrow cuts the bar first, then the end of the line.
-        """
-        before = f"{done:,} of {of:,} {self._unit}" if of else f"{done:,} {self._unit}"
-        after = ", ".join(part for part in (*self._speed(done, of), note) if part)
-        room = width - len(before) - len(after) - 5
-        bar = ""
-        if of and room >= 5:
-            wide = min(_BAR, room)
-            bar = f" [{'#' * min(wide, wide * done // of):.<{wide}}]"
-        text = f"{before}{bar} {after}".rstrip()
-        return text[: max(width - 1, 0)]
-
-    def _speed(self, done: int, of: int | None) -> list[str]:
-        """Return rate and time left, once something has been done for a while."""
-        now = self._clock()
-        if self._begun is None or done < self._last:  # a further part of the work
-            self._begun = (now, done)
-        self._last = done
-        passed, more = now - self._begun[0], done - self._begun[1]
-        if passed < _SETTLED_S or more <= 0:
-            return []
-        rate = more / passed
-        left = [f"{duration((of - done) / rate)} left"] if of and done < of else []
-        return [_rate(rate), *left]
-
-
-def duration(seconds: float) -> str:
-    """Return a duration in words: ``0.5 s``, ``42 s``, ``3 min``, ``2.5 h``."""
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    if seconds < 99.5:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5970 else f"{seconds / 3600:.1f} h"
-
-
-def _width() -> int:
-    """Return the columns of the terminal of stderr; stdout may be a file."""
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL_WIDTH
-    except OSError:
-        return _USUAL_WIDTH
-
-
-def _rate(per_s: float) -> str:
-    for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if per_s >= factor:
-            return f"{per_s / factor:.3g} {prefix}/s"
-    return f"{per_s:.2g}/s" if per_s < 10 else f"{per_s:.0f}/s"
 
 
 class _Work(threading.Thread, Generic[T]):
@@ -128,13 +53,12 @@ class _Work(threading.Thread, Generic[T]):
         if self._stop_it.is_set():
             raise KeyboardInterrupt
         if self._bar is not None:
-            line = self._bar.line(done, of, note, _width())
-            print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
+            self._bar.draw(done, of, note)
 
     def clear(self) -> None:
         """Remove the bar."""
         if self._bar is not None:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            self._bar.clear()
 
 
 def work(do: Callable[[Callable[..., None]], T], unit: str = "requests") -> T:

@@ -10,9 +10,10 @@ from sledsim._arguments import whole
 from sledsim._core import SledsimError
 from sledsim._input_files import is_file
 from sledsim._number_text import number
+from sledsim._progress import duration
 from sledsim.cli import load_options, outputs
 from sledsim.cli.parser import command, print_json
-from sledsim.cli.progress import duration, work
+from sledsim.cli.progress import work
 from sledsim.studies import study_files
 from sledsim.studies.estimate import estimate
 from sledsim.studies.runner import Sweep

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sledsim._core import SledsimError
 from sledsim.cli.progress import work
+from sledsim.simulation import simulate
 
 if TYPE_CHECKING:
     import argparse
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from sledsim._load import Load
     from sledsim.cli.parser import Parser
     from sledsim.hardware import Device
-    from sledsim.studies.volumes import VolumesRun
+    from sledsim.volumes import VolumesRun
 
 _OWN = ("warm_up", "folder", "table")
 """Options that need a split."""
@@ -89,14 +90,13 @@ def refuse_others(options: argparse.Namespace) -> None:
 
 def run(load: Load, device: Device, scheduler: str, options: argparse.Namespace) -> VolumesRun:
     """Split the trace and run its parts."""
-    from sledsim.studies.volumes import simulate_volumes  # no other run needs executors
-
+    split: Literal["volumes"] | float = "volumes" if options.by_volume else options.by_window
     return work(
-        lambda beat: simulate_volumes(
+        lambda beat: simulate(
             load,
             device,
             scheduler,
-            window_s=options.by_window,
+            split=split,
             warm_up_s=options.warm_up,
             workers=options.workers,
             folder=options.folder,

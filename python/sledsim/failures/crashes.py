@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._above import Drawn
 from sledsim._arguments import optional, real, text, whole
+from sledsim._progress import told
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
 from sledsim.results.reported import Origin, Reported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from sledsim._name_types import LayoutName, SchedulerName
+    from sledsim._progress import ProgressLike
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
 
@@ -61,7 +63,7 @@ def crash_test(
     fua: float | None = None,
     flush: float | None = None,
     in_recovery: float | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> CrashReport:
     """Run a load on a device whose power fails again and again.
 
@@ -91,7 +93,8 @@ def crash_test(
     in_recovery
         The share of recoveries during which power fails again, at most 0.9 (0.2).
     progress
-        Called now and then with the number of failures so far, and of all.
+        ``True`` for a bar on stderr, or what is called now and then with the number of failures so
+        far, and of all.
 
     Raises
     ------
@@ -100,21 +103,22 @@ def crash_test(
         and for a load that writes nothing or outruns the device.
     """
     model, requested = with_layout(device, layout), load_of(load)
-    document = _core.crash_test(
-        model._core,
-        requested._core,
-        text("scheduler", scheduler),
-        {
-            "points": whole("points", points, 1),
-            "seed": whole("seed", seed),
-            "promise": optional(text, "promise", promise),
-            "requests_between": optional(whole, "requests_between", requests_between, 1),
-            "fua": optional(real, "fua", fua),
-            "flush": optional(real, "flush", flush),
-            "in_recovery": optional(real, "in_recovery", in_recovery),
-        },
-        progress,
-    )
+    with told(progress, "failures") as beat:
+        document = _core.crash_test(
+            model._core,
+            requested._core,
+            text("scheduler", scheduler),
+            {
+                "points": whole("points", points, 1),
+                "seed": whole("seed", seed),
+                "promise": optional(text, "promise", promise),
+                "requests_between": optional(whole, "requests_between", requests_between, 1),
+                "fua": optional(real, "fua", fua),
+                "flush": optional(real, "flush", flush),
+                "in_recovery": optional(real, "in_recovery", in_recovery),
+            },
+            beat,
+        )
     found = CrashReport(json.loads(document))
     found.origin = Origin.of(model, requested)
     return found

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._arguments import text, whole
+from sledsim._progress import told
 from sledsim.results.reported import JsonResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from sledsim._progress import ProgressLike
 
 _MOST = 2**32 - 1
 
@@ -60,7 +61,7 @@ def tip_failures(
     out_of_spares: str = "tolerance",
     trials: int = 1000,
     seed: int = 1,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> TipFailures:
     """Let tips fail one after the other, in many devices.
 
@@ -87,7 +88,8 @@ def tip_failures(
     seed
         Of the random numbers: the same seed gives the same result on every machine.
     progress
-        Called now and then with the number of devices tried, and of all.
+        ``True`` for a bar on stderr, or what is called now and then with the number of devices
+        tried, and of all.
 
     Raises
     ------
@@ -107,4 +109,5 @@ def tip_failures(
         "out_of_spares": text("out_of_spares", out_of_spares),
         "seed": whole("seed", seed, 0, 2**63),
     }
-    return TipFailures(keys, **_core.tip_failures(keys, progress))
+    with told(progress, "devices") as beat:
+        return TipFailures(keys, **_core.tip_failures(keys, beat))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sledsim._progress import told
 from sledsim.papers import engine, model, values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from sledsim._progress import ProgressLike
     from sledsim.papers.engine import Result
     from sledsim.papers.model import Claim
 
@@ -56,7 +58,7 @@ def run(
     folder: Path,
     *,
     workers: int | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> list[Checked]:
     """Simulate the items of all claims, and return these in the order of the papers.
 
@@ -65,27 +67,28 @@ def run(
     folder, workers
         As for :func:`sledsim.papers.run`.
     progress
-        Is called with the number of items done and of all.
+        ``True`` for a bar on stderr, or what is called with the number of items done and of all.
     """
     claims = [claim for paper in model.papers() for claim in paper.claims]
     done: dict[tuple[bool, str], Result] = {}
     seconds: dict[tuple[bool, str], float] = {}
     total = len({(claim.quick, claim.item) for claim in claims})
-    for quick in (False, True):
-        names = [claim.item for claim in claims if claim.quick is quick]
-        before = len(done)
+    with told(progress, "items") as beat:
+        for quick in (False, True):
+            names = [claim.item for claim in claims if claim.quick is quick]
+            before = len(done)
 
-        def keep(result: Result, took: float, quick: bool = quick) -> None:
-            seconds[quick, result.item.id] = took
+            def keep(result: Result, took: float, quick: bool = quick) -> None:
+                seconds[quick, result.item.id] = took
 
-        def beat(own: int, _of: int | None, before: int = before) -> None:
-            if progress is not None:
-                progress(before + own, total)
+            def tell(own: int, _of: int | None, before: int = before) -> None:
+                if beat is not None:
+                    beat(before + own, total)
 
-        results = engine.run(
-            _once(names), folder, quick=quick, workers=workers, progress=beat, finished=keep
-        )
-        done |= {(quick, result.item.id): result for result in results}
+            results = engine.run(
+                _once(names), folder, quick=quick, workers=workers, progress=tell, finished=keep
+            )
+            done |= {(quick, result.item.id): result for result in results}
     return [_checked(claim, done, seconds) for claim in claims]
 
 

@@ -17,6 +17,7 @@ from sledsim import _core, executors
 from sledsim._above import Shown
 from sledsim._arguments import placed
 from sledsim._core import OutputError, SledsimError, SpecError
+from sledsim._progress import told
 from sledsim.papers import documents, model, simulations, versions
 from sledsim.results import cautions
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from sledsim._progress import ProgressLike
     from sledsim.papers.judge import Verdict
     from sledsim.papers.model import Found, Item, Reading, Setup
     from sledsim.show.sheet import Sheet
@@ -72,7 +74,7 @@ def run(
     quick: bool = False,
     reading: str = "",
     workers: int | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
     finished: Callable[[Result, float], object] | None = None,
 ) -> list[Result]:
     """Simulate items and write their JSON, PNG and SVG files.
@@ -97,7 +99,8 @@ def run(
     workers
         How many processes; as many as there are cores by default. 1 stays in this one.
     progress
-        Is called with the number of items done and of all; what it raises ends the work.
+        ``True`` for a bar on stderr, or what is called with the number of items done and of all;
+        what it raises ends the work.
     finished
         Is called with each result that was simulated and the seconds that it took.
 
@@ -113,7 +116,6 @@ def run(
     folder = folder / "quick" if quick else folder
     folder = folder / "readings" / reading if reading else folder
     _need_matplotlib()
-    beat = progress or (lambda _done, _of: None)
     done = {
         item.id: result
         for item in items
@@ -121,20 +123,23 @@ def run(
     }
     missing = _longest_first([item for item in items if item.id not in done])
 
-    def tell() -> None:
-        beat(len(done), len(items))
-
-    def keep(result: Result, seconds: float) -> None:
-        _write(result, folder)
-        done[result.item.id] = result
-        if finished is not None:
-            finished(result, seconds)
-        tell()
-
-    tell()
     each = partial(_simulate_in, outcomes, quick=quick, reading=reading)
-    for _, (result, seconds) in spread(each, missing, workers, tell):
-        keep(result, seconds)
+    with told(progress, "items") as beat:
+
+        def tell() -> None:
+            if beat is not None:
+                beat(len(done), len(items))
+
+        def keep(result: Result, seconds: float) -> None:
+            _write(result, folder)
+            done[result.item.id] = result
+            if finished is not None:
+                finished(result, seconds)
+            tell()
+
+        tell()
+        for _, (result, seconds) in spread(each, missing, workers, tell):
+            keep(result, seconds)
     return [done[item.id] for item in items]
 
 

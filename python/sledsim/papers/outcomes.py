@@ -30,11 +30,12 @@ from sledsim.layout_maps import with_layout
 from sledsim.simulation import simulate, with_background
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from sledsim._load import Load
     from sledsim._name_types import LayoutName, SchedulerName
+    from sledsim._progress import ProgressLike
     from sledsim.hardware import Device
     from sledsim.simulation import Task
 
@@ -83,7 +84,7 @@ class OutcomeStore:
         precision: float | None = None,
         replications: int = 1,
         workers: int | None = None,
-        progress: Callable[[int, int | None], object] | None = None,
+        progress: ProgressLike = None,
     ) -> dict[str, Any]:
         """Return the outcome of a run, as :attr:`Run.to_dict() <sledsim.Run.to_dict()>` has it.
 

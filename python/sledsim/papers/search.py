@@ -11,12 +11,14 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from sledsim._progress import told
 from sledsim.papers import engine, judge, model, nearness, simulations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from sledsim._progress import ProgressLike
     from sledsim.papers.model import Item, Reading, Setup, Simulated
 
 MOST = 3
@@ -42,7 +44,7 @@ def run(
     *,
     quick: bool = True,
     workers: int | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> list[Tried]:
     """Simulate an item under its readings, and under their pairs and triples; best first.
 
@@ -57,13 +59,15 @@ def run(
     each = partial(_values, item.id, simulations.folder_of(folder), quick=quick)
     rows: list[Tried] = []
 
-    def tell() -> None:
-        if progress is not None:
-            progress(len(rows), len(tried))
+    with told(progress, "readings") as beat:
 
-    for names, values in engine.spread(each, list(tried), workers, tell):
-        rows.append(_tried(item, tried[names], values))
-        tell()
+        def tell() -> None:
+            if beat is not None:
+                beat(len(rows), len(tried))
+
+        for names, values in engine.spread(each, list(tried), workers, tell):
+            rows.append(_tried(item, tried[names], values))
+            tell()
     places = {names: place for place, names in enumerate(tried)}
     return sorted(
         rows,

@@ -98,7 +98,7 @@ def together(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]
 
 def run_of(load: Load, device: Device, scheduler: str = "fcfs", **keys: Any) -> Run:
     """Return :func:`sledsim.simulate` of the same, for rows and distributions."""
-    run = simulate(load, device, scheduler, **keys)
+    run: Run = simulate(load, device, scheduler, **keys)
     _collect(run.cautions)
     return run
 

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 from sledsim import _core
 from sledsim._arguments import path_text
+from sledsim._progress import told
 from sledsim.traces.files import trace_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from os import PathLike
+
+    from sledsim._progress import ProgressLike
 
 
 def rows_to_perfetto(
     rows: str | PathLike[str],
     path: str | PathLike[str],
     *,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> int:
     """Write the rows of a file as a trace for https://ui.perfetto.dev.
 
@@ -31,7 +33,8 @@ def rows_to_perfetto(
     path
         The file to write, ``.pftrace`` or ``.perfetto-trace``.
     progress
-        Called now and then with the number of rows written and of all.
+        ``True`` for a bar on stderr, or what is called now and then with the number of rows written
+        and of all.
 
     Returns
     -------
@@ -44,4 +47,5 @@ def rows_to_perfetto(
         For a file that has other content, a row whose causes do not add up, another ending, or an
         output that is the input or cannot be written. Nothing is left behind then.
     """
-    return _core.perfetto_of_file(trace_path(rows), path_text("path", path), progress)
+    with told(progress, "rows") as beat:
+        return _core.perfetto_of_file(trace_path(rows), path_text("path", path), beat)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sledsim._core import SledsimError
 from sledsim.caches import hit_ratios
@@ -13,17 +13,16 @@ from sledsim.simulation import simulate
 from sledsim.studies.columns import SUMMARY
 
 if TYPE_CHECKING:
+    from sledsim._progress import Beat
     from sledsim.simulation import Outputs
     from sledsim.studies.design import Kind
     from sledsim.studies.points import Job
-
-Progress: TypeAlias = Callable[[int, "int | None"], object]
 
 
 class Experiment(NamedTuple):
     """What is run at each point."""
 
-    run: Callable[[Job, int, Outputs, Progress | None], dict[str, Any]]
+    run: Callable[[Job, int, Outputs, Beat | None], dict[str, Any]]
     """Runs a job with the seed of a replication, and writes its rows if they are to be; returns the
     scalars of the result by their dotted names."""
     columns: Mapping[str, Kind]
@@ -44,7 +43,7 @@ def flat(document: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _simulate(
-    job: Job, replication: int, outputs: Outputs, progress: Progress | None
+    job: Job, replication: int, outputs: Outputs, progress: Beat | None
 ) -> dict[str, Any]:
     assert job.device is not None  # of hit ratios alone
     run = simulate(
@@ -61,7 +60,7 @@ def _simulate(
 
 
 def _crash_test(
-    job: Job, replication: int, outputs: Outputs, progress: Progress | None
+    job: Job, replication: int, outputs: Outputs, progress: Beat | None
 ) -> dict[str, Any]:
     _refuse_extras(job, outputs, "crash_test")
     assert job.device is not None
@@ -72,7 +71,7 @@ def _crash_test(
 
 
 def _hit_ratios(
-    job: Job, replication: int, outputs: Outputs, progress: Progress | None
+    job: Job, replication: int, outputs: Outputs, progress: Beat | None
 ) -> dict[str, Any]:
     _refuse_extras(job, outputs, "hit_ratios")
     keys = dict(job.own)

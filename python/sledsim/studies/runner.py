@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._arguments import MOST_ITEMS, path_text, placed, refuse, whole
 from sledsim._core import SledsimError, StudyTable
+from sledsim._progress import told
 from sledsim.executors import completed
 from sledsim.executors import workers as opened
 from sledsim.studies.design import Design, sent, shown
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from os import PathLike
 
+    from sledsim._progress import Beat, ProgressLike
     from sledsim.executors import ExecutorLike
     from sledsim.studies.design import Point
 
@@ -63,7 +65,7 @@ def sweep(
     run_rows: bool = False,
     parts: bool = False,
     keep_versions: bool = False,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> Study:
     """Run a simulation at every point of a design.
 
@@ -106,7 +108,8 @@ def sweep(
     keep_versions
         Take results of other versions of sledsim in the folder as done, rather than refuse them.
     progress
-        Called often with the number of runs done and of all.
+        ``True`` for a bar on stderr, or what is called often with the number of runs done and of
+        all.
 
     Returns
     -------
@@ -122,16 +125,17 @@ def sweep(
         done by then is kept. A run that fails is a row with its error.
     """
     design = Design(base, grid=grid, zip=zip, rows=rows, where=where, exclude=exclude)
-    running = Sweep(
-        design,
-        replications=replications,
-        experiment=experiment,
-        output=output,
-        run_rows=run_rows,
-        parts=parts,
-        keep_versions=keep_versions,
-    )
-    running.run(workers, progress or (lambda _done, _of: None))
+    with told(progress, "runs") as beat:
+        running = Sweep(
+            design,
+            replications=replications,
+            experiment=experiment,
+            output=output,
+            run_rows=run_rows,
+            parts=parts,
+            keep_versions=keep_versions,
+        )
+        running.run(workers, beat or (lambda _done, _of: None))
     return running.study()
 
 
@@ -309,7 +313,7 @@ class Sweep:
                     cells = self.design.cells(values, kinds)
                     yield Planned(own, digest, sent(values), cells, replication)
 
-    def run(self, executor: ExecutorLike, progress: Callable[[int, int | None], object]) -> None:
+    def run(self, executor: ExecutorLike, progress: Beat) -> None:
         """Make the runs that are missing."""
         progress(self._there, self.runs)
         if not self.missing:

@@ -23,14 +23,14 @@ from sledsim import _core
 from sledsim._arguments import placed
 from sledsim._core import SledsimError
 from sledsim._input_files import content, json_object
+from sledsim._progress import told
 from sledsim._values import digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from sledsim._load import Load
-
-    Progress = Callable[[int, int | None], object] | None
+    from sledsim._progress import Beat, ProgressLike
 
 _LIST = "parts.json"
 """The file with the list of the parts, and what they were made from."""
@@ -58,7 +58,7 @@ def split(
     load: Load,
     windows: tuple[float, float] | None,
     folder: str | None = None,
-    progress: Progress = None,
+    progress: ProgressLike = None,
 ) -> Iterator[TraceParts]:
     """Split a trace, or take the parts that are in the folder.
 
@@ -73,18 +73,23 @@ def split(
         taken if they are of the same trace, keys, windows and version, and an error raised if not.
         By default a temporary folder, which is removed.
     progress
-        Called now and then with the number of requests read and of all, if known.
+        ``True`` for a bar on stderr, or what is called now and then with the number of requests
+        read and of all, if known.
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="sledsim-parts-") as made:
-            yield TraceParts(Path(made), _core.partition(load._core, made, windows, progress))
+            with told(progress) as beat:
+                text = _core.partition(load._core, made, windows, beat)
+            yield TraceParts(Path(made), text)
         return
-    found = _found(Path(folder), load, windows, progress)
-    yield found or _made(Path(folder), load, windows, progress)
+    with told(progress) as beat:
+        parts = _found(Path(folder), load, windows, beat)
+        parts = parts or _made(Path(folder), load, windows, beat)
+    yield parts
 
 
 def _found(
-    folder: Path, load: Load, windows: tuple[float, float] | None, progress: Progress
+    folder: Path, load: Load, windows: tuple[float, float] | None, beat: Beat | None
 ) -> TraceParts | None:
     """Return the parts in a folder; ``None`` if it is missing or empty."""
     try:
@@ -104,12 +109,12 @@ def _found(
         ) from None
     except (ValueError, TypeError, KeyError):
         raise SledsimError(f"{folder / _LIST}: is damaged; remove the folder") from None
-    wanted = _made_from(load, windows, progress)
+    wanted = _made_from(load, windows, beat)
     for name, now in wanted.items():
         if of.get(name) != now or now is None:
             raise SledsimError(f"{folder}: {_DIFFERENCES[name]}; give another folder, or remove it")
     for file, digest in files.items():
-        if _digest(folder / file, progress) != digest:
+        if _digest(folder / file, beat) != digest:
             problem = "damaged" if (folder / file).exists() else "missing"
             raise placed(
                 SledsimError,
@@ -125,22 +130,21 @@ def _seal(of: dict[str, Any], text: str, files: dict[str, str | None]) -> str:
 
 
 def _made(
-    folder: Path, load: Load, windows: tuple[float, float] | None, progress: Progress
+    folder: Path, load: Load, windows: tuple[float, float] | None, beat: Beat | None
 ) -> TraceParts:
     """Write the parts beside the folder, and rename."""
     aside = folder.parent / f".{folder.name}-{os.getpid()}.part"
-    of = _made_from(load, windows, progress)
+    of = _made_from(load, windows, beat)
     try:
         aside.mkdir()
     except OSError as error:
         raise SledsimError(f"{folder}: cannot be made: {error.strerror}") from None
     try:
-        text = _core.partition(load._core, aside, windows, progress)
-        if of != _made_from(load, windows, progress):
+        text = _core.partition(load._core, aside, windows, beat)
+        if of != _made_from(load, windows, beat):
             raise SledsimError(f"{load.name}: has changed while it was read")
         files = {
-            part["file"]: _digest(aside / part["file"], progress)
-            for part in json.loads(text)["parts"]
+            part["file"]: _digest(aside / part["file"], beat) for part in json.loads(text)["parts"]
         }
         kept = json.dumps(
             {"sha256": _seal(of, text, files), "of": of, "list": text, "files": files}
@@ -168,7 +172,7 @@ _DIFFERENCES = {
 
 
 def _made_from(
-    load: Load, windows: tuple[float, float] | None, progress: Progress
+    load: Load, windows: tuple[float, float] | None, beat: Beat | None
 ) -> dict[str, Any]:
     """Return what the parts are made from; ``trace`` is ``None`` for one that is no file."""
     trace = _core.trace_of(load._core)
@@ -177,11 +181,11 @@ def _made_from(
         "version": _core.VERSION,
         "keys": keys,
         "windows": list(windows) if windows else "volumes",
-        "trace": None if path is None else _digest(Path(path), progress),
+        "trace": None if path is None else _digest(Path(path), beat),
     }
 
 
-def _digest(path: Path, progress: Progress) -> str | None:
+def _digest(path: Path, beat: Beat | None) -> str | None:
     """Return the SHA-256 of a regular file."""
     if not path.is_file():
         return None
@@ -190,8 +194,8 @@ def _digest(path: Path, progress: Progress) -> str | None:
         with path.open("rb") as opened:
             while piece := opened.read(_PIECE_BYTES):
                 digest.update(piece)
-                if progress is not None:
-                    progress(0, None)
+                if beat is not None:
+                    beat(0, None)
     except OSError as error:
         raise SledsimError(f"{path}: {error.strerror}") from None
     return digest.hexdigest()

@@ -97,7 +97,8 @@ def _convert(options: argparse.Namespace) -> None:
             widen=options.widen,
             keep_devices=options.keep_devices,
             progress=beat,
-        )
+        ),
+        "bytes",
     )
     if options.json:
         print_json(report)

@@ -61,7 +61,8 @@ def _info(options: argparse.Namespace) -> None:
             max_units=options.max_units,
             picture=options.plot is not None,
             progress=beat,
-        )
+        ),
+        "bytes",
     )
     outputs.write_plot(options, info.plot)
     if options.json:

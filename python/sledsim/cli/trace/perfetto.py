@@ -39,7 +39,9 @@ def add(actions: Commands) -> None:
 
 
 def _convert(options: argparse.Namespace) -> None:
-    written = work(lambda beat: rows_to_perfetto(options.rows, options.output, progress=beat))
+    written = work(
+        lambda beat: rows_to_perfetto(options.rows, options.output, progress=beat), "rows"
+    )
     if options.json:
         print_json({"rows": written, "output": options.output})
         return

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sledsim import _core
 from sledsim._arguments import optional, path_text, real, refuse, text
 from sledsim._core import SledsimError
+from sledsim._progress import told
 from sledsim.executors import completed
 from sledsim.executors import workers as opened
-from sledsim.layout_maps import with_layout
-from sledsim.loads import load_of
 from sledsim.results import cautions
 from sledsim.results.rows import Rows
 from sledsim.simulation import Run
@@ -21,12 +20,13 @@ from sledsim.traces.parts import split
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
     from os import PathLike
 
+    from sledsim._load import Load
+    from sledsim._progress import ProgressLike
     from sledsim.executors import ExecutorLike
-    from sledsim.hardware import Device, DeviceLike
-    from sledsim.loads import LoadLike
+    from sledsim.hardware import Device
     from sledsim.traces.parts import TraceParts
 
 _Outcome: TypeAlias = "tuple[_core.Statistics, bytes] | str"
@@ -34,7 +34,10 @@ _Outcome: TypeAlias = "tuple[_core.Statistics, bytes] | str"
 
 
 class VolumesRun(Run):
-    """The result of :func:`simulate_volumes`: a run whose requests are those of all parts."""
+    """The result of :func:`simulate` with ``split``: a run whose requests are those of all parts.
+
+    A part that fails has its error in :attr:`volumes`, and the run a caution.
+    """
 
     def __init__(self, document: dict[str, Any], statistics: _core.Statistics, table: Rows) -> None:
         super().__init__(document, statistics)
@@ -63,76 +66,43 @@ class VolumesRun(Run):
         return self._table
 
 
-def simulate_volumes(
-    trace: LoadLike,
-    device: DeviceLike,
-    scheduler: str = "fcfs",
+def run_parts(
+    trace: Load,
+    device: Device,
+    scheduler: str,
+    by: float | str,
     *,
-    layout: str | Mapping[str, object] | None = None,
-    window_s: float | None = None,
     warm_up_s: float | None = None,
     workers: ExecutorLike = None,
     folder: str | PathLike[str] | None = None,
     table: str | PathLike[str] | None = None,
-    progress: Callable[[int, int | None], object] | None = None,
+    progress: ProgressLike = None,
 ) -> VolumesRun:
-    """Split a trace by volume or by time, and run each part on a device of its own.
-
-    The result is that of one process that runs one part after the other, bit for bit, whatever runs
-    them. A part that fails has its error in :attr:`VolumesRun.volumes`, and the run a caution.
-
-    Parameters
-    ----------
-    trace
-        A trace, as :func:`simulate` takes it; a pipe will do. Its keys apply to each part.
-    device, scheduler, layout
-        As in :func:`simulate`.
-    window_s
-        Split it into windows of so many seconds, on the clock of the replay. By default it is split
-        by volume: the devices of the trace.
-    warm_up_s
-        How long before a window its part begins, at most 16 windows. These requests are simulated
-        and not counted. By default a tenth of a window.
-    workers
-        What runs the parts: ``"threads:N"``, ``"processes:N"``, ``"dask://HOST:PORT"`` or an
-        executor of ``concurrent.futures``; by default a thread for each processor. Other machines
-        need a ``folder`` that they share.
-    folder
-        Where the files of the parts go and stay, for further runs with the same trace and keys. By
-        default a temporary folder (in ``TMPDIR``).
-    table
-        A ``.csv`` or ``.parquet`` file for :attr:`VolumesRun.volumes`.
-    progress
-        Called now and then with the number of requests read and of all, if known; then with that of
-        the requests of complete parts, and of all.
-
-    Raises
-    ------
-    SledsimError
-        For a workload that is no trace, errors in the trace, its keys, the device or the folder, an
-        executor that fails, or if all parts fail.
-    """
-    load = load_of(trace, "trace")
-    if _core.trace_of(load._core) is None:
-        refuse("trace", load.name, "a trace; sledsim trace generate writes a workload as one")
-    windows = _windows(window_s, warm_up_s)
-    laid = with_layout(device, layout)
-    results = _core.Parts(laid._core, text("scheduler", scheduler))
+    """Run the parts of a trace, as :func:`sledsim.simulate` with ``split=by``."""
+    windows = _windows(by, warm_up_s)
+    if _core.trace_of(trace._core) is None:
+        must = "a trace, to be split; sledsim trace generate writes a workload as one"
+        refuse("load", trace.name, must)
+    results = _core.Parts(device._core, text("scheduler", scheduler))
     file = optional(path_text, "table", table)
     if file is not None:
         _core.check_table_file(file)
     where = optional(path_text, "folder", folder)
-    with opened(workers) as pool, split(load, windows, where, progress) as parts:
+    with (
+        told(progress) as tell,
+        opened(workers) as pool,
+        split(trace, windows, where, tell) as parts,
+    ):
         results.expect(parts.text)
         listed = parts.listed
         done, everything = 0, listed["requests"]
         run = partial(_run_part, stopped=pool.stopped) if pool.shares_memory else _run_part
 
         def beat() -> None:
-            if progress is not None:
-                progress(done, everything)
+            if tell is not None:
+                tell(done, everything)
 
-        for task, outcome in completed(pool, run, _tasks(laid, scheduler, parts), beat):
+        for task, outcome in completed(pool, run, _tasks(device, scheduler, parts), beat):
             done += listed["parts"][task.index]["requests"]
             if isinstance(outcome, str):
                 results.fail(task.index, outcome)
@@ -145,15 +115,17 @@ def simulate_volumes(
     return VolumesRun(document, merged["statistics"], Rows(merged["table"]))
 
 
-def _windows(window_s: object, warm_up_s: object) -> tuple[float, float] | None:
-    """Return the length of windows and of their warm-up."""
-    if window_s is None:
+def _windows(by: object, warm_up_s: object) -> tuple[float, float] | None:
+    """Return the length of windows and of their warm-up; ``None`` to split by volume."""
+    if isinstance(by, str) and by == "volumes":
         if warm_up_s is not None:
-            raise SledsimError(
-                "warm_up_s: needs window_s; by volume, warm_up_s is a key of the trace"
-            )
+            must = "left out by volume: it is a key of the trace then, read_trace(warm_up_s=...)"
+            refuse("warm_up_s", warm_up_s, must)
         return None
-    length = real("window_s", window_s, 1e-9, 9e9)
+    try:
+        length = real("split", by, 1e-9, 9e9)
+    except SledsimError:
+        refuse("split", by, '"volumes", or the length of windows in s, from 1e-09 to 9e+09')
     return length, length / 10 if warm_up_s is None else real("warm_up_s", warm_up_s, 0, 9e9)
 
 
