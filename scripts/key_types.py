@@ -9,15 +9,19 @@ They are made from the keys of the built package.
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 from sledsim import _keys
 
+from scripts.summary_types import WIDTH, documented
+
 FILE = Path(__file__).parents[1] / "python" / "sledsim" / "_key_types.py"
 
-HEAD = '''"""Types of keyword arguments that are keys: type checkers refuse unknown names, editors offer them.
+HEAD = '''"""Types of keyword arguments that are keys: checkers refuse other names.
 
 ``scripts/key_types.py`` writes this file from the keys that the core reads. The keys of parts of
 composites (``front.spring_factor``) and of tables that are given whole are checked by the core.
@@ -26,10 +30,14 @@ composites (``front.spring_factor``) and of tables that are given whole are chec
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, SupportsFloat, TypeAlias, TypedDict
 
-Whole: TypeAlias = int | float
-"""A whole number; 1e6 is one, too."""
+Real: TypeAlias = float | SupportsFloat
+"""A number, also one of numpy."""
+Whole: TypeAlias = Real
+"""A whole number, also 1e6."""
+Table: TypeAlias = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+"""The keys of a table, or those of several."""
 '''
 
 NAMES = {
@@ -40,14 +48,14 @@ NAMES = {
 """The name and the docstring of the type of each family that functions take as keywords."""
 
 PLAIN = {
-    "number": "float",
+    "number": "Real",
     "integer": "Whole",
     "integer_or_text": "int | str",
     "boolean": "bool",
     "text": "str",
     "list": "Sequence[Any]",
-    "table": "Mapping[str, Any]",
-    "tables": "Sequence[Mapping[str, Any]] | Mapping[str, Any]",
+    "table": "Table",
+    "tables": "Table",
 }
 
 
@@ -63,22 +71,32 @@ def _class(family: str) -> str:
         for key in thing["keys"] if thing["family"] == family else []:
             # Keys of tables have a dot in their names, and are given as keys of the table.
             if key["key"].isidentifier():
-                types.setdefault(key["key"], set()).update(_type_of(key["type"]).split(" | "))
+                each = [part for kind in key["types"] for part in _type_of(kind).split(" | ")]
+                types.setdefault(key["key"], set()).update(each)
                 meanings.setdefault(key["key"], key["meaning"].replace("`", "``"))
     name, about = NAMES[family]
     lines = [f"class {name}(TypedDict, total=False):", f'    """{about}"""', ""]
     for key, found in types.items():
-        lines.append(f"    {key}: {' | '.join(sorted(found))}")
+        lines.append(_broken(f"    {key}: {' | '.join(sorted(found))}"))
         if meanings[key]:
-            lines.append(f'    """{meanings[key][0].upper()}{meanings[key][1:]}."""')
+            lines.append(documented(f"{meanings[key][0].upper()}{meanings[key][1:]}."))
     return "\n".join(lines) + "\n"
+
+
+def _broken(line: str) -> str:
+    """Break a line that is too long as the formatter does."""
+    if len(line) <= WIDTH:
+        return line
+    before, names, behind = re.split(r"(?<=Literal)\[|\]", line, maxsplit=2)
+    each = "".join(f"        {name},\n" for name in names.split(", "))
+    return f"{before}[\n{each}    ]{behind}"
 
 
 def _type_of(kind: Any) -> str:
     if isinstance(kind, str):
         return PLAIN[kind]
     ((which, names),) = kind.items()
-    literal = f"Literal[{', '.join(map(repr, names))}]"
+    literal = f"Literal[{', '.join(map(json.dumps, names))}]"
     return literal if which == "one_of" else f"int | {literal}"
 
 

@@ -384,7 +384,6 @@ def _families() -> dict[str, dict[str, Any]]:
     }
 
 
-@functools.cache
 def _as_toml(value: object) -> str:
     if isinstance(value, float) and math.isfinite(value):
         return f"{value:.15f}".rstrip("0").rstrip(".")
@@ -413,9 +412,13 @@ def _keys(family: str, group: str) -> str:
         meaning = key["is"] + (f" ({key['source']})" if "source" in key else "")
         reader = read.get(name, {"unit": "", "takes": ""})
         value = "" if key.get("table") else reader["takes"].replace('"', "`")
-        rows.append([f"`{shown}`", reader["unit"] or "", _default(key), value, meaning.replace("|", "\\|")])
+        rows.append(
+            [f"`{shown}`", reader["unit"] or "", _default(key), value, meaning.replace("|", "\\|")]
+        )
     head = ["key", "unit", "default", "value", "meaning"]
-    kept = [column for column in range(5) if column in (0, 2, 4) or any(row[column] for row in rows)]
+    kept = [
+        column for column in range(5) if column in (0, 2, 4) or any(row[column] for row in rows)
+    ]
     return _table([head[at] for at in kept], [[row[at] for at in kept] for row in rows])
 
 

@@ -84,14 +84,14 @@ def _class(schema: dict[str, Any], defs: dict[str, Any], classes: dict[str, str]
     for key, part in schema["properties"].items():
         fields.append(f"    {key}: {_type_of(part, defs, classes)}")
         if "description" in part:
-            fields.append(_documented(part["description"]))
-    about = _documented(schema["description"])
+            fields.append(documented(part["description"]))
+    about = documented(schema["description"])
     made = "\n".join([f"class {name}(TypedDict):", about, "", *fields, ""])
     assert classes.setdefault(name, made) == made, f"two types are called {name}"
     return name
 
 
-def _documented(about: str) -> str:
+def documented(about: str) -> str:
     """Return a docstring, indented, with Python's word for null."""
     about = re.sub(r"\bnull\b", "``None``", about)
     lines = textwrap.wrap(about, WIDTH - 10, break_on_hyphens=False)

@@ -6,7 +6,7 @@ The core makes both lists: types and ranges of keys are those that its readers a
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@lru_cache(maxsize=None)
+@cache
 def things(named: str | None = None) -> list[dict[str, Any]]:
     """Return what has keys, in the order of the registries: all, or what has the name.
 
     Each has ``family`` (``"workloads"``, ``"traces"``, ``"devices"``, ``"schedulers"``,
     ``"layouts"`` or ``"caches"``), ``name``, ``about``, ``page`` of the reference, and ``keys``. A
-    key has ``key``, ``type`` (``"number"``, ``"integer"``, ..., ``{"one_of": names}``), ``takes``
+    key has ``key``, ``types`` (``"number"``, ``"integer"``, ..., ``{"one_of": names}``), ``takes``
     (in words, with the range), ``required``, ``unit``, ``meaning``, ``default`` (a value or words),
     ``usual`` (of a key that must be given), ``source`` and ``group`` (keys that are told together).
     """

@@ -17,7 +17,9 @@ from sledsim.hardware import device_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
+    from typing import Unpack
 
+    from sledsim._key_types import TraceKeys, WorkloadKeys
     from sledsim._name_types import WorkloadName
     from sledsim._progress import ProgressLike
     from sledsim.hardware import DeviceLike
@@ -67,7 +69,7 @@ def load_of(given: object, name: str = "load") -> Load:
     return read_trace(named, **keys)
 
 
-def workload(name: WorkloadName | str = "random", **keys: object) -> Load:
+def workload(name: WorkloadName | str = "random", **keys: Unpack[WorkloadKeys]) -> Load:
     """Make a generated workload.
 
     Parameters
@@ -95,7 +97,8 @@ def workload(name: WorkloadName | str = "random", **keys: object) -> Load:
 
 
 def read_trace(
-    trace: str | PathLike[str] | SupportsStream | Iterable[Mapping[str, object]], **keys: object
+    trace: str | PathLike[str] | SupportsStream | Iterable[Mapping[str, object]],
+    **keys: Unpack[TraceKeys],
 ) -> Load:
     """Take a trace as a load; the file is read as the simulation goes.
 

@@ -109,7 +109,7 @@ fn thing(family: &'static str, name: &str, read: Reader) -> Thing {
 fn key(family: &'static str, thing: &str, question: Question) -> Key {
     let said = meaning(family, thing, &question.key);
     Key {
-        unit: unit_of(&question.key).filter(|_| is_quantity(&question.r#type)),
+        unit: unit_of(&question.key).filter(|_| is_quantity(&question.types[0])),
         meaning: said.map(|(_, meaning)| meaning.is.clone()).unwrap_or_default(),
         default: said.and_then(|(_, meaning)| meaning.default.clone()),
         usual: said.and_then(|(_, meaning)| meaning.usual.as_ref()).map(ToString::to_string),
@@ -136,10 +136,14 @@ fn explored(family: &str, name: &str, mut settings: Vec<String>, read: Reader) -
             if let Some(other) = asked.iter_mut().find(|other| other.key == question.key) {
                 // It is required only if it always is.
                 other.required &= question.required;
+                if !other.types.contains(&question.types[0]) {
+                    other.takes = format!("{}, or {}", other.takes, question.takes);
+                    other.types.extend(question.types);
+                }
                 continue;
             }
             let key = &question.key;
-            match &question.r#type {
+            match &question.types[0] {
                 Type::Table => settings.push(format!("[{key}]")),
                 Type::OneOf(names) | Type::IntegerOr(names) => {
                     settings.extend(names.iter().map(|name| format!("{key} = {name:?}")));

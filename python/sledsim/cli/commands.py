@@ -24,8 +24,8 @@ TITLES = {
     "devices": "List the devices that come with sledsim, or show one.",
     "workloads": "List the workloads that come with sledsim, show one, or characterise its "
     "requests.",
-    "keys": "List keys, with unit, default, range, meaning and source; or find a key or a result by "
-    "its name.",
+    "keys": "List keys, with unit, default, range, meaning and source; or find a key or a result "
+    "by its name.",
     "seek": "Compute the seek time of a sled or the arm of a disk, by cause.",
     "parallel": "Show what a sled can access in parallel: equivalence classes and conflicts.",
     "trace": "Analyse a trace or caches of it, convert it, write a workload as one, or list the "

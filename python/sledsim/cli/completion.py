@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import sledsim
 from sledsim import _core, programs
 from sledsim._core import SledsimError
+from sledsim._keys import things
 from sledsim.cli.parser import command, print_json
+from sledsim.traces.files import sample_traces
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from sledsim.cli.parser import Commands
 
@@ -35,13 +35,7 @@ _SHELLS = ("bash", "zsh", "fish")
 _FILES = {"FILE", "PATH", "IN", "OUT", "ROWS"}
 _FOLDERS = {"DIR", "FOLDER"}
 _TOML = (".toml",)
-_TRACES = (
-    *(".parquet", ".csv", ".tsv", ".txt", ".trace", ".disksim", ".ascii", ".mqsim", ".ssdsim"),
-    *(".validate", ".spc", ".srt", ".iolog", ".fio", ".blkparse", ".blktrace"),
-    *(".vscsi", ".vscsitrace", ".vscsi1", ".vscsi2", ".oraclegeneral"),
-    *(".gz", ".zst", ".xz", ".bz2"),
-)
-"""Endings of traces, and of those that are compressed."""
+_COMPRESSED = (".gz", ".zst", ".xz", ".bz2")
 
 
 def add(commands: Commands) -> None:
@@ -92,20 +86,19 @@ def completion(shell: str) -> str:
     return str(shtab.complete(parser, shell)) + (_OF_BASH if shell == "bash" else "")
 
 
+_TABLES = {"devices": "device.", "schedulers": "scheduler.", "layouts": "layout."}
+"""How keys of a family begin after ``--set``."""
+
+
 def key_names() -> list[str]:
     """Names of the keys that ``--set`` takes, those of devices as ``device.KEY``."""
-    makers: list[tuple[str, Callable[..., object], str]] = [
-        *(("", sledsim.workload, name) for name in _core.names("workloads")),
-        ("", sledsim.read_trace, "sample:sqlite"),
-        *(("device.", sledsim.device, name) for name in _core.names("presets")),
-    ]
-    names: dict[str, None] = {}
-    for table, make, name in makers:
-        try:
-            make(name, **{"?": 0})
-        except SledsimError as error:  # it lists the keys that there are
-            known = str(error).partition("known are ")[2].split(", ")
-            names |= dict.fromkeys(f"{table}{key}" for key in known if key.isidentifier())
+    names = {
+        f"{_TABLES.get(thing['family'], '')}{key['key']}": None
+        for thing in things()
+        if thing["family"] != "caches"
+        for key in thing["keys"]
+        if "[" not in key["key"] and not {"table", "tables"} & {*map(str, key["types"])}
+    }
     return list(names)
 
 
@@ -141,7 +134,9 @@ class _Finder:
             "application": _Offer((*programs.NAMES,)),
         }
         self._keys = _Offer(tuple(f"{name}=" for name in key_names()))
-        self._samples = _Offer(tuple(f"sample:{name}" for name in sledsim.sample_traces()), _TRACES)
+        endings = dict.fromkeys(f".{ending}" for ending in names("trace_endings"))
+        samples = tuple(f"sample:{name}" for name in sample_traces())
+        self._samples = _Offer(samples, (*endings, *_COMPRESSED))
         self._functions: dict[_Offer, str] = {}
 
     def offer(self, action: argparse.Action) -> _Offer | None:

@@ -65,7 +65,7 @@ def _keys(options: argparse.Namespace) -> None:
         keys = [key["key"] for thing in things() for key in thing["keys"]]
         hint = nearest(named, [*dict.fromkeys([*names, *keys, *results()])])
         raise SledsimError(
-            f"NAME = {named!r}: no key, no result, and nothing that has keys{hint}; see sledsim keys"
+            f"NAME = {named!r}: no key, no result, nothing that has keys{hint}; see sledsim keys"
         )
     if options.json:
         print_json({"things": own or with_it, "results": named_so})
@@ -93,10 +93,10 @@ def _print_all(*, json: bool) -> None:
 
 def _kind_of(name: str) -> str:
     """Return the kind of a device or a workload that comes with sledsim, or the name itself."""
-    if name in _core.names("presets"):
+    if name in _core.names("presets") and name not in _core.names("device_kinds"):
         from sledsim.hardware import device  # most names are no devices
 
-        return str(device(name).kind)
+        return str(device(name).spec["parameters"]["kind"]["value"])
     if name in _core.names("workload_presets"):
         from sledsim.loads import workload_spec
 
@@ -116,10 +116,12 @@ def _with_key(thing: dict[str, Any], wanted: str) -> dict[str, Any]:
 
 def _thing(thing: dict[str, Any]) -> str:
     title = f"{thing['name']} ({thing['family']})"
-    about = f"{title}: {thing['about']}" if thing["about"] else title
+    about = f"{title}: {thing['about']}".replace("`", "'") if thing["about"] else title
     if not thing["keys"]:
         return f"{about}\n\nIt has no keys."
-    example = next((key for key in thing["keys"] if key["group"] == thing["name"]), thing["keys"][0])
+    example = next(
+        (key for key in thing["keys"] if key["group"] == thing["name"]), thing["keys"][0]
+    )
     given = _GIVEN[thing["family"]].format(thing=thing["name"], key=example["key"])
     page = f"; docs/reference/{thing['page'].partition('#')[0]}.md" if thing["page"] else ""
     return f"{about}\n\n{_table(thing['keys'])}\n\nGiven as {given}{page}."
@@ -136,12 +138,14 @@ def _owners(found: list[dict[str, Any]]) -> list[str]:
 
 
 def _table(keys: list[dict[str, Any]]) -> str:
-    rows = [["key", "default", "meaning"]]
+    rows = [["key", "meaning"]]
     for key in keys:
-        default = key["default"] or ("must be given" if key["required"] else "")
-        usual = f"; usual: {key['usual']}" if key["usual"] else ""
-        source = f" [{key['source']}]" if key["source"] else ""
         unit = f" in {key['unit']}" if key["unit"] else ""
-        meaning = f"{key['meaning']}; {key['takes']}{unit}{usual}{source}"
-        rows.append([key["key"], default, meaning.replace("`", "'")])
-    return table(rows, "<<<", WIDTH)
+        said = [key["meaning"], f"{key['takes']}{unit}"]
+        if key["default"]:
+            said.append(f"default: {key['default']}")
+        elif key["required"]:
+            said.append(f"must be given, usual: {key['usual']}")
+        source = f" [{key['source']}]" if key["source"] else ""
+        rows.append([key["key"], "; ".join(said).replace("`", "'") + source])
+    return table(rows, "<<", WIDTH)

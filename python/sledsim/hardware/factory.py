@@ -15,7 +15,9 @@ from sledsim.hardware.sleds import Sled
 
 if TYPE_CHECKING:
     from os import PathLike
+    from typing import Unpack
 
+    from sledsim._key_types import DeviceKeys
     from sledsim._name_types import CompositeName, DeviceName, DiskName, SledName
 
 DeviceLike: TypeAlias = "Device | DeviceName | str | PathLike[str] | Mapping[str, object]"
@@ -23,14 +25,14 @@ DeviceLike: TypeAlias = "Device | DeviceName | str | PathLike[str] | Mapping[str
 
 
 @overload
-def device(name: SledName, **overrides: object) -> Sled: ...
+def device(name: SledName, **overrides: Unpack[DeviceKeys]) -> Sled: ...
 @overload
-def device(name: DiskName, **overrides: object) -> Disk: ...
+def device(name: DiskName, **overrides: Unpack[DeviceKeys]) -> Disk: ...
 @overload
-def device(name: CompositeName, **overrides: object) -> Composite: ...
+def device(name: CompositeName, **overrides: Unpack[DeviceKeys]) -> Composite: ...
 @overload
-def device(name: DeviceLike, **overrides: object) -> Device: ...
-def device(name: DeviceLike, **overrides: object) -> Device:
+def device(name: DeviceLike, **overrides: Unpack[DeviceKeys]) -> Device: ...
+def device(name: DeviceLike, **overrides: Unpack[DeviceKeys]) -> Device:
     """Resolve a device: a preset or a TOML file, with overrides of its keys.
 
     It is a :class:`Sled`, a :class:`Disk`, a :class:`Composite`, or none of these: a memory or

@@ -146,7 +146,9 @@ class Rows(Shown):
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the rows as dicts, each of a cell for each column."""
         columns = [self.column(name) for name in self.column_names]
-        return [dict(zip(self.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
+        return [
+            dict(zip(self.column_names, row, strict=True)) for row in zip(*columns, strict=True)
+        ]
 
     def to_polars(self) -> pl.DataFrame:
         """Return the table as a data frame of Polars.

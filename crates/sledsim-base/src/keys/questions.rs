@@ -39,8 +39,8 @@ pub enum Type {
 pub struct Question {
     /// Its full name: `seed`, `power.startup_ms`, `zones[].sectors`.
     pub key: String,
-    /// What it takes.
-    pub r#type: Type,
+    /// What it takes; several where readers differ.
+    pub types: Vec<Type>,
     /// The same in words, with the range: `a number above 0`.
     pub takes: String,
     /// Whether the reader goes on only if it is given.
@@ -81,7 +81,7 @@ impl Keys {
         let key = without_index(&format!("{}{key}", self.prefix));
         let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
         if !asked.iter().any(|question| question.key == key) {
-            asked.push(Question { key, r#type, takes: takes(), required: false });
+            asked.push(Question { key, types: vec![r#type], takes: takes(), required: false });
         }
     }
 
