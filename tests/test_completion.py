@@ -163,7 +163,7 @@ def test_keys_are_those_that_set_takes() -> None:
     names = completion.key_names()
     assert {"rate", "zipf_exponent", "time_scale", "device.spring_factor"} <= {*names}
     assert len(names) == len({*names})
-    assert all(re.fullmatch(r"(device\.)?[a-z]\w*", name) for name in names)
+    assert all(re.fullmatch(r"[a-z]\w*(\.\w+)*", name) for name in names)
 
 
 def test_endings_of_traces_are_those_of_the_formats() -> None:

@@ -172,12 +172,18 @@ def test_a_missing_library_is_named(
             getattr(of, method)()
 
 
-def test_pandas_needs_pyarrow_for_rows_alone(run: ss.Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    comparison = ss.compare(ss.workload("random", requests=10), ["g2"])
+def test_pandas_has_the_same_without_pyarrow(
+    run: ss.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = ss.workload("random", requests=10)
+    study = ss.sweep({"device": "g2", "requests": 10}, {"rate": [100, 200]}, folder=tmp_path)
+    made = (run.rows, run.series, ss.compare(load, ["g2", "atlas10k"]).table, study.table)
+    frames = [rows.to_pandas() for rows in made]
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ss.SledsimError, match="pip install pandas pyarrow"):
-        run.to_pandas()
-    assert comparison.to_pandas()["requests"].tolist() == [10]
+    for rows, frame in zip(made, frames, strict=True):
+        pd.testing.assert_frame_equal(rows.to_pandas(), frame)
+    with pytest.raises(ss.SledsimError, match="pip install pyarrow"):
+        run.to_arrow()
 
 
 def test_rows_that_were_not_kept(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ class WorkloadKeys(TypedDict, total=False):
     unit_blocks: Whole
     """Length of a unit, a multiple of ``blocking``."""
     zipf_exponent: Real
-    """Exponent of the ranks' probability, to 10; 0 is uniform."""
+    """Exponent of the ranks' probability; 0 is uniform."""
     scatter: bool
     """Spreads the ranks over the region by a random permutation; ``false``: rank 1 lies first,
     then rank 2.
@@ -151,11 +151,11 @@ class WorkloadKeys(TypedDict, total=False):
     part: Table
     """The parts, a table ``part.NAME`` each with the keys of its generator."""
     min_bytes: Whole
-    """The least size of a file, to 98,304."""
+    """The least size of a file."""
     max_bytes: Whole
     """The size below which files are created and to which they grow, to 98,304."""
     files: Whole
-    """Files at the beginning, to 500,000."""
+    """Files at the beginning."""
     transactions: Whole
     """How many transactions follow."""
     cache_mib: Real
@@ -486,9 +486,9 @@ class DeviceKeys(TypedDict, total=False):
     """The copy that a read goes to: ``"shortest_queue"``, ``"round_robin"`` or ``"nearest"``."""
     spares: Whole
     """Devices like the (first) child that stand by."""
-    fail_child: Whole
+    fail_child: Sequence[Any] | Whole
     """Which child fails, by its number from 0, spares after the others; a list for several."""
-    fail_at_ms: Real
+    fail_at_ms: Real | Sequence[Any]
     """When the child of ``fail_child`` fails; a list for several."""
     rebuild_after_ms: Real
     """Time from a failure to the begin of the rebuild."""

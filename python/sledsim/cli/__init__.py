@@ -119,6 +119,8 @@ def _refuse(problem: object) -> int:
     from sledsim._core import brief  # only errors need it
 
     print(f"sledsim: error: {brief(str(problem))}", file=sys.stderr)
+    for line in getattr(problem, "__notes__", []):  # what is missing, one by one
+        print(line, file=sys.stderr)
     return REFUSED
 
 

@@ -116,7 +116,7 @@ def _with_key(thing: dict[str, Any], wanted: str) -> dict[str, Any]:
 
 def _thing(thing: dict[str, Any]) -> str:
     title = f"{thing['name']} ({thing['family']})"
-    about = f"{title}: {thing['about']}".replace("`", "'") if thing["about"] else title
+    about = f"{title}: {_plain(thing['about'])}" if thing["about"] else title
     if not thing["keys"]:
         return f"{about}\n\nIt has no keys."
     example = next(
@@ -147,5 +147,10 @@ def _table(keys: list[dict[str, Any]]) -> str:
         elif key["required"]:
             said.append(f"must be given, usual: {key['usual']}")
         source = f" [{key['source']}]" if key["source"] else ""
-        rows.append([key["key"], "; ".join(said).replace("`", "'") + source])
+        rows.append([key["key"], _plain("; ".join(said)) + source])
     return table(rows, "<<", WIDTH)
+
+
+def _plain(meaning: str) -> str:
+    """Return a meaning without the marks of Markdown."""
+    return meaning.replace('`"', '"').replace('"`', '"').replace("`", "'")

@@ -154,7 +154,8 @@ def specification(spec: Mapping[str, Any], most: int | None = None) -> str:
             wrapped = _wrap(f"{value}  {source}", WIDTH - len(start))
         lines.append(start + wrapped[0])
         lines += [" " * len(start) + line for line in wrapped[1:]]
-    return "\n\n".join([spec["name"], _rewrapped(spec["about"]), "\n".join([*lines, *more])])
+    parts = [spec["name"], _rewrapped(spec["about"]), "\n".join([*lines, *more])]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _rewrapped(about: str) -> str:

@@ -16,6 +16,9 @@ pub(super) fn with_all_missing(
     mut keys: Keys,
     read: impl Fn(Keys) -> Result<()>,
 ) -> Error {
+    if matches!(&missing, Error::Missing { lines, .. } if !lines.is_empty()) {
+        return missing; // of a part, which has listed them
+    }
     let kind = keys.clone().opt_text("kind").ok().flatten().unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
     let mut all = Vec::new();
@@ -51,8 +54,13 @@ fn as_missing(error: &Error) -> Option<(String, String)> {
 
 /// The line about a key: `rpm: turns of the media per minute; a number above 0; usual: 7200`.
 fn line(key: &str, takes: &str, about: Option<&Meaning>) -> String {
-    let is = about.map(|meaning| format!("{}; ", meaning.is.replace('`', "'"))).unwrap_or_default();
+    let is = about.map(|meaning| format!("{}; ", plain(&meaning.is))).unwrap_or_default();
     let usual = about.and_then(|meaning| meaning.usual.as_ref());
     let usual = usual.map(|value| format!("; usual: {value}")).unwrap_or_default();
     format!("  {key}: {is}{takes}{usual}")
+}
+
+/// A meaning without the marks of Markdown.
+fn plain(meaning: &str) -> String {
+    meaning.replace("`\"", "\"").replace("\"`", "\"").replace('`', "'")
 }

@@ -1,0 +1,130 @@
+"""The list of keys: the command, and what a device file lacks."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sledsim as ss
+from sledsim import _core, _keys
+from sledsim.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_list_has_everything_that_is_registered() -> None:
+    listed = {(thing["family"], thing["name"]) for thing in _keys.things()}
+    for family, names in (
+        ("workloads", _core.names("workloads")),
+        ("devices", _core.names("device_kinds")),
+        ("schedulers", _core.names("schedulers")),
+        ("layouts", _core.names("layouts")),
+        ("caches", _core.names("policies")),
+        ("traces", ["trace"]),
+    ):
+        assert {(family, name) for name in names} == {each for each in listed if each[0] == family}
+
+
+@pytest.mark.parametrize("name", ["random", "zipf", "hot_cold", "sequential", "mix", "postmark"])
+def test_keys_of_a_workload_are_those_that_a_wrong_one_is_told(name: str) -> None:
+    """The error about an unknown key lists what the reader knows."""
+    (thing,) = _keys.things(name)
+    given: dict[str, Any] = {"part": {"a": {"kind": "random"}}} if name == "mix" else {}
+    with pytest.raises(ss.SledsimError, match="known are") as refused:
+        ss.workload(name, **given, **{"?": 0})
+    known = str(refused.value).partition("known are ")[2].split(", ")
+    assert {*known} <= {key["key"] for key in thing["keys"]} | {"title", "base", "kind", "part"}
+
+
+def test_values_outside_the_ranges_that_are_told_are_refused() -> None:
+    for thing in _keys.things():
+        if thing["family"] != "workloads" or thing["name"] in ("mix", "files", "nurand"):
+            continue
+        for key in thing["keys"]:
+            if " and at most " not in key["takes"]:
+                continue
+            most = float(key["takes"].rpartition("at most ")[2])
+            with pytest.raises(ss.SledsimError):
+                ss.workload(thing["name"], **{key["key"]: most * 1.01 + 1})
+
+
+def test_defaults_that_are_told_are_those_in_effect() -> None:
+    """Giving a default changes nothing of a run."""
+    for name in ("random", "zipf", "hot_cold", "sequential"):
+        (thing,) = _keys.things(name)
+        plain = ss.simulate(ss.workload(name, requests=50), "g2").to_dict()
+        open_too = ss.simulate(ss.workload(name, requests=50, rate=100), "g2").to_dict()
+        tried = 0
+        for key in thing["keys"]:
+            try:
+                value = json.loads(key["default"] or "")
+                load = ss.workload(name, **({"requests": 50} | {key["key"]: value}))
+            except (ValueError, ss.SledsimError):
+                continue
+            if key["key"] != "requests":
+                tried += 1
+                run = ss.simulate(load, "g2").to_dict()
+                assert run["summary"] in (plain["summary"], open_too["summary"]), key
+        assert tried >= 8
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("zipf", ["zipf_exponent", "at least 0 and at most 10", "default: 1.0", "--set"]),
+        ("g2", ["mems (devices)", "spring_factor", "must be given"]),
+        ("aged_sptf", ["age_weight", "default: 0.006", "device_depth"]),
+        ("arc", ["It has no keys"]),
+        ("think_ms", ["Of random, zipf", "Of trace"]),
+        ("device.spring_factor", ["pull of the springs", "Of mems"]),
+        ("p99", ["response_time_ms.p99", "queue_ms.p99"]),
+        ("throughput_iops", ["result"]),
+    ],
+)
+def test_the_command(name: str, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys", name]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert all(word in said for word in words), said
+
+
+def test_the_command_without_a_name_and_with_a_wrong_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["keys"]) == 0
+    assert "zone_sptf" in capsys.readouterr().out
+    assert main(["keys", "--json", "zipf"]) == 0
+    (thing,) = json.loads(capsys.readouterr().out)["things"]
+    assert thing["name"] == "zipf"
+    assert main(["keys", "zipff"]) == 2
+    assert "did you mean 'zipf'" in capsys.readouterr().err
+
+
+def test_a_device_file_is_told_all_that_it_lacks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is told to be missing, with its usual values, makes a device that reads."""
+    for kind in _core.names("device_kinds"):
+        file = tmp_path / f"{kind}.toml"
+        file.write_text(f'kind = "{kind}"\n', encoding="utf-8")
+        for _ in range(4):  # a part that is missing may lack keys itself
+            assert main(["devices", "show", str(file)]) in (0, 2)
+            lines = capsys.readouterr().err.splitlines()
+            if not lines:
+                break
+            assert ("missing" in lines[0]) and len(lines) > 1, lines
+            usual = [line.strip().partition(": ")[::2] for line in lines[1:]]
+            added = [f"{key} = {told.rpartition('; usual: ')[2]}\n" for key, told in usual]
+            old = file.read_text(encoding="utf-8")
+            file.write_text(old + "".join(added), encoding="utf-8")
+        assert ss.device(file).blocks > 0
+
+
+def test_a_title_may_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "plain.toml"
+    text = 'kind = "memory"\nblocks = 1000\nlatency_ms = 0.1\nms_per_block = 0.1\n'
+    file.write_text(text, encoding="utf-8")
+    assert main(["devices", "show", str(file)]) == 0
+    assert "\n\n\n" not in capsys.readouterr().out
+    assert ss.simulate(ss.workload("random", requests=5), file).requests == 5
