@@ -188,7 +188,7 @@ def test_a_value_that_is_refused_is_listed_with_the_reason(example: dict[str, An
 
 
 def test_the_numbers_are_those_of_runs_made_here(made: Made) -> None:
-    def mean_ms(seed: int, **changed: object) -> float:
+    def mean_ms(seed: int, **changed: Any) -> float:
         load = ss.workload(requests=REQUESTS, seed=seed)
         summary = ss.simulate(load, ss.device("sigmetrics2000", **changed)).summary
         return float(summary["service_time_ms"]["mean"])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Columns = dict[str, list[Any]]
 
 SETTINGS = ["rate=700", "requests=3000", "seed=11", "read_fraction=0.5"]
-LOAD = {"rate": 700, "requests": 3000, "seed": 11, "read_fraction": 0.5}
+LOAD: dict[str, Any] = {"rate": 700, "requests": 3000, "seed": 11, "read_fraction": 0.5}
 
 
 def from_pandas(frame: pd.DataFrame) -> Columns:
