@@ -77,7 +77,7 @@ def simulate(load: ss.Load, device: ss.Device, scheduler: str, rows: Path | None
     return Outcome(summary["requests"], summary, () if rows is None else (rows,))
 
 
-def replayed(usual: int, trace_format: str) -> Callable[[Path, float], Work]:
+def replayed(usual: int, trace_format: Any) -> Callable[[Path, float], Work]:
     """Read and replay a text trace, one request outstanding."""
 
     def prepare(_folder: Path, share: float) -> Work:

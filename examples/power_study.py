@@ -62,7 +62,7 @@ def policies(device: str) -> dict[str, dict[str, object]]:
 
 def loads(device: str, week: Path | None, requests: int | None) -> dict[str, ss.Load]:
     """Return the loads by name."""
-    some = {} if requests is None else {"requests": requests}
+    some: dict[str, Any] = {} if requests is None else {"requests": requests}
     rate, slower = RATES[device], SLOWER[device]
     random = requests or (20_000 if device == SLED else 2000)
     named = {
@@ -72,7 +72,7 @@ def loads(device: str, week: Path | None, requests: int | None) -> dict[str, ss.
         ),
     }
     if week is not None:
-        keys = {"trace_device": "separate", "address": "wrap", **some}
+        keys: dict[str, Any] = {"trace_device": "separate", "address": "wrap", **some}
         named["week of a workstation (1992)"] = ss.read_trace(week, **keys).keep()
     return named
 

@@ -65,7 +65,7 @@ def small_write_ms(device: ss.Device, requests: int) -> float:
 
 def requests_at(rate: float, requests: int) -> ss.Load:
     """Return random requests of 4 KiB, half of them writes."""
-    keys = {"size": "fixed", "blocking": 8, "read_fraction": 0.5}
+    keys: dict[str, Any] = {"size": "fixed", "blocking": 8, "read_fraction": 0.5}
     return ss.workload("random", rate=rate, requests=requests, **keys)
 
 

@@ -36,9 +36,10 @@ RATES = (10, 30, 100, 300, 1000)  # per second
 REACHES = (0, 5)  # cylinders of micropositioning
 
 
-def device(**keys: object) -> ss.Device:
+def device(**keys: Any) -> ss.Device:
     """Return the device of the report."""
-    return ss.device("cmu2003", **keys)
+    made: ss.Device = ss.device("cmu2003", **keys)
+    return made
 
 
 def under_the_trace(tail: float) -> ss.Run:

@@ -79,8 +79,9 @@ class Plan:
 
     def attempt(self, key: str, value: object) -> Setting | str:
         """Return the device with another value, or why there is none."""
+        changed: dict[str, Any] = {key: value}
         try:
-            return Setting(key, value, ss.device(self.name, **{key: value}))
+            return Setting(key, value, ss.device(self.name, **changed))
         except ss.SledsimError as error:
             return str(error)
 

@@ -85,8 +85,13 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     layouts = ("simple", "organ_pipe", "columnar", "subregioned", "bipartite")
     for layout in layouts:
         yield f"layout {layout}", run(random(), "g2", layout=layout)
+    replays: dict[str, dict[str, Any]] = {
+        "": {},
+        "closed": {"queue_depth": 4},
+        "scaled": {"time_scale": 2},
+    }
     for sample in ss.sample_traces():
-        for name, keys in (("", {}), ("closed", {"queue_depth": 4}), ("scaled", {"time_scale": 2})):
+        for name, keys in replays.items():
             load = partial(
                 ss.read_trace, f"sample:{sample}", requests=REQUESTS, address="wrap", **keys
             )

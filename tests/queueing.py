@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import sledsim as ss
 
@@ -40,7 +40,7 @@ def load(kind: str, utilisation: float, requests: int, **keys: Any) -> ss.Load:
             for name, (share, kib) in (("small", _SMALL), ("large", _LARGE))
         }
         return ss.workload("mix", part=part, requests=requests, **keys)
-    size = "fixed" if kind == "M/D/1" else "geometric"
+    size: Literal["fixed", "geometric"] = "fixed" if kind == "M/D/1" else "geometric"
     rate = utilisation * 1e3 / (64 * MS_PER_BLOCK)
     return ss.workload("random", rate=rate, size=size, mean_size_kib=32, requests=requests, **keys)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sledsim as ss
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
 
-def sled(name: str | PathLike[str], **keys: object) -> ss.Sled:
+def sled(name: str | PathLike[str], **keys: Any) -> ss.Sled:
     """Make a device that must be a sled."""
     made = ss.device(name, **keys)
     assert isinstance(made, ss.Sled)

@@ -181,7 +181,7 @@ def _above_m(device: ss.Sled) -> float:
 )
 @settings(max_examples=60)
 def test_an_access_is_seeks_and_rows(
-    lbn: int, blocks: int, x_um: float, y_um: float, up: bool, keys: dict[str, str]
+    lbn: int, blocks: int, x_um: float, y_um: float, up: bool, keys: dict[str, Any]
 ) -> None:
     device = ss.device("g2", **keys)
     point = (1e-6 * x_um, 1e-6 * y_um, 1 if up else -1)

@@ -247,7 +247,7 @@ def test_wrong_arguments_are_errors_of_sledsim(short: Path, tmp_path: Path) -> N
         (lambda: ss.simulate(LOAD, G2, precision="x%"), "precision = 'x%': must be above 0%"),
         (lambda: ss.simulate(LOAD, G2, replications=2.5), "replications = 2.5: must be an integer"),  # type: ignore[call-overload]
         (lambda: ss.read_trace("postmark"), "did you mean sample:postmark-ext4?"),
-        (lambda: ss.workload("zipf", alpha=0.9), "did you mean 'zipf_exponent'?"),
+        (lambda: ss.workload("zipf", alpha=0.9), "did you mean 'zipf_exponent'?"),  # type: ignore[call-arg]
     ],
 )
 def test_the_message_says_what_is_taken(do: Callable[[], object], says: str) -> None:

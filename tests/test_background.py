@@ -12,7 +12,7 @@ import sledsim as ss
 from sledsim.cli import main
 
 LOAD: dict[str, Any] = {"rate": 10, "requests": 60_000, "size": "fixed", "blocking": 8}
-SMALL = {"travel_x_um": 2.0}  # 50 cylinders: 135,000 blocks
+SMALL: dict[str, Any] = {"travel_x_um": 2.0}  # 50 cylinders: 135,000 blocks
 
 
 def run(background: Any, device: dict[str, Any] | None = None, **keys: Any) -> ss.Run:

@@ -389,8 +389,8 @@ assert isinstance(DISK, ss.Disk)
     ("do", "named"),
     [
         (lambda: ss.device("g22"), "g2"),
-        (lambda: ss.device("g2", spring=0), "argument spring"),
-        (lambda: ss.device("g2", spring_factor="0.5"), "argument spring_factor"),
+        (lambda: ss.device("g2", spring=0), "argument spring"),  # type: ignore[call-overload]
+        (lambda: ss.device("g2", spring_factor="0.5"), "argument spring_factor"),  # type: ignore[call-overload]
         (lambda: ss.device("g2", spring_factor=float("nan")), "spring_factor = nan"),
         (lambda: ss.device("g2", spring_factor=1.0), "below 1"),
         (lambda: ss.device("g2", tips=2**63), "argument tips"),
@@ -419,9 +419,9 @@ assert isinstance(DISK, ss.Disk)
         (lambda: DISK.seek_ms(1, op="erase"), "'erase'"),  # type: ignore[arg-type]
         (lambda: DISK.access(0, 1), "atlas10k"),  # type: ignore[attr-defined]
         (lambda: ss.workload("random", requests=0), "requests = 0"),
-        (lambda: ss.workload("random", rates=5), "argument rates"),
+        (lambda: ss.workload("random", rates=5), "argument rates"),  # type: ignore[call-arg]
         (lambda: ss.workload("seq"), "'seq'"),
-        (lambda: ss.read_trace("x", address="fold"), "fold"),
+        (lambda: ss.read_trace("x", address="fold"), "fold"),  # type: ignore[arg-type]
         (lambda: ss.read_trace("sample:x"), "'sample:x'"),
         (lambda: ss.trace_info("none.trace"), "none.trace"),
         (lambda: ss.trace_info(trace_of(b"1 0 5 0 1\n")), "bad.trace:1: "),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 COLUMNS = "time=us:us, device=host, offset=lbn:512B, bytes=n:512B, op=op, linked=more"
-BARE = {"command_overhead_ms": 0.0, "bus_ms_per_block": 0.0}
+BARE: dict[str, Any] = {"command_overhead_ms": 0.0, "bus_ms_per_block": 0.0}
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,9 @@ def test_each_line_is_the_run_on_that_device_alone() -> None:
     load = ss.workload("random", rate=300, requests=4000, seed=5)
     compared = ss.compare(load, devices(*DEVICES))
     assert compared.labels == list(DEVICES)
-    for name, line, record in zip(DEVICES, compared.to_dict()["runs"], compared.table, strict=True):
+    for name, line, record in zip(
+        DEVICES, compared.to_dict()["runs"], compared.table.to_dicts(), strict=True
+    ):
         alone = ss.simulate(load, ss.device(name), rows=False)
         assert {key: line[key] for key in alone.to_dict()} == alone.to_dict()
         times = alone.summary["response_time_ms"]
@@ -55,7 +57,7 @@ def test_speed_ups_are_ratios_of_means_with_intervals_that_hold() -> None:
     pair = devices("g1", "g2")
     long = ss.compare(ss.workload("random", requests=400_000, seed=99), pair)
     truth = long.table[1]["speed_up"]
-    means = [line["mean_ms"] for line in long.table]
+    means = [line["mean_ms"] for line in long.table.to_dicts()]
     assert truth == means[0] / means[1]
     assert [long.table[0][f"speed_up{end}"] for end in ("", "_low", "_high")] == [1, 1, 1]
     held = 0
@@ -69,7 +71,7 @@ def test_speed_ups_are_ratios_of_means_with_intervals_that_hold() -> None:
 def test_the_same_lbns_are_those_of_the_smallest_device() -> None:
     pair = devices("g3", "g1")
     blocks = pair[1].blocks
-    load = {"rate": 300, "requests": 3000, "seed": 3}
+    load: dict[str, Any] = {"rate": 300, "requests": 3000, "seed": 3}
     compared = ss.compare(ss.workload("random", **load), pair, same_lbns=True)
     limited = ss.workload("random", **load, last_lbn=blocks - 1)
     for device, line in zip(pair, compared.to_dict()["runs"], strict=True):
@@ -103,7 +105,7 @@ def test_every_device_is_laid_out(layout: str | dict[str, Any]) -> None:
 def test_a_saturated_device_has_no_speed_up() -> None:
     load = ss.workload("random", rate=1500, requests=20_000, max_queue=500)
     table = ss.compare(load, devices("g3", "g1")).table
-    assert [line["saturated"] for line in table] == [False, True]
+    assert [line["saturated"] for line in table.to_dicts()] == [False, True]
     assert table[1]["speed_up"] is None
 
 

@@ -164,15 +164,3 @@ def test_keys_are_those_that_set_takes() -> None:
     assert {"rate", "zipf_exponent", "time_scale", "device.spring_factor"} <= {*names}
     assert len(names) == len({*names})
     assert all(re.fullmatch(r"[a-z]\w*(\.\w+)*", name) for name in names)
-
-
-def test_endings_of_traces_are_those_of_the_formats() -> None:
-    formats = Path(__file__).parents[1] / "crates" / "sledsim-traces" / "src" / "formats"
-    listed = [
-        ending
-        for file in formats.rglob("*.rs")
-        for names in re.findall(r"endings: &\[(.*?)\]", file.read_text(encoding="utf-8"))
-        for ending in re.findall(r'"(\w+)"', names)
-    ]
-    assert len(listed) > 15
-    assert {f".{ending}" for ending in listed} <= {*completion._TRACES}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import sledsim as ss
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LABEL = "g2(spring_factor=0)"
-FEW = {"requests": 300}
+FEW: dict[str, Any] = {"requests": 300}
 """A load too short for intervals, whose times are compared alone."""
 
 
@@ -46,7 +46,7 @@ def command(*arguments: str, folder: Path | None = None) -> subprocess.Completed
         ),
     ],
 )
-def test_keys_are_those_of_the_device(label: str, base: str, keys: dict[str, object]) -> None:
+def test_keys_are_those_of_the_device(label: str, base: str, keys: dict[str, Any]) -> None:
     made, same = ss.device(label), ss.device(base, **keys)
     assert made.name == label
     values = {key: one["value"] for key, one in made.spec["parameters"].items()}

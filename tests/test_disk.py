@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PRESETS = [name for name in ss.devices() if isinstance(ss.device(name), ss.Disk)]
 
 
-def disk(name: str, **overrides: object) -> ss.Disk:
+def disk(name: str, **overrides: Any) -> ss.Disk:
     """Resolve a disk."""
     made = ss.device(name, **overrides)
     assert isinstance(made, ss.Disk)

@@ -58,7 +58,8 @@ def test_a_window_is_what_the_key_of_the_device_is(
 ) -> None:
     """Independent of the table of the device, and of the arrivals of clients."""
     path, recording = tmp_path / "s.sock", tmp_path / "r.parquet"
-    device = ss.device("cmu2003", **({} if batching is None else {"batching": batching}))
+    keys: dict[str, Any] = {} if batching is None else {"batching": batching}
+    device = ss.device("cmu2003", **keys)
     export = ss.emulator.Export(device=device, batch_window_ms=window_ms, record=recording)
     with ss.serve(export, nbd=f"unix:{path}"):
         read_groups(path, device, 20)

@@ -70,7 +70,7 @@ BAD: dict[str, tuple[Callable[[], object], type[ss.SledsimError], Place]] = {
     ),
     "no such scenario": (lambda: ss.scenario("no.toml"), ss.SpecError, ("no.toml", None, None)),
     "unknown argument": (
-        lambda: ss.device("g2", spring_facter=0.5),
+        lambda: ss.device("g2", spring_facter=0.5),  # type: ignore[call-overload]
         ss.SpecError,
         (None, None, "spring_facter"),
     ),
@@ -80,7 +80,7 @@ BAD: dict[str, tuple[Callable[[], object], type[ss.SledsimError], Place]] = {
         (None, None, "rate"),
     ),
     "kind of argument": (
-        lambda: ss.workload("random", rate=object()),
+        lambda: ss.workload("random", rate=object()),  # type: ignore[arg-type]
         ss.SpecError,
         (None, None, "rate"),
     ),

@@ -110,11 +110,13 @@ def test_choices_take_every_value_that_the_documentation_lists(made: Made) -> No
     page = (ROOT / "docs" / "reference" / "devices.md").read_text(encoding="utf-8")
     table = page.split('`kind = "mems"`\n', maxsplit=1)[1].split("\n#", maxsplit=1)[0]
     listed = {}
-    for key, values in re.findall(r"^\| `(\w+)` \| ([^|]*) \|", table, flags=re.MULTILINE):
-        words = re.findall(r"`(\w+)`", values)
-        # The example varies the keys that the device states.
-        if len(words) > 1 and "unless given" not in values:
-            listed[key] = {{"true": True, "false": False}.get(word, word) for word in words}
+    row = r"^\| `(\w+)` \| [^|]* \| required \| ([^|]*) \|"
+    # The example varies the keys that the device states.
+    for key, values in re.findall(row, table, flags=re.MULTILINE):
+        if values == "true or false":
+            listed[key] = {True, False}
+        elif words := re.findall(r"`(\w+)`", values):
+            listed[key] = {*words}
     taken = {
         row["parameter"]: {row["value"], *(each["value"] for each in row["variants"])}
         for row in made.result["choices"]
@@ -188,7 +190,7 @@ def test_a_value_that_is_refused_is_listed_with_the_reason(example: dict[str, An
 
 
 def test_the_numbers_are_those_of_runs_made_here(made: Made) -> None:
-    def mean_ms(seed: int, **changed: object) -> float:
+    def mean_ms(seed: int, **changed: Any) -> float:
         load = ss.workload(requests=REQUESTS, seed=seed)
         summary = ss.simulate(load, ss.device("sigmetrics2000", **changed)).summary
         return float(summary["service_time_ms"]["mean"])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Columns = dict[str, list[Any]]
 
 SETTINGS = ["rate=700", "requests=3000", "seed=11", "read_fraction=0.5"]
-LOAD = {"rate": 700, "requests": 3000, "seed": 11, "read_fraction": 0.5}
+LOAD: dict[str, Any] = {"rate": 700, "requests": 3000, "seed": 11, "read_fraction": 0.5}
 
 
 def from_pandas(frame: pd.DataFrame) -> Columns:
@@ -172,11 +172,9 @@ def test_a_missing_library_is_named(
             getattr(of, method)()
 
 
-def test_pandas_has_the_same_without_pyarrow(
-    run: ss.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pandas_has_the_same_without_pyarrow(run: ss.Run, monkeypatch: pytest.MonkeyPatch) -> None:
     load = ss.workload("random", requests=10)
-    study = ss.sweep({"device": "g2", "requests": 10}, {"rate": [100, 200]}, folder=tmp_path)
+    study = ss.sweep({"device": "g2", "requests": 10}, grid={"rate": [100, 200]})
     made = (run.rows, run.series, ss.compare(load, ["g2", "atlas10k"]).table, study.table)
     frames = [rows.to_pandas() for rows in made]
     monkeypatch.setitem(sys.modules, "pyarrow", None)

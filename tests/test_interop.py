@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Columns = dict[str, list[Any]]
 
 COUNT = 70_000  # more than a batch
-LOAD = {"rate": 700, "requests": COUNT, "seed": 11}
+LOAD: dict[str, Any] = {"rate": 700, "requests": COUNT, "seed": 11}
 
 
 @pytest.fixture(scope="module")

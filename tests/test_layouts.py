@@ -259,8 +259,8 @@ def test_figure_9_the_corners_are_slower_than_the_centre(
     parts = ss.layout(device, **layout).parts[:25]
 
     def mean(part: ss.layout_maps.LayoutPart) -> float:
-        region = {"first_lbn": part.first_lbn, "last_lbn": part.last_lbn}
-        reads = {"read_fraction": 1.0, "size": "fixed", "blocking": 8}
+        region: dict[str, Any] = {"first_lbn": part.first_lbn, "last_lbn": part.last_lbn}
+        reads: dict[str, Any] = {"read_fraction": 1.0, "size": "fixed", "blocking": 8}
         return service_ms(ss.workload("random", **reads, **region), device, layout)
 
     corners = [mean(part) for part in parts[-4:]]
@@ -272,8 +272,13 @@ def test_an_organ_pipe_gains_with_the_skew_on_disks_too() -> None:
     atlas = ss.device("atlas10k")
     gains = []
     for exponent in (0.0, 0.6, 1.0):
-        keys = {"zipf_exponent": exponent, "unit_blocks": 512, "seed": 3}
-        reads = {"read_fraction": 1.0, "size": "fixed", "blocking": 8, "requests": 4000}
+        keys: dict[str, Any] = {"zipf_exponent": exponent, "unit_blocks": 512, "seed": 3}
+        reads: dict[str, Any] = {
+            "read_fraction": 1.0,
+            "size": "fixed",
+            "blocking": 8,
+            "requests": 4000,
+        }
         load = ss.workload("zipf", **keys, **reads)
         pipe: dict[str, object] = {
             "name": "organ_pipe",

@@ -35,8 +35,8 @@ class Shape:
     def squares(self) -> int:
         return self.cells * self.sets
 
-    def device(self, **keys: object) -> ss.Sled:
-        return ss.device(
+    def device(self, **keys: Any) -> ss.Sled:
+        made: ss.Sled = ss.device(
             "cmu2003",
             tips=self.squares * TIPS,
             active_tips=self.cells * TIPS,
@@ -44,6 +44,7 @@ class Shape:
             travel_y_um=(self.rows * ROW_BITS + SERVO_BITS) * BIT_UM,
             **keys,
         )
+        return made
 
 
 SHAPES = st.builds(
@@ -240,7 +241,7 @@ def test_a_sled_without_a_choice_reads_one_block_at_a_time() -> None:
 G2 = ss.device("cmu2003")
 
 
-def of(**keys: object) -> Callable[[], object]:
+def of(**keys: Any) -> Callable[[], object]:
     return lambda: ss.device("cmu2003", **keys)
 
 

@@ -108,7 +108,7 @@ def compare(request: Slice, row: Row) -> None:
     assert at == request.end
 
 
-RUNS = {
+RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "sled": ("g2", {"rate": 900, "requests": 2000}),
     "disk": ("atlas10k", {"rate": 80, "requests": 1000}),
     "controller": ("disk", {"rate": 60, "requests": 1000}),

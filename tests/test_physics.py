@@ -106,8 +106,9 @@ class Axis:
         return float(times[-1])
 
 
-def g2(**overrides: object) -> ss.Sled:
-    return ss.device("g2", settling_constants=0, turnaround="exact", **overrides)
+def g2(**overrides: Any) -> ss.Sled:
+    made: ss.Sled = ss.device("g2", settling_constants=0, turnaround="exact", **overrides)
+    return made
 
 
 def close_enough(found: float, integrated: float) -> bool:
@@ -245,7 +246,7 @@ def test_long_reads(name: str, overrides: dict[str, Any], mb_s: float, within: f
 # Idling: the sled between two requests
 
 
-def run(device: ss.Sled, **keys: object) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def run(device: ss.Sled, **keys: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Give the summary and the rows of a load."""
     done = ss.simulate(ss.workload("random", **keys), device)
     rows = pl.DataFrame(done.rows).sort("id").to_dicts()

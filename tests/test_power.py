@@ -84,7 +84,10 @@ def test_devices_start_in_half_a_millisecond_and_in_25_seconds() -> None:
 
 
 def test_a_block_again_takes_a_revolution_or_a_turnaround() -> None:
-    through = {"buffer": {"write_back": "none"}, "overheads": {"write_miss_after_write_ms": 0.1}}
+    through: dict[str, Any] = {
+        "buffer": {"write_back": "none"},
+        "overheads": {"write_miss_after_write_ms": 0.1},
+    }
     revolution_ms = 60_000 / 10_025
     disk = power.rewrite_ms(ss.device("atlas10k", **through), 5_000_000)
     assert disk == pytest.approx(revolution_ms, rel=1e-6)

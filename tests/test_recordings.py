@@ -66,9 +66,7 @@ def rows(run: ss.Run) -> pl.DataFrame:
     "keys", [{}, {"think": "recorded"}, {"think": "recorded", "depends_on": "all"}]
 )
 @pytest.mark.parametrize("scheduler", ["fcfs", "sptf"])
-def test_a_replay_on_the_same_device_is_the_recording(
-    keys: dict[str, object], scheduler: str
-) -> None:
+def test_a_replay_on_the_same_device_is_the_recording(keys: dict[str, Any], scheduler: str) -> None:
     load = ss.workload("random", queue_depth=5, think_ms=0.3, requests=3000)
     recorded = record(load, scheduler=scheduler)
     assert recorded["arrival_ns"].is_sorted() == (scheduler == "fcfs")
@@ -129,7 +127,8 @@ def test_streams_and_the_devices_of_a_composite_need_no_key() -> None:
     load = ss.workload("sequential", rate=100, streams=4, requests=1000)
     recorded = record(load, "mcd", parts=True)
     assert recorded.filter(pl.col("device") != "mcd").height > 1000
-    for keys in ({}, {"think": "recorded"}):
+    cases: list[dict[str, Any]] = [{}, {"think": "recorded"}]
+    for keys in cases:
         run = ss.simulate(ss.read_trace("rec.parquet", **keys), ss.device("mcd"), parts=True)
         assert run.workload["requests"] == 1000
         assert run.workload["trace_device"] == "all"

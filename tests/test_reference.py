@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sledsim as ss
@@ -61,7 +62,7 @@ def taken(act: Callable[[], object]) -> set[str]:
     return {name.rpartition(".")[2] for name in error.partition("known are ")[2].split(", ")}
 
 
-def device_keys(name: str, **keys: object) -> set[str]:
+def device_keys(name: str, **keys: Any) -> set[str]:
     """Give the keys of a device, or of the one table that is given with `WRONG` in it."""
     return taken(lambda: ss.device(name, **keys))
 
@@ -78,7 +79,7 @@ def file_keys(tmp_path: Path) -> Callable[[str], set[str]]:
     return keys
 
 
-def wrong(**keys: object) -> dict[str, object]:
+def wrong(**keys: object) -> dict[str, Any]:
     return keys | {WRONG: 1}
 
 

@@ -81,7 +81,7 @@ def test_a_device_whose_parts_are_files_is_sent(tmp_path: Path) -> None:
 
 
 def test_micropositioning_wears_off_by_the_clock_of_the_server(tmp_path: Path) -> None:
-    keys: dict[str, object] = {"micropositioning_later": [[3600, 2]]}
+    keys: dict[str, Any] = {"micropositioning_later": [[3600, 2]]}
     flexible = ss.device("cmu2003", micropositioning_cylinders=5, **keys)
     export = ss.emulator.Export(device=flexible, name="m", speed=1e6)
     with served(tmp_path, export) as (_, address), ss.connect(address, "m") as there:

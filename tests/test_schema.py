@@ -74,7 +74,7 @@ def validate(value: Any, schema: dict[str, Any], at: str = "") -> None:
 
 
 def summary(
-    *, precision: float | None = None, replications: int = 1, **keys: object
+    *, precision: float | None = None, replications: int = 1, **keys: Any
 ) -> dict[str, Any]:
     """Give the summary of a run on g2."""
     load = ss.workload("random", **keys)

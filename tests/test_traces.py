@@ -252,7 +252,7 @@ def test_merged_traces_map_their_devices(
 
 def test_a_sample_keeps_the_hit_ratios_of_smaller_caches() -> None:
     # A quarter of the places with a quarter of the cache: the principle of SHARDS.
-    keys = {"requests": 300_000, "size": "fixed", "mean_size_kib": 4, "blocking": 8}
+    keys: dict[str, Any] = {"requests": 300_000, "size": "fixed", "mean_size_kib": 4, "blocking": 8}
     load = ss.workload("random", rate=1000, **keys)
     ss.generate_trace(load, "whole.trace", blocks=1_000_000)
     report = ss.convert_trace("whole.trace", "part.trace", sample=0.25, seed=3)

@@ -14,6 +14,7 @@ from sledsim import _core
 from sledsim import _name_types as name_types
 from sledsim.results import summaries as summary_types
 
+from scripts import key_types
 from scripts import summary_types as script
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ def test_names_of_devices_are_those_of_the_core() -> None:
 def test_the_types_of_the_summary_are_up_to_date() -> None:
     for file, text in script.texts().items():
         assert file.read_text(encoding="utf-8") == text, "run python scripts/summary_types.py"
+
+
+def test_the_types_of_keys_are_up_to_date() -> None:
+    text = key_types.FILE.read_text(encoding="utf-8")
+    assert text == key_types.text(), "run python scripts/key_types.py"
 
 
 def test_a_summary_is_of_its_type() -> None:
@@ -116,15 +122,36 @@ WRONG = {
 }
 
 
+KEYS = """import sledsim as ss
+ss.workload("zipf", rate=3, zipf_exponent=0.9)
+ss.device("g2", spring_factor=0.5)
+ss.read_trace("x.csv", address="wrap")
+"""
+WRONG_KEYS = {
+    'ss.workload("random", rat=3)': "call-arg",
+    'ss.device("g2", spring_facter=0.5)': "call-overload",
+    'ss.read_trace("x.csv", adress="wrap")': "call-arg",
+}
+
+
 def test_mypy_accepts_what_is_right_and_refuses_what_is_not(tmp_path: Path) -> None:
+    assert_refused(tmp_path, PROGRAM, WRONG)
+
+
+def test_mypy_knows_the_keys(tmp_path: Path) -> None:
+    assert_refused(tmp_path, KEYS, WRONG_KEYS)
+
+
+def assert_refused(tmp_path: Path, right: str, wrong: dict[str, str]) -> None:
+    """Check that mypy accepts a program and refuses each line after it, with a code."""
     file = tmp_path / "program.py"
-    file.write_text(PROGRAM + "\n".join(WRONG) + "\n", encoding="utf-8")
+    file.write_text(right + "\n".join(wrong) + "\n", encoding="utf-8")
     config = tmp_path / "mypy.ini"
     config.write_text(CONFIG, encoding="utf-8")
     command = [sys.executable, "-m", "mypy", "--strict", "-O", "json", str(file)]
     command += ["--cache-dir", str(tmp_path / "cache"), "--config-file", str(config)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     found = [json.loads(line) for line in done.stdout.splitlines()]
-    first = PROGRAM.count("\n") + 1
-    told = [(one["line"], one["code"]) for one in found if one["severity"] == "error"]
-    assert told == list(enumerate(WRONG.values(), first)), done.stdout + done.stderr
+    first = right.count("\n") + 1
+    told = {(one["line"], one["code"]): None for one in found if one["severity"] == "error"}
+    assert list(told) == list(enumerate(wrong.values(), first)), done.stdout + done.stderr

@@ -246,8 +246,9 @@ def test_any_key_is_told() -> None:
             for other in others(key, value):
                 if other == value:
                     continue
+                given: dict[str, Any] = {key: other}
                 try:
-                    found = ss.device(name, **{key: other})
+                    found = ss.device(name, **given)
                 except ss.SledsimError:
                     continue
                 assert found != device, (name, key, other)
@@ -334,7 +335,7 @@ def test_overrides_are_laid_over_a_device(tmp_path: Path) -> None:
     g2 = with_background(
         with_layout(ss.device("g2"), {"name": "organ_pipe", "trace": trace}), "scan"
     )
-    keys = {"spring_factor": 0.5, "batching": {"kind": "explicit"}}
+    keys: dict[str, Any] = {"spring_factor": 0.5, "batching": {"kind": "explicit"}}
     changed = ss.device(g2, **keys)
     assert changed == ss.device({"base": g2, **keys}) != g2
     base = with_layout(ss.device("g2", **keys), {"name": "organ_pipe", "trace": trace})
@@ -348,7 +349,7 @@ def test_overrides_are_laid_over_a_device(tmp_path: Path) -> None:
         with pytest.raises(ss.SledsimError, match="its base cannot be replaced"):
             ss.device(pair, **wrong)
     with pytest.raises(ss.SledsimError, match="unknown key 'sprong_factor'"):
-        ss.device(g2, sprong_factor=1)
+        ss.device(g2, sprong_factor=1)  # type: ignore[call-overload]
 
 
 def test_overrides_are_laid_over_a_load(tmp_path: Path) -> None:

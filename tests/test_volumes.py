@@ -65,7 +65,7 @@ def rows_of(run: ss.VolumesRun) -> list[dict[str, Any]]:
     ids=lambda case: ",".join(case) or "plain" if isinstance(case, dict) else None,
 )
 def test_parts_are_the_runs_of_their_volumes(
-    tmp_path: Path, keys: dict[str, object], late_ms: float
+    tmp_path: Path, keys: dict[str, Any], late_ms: float
 ) -> None:
     """Each row, and the sums of all, are those of a loop that replays one volume after another."""
     trace = msr(tmp_path / "many.csv", late_ms=late_ms)
@@ -162,7 +162,7 @@ def can_be_sent() -> bool:
 
 @pytest.mark.parametrize("by", ["volumes", 9.0])
 def test_threads_give_the_same_bit_for_bit(tmp_path: Path, by: Literal["volumes"] | float) -> None:
-    keys = {} if by == "volumes" else {"trace_device": "all"}
+    keys: dict[str, Any] = {} if by == "volumes" else {"trace_device": "all"}
     load = ss.read_trace(msr(tmp_path / "many.csv"), **keys)
     one, two = (outcome(ss.simulate(load, "mcd", split=by, workers=f"threads:{n}")) for n in (1, 2))
     assert one == two
@@ -332,7 +332,7 @@ def test_a_volume_that_outruns_its_device_says_so(tmp_path: Path) -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused(
-    tmp_path: Path, keys: dict[str, object], options: dict[str, Any], message: str
+    tmp_path: Path, keys: dict[str, Any], options: dict[str, Any], message: str
 ) -> None:
     trace = msr(tmp_path / "many.csv", requests=200)
     if "1048576" in message:

@@ -37,7 +37,7 @@ def test_a_long_warm_up_gives_the_whole_run_exactly() -> None:
 @pytest.mark.parametrize("keys", [{}, {"time_scale": 1.5}], ids=["plain", "faster"])
 @pytest.mark.parametrize("warm_up_s", [0.0, 2.5])
 def test_windows_are_the_runs_of_converted_pieces(
-    tmp_path: Path, keys: dict[str, float], warm_up_s: float
+    tmp_path: Path, keys: dict[str, Any], warm_up_s: float
 ) -> None:
     """Each row follows from the rows of requests of a piece that the converter cuts."""
     window_s, scale = 12.0, keys.get("time_scale", 1.0)

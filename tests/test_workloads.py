@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -26,8 +27,9 @@ def test_parts_of_a_mix_are_dicts_or_dotted_keys() -> None:
     nested = ss.workload(
         "mix", requests=500, part={"a": {}, "b": {"kind": "zipf", "rate": 50, "scatter": False}}
     )
-    dotted = {"part.a.kind": "random", "part.b.kind": "zipf", "part.b.rate": 50.0}
-    flat = ss.workload("mix", requests=500, **dotted, **{"part.b.scatter": False})
+    dotted: dict[str, Any] = {"part.a.kind": "random", "part.b.kind": "zipf", "part.b.rate": 50.0}
+    scatter: dict[str, Any] = {"part.b.scatter": False}
+    flat = ss.workload("mix", requests=500, **dotted, **scatter)
     first, second = (ss.simulate(load, ss.device("g2")) for load in (nested, flat))
     assert first.to_dict() == second.to_dict()
     assert list(first.to_dict()["workload"]["part"]) == ["a", "b"]
@@ -36,7 +38,7 @@ def test_parts_of_a_mix_are_dicts_or_dotted_keys() -> None:
     with pytest.raises(ss.SledsimError, match=r"argument part\.a\.rate: must be a number"):
         ss.workload("mix", part={"a": {"rate": {5}}})
     with pytest.raises(ss.SledsimError, match="argument part: key 3: must be a string"):
-        ss.workload("mix", part={3: {}})
+        ss.workload("mix", part={3: {}})  # type: ignore[dict-item]
     inside: dict[str, object] = {}
     inside["a"] = inside
     with pytest.raises(ss.SledsimError, match="must not lie inside itself"):
@@ -104,9 +106,10 @@ def test_the_report_states_the_settings(words: tuple[str, ...], told: list[str])
 
 
 def test_postmark_ends_with_its_requests_or_its_program() -> None:
+    cases: list[dict[str, Any]] = [{"requests": 7}, {}, {"requests": 10**9}]
     counts = [
         ss.simulate(ss.workload("postmark", **keys), "g2", rows=False).summary["requests"]
-        for keys in ({"requests": 7}, {}, {"requests": 10**9})
+        for keys in cases
     ]
     assert counts[0] == 7
     assert counts[1] == counts[2] > 3000

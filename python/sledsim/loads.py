@@ -48,7 +48,7 @@ def load_of(given: object, name: str = "load") -> Load:
     """
     if isinstance(given, Load):
         return given
-    keys: dict[str, object] = {}
+    keys: dict[str, Any] = {}
     if isinstance(given, Mapping):
         given, keys = based(name, given, "a load, the name of a workload, or the path of a trace")
         if isinstance(given, Load):

@@ -136,10 +136,7 @@ fn explored(family: &str, name: &str, mut settings: Vec<String>, read: Reader) -
             if let Some(other) = asked.iter_mut().find(|other| other.key == question.key) {
                 // It is required only if it always is.
                 other.required &= question.required;
-                if !other.types.contains(&question.types[0]) {
-                    other.takes = format!("{}, or {}", other.takes, question.takes);
-                    other.types.extend(question.types);
-                }
+                other.add(question.types, &question.takes);
                 continue;
             }
             let key = &question.key;

@@ -55,11 +55,12 @@ def device(name: DeviceLike, **overrides: Unpack[DeviceKeys]) -> Device:
     SledsimError
         For an unknown name (nearest presets offered), an unknown key, or a value out of range.
     """
+    table: Mapping[str, object] = overrides
     if isinstance(name, Mapping):
         must = "a device, the name of a preset or the path of a TOML file"
         name, given = based("device", name, must)
-        overrides = dict(dotted_keys(given)) | dict(dotted_keys(overrides))
-    keys = list(dotted_keys(overrides))
+        table = dict(dotted_keys(given)) | dict(dotted_keys(overrides))
+    keys = list(dotted_keys(table))
     if isinstance(name, Device):
         if not keys:
             return name

@@ -147,9 +147,7 @@ def trade_off(
     return {label: _spent(*row) for label, row in zip(policies, rows, strict=True)}
 
 
-def lin2002(
-    load: Load, name: str = "g2", small: Load | None = None, **keys: object
-) -> list[Saving]:
+def lin2002(load: Load, name: str = "g2", small: Load | None = None, **keys: Any) -> list[Saving]:
     """Compute the four savings of Lin et al. 2002 on a load.
 
     Spin-down is the policy ``immediate`` against ``never``. Merging serves requests that wait side
@@ -188,9 +186,9 @@ def lin2002(
     never: dict[str, object] = {"policy": "never"}
     immediate: dict[str, object] = {"policy": "immediate"}
     parts: dict[str, object] = {"small_read_bytes": METADATA_BYTES}
-    merged: dict[str, object] = {"batching": {"kind": "adjacent"}}
+    merged: dict[str, Any] = {"batching": {"kind": "adjacent"}}
 
-    def run(of: Load, power: dict[str, object], **more: object) -> Spending:
+    def run(of: Load, power: dict[str, object], **more: Any) -> Spending:
         return spending(of, make_device(name, power=power, **keys, **more))
 
     bare = run(load, never)
@@ -238,7 +236,7 @@ def energy_per_bit_nj(device: Device, size_kib: float, requests: int = 1000) -> 
     return 1e9 * spent.service_j / (requests * size_kib * 1024 * 8)
 
 
-def start_up_s(name: str, power: Mapping[str, object] | None = None, **keys: object) -> float:
+def start_up_s(name: str, power: Mapping[str, object] | None = None, **keys: Any) -> float:
     """Return how much later the first request is complete on a device that starts off, in s."""
 
     def first(starts: str) -> float:

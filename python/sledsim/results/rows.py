@@ -127,7 +127,8 @@ class Rows(Shown):
         try:
             table = self.to_arrow()
         except SledsimError:  # slower without pyarrow
-            return pandas.DataFrame(self._series(pandas, own))
+            made: pd.DataFrame = pandas.DataFrame(self._series(pandas, own))
+            return made
         frame: pd.DataFrame = table.to_pandas()
         for name, dtype in own.items():
             if dtype is not None:
@@ -199,7 +200,7 @@ def rows_of(records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Kind]) -> 
     kinds
         What is in the columns that are not of numbers.
     """
-    columns = [
+    columns: list[tuple[str, str, list[Any]]] = [
         (name, kinds.get(name, "number"), [record[name] for record in records])
         for name in records[0]
     ]

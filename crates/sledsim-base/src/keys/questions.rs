@@ -47,6 +47,16 @@ pub struct Question {
     pub required: bool,
 }
 
+impl Question {
+    /// Adds what another reader of the key takes.
+    pub fn add(&mut self, types: Vec<Type>, takes: &str) {
+        if !self.types.contains(&types[0]) {
+            self.takes = format!("{}, or {takes}", self.takes);
+            self.types.extend(types);
+        }
+    }
+}
+
 /// The questions asked of keys and of the tables that were taken out of them.
 pub(super) type Questions = Arc<Mutex<Vec<Question>>>;
 
@@ -80,8 +90,11 @@ impl Keys {
         };
         let key = without_index(&format!("{}{key}", self.prefix));
         let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if !asked.iter().any(|question| question.key == key) {
-            asked.push(Question { key, types: vec![r#type], takes: takes(), required: false });
+        match asked.iter_mut().find(|question| question.key == key) {
+            None => {
+                asked.push(Question { key, types: vec![r#type], takes: takes(), required: false })
+            }
+            Some(question) => question.add(vec![r#type], &takes()),
         }
     }
 

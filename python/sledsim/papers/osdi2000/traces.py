@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sledsim._load import Load
 from sledsim.loads import read_trace, workload
@@ -71,7 +71,7 @@ def _unix_server(factor: float) -> Load:
     )
 
 
-def tpc_c(*, trace: bool, address: str) -> Scaled:
+def tpc_c(*, trace: bool, address: Literal["error", "wrap", "scale", "compact"]) -> Scaled:
     """Return the slice of a TPC-C array, or a generator of such accesses.
 
     ``address`` says what becomes of addresses beyond the device.
