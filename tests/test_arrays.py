@@ -40,7 +40,7 @@ def counts(run: ss.Run) -> dict[str, int]:
 
 
 def test_an_array_has_a_spec() -> None:
-    device = ss.device("raid5.toml", spares=2, fail_child=[0, 5], fail_at_ms=[1.5, 2])  # type: ignore[call-overload]
+    device = ss.device("raid5.toml", spares=2, fail_child=[0, 5], fail_at_ms=[1.5, 2])
     spec = device.spec
     assert spec["derived"]["blocks"] == 6_750_000 // 8 * 8 * 3
     assert spec["parameters"]["fail_child"]["value"] == [0, 5]

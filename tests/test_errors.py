@@ -60,7 +60,7 @@ BAD: dict[str, tuple[Callable[[], object], type[ss.SledsimError], Place]] = {
     "missing key": (
         lambda: ss.device("missing.toml"),
         ss.SpecError,
-        ("missing.toml", None, "title"),
+        ("missing.toml", None, "bit_cell_nm"),
     ),
     "no such file": (lambda: ss.device("none.toml"), ss.SpecError, ("none.toml", None, None)),
     "scenario": (

@@ -31,9 +31,11 @@ def test_the_list_has_everything_that_is_registered() -> None:
 def test_keys_of_a_workload_are_those_that_a_wrong_one_is_told(name: str) -> None:
     """The error about an unknown key lists what the reader knows."""
     (thing,) = _keys.things(name)
-    given: dict[str, Any] = {"part": {"a": {"kind": "random"}}} if name == "mix" else {}
+    wrong: dict[str, Any] = {"?": 0}
+    if name == "mix":
+        wrong["part"] = {"a": {"kind": "random"}}
     with pytest.raises(ss.SledsimError, match="known are") as refused:
-        ss.workload(name, **given, **{"?": 0})
+        ss.workload(name, **wrong)
     known = str(refused.value).partition("known are ")[2].split(", ")
     assert {*known} <= {key["key"] for key in thing["keys"]} | {"title", "base", "kind", "part"}
 
@@ -46,8 +48,9 @@ def test_values_outside_the_ranges_that_are_told_are_refused() -> None:
             if " and at most " not in key["takes"]:
                 continue
             most = float(key["takes"].rpartition("at most ")[2])
+            wrong: dict[str, Any] = {key["key"]: most * 1.01 + 1}
             with pytest.raises(ss.SledsimError):
-                ss.workload(thing["name"], **{key["key"]: most * 1.01 + 1})
+                ss.workload(thing["name"], **wrong)
 
 
 def test_defaults_that_are_told_are_those_in_effect() -> None:
@@ -113,7 +116,8 @@ def test_a_device_file_is_told_all_that_it_lacks(
             lines = capsys.readouterr().err.splitlines()
             if not lines:
                 break
-            assert ("missing" in lines[0]) and len(lines) > 1, lines
+            assert "missing" in lines[0]
+            assert len(lines) > 1
             usual = [line.strip().partition(": ")[::2] for line in lines[1:]]
             added = [f"{key} = {told.rpartition('; usual: ')[2]}\n" for key, told in usual]
             old = file.read_text(encoding="utf-8")

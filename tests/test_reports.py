@@ -201,7 +201,7 @@ def test_overload_is_said_first(results: dict[str, Any], texts: dict[str, str]) 
 
 
 def test_a_comparison_names_the_fastest(results: dict[str, Any], texts: dict[str, str]) -> None:
-    lines = [line for line in results["comparison"].table if line["label"] != "atlas10k"]
+    lines = [line for line in results["comparison"].table.to_dicts() if line["label"] != "atlas10k"]
     fast, slow = sorted(lines, key=lambda line: line["mean_ms"])
     sentence = paragraphs(texts["comparison"])[1]
     assert sentence.startswith(fast["label"])

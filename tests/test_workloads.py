@@ -119,7 +119,7 @@ def test_mistakes_are_named() -> None:
     for words, told in (
         (["--workload", "hotcold"], "unknown workload 'hotcold'; did you mean 'hot_cold'?"),
         (settings("part.a.kind=zipf"), "workload.part: must come with the workload mix only"),
-        (["--workload", "mix"], "part: must be tables, one for each workload"),
+        (["--workload", "mix"], "part: missing; must be tables, one for each workload"),
         (["--workload", "mix", *settings("part.a.kind=zip")], "did you mean 'zipf'?"),
     ):
         done = run(*words)

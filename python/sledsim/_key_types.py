@@ -522,7 +522,7 @@ class DeviceKeys(TypedDict, total=False):
     """
     partial_write: bool
     """Writes a part of a segment without reading the rest."""
-    fetch_kib: str
+    fetch_kib: Real | str
     """What a read miss fetches: the aligned group around the segment, a multiple of it, or
     ``"auto"``.
     """

@@ -53,6 +53,22 @@ pub enum FileRole {
     Other,
 }
 
+/// Keys that must be given and are not.
+#[derive(Clone, Debug)]
+pub struct Missing {
+    /// The file or description where they are missing.
+    pub origin: Origin,
+    /// The full name of the first.
+    pub key: String,
+    /// What it takes: `a number above 0`.
+    pub takes: String,
+    /// The whole message, which names all.
+    pub message: String,
+    /// A line for each key: what it is, what it takes and a usual value; empty where that is
+    /// not known.
+    pub lines: Vec<String>,
+}
+
 /// A mistake in the input, or a failure of the system.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -70,20 +86,8 @@ pub enum Error {
         message: String,
     },
     /// Keys that must be given and are not.
-    #[error("{message}")]
-    Missing {
-        /// The file or description where they are missing.
-        origin: Origin,
-        /// The full name of the first.
-        key: String,
-        /// What it takes: `a number above 0`.
-        takes: String,
-        /// The whole message, which names all.
-        message: String,
-        /// A line for each key: what it is, what it takes and a usual value; empty where
-        /// that is not known.
-        lines: Vec<String>,
-    },
+    #[error("{}", .0.message)]
+    Missing(Box<Missing>),
     /// A key that is not read by anything.
     #[error("{origin}: unknown key '{key}'{hint}")]
     UnknownKey {

@@ -170,7 +170,8 @@ fn questions(
         let _ = keys.set(key, value.clone(), "usual value");
     }
     let kept = keys.keep_questions();
-    while let Err(Error::Missing { key, .. }) = read(name, keys.clone()) {
+    while let Err(Error::Missing(missing)) = read(name, keys.clone()) {
+        let key = missing.key;
         let Some(usual) = usual(family, name, &key) else { break };
         if keys.set(&key, usual.clone(), "usual value").is_err() {
             break;

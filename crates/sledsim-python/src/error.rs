@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use pyo3::{PyTypeInfo, create_exception};
-use sledsim_base::error::{self, Error, FileRole, Origin};
+use sledsim_base::error::{self, Error, FileRole, Missing, Origin};
 
 create_exception!(
     sledsim,
@@ -83,9 +83,11 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         Error::Key(_) => SpecError::new_err(message),
         Error::UnknownKey { origin, key, .. } => spec(message, origin, Some(key)),
         Error::Value { origin, key, .. } => spec(message, origin, key),
-        Error::Missing { origin, key, lines, .. } => {
+        Error::Missing(missing) => {
+            let Missing { origin, key, lines, .. } = *missing;
             with_notes(spec(message, origin, Some(key)), &lines)
         }
+
         Error::Line { path, line, .. } => {
             placed(TraceError::new_err(message), Some(path), Some(line), None)
         }

@@ -107,7 +107,7 @@ class Rows(Shown):
         """
         raise TypeError(
             f"a table by columns ({type(self).__name__}) has no rows to go through: call "
-            ".to_pandas(), .to_polars() or .to_arrow() of it"
+            ".to_dicts(), .to_pandas(), .to_polars() or .to_arrow() of it"
         )
 
     def to_pandas(self) -> pd.DataFrame:

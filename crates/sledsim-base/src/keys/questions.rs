@@ -92,7 +92,7 @@ impl Keys {
         let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
         match asked.iter_mut().find(|question| question.key == key) {
             None => {
-                asked.push(Question { key, types: vec![r#type], takes: takes(), required: false })
+                asked.push(Question { key, types: vec![r#type], takes: takes(), required: false });
             }
             Some(question) => question.add(vec![r#type], &takes()),
         }

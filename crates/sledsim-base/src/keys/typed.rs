@@ -4,7 +4,7 @@ use super::questions::Type;
 use super::range::number;
 use super::refusals::without_unit;
 use super::{Keys, Range, add_once};
-use crate::error::{Error, Result};
+use crate::error::{Error, Missing, Origin, Result};
 use std::ops::RangeInclusive;
 use toml_edit::Value;
 
@@ -202,7 +202,7 @@ impl Keys {
         self.must_have(key);
         let (origin, key) = (self.what.clone(), format!("{}{key}", self.prefix));
         let message = format!("{origin}: {key}: missing; must be {takes}");
-        Error::Missing { origin, key, takes: takes.to_owned(), message, lines: Vec::new() }
+        missing(origin, key, takes.to_owned(), message)
     }
 
     fn read<T>(
@@ -232,7 +232,7 @@ impl Keys {
             let (origin, key) = (self.what.clone(), format!("{}{key}", self.prefix));
             let takes = wanted();
             let message = format!("{origin}: missing key '{key}' ({takes})");
-            Error::Missing { origin, key, takes, message, lines: Vec::new() }
+            missing(origin, key, takes, message)
         })
     }
 }
@@ -258,6 +258,10 @@ fn integer(allowed: &RangeInclusive<u64>) -> String {
         (low, high) if high >= i64::MAX as u64 => format!("an integer of at least {low}"),
         (low, high) => format!("an integer from {low} to {high}"),
     }
+}
+
+fn missing(origin: Origin, key: String, takes: String, message: String) -> Error {
+    Error::Missing(Box::new(Missing { origin, key, takes, message, lines: Vec::new() }))
 }
 
 fn names<T>(choices: &[(&str, T)]) -> Vec<String> {

@@ -124,7 +124,7 @@ impl Device {
     ) -> Result<Self> {
         let (keys, has_file) = with_base(keys, beside)?;
         match Self::read_resolved(known, name, keys.clone(), has_file, beside) {
-            Err(missing @ Error::Missing { .. }) => Err(with_all_missing(missing, keys, |keys| {
+            Err(Error::Missing(missing)) => Err(with_all_missing(*missing, keys, |keys| {
                 Self::read_resolved(known, name, keys, has_file, beside).map(drop)
             })),
             read => read,

@@ -1,8 +1,9 @@
 //! Missing keys of a device file, all at once.
 
 use super::meanings::{Meaning, meaning};
-use sledsim_base::error::{Error, Result};
+use sledsim_base::error::{Error, Missing, Result};
 use sledsim_base::keys::Keys;
+use toml_edit::Value;
 
 /// The most keys that a message lists.
 const MOST: usize = 100;
@@ -12,17 +13,17 @@ const MOST: usize = 100;
 /// Gives each missing key its usual value and reads on, so the list is that of the reader
 /// itself. It ends where a key has no usual value, or where another error comes.
 pub(super) fn with_all_missing(
-    mut missing: Error,
+    mut missing: Missing,
     mut keys: Keys,
     read: impl Fn(Keys) -> Result<()>,
 ) -> Error {
-    if matches!(&missing, Error::Missing { lines, .. } if !lines.is_empty()) {
-        return missing; // of a part, which has listed them
+    if !missing.lines.is_empty() {
+        return Error::Missing(Box::new(missing)); // of a part, which has listed them
     }
-    let kind = keys.clone().opt_text("kind").ok().flatten().unwrap_or_default();
+    let kind = keys.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut names: Vec<String> = Vec::new();
     let mut all = Vec::new();
-    let mut next = as_missing(&missing);
+    let mut next = Some((missing.key.clone(), missing.takes.clone()));
     while let Some((key, takes)) = next.take() {
         let bare = keys.bare(&key).to_owned();
         let about = meaning("devices", &kind, &bare).map(|(_, meaning)| meaning);
@@ -35,19 +36,18 @@ pub(super) fn with_all_missing(
             next = read(keys.clone()).err().as_ref().and_then(as_missing);
         }
     }
-    if let Error::Missing { origin, message, lines, .. } = &mut missing {
-        if names.len() > 1 {
-            *message = format!("{origin}: {} keys are missing: {}", names.len(), names.join(", "));
-        }
-        *lines = all;
+    if names.len() > 1 {
+        let (origin, count) = (&missing.origin, names.len());
+        missing.message = format!("{origin}: {count} keys are missing: {}", names.join(", "));
     }
-    missing
+    missing.lines = all;
+    Error::Missing(Box::new(missing))
 }
 
 /// Key and type of an error about a missing key.
 fn as_missing(error: &Error) -> Option<(String, String)> {
     match error {
-        Error::Missing { key, takes, .. } => Some((key.clone(), takes.clone())),
+        Error::Missing(missing) => Some((missing.key.clone(), missing.takes.clone())),
         _ => None,
     }
 }

@@ -193,8 +193,14 @@ fn other_seeds_and_no_end() {
 #[test]
 fn bad_keys_are_refused_with_what_is_allowed() {
     for (text, expected) in [
-        ("", "load.toml: part: must be tables, one for each workload of the mix: part.NAME"),
-        ("[part]", "load.toml: part: must be tables, one for each workload of the mix: part.NAME"),
+        (
+            "",
+            "load.toml: part: missing; must be tables, one for each workload of the mix: part.NAME",
+        ),
+        (
+            "[part]",
+            "load.toml: part: missing; must be tables, one for each workload of the mix: part.NAME",
+        ),
         ("part = 3", "load.toml:1: part = 3: must be tables"),
         ("rate = 5\n[part.a]", "load.toml:1: unknown key 'rate'"),
         (
