@@ -130,7 +130,7 @@ ss.read_trace("x.csv", address="wrap")
 WRONG_KEYS = {
     'ss.workload("random", rat=3)': "call-arg",
     'ss.device("g2", spring_facter=0.5)': "call-overload",
-    'ss.read_trace("x.csv", adress="wrap")': "call-arg",
+    'ss.read_trace("x.csv", addr="wrap")': "call-arg",
 }
 
 
