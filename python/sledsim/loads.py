@@ -251,7 +251,10 @@ def load_info(
         For errors in the load, or a closed one.
     """
     if (device is None) == (blocks is None):
-        raise SpecError("device and blocks: give one of them, for the addresses there are")
+        raise SpecError(
+            "device or blocks: give one of them; where requests go depends on how many blocks "
+            "there are"
+        )
     with told(progress) as beat:
         document = _core.load_info(
             load_of(load)._core,

@@ -44,7 +44,8 @@ class VolumesRun(Run):
         self._table = table
 
     def __repr__(self) -> str:
-        where = f" in {self.split['count']} {self.split['by']}s"
+        count, by = self.split["count"], self.split["by"]
+        where = f" in {count} {by}{'' if count == 1 else 's'}"
         return f"<sledsim run: {self._told(where)}>"
 
     def _no_rows(self) -> str:

@@ -249,7 +249,7 @@ pub(crate) fn trace_generate(
         (Some(device), None) => Target::Device(&device.device, scheduler),
         (None, Some(blocks)) => Target::Blocks(blocks),
         _ => {
-            let problem = "device and blocks: give one of them, for the addresses there are";
+            let problem = "device or blocks: give one of them; where requests go depends on how many blocks there are";
             return Err(to_python(Error::Key(problem.to_owned())));
         }
     };
