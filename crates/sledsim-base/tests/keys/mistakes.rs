@@ -139,6 +139,7 @@ fn place(error: Error) -> (String, Option<usize>, Option<String>) {
     let (origin, key) = match error {
         Error::Value { origin, key, .. } => (origin, key),
         Error::UnknownKey { origin, key, .. } => (origin, Some(key)),
+        Error::Missing(missing) => (missing.origin, Some(missing.key)),
         other => panic!("{other:?}"),
     };
     let line = match &origin {

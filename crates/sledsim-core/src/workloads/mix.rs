@@ -54,7 +54,11 @@ impl MixSpec {
         }
         tables.finish()?;
         if parts.is_empty() {
-            return Err(keys.missing("part", "tables, one for each workload of the mix: part.NAME"));
+            let takes = "tables, one for each workload of the mix: part.NAME";
+            return Err(match keys.has("part") {
+                true => keys.refuse("part", format_args!("must be {takes}")),
+                false => keys.missing("part", takes),
+            });
         }
         let time_scale = keys.opt_f64("time_scale", Range::above(0.0).at_most(1e12))?;
         if let Some(time_scale) = time_scale {

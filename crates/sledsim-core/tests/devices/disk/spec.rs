@@ -225,7 +225,7 @@ fn every_error_is_reported_with_its_line_and_key() {
             "'tabel'",
             "small.toml:16: seek = 'tabel': must be \"table\", \"three_part\", \"hpl\" or \"datasheet\"",
         ),
-        ("'table'", "'datasheet'", "small.toml: missing key 'seek_min_ms'"),
+        ("'table'", "'datasheet'", "small.toml: 3 keys are missing: seek_min_ms, seek_full_ms"),
         // Unknown keys.
         (
             "spares = 2",
