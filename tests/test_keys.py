@@ -90,6 +90,7 @@ def test_the_command(name: str, words: list[str], capsys: pytest.CaptureFixture[
     assert main(["keys", name]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert all(word in said for word in words), said
+    assert "None" not in said
 
 
 def test_the_command_without_a_name_and_with_a_wrong_one(

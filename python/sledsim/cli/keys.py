@@ -145,7 +145,7 @@ def _table(keys: list[dict[str, Any]]) -> str:
         if key["default"]:
             said.append(f"default: {key['default']}")
         elif key["required"]:
-            said.append(f"must be given, usual: {key['usual']}")
+            said.append("must be given" + (f", usual: {key['usual']}" if key["usual"] else ""))
         source = f" [{key['source']}]" if key["source"] else ""
         rows.append([key["key"], _plain("; ".join(said)) + source])
     return table(rows, "<<", WIDTH)
