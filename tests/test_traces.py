@@ -381,8 +381,8 @@ def test_wrong_arguments() -> None:
         (lambda: ss.convert_trace([], "out"), "at least one trace"),
         (lambda: ss.convert_trace("a.trace", "out", every=2, sample=0.5), "every and sample"),
         (lambda: ss.convert_trace("a.trace", "out", until_s=float("nan")), "until"),
-        (lambda: ss.generate_trace(load, "out"), "device and blocks"),
-        (lambda: ss.generate_trace(load, "out.trace", device=g2, blocks=5), "device and blocks"),
+        (lambda: ss.generate_trace(load, "out"), "device or blocks"),
+        (lambda: ss.generate_trace(load, "out.trace", device=g2, blocks=5), "device or blocks"),
         (lambda: ss.generate_trace(load, "out.trace", device=g2, scheduler="x"), "'x'"),
     ]
     for call, named in calls:
