@@ -2,13 +2,12 @@
 
 They are made from the keys of the built package.
 
-    python scripts/key_types.py           # write the file
-    python scripts/key_types.py --check   # say whether it differs, and exit with 1 if so
+    python -m scripts.key_types           # write the file
+    python -m scripts.key_types --check   # say whether it differs, and exit with 1 if so
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -17,7 +16,7 @@ from typing import Any
 
 from sledsim import _keys
 
-from scripts.summary_types import WIDTH, documented
+from scripts.summary_types import WIDTH, documented, write_or_check
 
 FILE = Path(__file__).parents[1] / "python" / "sledsim" / "_key_types.py"
 
@@ -102,18 +101,8 @@ def _type_of(kind: Any) -> str:
 
 def main() -> int:
     """Write or check the file; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; say what differs")
-    check = parser.parse_args().check
-    made = text()
-    if FILE.is_file() and FILE.read_text(encoding="utf-8") == made:
-        return 0
-    if check:
-        print(f"{FILE.name} differs: run python scripts/key_types.py", file=sys.stderr)
-        return 1
-    FILE.write_text(made, encoding="utf-8")
-    print(f"Written: {FILE.name}")
-    return 0
+    about = __doc__.partition("\n")[0]
+    return write_or_check({FILE: text()}, about, "python -m scripts.key_types")
 
 
 if __name__ == "__main__":

@@ -100,20 +100,25 @@ def documented(about: str) -> str:
     return textwrap.indent('"""' + "\n".join(lines) + '\n"""', "    ")
 
 
-def main() -> int:
-    """Write or check the files; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+def write_or_check(wanted: dict[Path, str], about: str, command: str) -> int:
+    """Write the files or, with ``--check``, say which differs; return the exit code."""
+    parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--check", action="store_true", help="change nothing; say what differs")
     check = parser.parse_args().check
-    for file, text in texts().items():
+    for file, text in wanted.items():
         if file.is_file() and file.read_text(encoding="utf-8") == text:
             continue
         if check:
-            print(f"{file.name} differs: run python scripts/summary_types.py", file=sys.stderr)
+            print(f"{file.name} differs: run {command}", file=sys.stderr)
             return 1
         file.write_text(text, encoding="utf-8")
         print(f"Written: {file.relative_to(ROOT)}")
     return 0
+
+
+def main() -> int:
+    """Write or check the files; return the exit code."""
+    return write_or_check(texts(), __doc__.partition("\n")[0], "python scripts/summary_types.py")
 
 
 if __name__ == "__main__":

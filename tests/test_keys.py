@@ -108,7 +108,7 @@ def test_the_command_without_a_name_and_with_a_wrong_one(
 def test_a_device_file_is_told_all_that_it_lacks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is told to be missing, with its usual values, makes a device that reads."""
+    """With the usual values that the error lists, the file gives a device."""
     for kind in _core.names("device_kinds"):
         file = tmp_path / f"{kind}.toml"
         file.write_text(f'kind = "{kind}"\n', encoding="utf-8")

@@ -53,7 +53,7 @@ def test_the_types_of_the_summary_are_up_to_date() -> None:
 
 def test_the_types_of_keys_are_up_to_date() -> None:
     text = key_types.FILE.read_text(encoding="utf-8")
-    assert text == key_types.text(), "run python scripts/key_types.py"
+    assert text == key_types.text(), "run python -m scripts.key_types"
 
 
 def test_a_summary_is_of_its_type() -> None:

@@ -6,9 +6,9 @@
 use crate::load::Load;
 use crate::replay::TraceFiles;
 use serde::Serialize;
-use sledsim_base::error::{Error, Result};
+use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Question, Type, unit_of};
-use sledsim_core::catalog::{Device, GROUPS, groups_of, meaning};
+use sledsim_core::catalog::{Device, GROUPS, fill_missing, groups_of, meaning};
 use sledsim_core::compose::caches::POLICIES;
 use sledsim_core::layouts::{LAYOUTS, ResolvedLayout};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
@@ -47,7 +47,7 @@ pub struct Key {
     pub usual: Option<String>,
     /// Where its meaning is from.
     pub source: Option<String>,
-    /// The group of keys it is told with.
+    /// The group of keys in whose table it stands.
     pub group: String,
 }
 
@@ -170,16 +170,17 @@ fn questions(
         let _ = keys.set(key, value.clone(), "usual value");
     }
     let kept = keys.keep_questions();
-    while let Err(Error::Missing(missing)) = read(name, keys.clone()) {
-        let key = missing.key;
-        let Some(usual) = usual(family, name, &key) else { break };
-        if keys.set(&key, usual.clone(), "usual value").is_err() {
-            break;
-        }
-        if !key.contains('.') {
-            filled.push((key, usual));
-        }
-    }
+    let usual = |key: &str| usual(family, name, key);
+    fill_missing(
+        &mut keys,
+        usual,
+        |keys| read(name, keys),
+        |missing| {
+            if let Some(usual) = usual(&missing.key).filter(|_| !missing.key.contains('.')) {
+                filled.push((missing.key.clone(), usual));
+            }
+        },
+    );
     kept.take()
 }
 

@@ -59,11 +59,12 @@ def _keys(options: argparse.Namespace) -> None:
     own = things(_kind_of(named))
     with_it = [] if own else [_with_key(thing, named) for thing in things()]
     with_it = [thing for thing in with_it if thing["keys"]]
-    named_so = {} if own else {name: about for name, about in results().items() if _is(named, name)}
+    known = {} if own else results()
+    named_so = {name: about for name, about in known.items() if _is(named, name)}
     if not (own or with_it or named_so):
         names = [thing["name"] for thing in things()]
         keys = [key["key"] for thing in things() for key in thing["keys"]]
-        hint = nearest(named, [*dict.fromkeys([*names, *keys, *results()])])
+        hint = nearest(named, [*dict.fromkeys([*names, *keys, *known])])
         raise SledsimError(
             f"NAME = {named!r}: no key, no result, nothing that has keys{hint}; see sledsim keys"
         )

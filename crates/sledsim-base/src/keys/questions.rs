@@ -85,27 +85,30 @@ impl Keys {
     }
 
     pub(super) fn asks(&self, key: &str, r#type: Type, takes: &dyn Fn() -> String) {
-        let Some(asked) = &self.asked else {
-            return;
-        };
-        let key = without_index(&format!("{}{key}", self.prefix));
-        let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
-        match asked.iter_mut().find(|question| question.key == key) {
-            None => {
-                asked.push(Question { key, types: vec![r#type], takes: takes(), required: false });
+        self.change_asked(key, |asked, key| {
+            match asked.iter_mut().find(|question| question.key == key) {
+                Some(question) => question.add(vec![r#type], &takes()),
+                None => {
+                    let takes = takes();
+                    asked.push(Question { key, types: vec![r#type], takes, required: false });
+                }
             }
-            Some(question) => question.add(vec![r#type], &takes()),
-        }
+        });
     }
 
     pub(super) fn must_have(&self, key: &str) {
-        let Some(asked) = &self.asked else {
-            return;
-        };
-        let key = without_index(&format!("{}{key}", self.prefix));
-        let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(question) = asked.iter_mut().find(|question| question.key == key) {
-            question.required = true;
+        self.change_asked(key, |asked, key| {
+            if let Some(question) = asked.iter_mut().find(|question| question.key == key) {
+                question.required = true;
+            }
+        });
+    }
+
+    /// Calls `change` with the questions and the full name of `key`, if questions are kept.
+    fn change_asked(&self, key: &str, change: impl FnOnce(&mut Vec<Question>, String)) {
+        if let Some(asked) = &self.asked {
+            let key = without_index(&format!("{}{key}", self.prefix));
+            change(&mut asked.lock().unwrap_or_else(PoisonError::into_inner), key);
         }
     }
 }

@@ -64,7 +64,7 @@ pub fn groups_of(family: &str, name: &str) -> impl Iterator<Item = &'static Grou
     own.chain(shared)
 }
 
-/// The meaning of a key of the thing `name`, with the group it is told in.
+/// Finds the meaning of a key of `name`, a thing of the family, with its group.
 pub fn meaning(family: &str, name: &str, key: &str) -> Option<(&'static Group, &'static Meaning)> {
     let mut all =
         groups_of(family, name).flat_map(|group| group.keys.iter().map(move |key| (group, key)));

@@ -26,6 +26,7 @@ mod values;
 pub use device::Device;
 pub use kinds::KINDS;
 pub use meanings::{GROUPS, Group, Meaning, groups_of, meaning};
+pub use missing::fill_missing;
 pub use presets::{PRESETS, split_name};
 
 /// An override of a key: name, value, and origin (`--set device.idle`,
