@@ -135,6 +135,45 @@ macro_rules! parts {
 
 with_parts!(parts);
 
+/// A place of a mechanism that is positioned over its media.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The cylinder of the arm, or the one nearest to the sled.
+    pub cylinder: u32,
+    /// The head of a disk; of a sled the nearest boundary between rows, 0 below row 0.
+    pub head_or_edge: u32,
+    /// The direction of a sled in Y, 1 up or -1 down; 0 for a disk.
+    pub direction: i8,
+}
+
+impl Place {
+    /// The head, of a disk.
+    pub fn head(&self) -> Option<u32> {
+        (self.direction == 0).then_some(self.head_or_edge)
+    }
+
+    /// The boundary between rows, of a sled.
+    pub fn edge(&self) -> Option<u32> {
+        (self.direction != 0).then_some(self.head_or_edge)
+    }
+
+    /// The direction in Y, of a sled.
+    pub fn sled_direction(&self) -> Option<i8> {
+        (self.direction != 0).then_some(self.direction)
+    }
+}
+
+/// Where a mechanism went for a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// Where it was when it took the request up.
+    pub from: Place,
+    /// Where it was after the last pass.
+    pub to: Place,
+    /// Cylinders moved over, there and back counted twice.
+    pub cylinders: u64,
+}
+
 /// One request's result; the columns of the result table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
@@ -171,6 +210,9 @@ pub struct Row {
     pub retries: u32,
     /// How it ended.
     pub status: Status,
+    /// Where the mechanism went; `None` if it has no cylinders, did not move for this
+    /// request, or served it with others.
+    pub path: Option<Path>,
     /// Energy spent on this request in nanojoules (idling not included), or
     /// [`UNKNOWN_ENERGY`].
     pub energy_nj: u64,

@@ -2,7 +2,7 @@
 
 use super::{Background, BatchPlanner, Energy};
 use sledsim_base::request::{Extent, Request};
-use sledsim_base::row::{Parts, Row, Status};
+use sledsim_base::row::{Parts, Path, Row, Status};
 use sledsim_base::units::Nanos;
 
 /// Where a resource is, and how far it is from requests: what schedulers ask.
@@ -368,13 +368,15 @@ pub struct Service {
     pub energy_nj: u64,
     /// Whether all blocks were accessed.
     pub status: Status,
+    /// Where it went, if it has cylinders.
+    pub path: Option<Path>,
 }
 
 impl Service {
     /// That of the request of `row`.
     fn of(row: &Row) -> Self {
-        let Row { parts, passes, retries, energy_nj, status, .. } = *row;
-        Self { parts, passes, retries, energy_nj, status }
+        let Row { parts, passes, retries, energy_nj, status, path, .. } = *row;
+        Self { parts, passes, retries, energy_nj, status, path }
     }
 
     /// Sets it in the row of its request.
@@ -385,5 +387,6 @@ impl Service {
         row.retries = self.retries;
         row.status = self.status;
         row.energy_nj = self.energy_nj;
+        row.path = self.path;
     }
 }

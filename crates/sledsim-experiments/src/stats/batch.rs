@@ -2,7 +2,7 @@
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray, UInt32Array,
+    ArrayRef, DictionaryArray, Int8Array, Int32Array, Int64Array, RecordBatch, StringArray, UInt32Array,
     UInt64Array,
 };
 use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
@@ -37,6 +37,8 @@ plain_cell!(u32, UInt32, UInt32Array, false);
 plain_cell!(u64, UInt64, UInt64Array, false);
 plain_cell!(Option<u64>, UInt64, UInt64Array, true);
 plain_cell!(Option<i64>, Int64, Int64Array, true);
+plain_cell!(Option<u32>, UInt32, UInt32Array, true);
+plain_cell!(Option<i8>, Int8, Int8Array, true);
 
 /// Index into the list of device names.
 struct Device(u16);
@@ -137,6 +139,15 @@ columns! { row:
     retries u32 = row.retries, "", "How many attempts were repeated";
     status Status = row.status, "", "How it ended: ok or error";
     energy_nj Option<i64> = row.energy_nj().map(signed), "nJ", "Energy spent on the request, idling not included; null if a device that it needed has no values of power";
+    from_cylinder Option<u32> = row.path.map(|path| path.from.cylinder), "", "Cylinder of the arm or sled at start_ns; null if none moved for this request alone, here as in the next eight";
+    to_cylinder Option<u32> = row.path.map(|path| path.to.cylinder), "", "Cylinder after the last pass";
+    cylinders Option<u64> = row.path.map(|path| path.cylinders), "cylinder", "Cylinders moved over, there and back counted twice";
+    from_head Option<u32> = row.path.and_then(|path| path.from.head()), "", "Head of a disk at start_ns";
+    to_head Option<u32> = row.path.and_then(|path| path.to.head()), "", "Head of a disk after the last pass";
+    from_row Option<u32> = row.path.and_then(|path| path.from.edge()), "", "Boundary between rows nearest to a sled at start_ns, 0 below row 0";
+    to_row Option<u32> = row.path.and_then(|path| path.to.edge()), "", "The same after the last pass";
+    from_direction Option<i8> = row.path.and_then(|path| path.from.sled_direction()), "", "Direction of a sled in Y at start_ns: 1 up, -1 down";
+    to_direction Option<i8> = row.path.and_then(|path| path.to.sled_direction()), "", "The same after the last pass";
 }
 
 fn field<C: Cell>(name: &str, unit: &str, description: &str) -> Field {

@@ -8,7 +8,7 @@ use crate::model::mechanism::{
 };
 use crate::model::{Background, BatchPlanner, Energy};
 use sledsim_base::request::{Extent, Request};
-use sledsim_base::row::{Parts, Row, UNKNOWN_ENERGY};
+use sledsim_base::row::{Parts, Path, Row, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
@@ -86,8 +86,8 @@ impl Disk {
         self.arm
     }
 
-    /// Moves over `extents` from `at` on. `each` gets the spindle, when a pass begins, and the pass. Returns
-    /// the parts, the number of passes, and the end.
+    /// Moves over `extents` from `at` on. `each` gets the spindle, when a pass begins, and
+    /// the pass. Returns the parts, the number of passes, the end, and where the arm went.
     #[inline(always)] // hot
     pub(super) fn sweep(
         &mut self,
@@ -95,9 +95,10 @@ impl Disk {
         extents: &[Extent],
         how: PassMode,
         mut each: impl FnMut(&mut Option<Box<Spindle>>, Nanos, &Pass),
-    ) -> (Parts, u32, Nanos) {
+    ) -> (Parts, u32, Nanos, Path) {
         let (mut parts, mut passes, mut now) = (Parts::default(), 0, at);
         let Self { drive, arm, spindle } = self;
+        let mut path = Path { from: arm.place(), ..Path::default() };
         for &extent in extents {
             for pass in drive.passes(now, *arm, how, extent) {
                 passes += 1;
@@ -107,10 +108,12 @@ impl Disk {
                 parts.transfer += pass.transfer;
                 parts.rotation += pass.end - pass.arrive - pass.transfer;
                 each(spindle, now, &pass);
+                path.cylinders += u64::from(arm.cylinder.abs_diff(pass.arm.cylinder));
                 (now, *arm) = (pass.end, pass.arm);
             }
         }
-        (parts, passes, now)
+        path.to = arm.place();
+        (parts, passes, now, path)
     }
 
     /// Sets the position of the arm after work that was planned with [`Disk::drive`].
@@ -210,7 +213,7 @@ impl Mechanism for Disk {
     fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
         let (delay, mut energy_j) = self.begin(at);
         let how = self.drive.access(request.op);
-        let (mut parts, count, _) =
+        let (mut parts, count, _, path) =
             self.sweep(at + delay, &request.extents, how, |spindle, now, pass| {
                 let took = [pass.seek, pass.transfer];
                 let pass_j = (spindle.as_mut())
@@ -229,7 +232,8 @@ impl Mechanism for Disk {
             });
         parts.other = delay;
         let energy_nj = self.energy_nj(energy_j);
-        Service { parts, passes: count, energy_nj, ..Service::default() }.set(row);
+        let path = Some(path);
+        Service { parts, passes: count, energy_nj, path, ..Service::default() }.set(row);
     }
 
     fn energy(&self, until: Nanos) -> Option<Energy> {

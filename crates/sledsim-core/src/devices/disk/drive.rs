@@ -15,6 +15,7 @@ use super::geometry::{Geometry, Piece, Track};
 use super::rotation::Rotation;
 use super::seek::Seeks;
 use sledsim_base::request::{Extent, Op};
+use sledsim_base::row::Place;
 use sledsim_base::units::Nanos;
 
 /// Position of the arm.
@@ -24,6 +25,13 @@ pub struct Arm {
     pub cylinder: u32,
     /// The active head.
     pub head: u32,
+}
+
+impl Arm {
+    /// As rows have it.
+    pub fn place(self) -> Place {
+        Place { cylinder: self.cylinder, head_or_edge: self.head, direction: 0 }
+    }
 }
 
 /// The mechanical part of a drive.

@@ -240,6 +240,13 @@ impl Geometry {
         cylinder.clamp(0.0, f64::from(self.cylinders - 1)) as u32
     }
 
+    /// The row boundary nearest to `y_m` of a sled that goes up or down: the inverse of
+    /// [`Geometry::edge_y_m`].
+    pub fn nearest_edge(&self, up: bool, y_m: f64) -> u32 {
+        let bits = (y_m - self.edge_y_m(up, 0)) / self.bit_m;
+        (bits / f64::from(self.row_bits)).round().clamp(0.0, f64::from(self.rows)) as u32
+    }
+
     /// Y, in m from the centre, of the row boundary `edge` for a pass going `up` or
     /// down; `edge` counts from 0 below row 0 to `rows` above the last.
     pub fn edge_y_m(&self, up: bool, edge: u32) -> f64 {

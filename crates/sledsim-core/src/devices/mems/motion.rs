@@ -6,6 +6,7 @@
 
 use super::geometry::Geometry;
 use super::kinematics::{Axis, Kinematics, Moment, MotionState};
+use sledsim_base::row::Place;
 use std::sync::Arc;
 
 /// Direction of Y motion.
@@ -228,6 +229,19 @@ impl Motion {
             Some(point) => *point,
             None => self.edge(if is_up { Direction::Up } else { Direction::Down }, edge),
         }
+    }
+
+    /// As rows have it.
+    #[inline]
+    pub(super) fn place(&self, state: &SledState, cylinder: u32) -> Place {
+        let SledState { y, .. } = state;
+        let (up, direction) = (y.direction == Direction::Up, y.direction.sign());
+        let head_or_edge = match y.edge() {
+            Some(edge) if up => edge,
+            Some(edge) => edge - (self.geometry.rows + 1),
+            None => self.geometry.nearest_edge(up, y.y_m),
+        };
+        Place { cylinder, head_or_edge, direction }
     }
 
     /// The times of travels in X.

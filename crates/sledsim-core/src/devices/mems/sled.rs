@@ -16,7 +16,7 @@ use crate::model::mechanism::{
 };
 use crate::model::{Background, BatchPlanner, Energy};
 use sledsim_base::request::{Extent, Flags, Op, Request};
-use sledsim_base::row::{Parts, Row, Status};
+use sledsim_base::row::{Parts, Path, Place, Row, Status};
 use sledsim_base::units::Nanos;
 use std::cell::OnceCell;
 
@@ -76,15 +76,19 @@ struct Totals<'a> {
     energy: PassEnergy,
     tips: TipPower,
     passes: &'a mut Passes,
+    /// The cylinder of the last pass, and the cylinders moved over.
+    cylinder: u32,
+    cylinders: u64,
 }
 
 impl<'a> Totals<'a> {
-    /// None yet, of a service that begins after `wait_s`.
+    /// None yet, of a service that begins at `cylinder` after `wait_s`.
     #[inline(always)] // as add
-    fn new(wait_s: f64, tips: TipPower, passes: &'a mut Passes) -> Self {
+    fn new(wait_s: f64, cylinder: u32, tips: TipPower, passes: &'a mut Passes) -> Self {
         let end = Nanos::from_s(wait_s);
         let parts = Parts { other: end, ..Parts::default() };
-        Self { parts, count: 0, end, energy: PassEnergy::default(), tips, passes }
+        let energy = PassEnergy::default();
+        Self { parts, count: 0, end, energy, tips, passes, cylinder, cylinders: 0 }
     }
 
     /// Adds a pass.
@@ -93,6 +97,8 @@ impl<'a> Totals<'a> {
         step.add_to(&mut self.parts, self.end);
         self.end = step.end;
         self.count += 1;
+        self.cylinders += u64::from(self.cylinder.abs_diff(step.cylinder));
+        self.cylinder = step.cylinder;
         let pass_mj = self.energy.add(&self.tips, step.seek_s, step.transfer_s, step.blocks);
         step.energy_j = 1e-3 * pass_mj;
         self.passes.push(step);
@@ -187,6 +193,13 @@ impl Sled {
         }
     }
 
+    /// Where it is, as rows have it.
+    #[inline]
+    fn place(&self) -> Place {
+        let cylinder = self.motion.geometry.nearest_cylinder(self.state.x_m);
+        self.motion.place(&self.state, cylinder)
+    }
+
     #[inline]
     fn estimates(&self) -> &Estimates {
         let new = || Estimates::new(&self.motion, self.behaviour.direction);
@@ -236,7 +249,14 @@ impl Sled {
 
     /// Counts the energy of a service that began at `at`, and sets in `row` what it took.
     #[inline(always)] // hot: once a request
-    fn finish(&mut self, at: Nanos, startup: &Startup, totals: &Totals<'_>, row: &mut Row) {
+    fn finish(
+        &mut self,
+        at: Nanos,
+        startup: &Startup,
+        from: Place,
+        totals: &Totals<'_>,
+        row: &mut Row,
+    ) {
         let energy = &totals.energy;
         let startup_j = 1e-3 * self.behaviour.power.startup_mw * startup.woken_s;
         let (seek_j, transfer_j) = (1e-3 * energy.seek_mj, 1e-3 * energy.transfer_mj);
@@ -246,6 +266,8 @@ impl Sled {
         self.free = at + totals.end;
         row.parts = totals.parts;
         (row.passes, row.retries, row.status) = (totals.count, 0, Status::Ok);
+        let to = self.motion.place(&self.state, totals.cylinder);
+        row.path = Some(Path { from, to, cylinders: totals.cylinders });
         row.energy_nj = ((startup_j + seek_j + transfer_j) * 1e9 + 0.5) as i64 as u64;
     }
 
@@ -363,17 +385,18 @@ impl Mechanism for Sled {
     fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
         let startup = self.begin(at);
         let tips = self.tip_power(request.op, &request.extents);
-        let mut totals = Totals::new(startup.wait_s, tips, passes);
+        let from = self.place();
+        let mut totals = Totals::new(startup.wait_s, from.cylinder, tips, passes);
         let rule = self.behaviour.direction;
         if rule == DirectionRule::BestRun || self.plans(request).is_some() {
             let totals = self.access_apart(at, request, startup.wait_s, totals);
-            return self.finish(at, &startup, &totals, row);
+            return self.finish(at, &startup, from, &totals, row);
         }
         self.forget_plan();
         let (state, ahead, wait_s) = (&mut self.state, &mut self.ahead, startup.wait_s);
         let add = &mut |step| totals.add(step);
         access_rows(&self.motion, rule, state, &request.extents, ahead, wait_s, add);
-        self.finish(at, &startup, &totals, row);
+        self.finish(at, &startup, from, &totals, row);
     }
 
     fn foresee(&mut self, upcoming: &[Extent]) {

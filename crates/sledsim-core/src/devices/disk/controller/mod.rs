@@ -66,7 +66,7 @@ use bus::Bus;
 use pieces::{Delivery, TimedPiece};
 use segments::Segments;
 use sledsim_base::request::{Extent, Op, Request};
-use sledsim_base::row::{Parts, Row};
+use sledsim_base::row::{Parts, Path, Row};
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -145,6 +145,7 @@ struct MoveResult {
     parts: Parts,
     passes: u32,
     end: Nanos,
+    path: Path,
     /// Rotation from when the head was first on track to the first sector accessed.
     wait: u64,
     /// The last track, and its first block if every sector is known to hold its block.
@@ -299,7 +300,7 @@ impl Controller {
         let (mut wait, mut track, mut full) = (None, Track::default(), None);
         let (drive, pieces) = (&self.drive, &mut self.pieces);
         pieces.clear();
-        let (parts, passes, end) = self.disk.sweep(at, extents, how, |_, _, pass| {
+        let (parts, passes, end, path) = self.disk.sweep(at, extents, how, |_, _, pass| {
             wait.get_or_insert(pass.wait);
             drive.runs(*pass, |extent, first, end| {
                 pieces.push(TimedPiece::of(extent, first, end));
@@ -307,7 +308,7 @@ impl Controller {
             (track, full) = (pass.track, pass.full);
         });
         let wait = wait.unwrap_or_default();
-        MoveResult { parts, passes, end, wait, track, full, energy_j: 0.0 }
+        MoveResult { parts, passes, end, path, wait, track, full, energy_j: 0.0 }
     }
 
     /// As [`Controller::move_data`] for a write whose blocks arrive one after the other
@@ -392,6 +393,7 @@ impl Controller {
         let mut row = self.row(waiting, at);
         row.start = start;
         row.passes = moved.passes;
+        row.path = Some(moved.path);
         row.energy_nj = self.disk.energy_nj(moved.energy_j);
         row.parts = Parts {
             overhead: row.parts.overhead + overhead,

@@ -257,6 +257,9 @@ impl<M: Mechanism> Faulty<M> {
         self.repeated = self.repeated + spent;
         progress.service.parts.retry += length;
         progress.service.passes += more.passes;
+        if let (Some(path), Some(more)) = (&mut progress.service.path, more.path) {
+            (path.to, path.cylinders) = (more.to, path.cylinders + more.cylinders);
+        }
         progress.extra_j += more.energy_nj as f64 * 1e-9;
         let last = progress.steps.len() - 1;
         let (cylinder, mut since) = (progress.steps[progress.from + pass].cylinder, Nanos::ZERO);

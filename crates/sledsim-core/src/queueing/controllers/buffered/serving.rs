@@ -82,6 +82,7 @@ impl<M: Mechanism> Buffered<M> {
         self.under_way = Some(Operation::Request);
         row.passes = service.passes;
         row.retries = service.retries;
+        row.path = service.path;
         if service.status == Status::Error {
             let is_wanted = |lbn: &u64| {
                 request.op == Op::Write || self.requested_end.is_none_or(|end| *lbn < end)
