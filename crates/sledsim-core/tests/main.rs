@@ -17,6 +17,7 @@ mod devices {
         mod geometry;
         mod kinematics;
         mod means;
+        mod paths;
         mod turns;
     }
 

@@ -6,6 +6,7 @@
 //! - [`run`]: one load on one device, with one or several seeds.
 //! - [`stats`]: statistics, summary, rows and time series.
 //! - [`perfetto`]: requests as a trace for Perfetto.
+//! - [`explore`]: a run as a page shows it.
 //! - [`ipc`]: batches as Arrow IPC streams.
 //! - [`study_table`]: tables of many runs.
 //! - [`completed_keys`]: devices with layout and background tasks as TOML.
@@ -32,6 +33,8 @@ pub mod run;
 pub mod stats;
 
 pub mod perfetto;
+
+pub mod explore;
 
 pub mod ipc;
 

@@ -13,6 +13,7 @@
 //! * `layouts`: layouts of blocks on a device.
 //! * `simulation`: loads and runs.
 //! * `perfetto`: rows as a trace for Perfetto.
+//! * `explore`: a run as a page shows it.
 //! * `parts`: traces split into parts, and the parts as one run.
 //! * `traces`: information, conversion and generation of traces.
 //! * `study`: tables of many runs.
@@ -32,6 +33,7 @@ mod disk;
 #[cfg(target_os = "linux")]
 mod emulator;
 mod error;
+mod explore;
 mod faults;
 mod layouts;
 mod names;
@@ -69,6 +71,8 @@ mod _core {
     use crate::emulator::Server;
     #[pymodule_export]
     use crate::error::{OutputError, RemoteError, SledsimError, SpecError, TraceError, brief};
+    #[pymodule_export]
+    use crate::explore::explored;
     #[pymodule_export]
     use crate::faults::tip_failures;
     #[pymodule_export]

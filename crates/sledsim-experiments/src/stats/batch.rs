@@ -2,8 +2,8 @@
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, DictionaryArray, Int8Array, Int32Array, Int64Array, RecordBatch, StringArray, UInt32Array,
-    UInt64Array,
+    ArrayRef, DictionaryArray, Int8Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
 use sledsim_base::request::Op;

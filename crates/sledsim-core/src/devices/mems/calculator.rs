@@ -1,16 +1,18 @@
 //! The calculator: times of single seeks and accesses outside a simulation.
 
-use super::access::{DirectionRule, access, access_planned};
-use super::idle::park_state;
+use super::access::{DirectionRule, access, access_planned, first_seek};
+use super::idle::{Idle, coast, park_state};
 use super::kinematics::MotionState;
 use super::motion::{Direction, Motion, Seek, SledState};
 use super::moves_ahead::MovesAhead;
+use super::path::{PassPath, pass_paths};
 use super::spec::Mems;
 use crate::devices::mems::parallel::{Parallel, Planner};
 use crate::model::links;
 use crate::model::mechanism::Step;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Extent;
+use sledsim_base::row::Place;
 use sledsim_base::units::Nanos;
 
 /// A sled position with its direction of motion.
@@ -44,6 +46,7 @@ pub struct Calculator {
     rule: DirectionRule,
     parallel: Parallel,
     parked: SledState,
+    coasts: bool,
     /// Whether the kinematics need positions on whole bits.
     whole_bits: bool,
     /// Half the travel in X and Y.
@@ -72,6 +75,7 @@ impl Calculator {
         Self {
             parked: park_state(&motion, spec.behaviour.park),
             motion,
+            coasts: spec.behaviour.idle == Idle::Coast,
             rule: spec.behaviour.direction,
             parallel: spec.parallel.clone(),
             whole_bits: spec.whole_bits(),
@@ -157,6 +161,53 @@ impl Calculator {
             steps.push(step);
         });
         Ok((steps, state.into()))
+    }
+
+    /// The states that a sled at `place` may be in when it takes up a request: on the
+    /// boundary between rows; parked; and, if it coasts, on its way for `idle_s` since the
+    /// `last` state.
+    pub fn states(&self, place: Place, last: Option<(SledState, f64)>) -> Vec<SledState> {
+        let up = place.direction > 0;
+        let direction = if up { Direction::Up } else { Direction::Down };
+        let geometry = &self.motion.geometry;
+        let x_m = geometry.x_m(place.cylinder);
+        let y = self.motion.edge(direction, place.head_or_edge.min(geometry.rows));
+        let coasting = match last {
+            Some((state, idle_s)) if self.coasts => Some(coast(&self.motion, state, idle_s)),
+            _ => None,
+        };
+        let at_edge = SledState { x_m, y, turning_s: 0.0 };
+        coasting.into_iter().chain([at_edge, self.parked]).collect()
+    }
+
+    /// The paths of the passes over `extent` from `state` on, after `elapsed_s` of the
+    /// request, and the final state.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for an extent outside the device.
+    pub fn paths(
+        &self,
+        extent: Extent,
+        state: &SledState,
+        elapsed_s: f64,
+    ) -> Result<(Vec<PassPath>, SledState)> {
+        self.check(extent)?;
+        let (mut from, mut state) = (*state, *state);
+        let mut steps = Vec::new();
+        let ahead = &mut MovesAhead::default();
+        let emit = &mut |step: Step| steps.push(step);
+        access(&self.motion, self.rule, &mut state, &[extent], ahead, elapsed_s, emit);
+        Ok((pass_paths(&self.motion, &mut from, &steps), state))
+    }
+
+    /// Positioning time before the first pass over `extent` from `state`, in s.
+    pub fn estimate_s(&self, extent: Extent, state: &SledState) -> f64 {
+        first_seek(&self.motion, self.rule, state, &[extent]).map_or(0.0, |seek| seek.seek_s)
+    }
+
+    /// What it knows of motion.
+    pub fn motion(&self) -> &Motion {
+        &self.motion
     }
 
     /// The passes over the blocks of `extents` as one batch at `at` from `start` (the

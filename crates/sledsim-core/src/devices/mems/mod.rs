@@ -21,6 +21,7 @@
 //! * `build`: the model of a device.
 //! * [`kind`]: the device kind `mems`.
 //! * [`calculator`]: times of single seeks and accesses.
+//! * [`path`]: where the sled is during an access, for those who draw it.
 
 pub mod access;
 pub mod background_drain;
@@ -37,6 +38,7 @@ pub mod motion;
 pub mod moves_ahead;
 pub mod parallel;
 pub mod passes;
+pub mod path;
 mod planning;
 pub mod power;
 pub mod sled;

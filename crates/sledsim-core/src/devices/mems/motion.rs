@@ -5,7 +5,7 @@
 //! or after the move where its direction requires it (SIGMETRICS 2000 section 3.1).
 
 use super::geometry::Geometry;
-use super::kinematics::{Axis, Kinematics, Moment, MotionState};
+use super::kinematics::{self, Axis, Kinematics, Moment, MotionState};
 use sledsim_base::row::Place;
 use std::sync::Arc;
 
@@ -437,6 +437,58 @@ impl Motion {
         }
     }
 
+    /// The turnarounds of a Y seek, before and after the move: place, velocity before the
+    /// turn, moment.
+    fn turns(&self, from: &YPoint, to: &YPoint) -> [Option<(f64, f64, Moment)>; 2] {
+        let heading = if from.y_m < to.y_m { Direction::Up } else { Direction::Down };
+        let velocity_m_s =
+            |direction: Direction| self.drive.access_m_s * f64::from(direction.sign());
+        let first = (from.y_m, velocity_m_s(from.direction), Moment::Start);
+        let last = (to.y_m, velocity_m_s(heading), Moment::End);
+        [(from.direction != heading).then_some(first), (to.direction != heading).then_some(last)]
+    }
+
+    /// The X part of a seek in arcs, without settling: empty if the sled stays. `None` if
+    /// the kinematics have no trajectories.
+    pub fn x_arcs(&self, from_m: f64, to_m: f64) -> Option<Vec<kinematics::Arc>> {
+        if from_m == to_m || self.within_tip_reach(from_m, to_m) {
+            return Some(Vec::new());
+        }
+        self.kinematics.arcs(&self.drive.x_axis, from_m, to_m, 0.0)
+    }
+
+    /// The Y part of a seek in arcs, each with whether it is a turnaround, from a sled that
+    /// is not turning around; empty if the sled stays. `None` if the kinematics have no
+    /// trajectories.
+    pub fn y_arcs(
+        &self,
+        from: &YPoint,
+        to: &YPoint,
+        x_moves: bool,
+    ) -> Option<Vec<(kinematics::Arc, bool)>> {
+        if self.y_seek(from, to, x_moves).total_s == 0.0 {
+            return Some(Vec::new());
+        }
+        let (axis, speed_m_s) = (&self.drive.y_axis, self.drive.access_m_s);
+        let [first, last] = self.turns(from, to).map(|turn| {
+            turn.map(|(y_m, v, moment)| (self.kinematics.turn_arc(axis, y_m, v, moment), true))
+        });
+        let moves = self.kinematics.arcs(axis, from.y_m, to.y_m, speed_m_s)?;
+        let moves = moves.into_iter().map(|arc| (arc, false));
+        Some(first.into_iter().chain(moves).chain(last).collect())
+    }
+
+    /// w of moves in X and Y, in 1/s: see [`kinematics::Arc`].
+    pub fn angular_1_s(&self) -> [f64; 2] {
+        [&self.drive.x_axis, &self.drive.y_axis].map(|axis| self.kinematics.angular_1_s(axis))
+    }
+
+    /// The turnaround that ends at `to` with its direction.
+    pub(super) fn turn_back(&self, to: &YPoint) -> kinematics::Arc {
+        let velocity_m_s = -self.drive.access_m_s * f64::from(to.direction.sign());
+        self.kinematics.turn_arc(&self.drive.y_axis, to.y_m, velocity_m_s, Moment::Start)
+    }
+
     /// Computes a Y seek. A turnaround precedes the move if the sled moves away from
     /// the target, and follows it if it arrives in the wrong direction. A move of
     /// length zero counts as downward.
@@ -444,20 +496,10 @@ impl Motion {
         if self.drive.y_waits && from.y_m == to.y_m && from.direction == to.direction {
             return YSeek::default();
         }
-        let heading = if from.y_m < to.y_m { Direction::Up } else { Direction::Down };
         let (axis, speed_m_s) = (&self.drive.y_axis, self.drive.access_m_s);
-        let turn_s = |direction: Direction, y_m: f64, moment: Moment| {
-            let velocity_m_s = speed_m_s * f64::from(direction.sign());
-            self.kinematics.turnaround_s(axis, y_m, velocity_m_s, moment)
-        };
-        let mut turnaround_s = 0.0;
-        let mut turns = 0;
-        if from.direction != heading {
-            turnaround_s += turn_s(from.direction, from.y_m, Moment::Start);
-            turns += 1;
-        }
-        if to.direction != heading {
-            turnaround_s += turn_s(heading, to.y_m, Moment::End);
+        let (mut turnaround_s, mut turns) = (0.0, 0);
+        for (y_m, velocity_m_s, moment) in self.turns(from, to).into_iter().flatten() {
+            turnaround_s += self.kinematics.turnaround_s(axis, y_m, velocity_m_s, moment);
             turns += 1;
         }
         let travel_s = self.kinematics.travel_s(axis, from.y_m, to.y_m, speed_m_s);

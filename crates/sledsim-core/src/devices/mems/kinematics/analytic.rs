@@ -1,7 +1,7 @@
 //! Exact kinematics: the equation of motion solved in closed form.
 
 use super::trajectory::{Law, MotionState, in_chunks};
-use super::{Axis, Kinematics, Moment, Turnaround};
+use super::{Arc, Axis, Kinematics, Moment, Turnaround};
 use sledsim_base::elementary::{arctangent, arctangents};
 
 /// The equation of motion p'' = +-a - w^2 p, solved exactly.
@@ -99,6 +99,23 @@ impl Kinematics for Analytic {
     #[inline]
     fn turnaround_s(&self, axis: &Axis, at_m: f64, velocity_m_s: f64, _: Moment) -> f64 {
         self.turnaround.time_s(axis, at_m, velocity_m_s)
+    }
+
+    fn angular_1_s(&self, axis: &Axis) -> f64 {
+        axis.angular_1_s
+    }
+
+    /// Under one push against the motion, if turnarounds are exact.
+    fn turn_arc(&self, axis: &Axis, place_m: f64, velocity_m_s: f64, _: Moment) -> Arc {
+        let duration_s = self.turnaround.time_s(axis, place_m, velocity_m_s);
+        let (acceleration_m_s2, angular_1_s) = match self.turnaround {
+            Turnaround::Paper => (-2.0 * velocity_m_s / duration_s, 0.0),
+            Turnaround::Exact => {
+                let net = velocity_m_s.signum() + axis.stiffness_per_m * place_m;
+                (-axis.acceleration_m_s2 * net, axis.angular_1_s)
+            }
+        };
+        Arc { duration_s, place_m, velocity_m_s, acceleration_m_s2, angular_1_s }
     }
 
     /// One state at the end of each chunk, exact.

@@ -7,13 +7,16 @@
 //! * `piecewise`: chunks of constant acceleration (SIGMETRICS 2000).
 //! * `disksim`: DiskSim 4.0's arithmetic, errors included.
 //! * `trajectory`: positions and speeds during a move.
+//! * `arc`: one piece of motion in closed form.
 
 mod analytic;
+mod arc;
 mod disksim;
 mod piecewise;
 mod trajectory;
 
 pub use analytic::Analytic;
+pub use arc::Arc;
 pub use disksim::DiskSim;
 pub use piecewise::Piecewise;
 pub use trajectory::MotionState;
@@ -123,6 +126,34 @@ pub trait Kinematics: Debug + Send + Sync {
         _chunks: u32,
     ) -> Option<Vec<MotionState>> {
         None
+    }
+
+    /// w of the arcs between the states of [`Kinematics::trajectory`]; 0 if each has
+    /// constant acceleration.
+    fn angular_1_s(&self, _axis: &Axis) -> f64 {
+        0.0
+    }
+
+    /// The move of [`Kinematics::travel_s`] in arcs; `None` if the model has no
+    /// trajectories.
+    fn arcs(&self, axis: &Axis, from_m: f64, to_m: f64, speed_m_s: f64) -> Option<Vec<Arc>> {
+        let states = self.trajectory(axis, (from_m, to_m), speed_m_s, 1)?;
+        let arc = |ends: &[MotionState]| Arc {
+            duration_s: ends[1].time_s - ends[0].time_s,
+            place_m: ends[0].place_m,
+            velocity_m_s: ends[0].velocity_m_s,
+            acceleration_m_s2: ends[0].acceleration_m_s2,
+            angular_1_s: self.angular_1_s(axis),
+        };
+        Some(states.windows(2).map(arc).collect())
+    }
+
+    /// The turnaround of [`Kinematics::turnaround_s`] as an arc: here under constant
+    /// acceleration.
+    fn turn_arc(&self, axis: &Axis, place_m: f64, velocity_m_s: f64, moment: Moment) -> Arc {
+        let duration_s = self.turnaround_s(axis, place_m, velocity_m_s, moment);
+        let acceleration_m_s2 = -2.0 * velocity_m_s / duration_s;
+        Arc { duration_s, place_m, velocity_m_s, acceleration_m_s2, angular_1_s: 0.0 }
     }
 
     /// Lower bound of `travel_s` at speed zero, non-decreasing in the distance from
