@@ -102,6 +102,7 @@ _SUBMODULES = ["caches", "disksim", "emulator", "failures", "papers", "plots", "
 
 __all__ = ["__version__", *_HOME_OF]  # noqa: PLE0604 - they are texts
 
+_above.rooms["explore"] = lambda: _import("sledsim.explore")
 _above.rooms["plots"] = lambda: _import("sledsim.plots")
 _above.rooms["show"] = lambda: _import("sledsim.show")
 

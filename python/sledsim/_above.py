@@ -14,15 +14,21 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from sledsim.explore import Page
     from sledsim.plots.frame import Place, Size
 
 rooms: dict[str, Callable[[], ModuleType]] = {}
-"""What returns ``sledsim.show`` and ``sledsim.plots``, by their names."""
+"""What returns ``sledsim.show``, ``sledsim.plots`` and ``sledsim.explore``, by their names."""
 
 
 def plots() -> ModuleType:
     """Return the room of pictures."""
     return rooms["plots"]()
+
+
+def explore() -> ModuleType:
+    """Return the room of pages that explain runs."""
+    return rooms["explore"]()
 
 
 def shown() -> ModuleType:
@@ -81,6 +87,49 @@ class Drawn:
     def _draw(self, **how: Any) -> Figure:
         figure: Figure = getattr(plots(), self._kind)(self, **how)
         return figure
+
+
+class Explained:
+    """A result that a page explains, instant by instant."""
+
+    def explore(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        start_ms: float = 0.0,
+        requests: int = 10_000,
+        at_ms: float | None = None,
+    ) -> Page:
+        """Return a page that explains it; a notebook shows it.
+
+        It shows where every sled and arm is at any instant, who waits, whom the scheduler takes and
+        why, and where the time goes. A comparison of two runs shows both in step. A run that kept
+        too little (no rows, or none of the parts of its device) is run again with the same seed,
+        and the page says so.
+
+        Parameters
+        ----------
+        path
+            A file to write, too: a name that ends in ``.html``. It needs no other file.
+        start_ms, requests
+            Which requests are on the page: those that arrive from ``start_ms`` on, at most so many.
+            Each takes about 200 bytes; on a sled of piecewise kinematics, six times as much.
+        at_ms
+            The instant that the page opens at; estimates are kept for the choices around it, as
+            many as fit. By default ``start_ms``.
+
+        Raises
+        ------
+        SledsimError
+            For another ending, a file that cannot be written, a window without a request, a
+            comparison of more than two runs, or a run that cannot be run again.
+        """
+        if path is not None:
+            explore().check(path)
+        page: Page = explore().page(self, start_ms=start_ms, requests=requests, at_ms=at_ms)
+        if path is not None:
+            page.write(path)
+        return page
 
 
 class Paged:

@@ -100,3 +100,47 @@ def write_report(options: argparse.Namespace, result: Any, axes: Sequence[str] =
         from sledsim.show import pages  # few commands write one
 
         pages.write(result, options.report, command=options.words, axes=axes)
+
+
+def add_explore(parser: Parser) -> None:
+    """Take ``--explore`` and the part of the run that it shows."""
+    parser.add_argument(
+        "--explore",
+        metavar="FILE",
+        help="write one page that shows where every sled and arm is at any instant, who waits, and "
+        "whom the scheduler takes (.html)",
+    )
+    parser.add_argument(
+        "--explore-from",
+        metavar="MS",
+        type=float,
+        help="show requests that arrive from then on; by default 0",
+    )
+    parser.add_argument(
+        "--explore-requests",
+        metavar="N",
+        type=int,
+        help="show at most so many requests; by default 10,000",
+    )
+
+
+def check_explore(options: argparse.Namespace, *others: str | None) -> None:
+    """Refuse a page that cannot be written, before a long run."""
+    if options.explore is None:
+        for name in ("explore_from", "explore_requests"):
+            if (given := getattr(options, name)) is not None:
+                option = name.replace("_", "-")
+                raise SledsimError(f"--{option} {given}: must come with --explore FILE")
+        return
+    from sledsim import explore  # few commands write one
+
+    named = (getattr(options, name, None) for name in ("trace", "plot", "report"))
+    explore.check(options.explore, *named, *others, option="--explore")
+
+
+def write_explore(options: argparse.Namespace, result: Any) -> None:
+    """Write the page that explains a result, if it is asked for."""
+    if options.explore is not None:
+        window = {"start_ms": options.explore_from, "requests": options.explore_requests}
+        given = {name: value for name, value in window.items() if value is not None}
+        result.explore(options.explore, **given)

@@ -75,6 +75,7 @@ def add(commands: Commands) -> None:
     load_options.add_precision(parser)
     outputs.add_plot(parser, "the response times and where the time went")
     outputs.add_report(parser)
+    outputs.add_explore(parser)
     volumes.add(parser)
 
 
@@ -84,6 +85,7 @@ def _run(options: argparse.Namespace) -> None:
         volumes.refuse_others(options)
     outputs.check_plot(options, rows, options.series, options.perfetto)
     outputs.check_report(options, rows, options.series, options.perfetto)
+    outputs.check_explore(options, rows, options.series, options.perfetto)
     _check_perfetto(options)
     if options.parts and rows is None and options.perfetto is None:
         raise SledsimError("--parts: needs --rows FILE or --perfetto FILE, where they go")
@@ -125,7 +127,8 @@ def _run(options: argparse.Namespace) -> None:
     )
     outputs.write_plot(options, run.plot)
     outputs.write_report(options, run)
-    files = [rows, options.series, options.perfetto, options.plot, options.report]
+    outputs.write_explore(options, run)
+    files = [rows, options.series, options.perfetto, options.plot, options.report, options.explore]
     _show(run, files, json=options.json)
 
 

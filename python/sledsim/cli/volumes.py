@@ -28,6 +28,7 @@ _OTHERS: dict[str, object] = {
     "replications": 1,
     "plot": None,
     "report": None,
+    "explore": None,
     "background": [],
 }
 """Options of a single run, with their defaults."""

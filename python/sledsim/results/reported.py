@@ -26,11 +26,21 @@ class Origin(NamedTuple):
     """The keys of the load."""
     trace: Path | None
     """The file of its trace."""
+    again: Load | None
+    """The load, to be run again; of a trace that is in memory or a stream there is none."""
 
     @classmethod
     def of(cls, device: Device, load: Load) -> Origin:
         """Return the origin of a result of this device and load."""
-        return cls(device, load._core.canonical(), load._core.file)
+        file = load._core.file
+        again = load if file is None or (file.is_file() and not _is_kept(file)) else None
+        return cls(device, load._core.canonical(), file, again)
+
+
+def _is_kept(file: Path) -> bool:
+    from sledsim.traces.frames import is_kept  # runs of workloads do without
+
+    return is_kept(file)
 
 
 class JsonResult:
@@ -70,7 +80,7 @@ class Reported(Paged, Shown, JsonResult):
         """Return the digests of device and load, by these names; those that cannot be told miss."""
         if self.origin is None:
             return []
-        device, load, trace = self.origin
+        device, load, trace, _ = self.origin
         made = []
         with suppress(SledsimError):  # a stream, or a file that is gone
             made.append(("device", device.digest))

@@ -2,7 +2,7 @@
 
 use crate::damaged_parquet::seal;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt8Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use parquet::arrow::ArrowWriter;
@@ -190,6 +190,7 @@ fn cell(column: &dyn Array, row: usize, text: &mut Vec<u8>) {
         DataType::Int64 => write!(text, "{}", column.as_primitive::<Int64Type>().value(row)),
         DataType::UInt64 => write!(text, "{}", column.as_primitive::<UInt64Type>().value(row)),
         DataType::UInt32 => write!(text, "{}", column.as_primitive::<UInt32Type>().value(row)),
+        DataType::Int8 => write!(text, "{}", column.as_primitive::<Int8Type>().value(row)),
         DataType::Float64 => {
             // Always with a decimal point.
             write!(text, "{:?}", column.as_primitive::<Float64Type>().value(row))

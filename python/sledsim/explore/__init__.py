@@ -1,0 +1,127 @@
+"""Pages that explain runs: where every sled and arm is, who waits, and why each is taken.
+
+The core hands out segments of motion in closed form, computed from rows; the page, one file with
+plain modules of JavaScript, evaluates them at any instant.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from sledsim import _core
+from sledsim._arguments import path_text, real, refuse, whole
+from sledsim._core import SledsimError
+from sledsim._input_files import check_output
+from sledsim.explore import payload, written
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from sledsim.comparison import Comparison
+    from sledsim.simulation import Run
+
+REQUESTS = 10_000
+"""How many requests of the host a page shows, unless told otherwise."""
+
+_HEIGHT_PX = 760
+
+
+class Page:
+    """A page that explains a run; made by :meth:`Run.explore` and :meth:`Comparison.explore`.
+
+    A notebook shows it; :meth:`write` writes it as a file.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        """The page as HTML; it needs no other file."""
+
+    def __repr__(self) -> str:
+        return f"<sledsim page: {len(self.text) / 1e6:.1f} MB>"
+
+    def _repr_html_(self) -> str:
+        # A frame keeps the styles and the keys of the page apart from those of the notebook.
+        return (
+            f'<iframe title="The run, explained" style="width:100%;height:{_HEIGHT_PX}px;border:0"'
+            f' srcdoc="{html.escape(self.text)}"></iframe>'
+        )
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the page; the file appears when it is complete.
+
+        Parameters
+        ----------
+        path
+            The file: a name that ends in ``.html``.
+
+        Raises
+        ------
+        SledsimError
+            For another ending, or a file that cannot be written.
+        """
+        file = path_text("path", path)
+        check(file)
+        _core.write_atomically(file, self.text.encode())
+
+
+def check(path: str, *others: str | None, option: str = "") -> None:
+    """Refuse pages that cannot be written, before a long run; as :func:`sledsim.show.pages.check`.
+
+    Parameters
+    ----------
+    path
+        The file.
+    others
+        Other files that are written, or read.
+    option
+        The option that named it, for messages.
+    """
+    check_output(path, (".html",), others, f"{option} {path}" if option else path)
+
+
+def page(
+    of: Run | Comparison,
+    *,
+    start_ms: float = 0.0,
+    requests: int = REQUESTS,
+    at_ms: float | None = None,
+) -> Page:
+    """Return the page of a run, or of two runs in step.
+
+    Parameters
+    ----------
+    of
+        A run, or a comparison of two.
+    start_ms, requests
+        Which requests of the host are on it: those that arrive from ``start_ms`` on, at most so
+        many. Each takes about 200 bytes of the page.
+    at_ms
+        The instant that the page opens at; estimates are kept for the choices around it, as many
+        as fit. By default ``start_ms``.
+
+    Raises
+    ------
+    SledsimError
+        For a window without a request, a comparison of other than two runs, or if the run kept no
+        rows and cannot be run again.
+    """
+    start = real("start_ms", start_ms, 0, 1e12)
+    at = start if at_ms is None else real("at_ms", at_ms, 0, 1e12)
+    requests = whole("requests", requests, 1, 1_000_000)
+    runs: Sequence[Run] = getattr(of, "runs", [of])
+    labels: Sequence[str | None] = getattr(of, "labels", [None])
+    if len(runs) > 2:
+        refuse(
+            "comparison",
+            f"{len(runs)} runs",
+            "one of two runs, which a page shows in step: two devices, or two schedulers",
+        )
+    shown = [
+        payload.of_run(run, label, start_ms=start, requests=requests, at_ms=at)
+        for run, label in zip(runs, labels, strict=True)
+    ]
+    if not any(one.head["rows"] for one in shown):
+        raise SledsimError(f"start_ms = {start:g}: no request arrives from then on")
+    return Page(written.page(shown, at_ms=at))
