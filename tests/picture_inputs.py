@@ -109,6 +109,22 @@ def series(kind: str) -> ss.Run:
     return ss.simulate(ss.workload("random", **keys), "g2", series=True, rows=False)
 
 
+@cache
+def moved(kind: str) -> ss.Run | dict[str, ss.Run]:
+    """Return runs with rows: of one request, of three schedulers, of more than are drawn."""
+    if kind == "parts":
+        load = ss.workload("random", requests=40, rate=50)
+        return ss.simulate(load, "mcd", parts=True)
+    requests = {"one request": 1, "more than are drawn": 300}.get(kind, 40)
+    load = ss.workload("random", requests=requests, rate=150)
+    if kind in {"schedulers", "sleds"}:
+        device = "atlas10k" if kind == "schedulers" else "g2"
+        return {name: ss.simulate(load, device, name) for name in ("fcfs", "c_look", "sptf")}
+    if kind == "long names":
+        return {LONG.format(n): ss.simulate(load, "g2") for n in range(2)}
+    return ss.simulate(load, "atlas10k")
+
+
 def _over_rate(kind: str, size: str) -> Figure:
     y = "response_time_ms.p99_9"
     return study(kind).plot("rate", y, size=size)
@@ -149,6 +165,17 @@ KINDS: dict[str, dict[str, Callable[..., Figure]]] = {
     "timeline": {
         kind: lambda size, kind=kind: plots.timeline(series(kind), size=size)
         for kind in ("one request", "usual", "saturated")
+    },
+    "path": {
+        kind: lambda size, kind=kind: plots.path(moved(kind), size=size)
+        for kind in (
+            "one request",
+            "schedulers",
+            "sleds",
+            "parts",
+            "more than are drawn",
+            "long names",
+        )
     },
     "applications": {
         kind: lambda size, kind=kind: plots.applications(outcomes(kind), size=size)

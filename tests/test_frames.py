@@ -71,6 +71,9 @@ def test_rows_are_those_of_the_command(
     assert None in columns["parent"]
 
 
+PLACES = ("cylinder", "head", "row")
+
+
 def test_types_are_exact(run: ss.Run) -> None:
     """Times are whole nanoseconds, also where a column has gaps; names are categories."""
     frame, schema = run.to_pandas(), run.to_arrow().schema
@@ -78,7 +81,9 @@ def test_types_are_exact(run: ss.Run) -> None:
         assert isinstance(frame[name].dtype, pd.CategoricalDtype)
         assert run.to_polars().schema[name] == pl.Categorical
     gaps = {field.name: str(field.type) for field in schema if field.nullable}
-    assert gaps == {"parent": "uint64", "energy_nj": "int64"}
+    places = {f"{end}_{what}": "uint32" for what in PLACES for end in ("from", "to")}
+    ways = {"cylinders": "uint64", "from_direction": "int8", "to_direction": "int8"}
+    assert gaps == {"parent": "uint64", "energy_nj": "int64", **places, **ways}
     assert frame["parent"].dtype == pd.UInt64Dtype()
     assert frame["energy_nj"].dtype == pd.Int64Dtype()
     for name in frame.columns.difference([*gaps, "device", "op", "status"]):

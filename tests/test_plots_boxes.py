@@ -133,7 +133,7 @@ def test_inputs_are_extreme() -> None:
 
 
 def test_every_kind_of_picture_is_looked_at() -> None:
-    assert {name for name in plots.__all__ if name not in {"save", "encoded"}} == set(KINDS)
+    assert {name for name in plots.__all__ if name not in {"animate", "save"}} == set(KINDS)
 
 
 @pytest.mark.parametrize(("draw", "size"), CASES)

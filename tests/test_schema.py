@@ -163,6 +163,7 @@ def test_the_page_lists_every_column_with_its_type_and_unit() -> None:
         pa.uint64(): "uint64",
         pa.int64(): "int64",
         pa.uint32(): "uint32",
+        pa.int8(): "int8",
         pa.dictionary(pa.int32(), pa.string()): "string",
     }
     columns = [

@@ -88,6 +88,7 @@ def compare(
     *,
     layout: LayoutName | str | Mapping[str, object] | None = None,
     same_lbns: bool = False,
+    rows: bool = False,
     precision: float | str | None = None,
     replications: int = 1,
     workers: int | None = None,
@@ -110,6 +111,8 @@ def compare(
         The layout of each of the devices, as for :func:`~sledsim.simulate`.
     same_lbns
         Lay the load on the first so many LBNs that every device has.
+    rows
+        Keep the rows of each run, as for :func:`sledsim.plots.path`.
     precision, replications
         As for :func:`~sledsim.simulate`; under ``precision`` a run goes on until it is precise,
         so runs may differ in length: the longer one begins with the requests of the shorter.
@@ -147,7 +150,7 @@ def compare(
                     shared,
                     device,
                     scheduler,
-                    rows=False,
+                    rows=rows,
                     precision=precision,
                     replications=replications,
                     workers=1,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeAlias, overload
 
 from sledsim import _core
-from sledsim._above import Drawn, Explained
+from sledsim._above import Drawn, Explained, plots
 from sledsim._arguments import as_list, optional, path_text, real, refuse, share, text, whole
 from sledsim._number_text import measured, number, percent, response_decimals, rounded
 from sledsim._progress import told
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
     from sledsim._name_types import LayoutName, SchedulerName
     from sledsim._progress import ProgressLike
     from sledsim.executors import ExecutorLike
     from sledsim.hardware import Device, DeviceLike
     from sledsim.loads import LoadLike
+    from sledsim.plots.frame import Place, Size
     from sledsim.results.rows import Rows
     from sledsim.results.summaries import Summary
     from sledsim.volumes import VolumesRun
@@ -223,6 +225,73 @@ class Run(Drawn, Explained, Reported):
     def to_arrow(self) -> pa.Table:
         """Return :attr:`rows` as a table of pyarrow: :meth:`Rows.to_arrow`."""
         return self.rows.to_arrow()
+
+    def plot_path(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        requests: int | None = None,
+        start_ms: float = 0.0,
+        ax: Place = None,
+        size: Size = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Draw where the arm or the sled went over time; see :func:`sledsim.plots.path`.
+
+        Parameters
+        ----------
+        path
+            A file to write, too: ``.png``, ``.svg`` or ``.pdf``.
+        requests, start_ms, ax, size, title
+            As there.
+
+        Raises
+        ------
+        SledsimError
+            As there, and if the file cannot be written.
+        """
+        figure: Figure = plots().path(
+            self, requests=requests, start_ms=start_ms, ax=ax, size=size, title=title
+        )
+        if path is not None:
+            plots().save(figure, path)
+        return figure
+
+    def animate(
+        self,
+        path: str | PathLike[str],
+        *,
+        start_ms: float = 0.0,
+        seconds: float | None = None,
+        speed: float = 0.01,
+        size: Size = None,
+    ) -> None:
+        """Write a film of the arm or the sled at work, with the requests that wait, for slides.
+
+        A sled is seen from above, a disk as a platter with its arm. Below is where it went over
+        time, by cause. Rows have the ends of each way alone: it is drawn straight between them.
+
+        Parameters
+        ----------
+        path
+            The file: ``.gif``, or ``.mp4``, which ffmpeg writes.
+        start_ms
+            When the film begins, in the time of the run.
+        seconds
+            How long it takes, at most 60; by default 5, or less if the run ends sooner.
+        speed
+            How much of the time of the run passes in that of the film: 0.01 is a hundred times
+            slower.
+        size
+            As for :func:`sledsim.plots.cdf`.
+
+        Raises
+        ------
+        SledsimError
+            For another ending, a time after the run, a device with several arms or sleds or none,
+            a missing library, or a file that cannot be written.
+        """
+        plots().animate(self, path, start_ms=start_ms, seconds=seconds, speed=speed, size=size)
 
     def to_perfetto(self, path: str | PathLike[str]) -> None:
         """Write a trace of :attr:`rows` and their causes for https://ui.perfetto.dev.

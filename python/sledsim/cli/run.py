@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from sledsim.cli.parser import Commands
     from sledsim.simulation import Run
 
+_SHORT_BYTES = 1 << 16
+"""Of a longer trace no rows are kept for the picture: they might need much memory."""
+
 _ABOUT = """\
 Run a workload or a trace on a device and split its times by cause.
 
@@ -73,7 +76,9 @@ def add(commands: Commands) -> None:
         "(.pftrace or .perfetto-trace)",
     )
     load_options.add_precision(parser)
-    outputs.add_plot(parser, "the response times and where the time went")
+    outputs.add_plot(
+        parser, "response times, where the time went, and the way of up to 200 requests"
+    )
     outputs.add_report(parser)
     outputs.add_explore(parser)
     volumes.add(parser)
@@ -113,7 +118,7 @@ def _run(options: argparse.Namespace) -> None:
             device,
             scheduler,
             Outputs(
-                rows=rows if rows is not None else False,
+                rows=rows if rows is not None else _is_short(options, load),
                 parts=options.parts,
                 series=options.series if options.series is not None else False,
                 series_ms=options.series_ms,
@@ -130,6 +135,19 @@ def _run(options: argparse.Namespace) -> None:
     outputs.write_explore(options, run)
     files = [rows, options.series, options.perfetto, options.plot, options.report, options.explore]
     _show(run, files, json=options.json)
+
+
+def _is_short(options: argparse.Namespace, load: Load) -> bool:
+    """Return whether rows are kept for the picture, which shows the ways of few requests."""
+    if options.plot is None or options.precision is not None or options.replications != 1:
+        return False
+    from sledsim._input_files import toml  # only pictures need these
+    from sledsim.plots.paths import DRAWN
+
+    file = load._core.file
+    if file is not None:
+        return file.is_file() and file.stat().st_size <= _SHORT_BYTES
+    return bool(toml(load.to_toml()).get("requests", DRAWN + 1) <= DRAWN)
 
 
 def _check_perfetto(options: argparse.Namespace) -> None:

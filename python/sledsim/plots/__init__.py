@@ -2,15 +2,17 @@
 
 Every function returns a figure of matplotlib, which notebooks show, and takes ``ax=`` (axes to draw
 on), ``size=`` (``"column"`` or ``"page"``, the widths of a paper's columns, or ``"WxH"`` in inches)
-and ``title=``. :func:`save` writes files that are fit to print. Importing this package does not
-import matplotlib.
+and ``title=``. :func:`save` writes files that are fit to print, :func:`animate` films. Importing
+this package does not import matplotlib.
 """
 
+from sledsim.plots.animations import animate
 from sledsim.plots.cache_hits import hits
 from sledsim.plots.crashes import crash
 from sledsim.plots.distributions import cdf
 from sledsim.plots.files import save
 from sledsim.plots.layout_pictures import layout
+from sledsim.plots.paths import path
 from sledsim.plots.run_times import applications
 from sledsim.plots.runs import comparison, run
 from sledsim.plots.seek_times import seeks
@@ -21,6 +23,7 @@ from sledsim.plots.traces import trace
 from sledsim.plots.validations import validation
 
 __all__ = [
+    "animate",
     "applications",
     "causes",
     "cdf",
@@ -28,6 +31,7 @@ __all__ = [
     "crash",
     "hits",
     "layout",
+    "path",
     "run",
     "save",
     "seeks",

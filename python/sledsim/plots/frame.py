@@ -36,18 +36,30 @@ _GRID = 4
 """So many panels may also stand two by two."""
 _CHARACTERS_PER_INCH = {"title": 11.4, "note": 17.0}
 _LINE_IN = 0.17
+_KEY = 0.01
+"""The height of the axes below a legend for all panels, as a share of a panel."""
 _WXH = re.compile(r"(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)", re.ASCII)
 
 
 class Frame:
     """A picture that is being drawn; made by :func:`begin`."""
 
-    def __init__(self, figure: Figure, axes: Sequence[Axes], *, own: bool, grows: bool) -> None:
+    def __init__(
+        self,
+        figure: Figure,
+        axes: Sequence[Axes],
+        *,
+        own: bool,
+        grows: bool,
+        keyed: bool = False,
+    ) -> None:
         self.figure = figure
         self.axes = list(axes)
         """One for each panel."""
         self.own = own
         """Whether the figure was made for this picture: it then has the title and the notes."""
+        self.key = self.axes.pop(0) if keyed else self.axes[0]
+        """Where a legend for all panels stands."""
         self._grows = grows  # by its title, legends and notes, as no height was asked for
 
     def end(
@@ -103,10 +115,15 @@ class Frame:
         rows = {axes.get_subplotspec().rowspan.start for axes in self.axes if self.own}  # type: ignore[union-attr]
         return len(rows) <= 1
 
+    @property
+    def columns(self) -> int:
+        """How many panels stand side by side, as far as it is known; 1 on axes that were given."""
+        return max(axes.get_subplotspec().colspan.stop for axes in self.axes) if self.own else 1  # type: ignore[union-attr]
+
     def _legend_lines(self) -> int:
         """Return the lines that legends take above axes."""
         found: dict[int, int] = {}
-        for axes in self.axes:
+        for axes in dict.fromkeys([self.key, *self.axes]):
             legend, place = axes.get_legend(), axes.get_subplotspec()
             if legend and place:
                 lines = sum(text.get_text().count("\n") + 1 for text in legend.get_texts())
@@ -136,6 +153,9 @@ def begin(
     height_in: float = 3.0,
     shares: Sequence[float] | None = None,
     stacked: bool = False,
+    lines: int = 1,
+    wide: int = 0,
+    keyed: bool = False,
 ) -> Iterator[Frame]:
     """Begin a picture in the style of all pictures, which holds inside the ``with`` block.
 
@@ -153,6 +173,12 @@ def begin(
         How much of the width each panel takes, side by side.
     stacked
         Whether the panels stand below each other in any case.
+    lines
+        In how many lines the panels stand, if each has room.
+    wide
+        How many further panels stand below them, as wide as the picture.
+    keyed
+        Whether a legend for all panels stands above them.
     """
     require()
     import matplotlib as mpl  # an extra
@@ -160,23 +186,34 @@ def begin(
 
     with style.context(["default", STYLE]), mpl.rc_context():
         if ax is not None:
-            yield _given(ax, size, panels)
+            yield _given(ax, size, panels + wide)
             return
         from sledsim.plots.picture import Picture
 
         default = width_in or WIDTHS_IN["page"] if panels > 1 else width_in or 5.2
         width, height = size_in(size, default)
-        columns = panels if width / panels >= _PANEL_IN and not stacked else 1
+        columns = -(-panels // lines)
+        columns = columns if width / columns >= _PANEL_IN and not stacked else 1
         if panels == _GRID and not stacked and columns == 1 and width / 2 >= _PANEL_IN:
             columns = 2
         rows = panels // columns
         grows = height is None
         if height is None:
-            height = height_in * rows
+            height = height_in * (rows + wide)
         figure = Picture(figsize=(width, height))
-        ratios = shares if columns == panels else None
-        made = figure.subplots(rows, columns, squeeze=False, width_ratios=ratios)
-        yield Frame(figure, list(made.flat), own=True, grows=grows)
+        grid = figure.add_gridspec(
+            keyed + rows + wide,
+            columns,
+            width_ratios=shares if columns == panels else None,
+            height_ratios=[_KEY] * keyed + [1.0] * (rows + wide),
+        )
+        places = [grid[0, :]] * keyed
+        places += [grid[keyed + n // columns, n % columns] for n in range(panels)]
+        places += [grid[keyed + rows + n, :] for n in range(wide)]
+        made = [figure.add_subplot(place) for place in places]
+        if keyed:
+            made[0].set_axis_off()
+        yield Frame(figure, made, own=True, grows=grows, keyed=keyed)
 
 
 def _given(ax: Place, size: Size, panels: int) -> Frame:

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sledsim.plots import distributions, stacks
+from sledsim._core import SledsimError
+from sledsim.plots import curves, distributions, paths, stacks
 from sledsim.plots.frame import begin
 from sledsim.plots.subjects import cautions_of, runs_of, subject
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.figure import Figure
 
     from sledsim.comparison import Comparison
     from sledsim.plots.frame import Place, Size
+    from sledsim.plots.paths import Way
     from sledsim.simulation import Run
 
 
 def run(of: Run, *, ax: Place = None, size: Size = None, title: str | None = None) -> Figure:
     """Draw a run: the distribution of its response times, and their mean by cause.
 
+    Of up to 200 requests whose rows were kept it shows the way of the arm or the sled, too, as
+    :func:`~sledsim.plots.path`.
+
     Parameters
     ----------
     of
         The run.
     ax
-        Two axes to draw on; by default a new figure.
+        Two axes to draw on; by default a new figure. The way is left out there.
     size, title
         As for :func:`~sledsim.plots.cdf`.
 
@@ -33,7 +40,8 @@ def run(of: Run, *, ax: Place = None, size: Size = None, title: str | None = Non
     SledsimError
         For an unknown size, or a missing library.
     """
-    return _both(of, ax, size, title)
+    ways = _ways(of) if ax is None else []
+    return _both(of, ax, size, title, ways)
 
 
 def comparison(
@@ -59,12 +67,30 @@ def comparison(
     return _both(of, ax, size, title)
 
 
-def _both(of: Run | Comparison, ax: Place, size: Size, title: str | None) -> Figure:
+def _ways(run: Run) -> list[Way]:
+    """Return the ways of a run of few requests, if its rows have them."""
+    if run._rows is None or len(run._rows) > paths.DRAWN:
+        return []
+    try:
+        return paths.ways_of(run.to_dict()["device"], run)
+    except SledsimError:  # nothing moves, or it is inside
+        return []
+
+
+def _both(
+    of: Run | Comparison, ax: Place, size: Size, title: str | None, ways: Sequence[Way] = ()
+) -> Figure:
     runs = runs_of(of)
     panels = 3 if ax is None and stacks.is_wide(runs) else 2
+    shown = [(way, axis) for way in ways for axis in way.axes]
     height = max(3.0, stacks.height_in(runs))
     width = 9.6 if panels == 3 else 7.4
-    with begin(ax, size, panels=panels, width_in=width, height_in=height) as frame:
+    with begin(ax, size, panels=panels, width_in=width, height_in=height, wide=len(shown)) as frame:
         distributions.draw(frame.axes[0], runs)
-        stacks.draw(frame.axes[1:], runs, across=frame.across)
-        return frame.end(subject(of) if title is None else title, cautions_of(runs))
+        stacks.draw(frame.axes[1:panels], runs, across=frame.across)
+        if shown:
+            paths.draw(frame.axes[panels:], shown)
+            curves.legend_above(frame.axes[panels], paths.keys(ways))
+            curves.heading(frame.axes[panels], ways[0].heading(frame.axes[panels]))
+        more = paths.notes(ways) if ways else []
+        return frame.end(subject(of) if title is None else title, cautions_of(runs), more)

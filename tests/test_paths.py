@@ -1,0 +1,314 @@
+"""Rows say where arms and sleds went, and pictures and films show it."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+import sledsim as ss
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from sledsim import plots
+from sledsim.cli import main
+from sledsim.plots import animations, moves, style
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+START, QUEUE = 53, (98, 183, 37, 122, 14, 124, 65, 67)
+"""The queue of textbooks on operating systems, as cylinders."""
+ORDERS = {
+    "fcfs": ([98, 183, 37, 122, 14, 124, 65, 67], 640),
+    "sstf_lbn": ([65, 67, 37, 14, 98, 122, 124, 183], 236),
+    "c_look": ([65, 67, 98, 122, 124, 183, 14, 37], 322),
+}
+"""In which order each scheduler serves it, and how far the arm goes, in cylinders."""
+WAYS = [
+    f"{end}_{what}" for what in ("cylinder", "head", "row", "direction") for end in ("from", "to")
+]
+
+
+@cache
+def textbook(scheduler: str) -> ss.Run:
+    """Return the run that brings the arm to the start, where the queue arrives meanwhile."""
+    disk = ss.device("atlas10k")
+    places = [disk.lbn(cylinder, 0, 0) for cylinder in (START, *QUEUE)]
+    assert None not in places
+    requests = {
+        "ms": [0.0, *[0.5] * len(QUEUE)],
+        "lbn": places,
+        "blocks": [1] * len(places),
+        "op": ["R"] * len(places),
+    }
+    load = ss.read_trace(
+        pl.DataFrame(requests), columns="time=ms:ms, offset=lbn:512B, bytes=blocks:512B, op=op"
+    )
+    return ss.simulate(load, disk, scheduler)
+
+
+def moved(run: ss.Run) -> pl.DataFrame:
+    """Return the rows with a way, in the order in which they were served."""
+    return run.to_polars().filter(pl.col("cylinders").is_not_null()).sort("start_ns")
+
+
+def places(axes: Axes, label: str = "_way") -> list[float]:
+    """Return the places along a line, without those that repeat the one before."""
+    (line,) = [one for one in axes.lines if one.get_label() == label]
+    heights = np.asarray(line.get_ydata(), dtype=float)
+    return [place for place, _ in itertools.groupby(heights[np.isfinite(heights)].tolist())]
+
+
+# Rows
+
+
+@pytest.mark.parametrize("scheduler", ORDERS)
+def test_the_queue_of_textbooks(scheduler: str) -> None:
+    order, total = ORDERS[scheduler]
+    first, *rows = moved(textbook(scheduler)).iter_rows(named=True)
+    assert first["to_cylinder"] == START
+    assert [row["to_cylinder"] for row in rows] == order
+    assert sum(row["cylinders"] for row in rows) == total
+
+
+@pytest.mark.parametrize("device", ["g2", "atlas10k"])
+@pytest.mark.parametrize("scheduler", ["fcfs", "sptf"])
+@pytest.mark.parametrize("rate", [50, 1000])
+def test_a_way_begins_where_the_one_before_ended(device: str, scheduler: str, rate: int) -> None:
+    load = ss.workload("random", requests=400, rate=rate, read_fraction=1.0)
+    run = ss.simulate(load, device, scheduler)
+    rows = moved(run)
+    assert rows.height == 400
+    apart = pl.col("to_cylinder").cast(pl.Int64) - pl.col("from_cylinder").cast(pl.Int64)
+    assert rows.select((pl.col("cylinders") >= apart.abs()).all()).item()
+    ways = WAYS if device == "g2" else [name for name in WAYS if "cylinder" in name]
+    for end in (name for name in ways if name.startswith("to_")):
+        start = end.replace("to_", "from_")
+        assert rows[end][:-1].to_list() == rows[start][1:].to_list()
+    kinds = {"g2": ("row", "direction"), "atlas10k": ("head",)}
+    for name in WAYS:
+        of_it = name.endswith(("cylinder", *kinds[device]))
+        assert rows[name].null_count() == (0 if of_it else 400)
+
+
+@pytest.mark.parametrize("device", ["g2", "atlas10k"])
+def test_ways_lead_to_the_blocks(device: str) -> None:
+    load = ss.workload(
+        "random", requests=200, rate=20, read_fraction=1.0, size="fixed", mean_size_kib=0.5
+    )
+    model: Any = ss.device(device)
+    for row in moved(ss.simulate(load, model)).iter_rows(named=True):
+        place = model.locate(row["lbn"])
+        assert row["to_cylinder"] == place.cylinder
+        if device == "atlas10k":
+            assert row["to_head"] == place.head
+        else:
+            assert row["to_row"] == place.row + (row["to_direction"] > 0)
+
+
+# Pictures
+
+
+def test_a_picture_goes_through_the_cylinders_in_order() -> None:
+    runs = {name: textbook(name) for name in ORDERS}
+    figure = plots.path(runs)
+    _, *panels = figure.axes
+    for axes, (name, (order, total)) in zip(panels, ORDERS.items(), strict=True):
+        assert places(axes) == [0, START, *order]
+        said = axes.get_title(loc="left").replace("\n", " ").replace("\u00a0", " ")
+        mean = textbook(name).summary["response_time_ms"]["mean"]
+        assert said == (
+            f"{name}: 9 requests, {total + START:,} cylinders, mean response {mean:.1f} ms"
+        )
+    assert len({axes.get_ylim() for axes in panels}) == len({axes.get_xlim() for axes in panels})
+    assert len({axes.get_ylim() for axes in panels}) == 1
+
+
+def test_pieces_have_the_colours_and_lengths_of_their_causes() -> None:
+    run = ss.simulate(ss.workload("random", requests=50, rate=100, read_fraction=1.0), "atlas10k")
+    axes = run.plot_path().axes[1]
+    drawn = {}
+    for lines in axes.collections:
+        assert isinstance(lines, LineCollection)
+        cause = str(lines.get_label())[1:]
+        colours: Any = lines.get_color()
+        assert to_hex(colours[0]) == style.CAUSES[cause]
+        pieces = [np.asarray(piece) for piece in lines.get_segments()]
+        drawn[cause] = sum(float(piece[-1][0] - piece[0][0]) for piece in pieces)
+        assert cause == "seek" or all(piece[0][1] == piece[-1][1] for piece in pieces)
+    rows = run.to_polars()
+    for cause, length in drawn.items():
+        assert length == pytest.approx(int(rows[f"{cause}_ns"].sum()) / 1e6, abs=1e-6)
+    assert {"seek", "rotation", "transfer"} <= set(drawn)
+
+
+def test_a_sled_has_a_panel_for_each_direction() -> None:
+    run = ss.simulate(ss.workload("random", requests=30, rate=500), "g2", "sptf")
+    _, x, y = run.plot_path().axes
+    rows = moved(run)
+    assert [place for place, _ in itertools.groupby(rows["to_cylinder"])] == places(x)[1:]
+    assert set(rows["to_row"]) <= set(places(y))
+    assert x.get_xlim() == y.get_xlim()
+
+
+def test_ways_on_axes_that_are_there() -> None:
+    run = ss.simulate(ss.workload("random", requests=30, rate=500), "g2")
+    x, y = Figure(figsize=(5, 6)).subplots(2, 1)
+    assert run.plot_path(ax=(x, y)) is x.get_figure()
+    legend = x.get_legend()
+    assert legend is not None
+    assert legend.get_title().get_text().startswith("g2: 30")
+    assert "straight" in x.get_xlabel()
+    with pytest.raises(ss.SpecError, match=r"ax = .*must be 2 axes, one for each panel"):
+        run.plot_path(ax=x)
+
+
+def test_only_some_requests_are_drawn() -> None:
+    run = ss.simulate(ss.workload("random", requests=300, rate=500), "g2")
+    note = "drawn are {} of 300 requests, as they arrived"
+    assert note.format(200) in str(run.plot_path().get_supxlabel())
+    assert note.format(5) in str(run.plot_path(requests=5).get_supxlabel())
+    later = run.plot_path(start_ms=100.0, requests=3).axes[1]
+    (marks,) = [line for line in later.lines if line.get_label() == "_arrival"]
+    arrivals = [ns / 1e6 for ns in run.rows["arrival_ns"] if ns >= 100e6]
+    assert np.asarray(marks.get_xdata()).tolist() == pytest.approx(sorted(arrivals)[:3])
+
+
+def test_a_comparison_with_rows() -> None:
+    load = ss.workload("random", requests=20, rate=100)
+    comparison = ss.compare(load, ["g2"], ["fcfs", "sptf"], rows=True)
+    assert len(plots.path(comparison).axes) == 5
+    with pytest.raises(ss.SledsimError, match=r"rows were not kept .*rows=True"):
+        plots.path(ss.compare(load, ["g2"]))
+
+
+def test_what_has_no_way_is_refused() -> None:
+    load = ss.workload("random", requests=20, rate=100)
+    for device in ("memory", "mcd"):
+        with pytest.raises(ss.SledsimError, match=r"no row of .* simulate\(\.\.\., parts=True\)"):
+            ss.simulate(load, device).plot_path()
+    assert len(ss.simulate(load, "mcd", parts=True).plot_path().axes) == 4
+    run = ss.simulate(load, "g2")
+    with pytest.raises(ss.SpecError, match=r"start_ms = 1000000.0: must be early enough: the last"):
+        run.plot_path(start_ms=1e6)
+    with pytest.raises(ss.SpecError, match=r"requests = 0: must be an integer of at least 1"):
+        run.plot_path(requests=0)
+
+
+def test_a_short_run_shows_its_way(tmp_path: Path) -> None:
+    assert len(ss.simulate(ss.workload("random", requests=30), "g2").plot().axes) == 4
+    assert len(ss.simulate(ss.workload("random", requests=300), "g2").plot().axes) == 2
+    assert len(ss.simulate(ss.workload("random", requests=30), "memory").plot().axes) == 2
+    for requests, way in ((200, True), (201, False)):
+        file = tmp_path / "run.svg"
+        command = ["run", "--device", "atlas10k", "--plot", str(file)]
+        assert main([*command, "--set", f"requests={requests}"]) == 0
+        assert (">cylinder<" in file.read_text("utf-8")) == way
+
+
+# Films
+
+
+def test_a_film_of_writes_that_a_buffer_takes(tmp_path: Path) -> None:
+    load = ss.workload("random", requests=30, rate=50, read_fraction=0.3)
+    ss.simulate(load, "atlas10k").animate(tmp_path / "a.gif", start_ms=300, seconds=0.1)
+    assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF89a")
+
+
+@pytest.mark.parametrize("device", ["g2", "atlas10k"])
+def test_a_film_is_the_same_each_time(device: str, tmp_path: Path) -> None:
+    from PIL import Image
+
+    run = ss.simulate(ss.workload("random", requests=20, rate=200), device, "sptf")
+    files = [tmp_path / f"{name}.gif" for name in "ab"]
+    for file in files:
+        run.animate(file, seconds=0.3, start_ms=5.0, speed=0.05)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    with Image.open(files[0]) as film:
+        assert getattr(film, "n_frames", 1) == 6
+        assert film.info["duration"] == 50
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_film_shows_where_the_sled_is() -> None:
+    run = ss.simulate(ss.workload("random", requests=20, rate=500), "g2")
+    ((label, stamps),) = moves.stamps_of(run).items()
+    services = moves.services_of(run, stamps)
+    film = animations.Film(run, label, stamps, (0.0, 20.0), None)
+    for service in services[:10]:
+        now = service.end_ms - 1e-7
+        film.show(now)
+        above, below = film.figure.axes
+        waits, place = above.lines
+        row = service.row
+        assert np.asarray(place.get_xdata()) == pytest.approx([row["to_cylinder"]])
+        assert np.asarray(place.get_ydata()) == pytest.approx([row["to_row"]], abs=1e-2)
+        waiting = [o for o in services if o.arrival_ms <= now < o.start_ms]
+        assert len(np.asarray(waits.get_xdata())) == len(waiting)
+        assert f"transfer, {len(waiting)} waiting" in above.get_title(loc="left")
+        cursor = below.lines[-1]
+        assert np.asarray(cursor.get_xdata())[0] == pytest.approx(service.end_ms)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"path": "a.avi"}, r"path .*a\.avi: must end in \.gif or \.mp4"),
+        ({"path": "none/a.gif"}, "its folder does not exist"),
+        ({"speed": 0}, "speed = 0: must be a finite number of at least 1e-06"),
+        ({"speed": -1.0}, r"speed = -1\.0: must be a finite number of at least 1e-06"),
+        ({"start_ms": -1.0}, r"start_ms = -1\.0: must be a finite number of at least 0"),
+        ({"start_ms": 1e9}, r"start_ms = 1000000000\.0: must be below .*, where the run ends"),
+        ({"seconds": 0}, r"seconds = 0: must be a finite number of at least 0\.05"),
+        ({"seconds": 50}, "seconds = 50: must be at most .*: the run ends at"),
+        ({"seconds": 61}, "seconds = 61: must be a finite number .* at most 60"),
+        ({"size": "row"}, "size = 'row': must be column, page or"),
+    ],
+)
+def test_films_that_cannot_be(keys: dict[str, Any], said: str, tmp_path: Path) -> None:
+    run = ss.simulate(ss.workload("random", requests=20, rate=500), "g2")
+    how: dict[str, Any] = {"path": "a.gif", **keys}
+    with pytest.raises(ss.SledsimError, match=said):
+        run.animate(tmp_path / how.pop("path"), **how)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_film_needs_one_arm_or_sled(tmp_path: Path) -> None:
+    run = ss.simulate(ss.workload("random", requests=20, rate=50), "mcd", parts=True)
+    with pytest.raises(ss.SledsimError, match="shows one arm or sled, and there are 2: mcd"):
+        run.animate(tmp_path / "a.gif")
+
+
+def test_a_film_in_mp4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = ss.simulate(ss.workload("random", requests=20, rate=500), "g2")
+    file = tmp_path / "a.mp4"
+    if shutil.which("ffmpeg"):
+        run.animate(file, seconds=0.2)
+        assert file.read_bytes()[4:8] == b"ftyp"
+        file.unlink()
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ss.SledsimError, match=r"a \.mp4 needs ffmpeg: apt-get install ffmpeg"):
+        run.animate(file, seconds=0.2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_film_that_breaks_off_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    from matplotlib.animation import PillowWriter
+
+    run = ss.simulate(ss.workload("random", requests=20, rate=500), "g2")
+    monkeypatch.setattr(PillowWriter, "finish", full)
+    with pytest.raises(ss.SledsimError, match=r"the film cannot be written: .*No space left"):
+        run.animate(tmp_path / "a.gif", seconds=0.2)
+    assert not list(tmp_path.iterdir())
