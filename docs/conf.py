@@ -60,7 +60,22 @@ def thumbnails(app: Any, _error: Exception | None) -> None:
         (folder / f"notebook-{path.stem}.png").write_bytes(base64.b64decode(picture))
 
 
+def pages(app: Any, _error: Exception | None) -> None:
+    """Write the pages that "See what happens in a run" links to."""
+    import sledsim as ss
+
+    slow = ss.workload("random", rate=140, requests=300)
+    shown: dict[str, ss.Run | ss.Comparison] = {
+        "sled": ss.simulate(ss.workload("random", rate=1500, requests=1000), "g2", "sptf"),
+        "disk": ss.compare(slow, ["atlas10k"], ["fcfs", "sptf"], rows=True),
+        "hybrid": ss.simulate("sample:postmark-ext4", "mcd", rows=False),
+    }
+    for name, result in shown.items():
+        result.explore(Path(app.outdir, "howto", f"explore-{name}.html"), requests=1000)
+
+
 def setup(app: Any) -> None:
+    app.connect("build-finished", pages)
     app.connect("build-finished", thumbnails)
     app.connect("autodoc-process-docstring", keep, priority=400)
     app.connect("autodoc-process-docstring", restore, priority=600)

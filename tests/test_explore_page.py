@@ -194,10 +194,10 @@ def test_a_click_shows_the_row_and_its_formula(opened: Open, runs: dict[str, Any
     assert f"{seek_ms} ms" in shown
     assert "equal, to the ns" in shown
     assert "atan" in shown
-    box = page.locator("#zoomed").bounding_box()
-    names = set()
+    zoomed, names = page.locator("#zoomed"), set()
+    width = zoomed.bounding_box()["width"]
     for share in (0.55, 0.6, 0.7, 0.8, 0.9):
-        page.mouse.click(box["x"] + box["width"] * share, box["y"] + 24)
+        zoomed.click(position={"x": width * share, "y": 24})
         names.add(page.inner_text("#row h3"))
     assert len(names) > 2
 
