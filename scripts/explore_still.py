@@ -35,8 +35,8 @@ def main() -> None:
         page.wait_for_timeout(300)
         box = page.locator(".run").bounding_box()
         assert box is not None
-        size = {"x": box["x"], "y": box["y"], "width": box["width"], "height": 760}
-        page.screenshot(path=TARGET, clip=size)
+        box["height"] = 760
+        page.screenshot(path=TARGET, clip=box)
         browser.close()
     print(f"Written: {TARGET}")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import shutil
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 import sledsim as ss
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
@@ -45,7 +45,7 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
-Open = "Callable[..., Any]"
+Open: TypeAlias = "Callable[..., Any]"
 
 
 @pytest.fixture(scope="module")

@@ -220,6 +220,7 @@ window.sledsim = {
   state: (run, device, t) => stateOf(app.runs[run], app.runs[run].devices[device], t),
   seek: (t) => seekTo(t),
   now: () => app.t,
+  speed: (share) => setSpeed(SPEEDS.indexOf(share)),
   select,
   choice: (run, index) => choiceByIndex(app.runs[run], index),
 };

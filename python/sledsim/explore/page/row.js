@@ -130,7 +130,7 @@ export function makeRowPanel(section) {
       fillList(numbers, lines.slice(0, MOST_PASSES));
       const hidden = lines.length - MOST_PASSES;
       const moved = access < 0 ? "No mechanism moved for this row alone." : "";
-      setText(more, hidden > 0 ? `And ${countOf(hidden, "more pass")}${hidden > 1 ? "es" : ""}.`.replace("passses", "passes") : moved);
+      setText(more, hidden > 0 ? `${formatCount(hidden)} more pass${hidden > 1 ? "es" : ""}.` : moved);
     },
   };
 }

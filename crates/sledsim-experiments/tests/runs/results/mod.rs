@@ -7,7 +7,7 @@ mod statistics;
 
 use serde_json::{Value, json};
 use sledsim_base::request::Op;
-use sledsim_base::row::{Parts, Row, Status};
+use sledsim_base::row::{Parts, Path, Place, Row, Status};
 use sledsim_base::units::Nanos;
 use sledsim_experiments::stats::{RunReport, Stats, Summary};
 
@@ -43,6 +43,13 @@ fn random_rows(seed: u64, count: u64) -> Vec<Row> {
             retry: part(1_000_000),
             other: part(500_000),
         };
+        let mut place = || Place {
+            cylinder: random(2_500) as u32,
+            head_or_edge: random(28) as u32,
+            direction: random(3) as i8 - 1,
+        };
+        let (from, to) = (place(), place());
+        let path = (random(3) > 0).then(|| Path { from, to, cylinders: random(9_000) });
         let arrival = Nanos(random(1_000_000_000_000));
         let before = parts.overhead + parts.queue;
         Row {
@@ -61,6 +68,7 @@ fn random_rows(seed: u64, count: u64) -> Vec<Row> {
             passes: random(4) as u32,
             retries: random(2) as u32,
             status: Status::ALL[random(2) as usize],
+            path,
             energy_nj: random(2_000_000),
         }
     };

@@ -2,7 +2,7 @@
 
 use super::random_rows;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Int8Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -36,6 +36,7 @@ fn cells(batch: &RecordBatch) -> Vec<Vec<String>> {
         }
         match column.data_type() {
             DataType::Int64 => column.as_primitive::<Int64Type>().value(i).to_string(),
+            DataType::Int8 => column.as_primitive::<Int8Type>().value(i).to_string(),
             DataType::UInt32 => column.as_primitive::<UInt32Type>().value(i).to_string(),
             DataType::UInt64 => column.as_primitive::<UInt64Type>().value(i).to_string(),
             DataType::Dictionary(..) => {
@@ -87,6 +88,22 @@ fn expected(row: &Row) -> Vec<String> {
     cells.extend([row.passes, row.retries].map(|n| n.to_string()));
     cells.push(row.status.name().to_owned());
     cells.push((row.energy_nj()).map_or("null".to_owned(), |nj| nj.to_string()));
+    let Some(path) = row.path else {
+        cells.extend(vec!["null".to_owned(); 9]);
+        return cells;
+    };
+    let ends = [path.from, path.to];
+    let sled = ends.map(|end| end.direction != 0);
+    let shown = |is_shown: bool, value: i64| match is_shown {
+        true => value.to_string(),
+        false => "null".to_owned(),
+    };
+    cells.extend(ends.map(|end| end.cylinder.to_string()));
+    cells.push(path.cylinders.to_string());
+    let places = ends.map(|end| i64::from(end.head_or_edge));
+    cells.extend([0, 1].map(|end| shown(!sled[end], places[end])));
+    cells.extend([0, 1].map(|end| shown(sled[end], places[end])));
+    cells.extend([0, 1].map(|end| shown(sled[end], i64::from(ends[end].direction))));
     cells
 }
 
@@ -95,7 +112,8 @@ fn columns_are_those_of_the_design() {
     let names = "id, parent, device, stream, op, lbn, blocks, arrival_ns, start_ns, \
         completion_ns, queue_depth, overhead_ns, queue_ns, seek_ns, x_seek_ns, y_seek_ns, \
         settle_ns, turnaround_ns, rotation_ns, head_switch_ns, transfer_ns, bus_ns, retry_ns, \
-        other_ns, passes, retries, status, energy_nj";
+        other_ns, passes, retries, status, energy_nj, from_cylinder, to_cylinder, cylinders, \
+        from_head, to_head, from_row, to_row, from_direction, to_direction";
     let schema = row_schema();
     let found: Vec<_> = schema.fields().iter().map(|f| f.name().as_str()).collect();
     assert_eq!(found.join(", "), names);
