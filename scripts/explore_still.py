@@ -27,7 +27,7 @@ def main() -> None:
         run.explore(file)
         chromium = shutil.which("chromium") or shutil.which("chromium-browser")
         browser = playwright.chromium.launch(executable_path=chromium, args=SWITCHES)
-        page = browser.new_page(viewport={"width": 1100, "height": 2000})
+        page = browser.new_page(viewport={"width": 1000, "height": 2000})
         page.goto(file.as_uri())
         page.wait_for_function("window.sledsim")
         page.evaluate("window.sledsim.ready")
@@ -35,7 +35,7 @@ def main() -> None:
         page.wait_for_timeout(300)
         box = page.locator(".run").bounding_box()
         assert box is not None
-        box["height"] = 760
+        box["height"] = 690
         page.screenshot(path=TARGET, clip=box)
         browser.close()
     print(f"Written: {TARGET}")
