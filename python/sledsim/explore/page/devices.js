@@ -1,111 +1,82 @@
-import { makeCanvas } from "./canvas.js";
+import { makeCanvas, paint } from "./canvas.js";
 import { diskState, firstPass, rowCylinder, sledState, sledWord } from "./motion.js";
 import { countHeld } from "./payload.js";
 import { drawDisk } from "./disk_view.js";
 import { drawSled, drawTipSquare, drawTips, litTips, tipsASquare } from "./sled_view.js";
 import { choiceAt } from "./steps.js";
-import { hybridOf, makeStrip } from "./strip.js";
-import { countOf, fillList, formatCount, formatDigits, joinWords, make, rowAsks, rowName, setText } from "./text.js";
+import { hybridParts, makeStrip } from "./strip.js";
+import { countOf, fillList, formatCount, joinWords, make, rowAsks, rowName, setText } from "./text.js";
 
-/** Gives the places of the requests that the last choice left waiting at a device, at t (ns). */
+/** Gives the state of a sled or disk of a run at t (ns). */
+export const stateOf = (run, device, t) => (device.role === "sled" ? sledState(device, t) : diskState(run, device, t));
+
+// The places of the requests that the last choice left waiting at a device, at t (ns).
 function waitingPlaces(run, device, t) {
-  const last = choiceAt({ devices: [device] }, t);
-  if (!last) return [];
-  const places = [];
-  for (let i = device.choiceFirst[last.i]; i < device.choiceFirst[last.i + 1]; i++) {
-    const row = device.col.candidate_row[i];
+  const { candidate_row: rows, pass_row: mediaRow } = device.col;
+  const last = choiceAt([device], t);
+  const waiting = last ? rows.subarray(device.choiceFirst[last.i], device.choiceFirst[last.i + 1]) : [];
+  return Array.from(waiting).filter((row) => run.col.start_ns[row] > t && firstPass(run, row) >= 0).map((row) => {
     const pass = firstPass(run, row);
-    if (pass < 0 || run.col.start_ns[row] <= t) continue;
-    places.push({ pass, cylinder: rowCylinder(run, row), row: device.col.pass_row?.[pass] ?? 0 });
-  }
-  return places;
+    return { pass, cylinder: rowCylinder(run, row), row: mediaRow?.[pass] };
+  });
 }
 
-function figure(canvas, caption) {
-  return make("figure", {}, canvas, make("figcaption", {}, caption));
-}
-
-const micrometres = (m) => `${formatDigits(m * 1e6, 5)} µm`;
-const millimetresPerS = (v) => `${formatDigits(v * 1e3, 4)} mm/s`;
+const motionText = (m, speed, phase) => `${(m * 1e6).toFixed(3)} µm, ${(speed * 1e3).toFixed(2)} mm/s, ${phase}`;
 
 function sledParts(run, device) {
-  const above = makeCanvas("view", "Sled from above");
-  const square = makeCanvas("view", "Square of one tip");
-  const tips = makeCanvas("view", "Tips");
-  const unit = tipsASquare(device);
-  const state = (t) => sledState(device, t);
+  const views = ["Sled", "Square", "Tips"].map((label) => makeCanvas("view", label));
   return {
-    figures: [
-      figure(above, "The sled from above, its movement enlarged; blue its way, green its passes, the arrow its velocity"),
-      figure(square, "The square of one tip; rings are places that requests wait for"),
-      figure(tips, `The ${formatCount(device.tips)} tips${unit > 1 ? `, ${unit} a square` : ""}; green are lit`),
-    ],
-    state,
-    draw(now, t) {
-      drawSled(above, device, now);
-      drawTipSquare(square, device, now, waitingPlaces(run, device, t));
-      drawTips(tips, device, now);
-    },
+    views,
+    captions: ["The sled from above, its movement enlarged: blue its way, green its passes, the arrow its velocity",
+      "The square of one tip; rings are places that requests wait for",
+      `The ${formatCount(device.tips)} tips, ${tipsASquare(device)} a square; green are lit`],
+    draw: (...now) => [drawSled, drawTipSquare, drawTips].forEach((draw, i) => paint(views[i], draw, device, ...now)),
     pairs(now) {
-      const lit = now.passIndex >= 0 ? litTips(device, now.passIndex) : null;
-      const track = lit && device.col.pass_track[now.passIndex];
+      const lit = `${formatCount(litTips(device, now.passIndex).count)} of ${formatCount(device.tips)}`;
       return [
-        ["X", `${micrometres(now.x_m)}, ${millimetresPerS(now.x_m_s)}, ${now.x_phase}`],
-        ["Y", `${micrometres(now.y_m)}, ${millimetresPerS(now.y_m_s)}, ${now.y_phase}`],
+        ["Does", `${sledWord(now)}${now.interpolated ? ", interpolated: only its times are known" : ""}`],
+        ["X", motionText(now.x_m, now.x_m_s, now.x_phase)], ["Y", motionText(now.y_m, now.y_m_s, now.y_phase)],
         ["Cylinder", `${formatCount(now.cylinder)} of ${formatCount(device.cylinders)}`],
         ["Row", now.media_row < 0 ? "outside the rows" : `${now.media_row} of ${device.rows}`],
-        ["Tips lit", lit ? `${formatCount(lit.count)} of ${formatCount(device.tips)}, track ${track}` : "none"],
-        ...(now.interpolated ? [["Motion", "interpolated: only the times of this access are known"]] : []),
+        ["Tips lit", now.pass < 0 ? "none" : `${lit}, track ${device.col.pass_track[now.passIndex]}`],
       ];
-    },
-    label(now, pairs) {
-      const told = Object.fromEntries(pairs);
-      above.setAttribute("aria-label", `Sled from above: ${sledWord(now)}. X ${told.X}. Y ${told.Y}.`);
-      square.setAttribute("aria-label", `Square of one tip: cylinder ${told.Cylinder}, row ${told.Row}.`);
-      tips.setAttribute("aria-label", `Tips lit: ${told["Tips lit"]}.`);
     },
   };
 }
 
 function diskParts(run, device) {
-  const canvas = makeCanvas("view", "Disk from above");
+  const views = [makeCanvas("view", "Disk from above")];
   return {
-    figures: [figure(canvas, "The disk from above; green the sectors under way, dashed where interpolated")],
-    state: (t) => diskState(run, device, t),
-    draw: (now, t) => drawDisk(canvas, device, now, waitingPlaces(run, device, t)),
+    views,
+    captions: ["The disk from above: green the sectors under way, thin those waited for, dashed what is interpolated"],
+    draw: (...now) => paint(views[0], drawDisk, device, ...now),
     pairs(now) {
-      const between = now.interpolated ? `, interpolated between ${formatCount(now.from)} and ${formatCount(now.to)}` : "";
+      const between = now.interpolated ? `, interpolated from ${formatCount(now.from)} to ${formatCount(now.to)}` : "";
       return [
-        ["Phase", now.phase],
+        ["Does", now.phase], ["Head", `${now.head} of ${device.heads}`],
         ["Cylinder", `${formatCount(Math.round(now.cylinder))} of ${formatCount(device.cylinders)}${between}`],
-        ["Head", `${now.head} of ${device.heads}`],
         ["Angle", `${now.angle.toFixed(4)} of a revolution`],
       ];
-    },
-    label(now, pairs) {
-      canvas.setAttribute("aria-label", `Disk from above: ${pairs.map((pair) => pair.join(" ")).join(", ")}.`);
     },
   };
 }
 
 function makePanel(run, device) {
   const parts = (device.role === "sled" ? sledParts : diskParts)(run, device);
-  const list = make("dl", { class: "facts" });
-  const element = make(
-    "section", { class: `device ${device.role}` }, make("h4", {}, device.name),
-    make("div", { class: "views" }, ...parts.figures), list,
-  );
+  const figures = parts.views.map((view, i) => make("figure", {}, view, make("figcaption", {}, parts.captions[i])));
+  const [list, views] = [make("dl", { class: "facts" }), make("div", { class: "views" }, ...figures)];
   return {
-    element,
-    draw: (t) => parts.draw(parts.state(t), t),
+    element: make("section", { class: "device" }, make("h4", {}, device.name), views, list),
+    draw: (t) => parts.draw(stateOf(run, device, t), waitingPlaces(run, device, t)),
     describe(t, full) {
-      const now = parts.state(t);
+      const now = stateOf(run, device, t);
       const pairs = parts.pairs(now);
-      const row = now.access >= 0 ? device.row[now.access] : -1;
+      const row = now.access < 0 ? -1 : device.row[now.access];
       const busy = row >= 0 && t < run.col.completion_ns[row];
-      const request = busy ? `${rowName(run, row)}, ${rowAsks(run, row)}` : "none under way";
-      fillList(list, [["Request", request], ["Holds", countOf(countHeld(run, device, t), "request")], ...pairs]);
-      if (full) parts.label(now, pairs);
+      const serves = busy ? `${rowName(run, row)}, ${rowAsks(run, row)}` : "nothing";
+      fillList(list, [["Serves", serves], ["Holds", countOf(countHeld(run, device, t), "request")], ...pairs]);
+      const told = pairs.map((pair) => pair.join(": ")).join("; ");
+      if (full) parts.views.forEach((view, i) => (view.ariaLabel = `${parts.captions[i]}. ${told}.`));
     },
   };
 }
@@ -115,23 +86,16 @@ export function makeDevices(run) {
   const drawn = run.devices.filter((device) => device.role !== "other" && device.accesses > 0);
   const named = run.devices.filter((device) => !drawn.includes(device));
   const panels = drawn.map((device) => makePanel(run, device));
-  const others = make("p", { class: "others" });
-  const element = make("div", { class: "devices" }, ...(named.length ? [others] : []));
-  const hybrid = hybridOf(run);
-  if (hybrid) {
-    const strip = makeStrip(run, hybrid);
-    element.append(strip.element);
-    panels.push(strip);
-  }
-  const grid = make("div", { class: "panels" }, ...panels.slice(0, drawn.length).map((panel) => panel.element));
-  element.append(grid);
+  const [others, hybrid, grid] = [make("p"), hybridParts(run), make("div", { class: "panels" })];
+  const all = hybrid ? [makeStrip(run, hybrid), ...panels] : panels;
+  grid.append(...panels.map((panel) => panel.element));
   return {
-    element,
-    draw: (t) => panels.forEach((panel) => panel.draw(t)),
+    element: make("div", {}, others, ...(hybrid ? [all[0].element] : []), grid),
+    draw: (t) => all.forEach((panel) => panel.draw(t)),
     describe(t, full) {
-      panels.forEach((panel) => panel.describe(t, full));
+      all.forEach((panel) => panel.describe(t, full));
       const held = named.map((device) => `${device.name} holds ${countOf(countHeld(run, device, t), "request")}`);
-      if (named.length) setText(others, `${joinWords(held)}.`);
+      setText(others, named.length ? `${joinWords(held)}.` : "");
     },
   };
 }

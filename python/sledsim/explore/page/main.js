@@ -1,95 +1,82 @@
 import { onCanvasResize } from "./canvas.js";
 import { SPEEDS, bindControls, showControls, speedText } from "./controls.js";
-import { makeDevices } from "./devices.js";
-import { diskState, sledState } from "./motion.js";
+import { makeDevices, stateOf } from "./devices.js";
 import { buildRun, decodePayload } from "./payload.js";
 import { choiceByIndex, explainChoice, makeQueue } from "./queue.js";
-import { makeRowPanel } from "./row.js";
+import { showRow } from "./row.js";
 import { lastAtOrBefore } from "./search.js";
 import { stepChoice, stepEvent, stepRequest } from "./steps.js";
-import { formatMs, make, rowAsks, rowName } from "./text.js";
+import { countOf, formatMs, make, rowAsks, rowName, swatch } from "./text.js";
 import { causeWord, orderCauses, readPalette, switchTheme } from "./theme.js";
 import { makeTimeline } from "./timeline.js";
 
-const TEXT_EVERY_MS = 200;
-const app = { runs: [], t: 0, end: 1, speed: SPEEDS.indexOf(0.01), playing: false, run: 0, selected: { run: 0, row: -1 } };
-const element = (id) => document.getElementById(id);
-const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-const views = [];
+const [TEXT_EVERY_MS, LONGEST_FRAME_MS, KEPT_FRAMES] = [400, 100, 2000];
 const frameCosts = [];
-let timeline = null;
-let rowPanel = null;
-let [lastFrame, lastText] = [0, 0];
+const app = { runs: [], t: 0, end: 1, speed: 3, playing: false, run: 0, selected: { run: 0, row: -1 } };
+const byId = (id) => document.getElementById(id);
+const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+let [views, timeline, lastFrame, lastText, plays] = [[], null, 0, 0, 0];
 
-function showHead(head) {
-  document.title = head.title;
-  element("title").textContent = head.title;
-  element("notes").replaceChildren(...head.notes.map((note) => make("p", {}, note)));
-  element("version").textContent = `sledsim ${head.version}`;
-  const causes = orderCauses([...new Set(head.runs.flatMap((run) => run.causes))]);
-  element("legend").replaceChildren(...causes.map((cause) =>
-    make("li", {}, make("i", { class: `swatch cause-${cause}` }), causeWord(cause))));
-  const several = head.runs.length > 1;
-  element("pick").hidden = !several;
-  head.runs.slice(0, 2).forEach((run, i) => (element(`run-name-${i + 1}`).textContent = run.name));
-  element("runs").classList.toggle("two", several);
+function showHead({ title, notes, version, runs }) {
+  document.title = byId("title").textContent = title;
+  byId("notes").replaceChildren(...notes.map((note) => make("p", {}, note)));
+  byId("version").textContent = `sledsim ${version}`;
+  const causes = orderCauses([...new Set(runs.flatMap((run) => run.causes))]);
+  byId("legend").replaceChildren(...causes.map((cause) => make("li", {}, swatch(cause), causeWord(cause))));
+  byId("pick").hidden = runs.length < 2;
+  runs.forEach((run, i) => (byId(`run-name-${i + 1}`).textContent = run.name));
+  byId("runs").classList.toggle("two", runs.length > 1);
 }
 
 function buildViews() {
   for (const run of app.runs) {
     const [devices, queue] = [makeDevices(run), makeQueue(run, select)];
-    const about = `${run.device}, ${run.scheduler}, ${run.load}: ${run.hostRows.length.toLocaleString("en")} requests`;
-    element("runs").append(make("article", { class: "run" }, make("h3", {}, run.name), make("p", { class: "muted" }, about),
+    const about = `${run.device}, ${run.scheduler}, ${run.load}: ${countOf(run.hostRows.length, "request")}`;
+    byId("runs").append(make("article", { class: "run" }, make("h3", {}, run.name), make("p", { class: "muted" }, about),
       make("div", { class: "run-body" }, devices.element, queue.element)));
     views.push({ devices, queue });
   }
-  timeline = makeTimeline(app, element("overview"), element("zoomed"), seekTo, select);
-  rowPanel = makeRowPanel(element("row"));
+  timeline = makeTimeline(app, seekTo, select);
 }
 
-function draw(full, force = false) {
+// Draws the present instant; full also tells it to screen readers, force draws what did not change.
+function draw(full = !app.playing, force = false) {
   const begun = performance.now();
-  timeline.follow(app.playing);
-  timeline.draw(force);
   const texts = full || begun - lastText > TEXT_EVERY_MS;
-  if (texts) lastText = begun;
+  timeline.draw(force);
   for (const { devices, queue } of views) {
     devices.draw(app.t);
-    if (!texts) continue;
-    devices.describe(app.t, full);
-    queue.describe(app.t);
+    if (texts) [devices, queue].forEach((view) => view.describe(app.t, full));
   }
   showControls(app, texts);
   if (full) timeline.describe();
+  if (texts) lastText = performance.now();
   frameCosts.push(performance.now() - begun);
-  if (frameCosts.length > 2000) frameCosts.shift();
-}
-
-function playFrame(now) {
-  if (!app.playing) return;
-  app.t = Math.min(app.end, app.t + Math.min(100, now - lastFrame) * 1e6 * SPEEDS[app.speed]);
-  lastFrame = now;
-  if (app.t >= app.end) app.playing = false;
-  draw(!app.playing);
-  if (app.playing) requestAnimationFrame(playFrame);
+  if (frameCosts.length > KEPT_FRAMES) frameCosts.shift();
 }
 
 function setPlaying(on) {
-  app.playing = on;
-  if (on && app.t >= app.end) app.t = 0;
+  const play = ++plays;
+  Object.assign(app, { playing: on, t: on && app.t >= app.end ? 0 : app.t });
   if (!on) return seekTo(app.t);
   draw(true);
-  return requestAnimationFrame((now) => {
+  lastFrame = performance.now();
+  const frame = (now) => {
+    if (play !== plays || !app.playing) return;
+    const real = Math.min(LONGEST_FRAME_MS, Math.max(0, now - lastFrame));
+    app.t = Math.min(app.end, app.t + real * 1e6 * SPEEDS[app.speed]);
+    app.playing = app.t < app.end;
     lastFrame = now;
-    playFrame(now);
-  });
+    draw(!app.playing);
+    requestAnimationFrame(frame);
+  };
+  return requestAnimationFrame(frame);
 }
 
-/** Moves all runs to a time (ns); full also tells it to screen readers. */
-function seekTo(t, full = true) {
+function seekTo(t) {
   app.t = Math.min(app.end, Math.max(0, t));
-  if (full) followTime();
-  draw(full && !app.playing);
+  followTime();
+  draw();
 }
 
 // Shows the request of the host that was taken up last.
@@ -98,133 +85,84 @@ function followTime() {
   const row = run.hostRows[lastAtOrBefore(run.hostStart, app.t)];
   if (row === undefined || (app.selected.run === app.run && app.selected.row === row)) return;
   app.selected = { run: app.run, row };
-  rowPanel.show(run, row, app.runs.length > 1);
+  showRow(run, row, app.runs.length > 1);
 }
 
-/** Selects a row of a run and shows all about it. */
 function select(run, row) {
   app.selected = { run, row };
-  rowPanel.show(app.runs[run], row, app.runs.length > 1);
+  showRow(app.runs[run], row, app.runs.length > 1);
   pickRun(run);
-  draw(!app.playing);
+  draw();
 }
 
 function pickRun(run) {
   if (run >= app.runs.length) return;
   app.run = run;
-  for (const radio of document.querySelectorAll("input[name=run]")) radio.checked = Number(radio.value) === run + 1;
-  [...element("runs").children].forEach((article, i) => article.classList.toggle("picked", i === run && app.runs.length > 1));
+  byId(`run-${run + 1}`).checked = true;
+  [...byId("runs").children].forEach((part, i) => part.classList.toggle("picked", i === run && app.runs.length > 1));
 }
 
-function tell(text) {
-  element("live").textContent = text;
-}
-
+const tell = (text) => (byId("live").textContent = text);
 function stepBy(find, words, direction) {
-  app.playing = false;
   const run = app.runs[app.run];
   const found = find(run, app.t, direction);
-  if (found === null) {
-    draw(true);
-    return tell(`No ${direction > 0 ? "later" : "earlier"} ${words}.`);
-  }
-  const time = typeof found === "number" ? found : found.time;
-  seekTo(time);
-  if (found.device) {
-    const choice = explainChoice(run, found.device, found.i);
-    select(app.run, choice.row);
-    return tell(`Choice at ${formatMs(time)}: ${rowName(run, choice.row)}, ${choice.why}.`);
-  }
-  if (found.row === undefined) return tell(`${words} at ${formatMs(time)}. ${whatHappens(run)}`);
-  select(app.run, found.row);
-  return tell(`${rowName(run, found.row)}, ${rowAsks(run, found.row)}, starts at ${formatMs(time)}.`);
+  app.playing = false;
+  seekTo(found ? found.time : app.t);
+  if (!found) return tell(`No ${direction > 0 ? "later" : "earlier"} ${words}.`);
+  const choice = found.device && explainChoice(run, found.device, found.i);
+  const row = choice ? choice.row : found.row;
+  if (row !== undefined) select(app.run, row);
+  if (choice) return tell(`Choice at ${formatMs(found.time)}: ${rowName(run, row)}, ${choice.why}.`);
+  if (row !== undefined) return tell(`${rowName(run, row)}, ${rowAsks(run, row)}, starts at ${formatMs(found.time)}.`);
+  const does = run.devices.filter((device) => device.accesses).map((device) => {
+    const { x_phase: x, y_phase: y, phase } = stateOf(run, device, app.t);
+    return `${device.name} ${phase ?? `${x} in X, ${y} in Y`}`;
+  });
+  return tell(`At ${formatMs(found.time)}: ${does.join("; ")}.`);
 }
-
-function whatHappens(run) {
-  return run.devices.filter((device) => device.accesses > 0).map((device) => {
-    const state = stateOf(run, device, app.t);
-    const does = device.role === "sled" ? `X ${state.x_phase}, Y ${state.y_phase}` : state.phase;
-    return `${device.name}: ${does}.`;
-  }).join(" ");
-}
-
-const stateOf = (run, device, t) => (device.role === "sled" ? sledState(device, t) : diskState(run, device, t));
 
 function setSpeed(speed) {
-  app.speed = Math.min(SPEEDS.length - 1, Math.max(0, speed));
-  showControls(app, true);
+  showControls(Object.assign(app, { speed: Math.min(SPEEDS.length - 1, Math.max(0, speed)) }), true);
   tell(speedText(SPEEDS[app.speed]));
 }
 
-function zoomBy(factor) {
-  timeline.zoom(factor);
-  draw(!app.playing);
-}
-
 const actions = {
-  play: () => setPlaying(!app.playing),
-  seek: (t) => seekTo(t),
-  speed: setSpeed,
-  faster: () => setSpeed(app.speed + 1),
-  slower: () => setSpeed(app.speed - 1),
-  home: () => seekTo(0),
-  end: () => seekTo(app.end),
-  "zoom-in": () => zoomBy(0.5),
-  "zoom-out": () => zoomBy(2),
-  "run-1": () => pickRun(0),
-  "run-2": () => pickRun(1),
-  keys: () => element("keys").showModal(),
-  "close-keys": () => element("keys").close(),
-  theme() {
-    switchTheme();
-    if (timeline) draw(!app.playing, true);
-  },
+  play: () => setPlaying(!app.playing), seek: seekTo, home: () => seekTo(0), end: () => seekTo(app.end),
+  speed: setSpeed, faster: () => setSpeed(app.speed + 1), slower: () => setSpeed(app.speed - 1),
+  "zoom-in": () => draw(timeline.zoom(0.5)), "zoom-out": () => draw(timeline.zoom(2)),
+  "run-1": () => pickRun(0), "run-2": () => pickRun(1), theme: () => draw(switchTheme(), true),
+  keys: () => byId("keys").showModal(), "close-keys": () => byId("keys").close(),
 };
-for (const [name, find, words] of [["event", stepEvent, "Event"], ["request", stepRequest, "Request"], ["choice", stepChoice, "Choice"]]) {
-  actions[name] = () => stepBy(find, words, 1);
-  actions[`${name}-back`] = () => stepBy(find, words, -1);
+for (const [name, find] of Object.entries({ event: stepEvent, request: stepRequest, choice: stepChoice })) {
+  actions[name] = () => stepBy(find, name, 1);
+  actions[`${name}-back`] = () => stepBy(find, name, -1);
 }
 
-/** Shows the page's frame, decodes the data, builds all views. */
+// Shows the page's frame, decodes the data, builds all views.
 async function startPage() {
-  const head = JSON.parse(element("head").textContent);
+  const head = JSON.parse(byId("head").textContent);
   readPalette();
   showHead(head);
-  await nextFrame();
-  await nextFrame();
-  const buffer = await decodePayload(element("data").textContent);
-  app.runs = head.runs.map((run, i) => buildRun(run, buffer, i));
+  for (let i = 0; i < 2; i++) await nextFrame();
+  const buffer = await decodePayload(byId("data").textContent);
+  head.runs.forEach((run, i) => app.runs.push(buildRun(run, buffer, i)));
   app.end = Math.max(1, ...app.runs.map((run) => run.end_ns));
   buildViews();
   bindControls(actions, app);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    readPalette();
-    draw(!app.playing, true);
-  });
-  window.sledsim.runs = app.runs;
-  element("loading").remove();
   document.body.classList.remove("loading");
   await nextFrame();
-  onCanvasResize(() => draw(!app.playing, true));
-  const first = app.runs[0].hostRows[0] ?? 0;
-  if (app.runs[0].rows) select(0, first);
-  pickRun(0);
+  onCanvasResize(() => draw(undefined, true));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(readPalette(), true));
+  if (app.runs[0].rows) select(0, app.runs[0].hostRows[0] ?? 0);
   draw(true, true);
   if (head.at_ns > 0) seekTo(head.at_ns);
 }
 
-// For tests: states in SI units, times in ns, rows and devices by index.
+// For tests: states in SI units, times in ns, runs, devices and rows by index.
 window.sledsim = {
-  runs: [],
-  frameCosts,
+  runs: app.runs, seek: seekTo, now: () => app.t, select, frameCosts, speed: (share) => setSpeed(SPEEDS.indexOf(share)),
   state: (run, device, t) => stateOf(app.runs[run], app.runs[run].devices[device], t),
-  seek: (t) => seekTo(t),
-  now: () => app.t,
-  speed: (share) => setSpeed(SPEEDS.indexOf(share)),
-  select,
   choice: (run, index) => choiceByIndex(app.runs[run], index),
+  ready: startPage(),
 };
-window.sledsim.ready = startPage().catch((error) => {
-  element("loading").textContent = `The data cannot be read: ${error.message}`;
-  throw error;
-});
+window.sledsim.ready.catch((error) => (byId("loading").textContent = `The data cannot be read: ${error.message}`));

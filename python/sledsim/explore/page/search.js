@@ -1,7 +1,6 @@
 /** Finds the index of the last of the sorted values that is not above the key; -1 if none. */
 export function lastAtOrBefore(values, key) {
-  let low = 0;
-  let high = values.length;
+  let [low, high] = [0, values.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (values[middle] <= key) low = middle + 1;

@@ -1,168 +1,129 @@
-import { clearCanvas, drawArrow, drawDot, drawText, strokeLine } from "./canvas.js";
-import { recentPaths } from "./paths.js";
-import { sledWord } from "./motion.js";
+import { drawArrow, drawDot, drawText, fillBox, strokeLine, strokeSquare } from "./canvas.js";
+import { axisAt, isPass, sledWord } from "./motion.js";
 import { formatCount } from "./text.js";
 import { palette, phaseColour } from "./theme.js";
 
-const PATHS_SHOWN = 8;
-const MOST_TIP_SQUARES = 4096;
+const [PATHS_SHOWN, PATHS_KEPT, POINTS_A_PHASE, MOST_POINTS, MOST_TIP_SQUARES] = [6, 64, 5, 4000, 4096];
+
+// The times at which to take points of an axis, s after the begin of an access.
+function cutsOf(axis, access) {
+  const cuts = [];
+  let at = 0;
+  for (let i = axis.first[access]; i < axis.first[access + 1]; at += axis.s[i++]) {
+    const fine = (axis.how[i] & 3) !== 0 && !isPass(axis, i) ? POINTS_A_PHASE : 1;
+    for (let j = 0; j < fine; j++) cuts.push(at + axis.s[i] * j / fine);
+  }
+  return [...cuts, at];
+}
+
+function samplePath(device, access) {
+  const cuts = [...cutsOf(device.x, access), ...cutsOf(device.y, access)].sort((a, b) => a - b);
+  const stride = Math.ceil(cuts.length / MOST_POINTS);
+  return cuts.filter((_, i) => i % stride === 0).map((t) => {
+    const y = axisAt(device.y, access, t);
+    return { t, x: axisAt(device.x, access, t).place, y: y.place, passes: y.i >= 0 && isPass(device.y, y.i) };
+  });
+}
+
+// The paths of the last accesses up to one: points with t (s), x, y (m), and whether a pass follows.
+function recentPaths(device, access, count) {
+  const paths = [];
+  if (device.paths.size > PATHS_KEPT) device.paths.clear();
+  for (let k = Math.max(0, access - count + 1); k <= access; k++) {
+    if (!device.paths.has(k)) device.paths.set(k, samplePath(device, k));
+    paths.push(device.paths.get(k));
+  }
+  return paths;
+}
 
 // Draws the recent accesses, older ones paler; toX and toY give pixels of places in m.
 function drawPaths(pen, device, state, toX, toY) {
   const paths = recentPaths(device, state.access, PATHS_SHOWN);
   paths.forEach((path, i) => {
     const last = i === paths.length - 1;
-    let end = path.t.length;
-    if (last) while (end > 0 && path.t[end - 1] > state.tau) end--;
+    const points = last ? path.filter(({ t }) => t <= state.tau) : path;
+    if (last) points.push({ x: state.x_m, y: state.y_m });
+    const way = points.flatMap(({ x, y }) => [toX(x), toY(y)]);
     pen.globalAlpha = last ? 1 : 0.15 + 0.45 * (i + 1) / paths.length;
-    const way = [];
-    pen.strokeStyle = palette["c-transfer"];
-    pen.lineWidth = 4;
-    pen.beginPath();
-    for (let j = 0; j < end; j++) {
-      const [x, y] = [toX(path.x[j]), toY(path.y[j])];
-      way.push(x, y);
-      if (!path.passes[j]) continue;
-      const next = j + 1 < end;
-      pen.moveTo(x, y);
-      pen.lineTo(toX(next ? path.x[j + 1] : state.x_m), toY(next ? path.y[j + 1] : state.y_m));
-    }
-    pen.stroke();
-    if (last) way.push(toX(state.x_m), toY(state.y_m));
-    if (way.length > 3) strokeLine(pen, palette["c-seek"], 1.5, way);
+    points.forEach(({ passes }, j) => passes && strokeLine(pen, palette["c-transfer"], 4, way.slice(2 * j, 2 * j + 4)));
+    strokeLine(pen, palette["c-seek"], 1.5, way);
   });
   pen.globalAlpha = 1;
 }
 
-function drawSpring(pen, x0, y0, x1, y1) {
-  const [dx, dy] = [x1 - x0, y1 - y0];
-  const length = Math.hypot(dx, dy) || 1;
-  const points = [x0, y0];
-  for (let i = 1; i < 10; i++) {
-    const out = (i % 2 ? 5 : -5) / length;
-    points.push(x0 + dx * i / 10 - dy * out, y0 + dy * i / 10 + dx * out);
-  }
-  strokeLine(pen, palette.line, 1.5, [...points, x1, y1]);
-}
-
 /** Draws a sled from above: its plate on springs, its path, its velocity. */
-export function drawSled(canvas, device, state) {
-  const sheet = clearCanvas(canvas);
-  if (!sheet) return;
-  const { pen, width, height } = sheet;
+export function drawSled(pen, width, height, device, state) {
   const size = Math.min(width, height);
-  const [cx, cy, plate] = [width / 2, height / 2, size * 0.19];
-  const toX = (x) => cx + x / device.reach_x_m * size * 0.24;
-  const toY = (y) => cy - y / device.reach_y_m * size * 0.24;
-  const [x, y] = [toX(state.x_m), toY(state.y_m)];
-  const frame = size * 0.47;
-  pen.strokeStyle = palette.muted;
-  pen.strokeRect(cx - frame, cy - frame, 2 * frame, 2 * frame);
-  drawSpring(pen, cx - frame, cy, x - plate, y);
-  drawSpring(pen, cx + frame, cy, x + plate, y);
-  drawSpring(pen, cx, cy - frame, x, y - plate);
-  drawSpring(pen, cx, cy + frame, x, y + plate);
-  const colour = phaseColour(sledWord(state));
-  pen.fillStyle = palette.panel;
-  pen.fillRect(x - plate, y - plate, 2 * plate, 2 * plate);
-  pen.globalAlpha = 0.18;
-  pen.fillStyle = colour;
-  pen.fillRect(x - plate, y - plate, 2 * plate, 2 * plate);
-  pen.globalAlpha = 1;
-  pen.strokeStyle = colour;
-  pen.lineWidth = 3;
-  pen.strokeRect(x - plate, y - plate, 2 * plate, 2 * plate);
-  pen.setLineDash([3, 3]);
-  pen.lineWidth = 1;
-  pen.strokeStyle = palette.line;
-  pen.strokeRect(toX(-device.reach_x_m), toY(device.reach_y_m), size * 0.48, size * 0.48);
-  pen.setLineDash([]);
+  const [cx, cy, plate, frame, reach] = [width / 2, height / 2, size * 0.19, size * 0.47, size * 0.24];
+  const [toX, toY] = [(x) => cx + x / device.reach_x_m * reach, (y) => cy - y / device.reach_y_m * reach];
+  const [x, y, word] = [toX(state.x_m), toY(state.y_m), sledWord(state)];
+  strokeSquare(pen, palette.muted, 1, cx, cy, frame);
+  for (const side of [-1, 1]) {
+    strokeLine(pen, palette.line, 2, [cx + side * frame, cy, x + side * plate, y]);
+    strokeLine(pen, palette.line, 2, [cx, cy + side * frame, x, y + side * plate]);
+  }
+  const box = [x - plate, y - plate, 2 * plate, 2 * plate];
+  [[palette.panel, 1], [phaseColour(word), 0.18]].forEach(([colour, alpha]) => fillBox(pen, colour, alpha, box));
+  strokeSquare(pen, phaseColour(word), 3, x, y, plate);
+  strokeSquare(pen, palette.line, 1, cx, cy, reach, [3, 3]);
   drawPaths(pen, device, state, toX, toY);
-  const full = Math.max(device.access_m_s, device.reach_x_m * 4000);
-  const scale = size * 0.2 / full;
-  drawArrow(pen, palette.accent, x, y, state.x_m_s * scale, -state.y_m_s * scale);
+  // An arrow of 0.3 of the picture is the velocity that crosses the reach in 0.4 ms.
+  const scale = size * 0.3 / (device.reach_x_m * 2500);
+  drawArrow(pen, palette.accent, x, y, state.x_m_s * scale, -state.y_m_s * scale, size * 0.4);
   drawDot(pen, palette.ink, x, y, 4);
-  drawText(pen, `${sledWord(state)}${state.interpolated ? " (interpolated)" : ""}`, cx - frame + 8, cy - frame + 13, "left", palette.ink);
-  drawText(pen, "X →", cx + frame - 6, cy + frame - 12, "right", palette.muted);
-  drawText(pen, "Y ↑", cx - frame + 8, cy + frame - 12, "left", palette.muted);
+  drawText(pen, palette.ink, word + (state.interpolated ? " (interpolated)" : ""), cx - frame + 8, cy - frame + 13);
+  drawText(pen, palette.muted, "X →  Y ↑", cx + frame - 6, cy + frame - 12, "right");
 }
 
 /** Draws the square of one tip: rows and cylinders, the path, the places that requests wait for. */
-export function drawTipSquare(canvas, device, state, waiting) {
-  const sheet = clearCanvas(canvas);
-  if (!sheet) return;
-  const { pen, width, height } = sheet;
+export function drawTipSquare(pen, width, height, device, state, waiting) {
   const size = Math.min(width - 44, height - 36);
   const [left, top] = [(width - size) / 2 + 12, (height - size) / 2 - 6];
   const toX = (x) => left + (x / device.reach_x_m + 1) / 2 * size;
   const toY = (y) => top + (1 - y / device.reach_y_m) / 2 * size;
-  const edges = device.edge_m;
-  if (state.media_row >= 0) {
-    const [from, to] = [toY(edges[state.media_row]), toY(edges[state.media_row + 1])];
-    pen.globalAlpha = state.pass >= 0 ? 0.35 : 0.15;
-    pen.fillStyle = state.pass >= 0 ? palette["c-transfer"] : palette.muted;
-    pen.fillRect(left, Math.min(from, to), size, Math.abs(to - from));
-    pen.globalAlpha = 1;
+  const [edges, row, passes, x] = [device.edge_m, state.media_row, state.pass >= 0, toX(state.x_m)];
+  const band = [left, toY(edges[row + 1]), size, toY(edges[row]) - toY(edges[row + 1])];
+  if (row >= 0) fillBox(pen, passes ? palette["c-transfer"] : palette.muted, passes ? 0.35 : 0.15, band);
+  for (let i = 0; i <= device.rows; i += Math.ceil(device.rows * 5 / size)) {
+    strokeLine(pen, palette.line, 1, [left, toY(edges[i]), left + size, toY(edges[i])]);
   }
-  const skip = Math.ceil(device.rows / (size / 5));
-  pen.strokeStyle = palette.line;
-  pen.beginPath();
-  for (let row = 0; row <= device.rows; row += skip) pen.rect(left, toY(edges[row]), size, 0);
-  for (let i = 0; i <= 10; i++) pen.rect(left + size * i / 10, top, 0, size);
-  pen.stroke();
+  for (let at = left; at <= left + size; at += size / 10) strokeLine(pen, palette.line, 1, [at, top, at, top + size]);
   drawPaths(pen, device, state, toX, toY);
-  for (const { cylinder, row } of waiting) {
-    drawDot(pen, palette.accent, toX((cylinder - device.xOffset) * device.bit_m), toY((edges[row] + edges[row + 1]) / 2), 4, true);
+  for (const { cylinder, row: at } of waiting) {
+    const place = toX((cylinder - device.xOffset) * device.bit_m);
+    drawDot(pen, palette.accent, place, toY((edges[at] + edges[at + 1]) / 2), 4, true);
   }
-  const x = toX(state.x_m);
-  pen.setLineDash([2, 3]);
-  strokeLine(pen, palette.muted, 1, [x, top, x, top + size]);
-  pen.setLineDash([]);
+  strokeLine(pen, palette.muted, 1, [x, top, x, top + size], [2, 3]);
   drawDot(pen, palette.ink, x, toY(state.y_m), 4.5);
-  pen.strokeStyle = palette.muted;
-  pen.strokeRect(left, top, size, size);
-  drawText(pen, "0", left, top + size + 11, "left", palette.muted);
-  drawText(pen, "cylinder", left + size / 2, top + size + 11, "center");
-  drawText(pen, formatCount(device.cylinders - 1), left + size, top + size + 11, "right");
-  drawText(pen, String(device.rows - 1), left - 6, top + 6, "right");
-  drawText(pen, "row", left - 6, top + size / 2, "right");
-  drawText(pen, "0", left - 6, top + size - 6, "right");
+  strokeSquare(pen, palette.muted, 1, left + size / 2, top + size / 2, size / 2);
+  ["0", "cylinder", formatCount(device.cylinders - 1)].forEach((text, i) =>
+    drawText(pen, palette.muted, text, left + size * i / 2, top + size + 11, ["left", "center", "right"][i]));
+  [device.rows - 1, "row", "0"].forEach((text, i) =>
+    drawText(pen, palette.muted, text, left - 6, top + 6 + (size - 12) * i / 2, "right"));
 }
 
-/** Gives the tips lit in a pass: first tip and how many. */
+/** Gives the tips lit in a pass, given by its index: first tip and how many. */
 export function litTips(device, passIndex) {
+  if (passIndex < 0) return { first: 0, count: 0 };
   const { pass_track: track, pass_cell: cell, pass_blocks: blocks } = device.col;
   const first = (track[passIndex] * device.blocks_per_row + cell[passIndex]) * device.tips_per_block;
   return { first, count: blocks[passIndex] * device.tips_per_block };
 }
 
 /** Gives how many tips one square of the picture of tips stands for. */
-export function tipsASquare(device) {
-  const unit = device.tips <= 1024 ? 1 : device.tips_per_block;
-  return Math.max(unit, Math.ceil(device.tips / MOST_TIP_SQUARES));
-}
+export const tipsASquare = (device) =>
+  Math.max(device.tips <= 1024 ? 1 : device.tips_per_block, Math.ceil(device.tips / MOST_TIP_SQUARES));
 
-/** Draws the tips as squares, those lit in the pass under way filled; draws only what changed. */
-export function drawTips(canvas, device, state) {
-  const key = [state.passIndex, canvas.clientWidth, palette.ink].join();
-  if (canvas.drawnKey === key) return;
-  const sheet = clearCanvas(canvas);
-  if (!sheet) return;
-  canvas.drawnKey = key;
-  const { pen, width, height } = sheet;
+/** Draws the tips as squares, those lit in the pass under way filled. */
+export function drawTips(pen, width, height, device, state) {
   const unit = tipsASquare(device);
-  const squares = Math.ceil(device.tips / unit);
-  const across = Math.ceil(Math.sqrt(squares));
+  const across = Math.ceil(Math.sqrt(device.tips / unit));
   const pitch = Math.min(width, height) * 0.94 / across;
-  const [left, top, side] = [(width - pitch * across) / 2, (height - pitch * across) / 2, pitch * 0.84];
-  const lit = state.passIndex >= 0 ? litTips(device, state.passIndex) : { first: 0, count: 0 };
-  for (const on of [false, true]) {
-    pen.fillStyle = on ? palette["c-transfer"] : palette.line;
-    pen.beginPath();
-    for (let i = 0; i < squares; i++) {
-      const isLit = (i + 1) * unit > lit.first && i * unit < lit.first + lit.count;
-      if (isLit === on) pen.rect(left + (i % across) * pitch, top + Math.floor(i / across) * pitch, side, side);
-    }
-    pen.fill();
+  const [left, top] = [(width - pitch * across) / 2, (height - pitch * across) / 2];
+  const { first, count } = litTips(device, state.passIndex);
+  for (let i = 0; i * unit < device.tips; i++) {
+    const isLit = (i + 1) * unit > first && i * unit < first + count;
+    pen.fillStyle = isLit ? palette["c-transfer"] : palette.line;
+    pen.fillRect(left + (i % across) * pitch, top + Math.floor(i / across) * pitch, pitch * 0.84, pitch * 0.84);
   }
 }

@@ -1,251 +1,158 @@
-import { adoptCanvas, clearCanvas, drawText } from "./canvas.js";
+import { drawText, fillBox, makeCanvas, paint } from "./canvas.js";
 import { accessPhases } from "./motion.js";
-import { buildLane, rowAt, rowsBetween } from "./lanes.js";
+import { buildLane, rowAt, rowsBetween, sharesBetween } from "./lanes.js";
 import { formatMs, formatTick } from "./text.js";
 import { causeColour, palette, phaseColour } from "./theme.js";
 
-const MOST_BARS = 1500;
 const MOST_WITH_PHASES = 80;
-const LABEL = 18;
-const AXIS = 20;
-const SIDE = 8;
+const [LABEL, PHASES, AXIS, SIDE, OUTER] = [18, 16, 20, 8, 32];
+const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
-/** Gives a step between ticks, 1, 2 or 5 times a power of ten, so that about n fit in a span. */
-function tickStep(span, n) {
-  const power = 10 ** Math.floor(Math.log10(span / n));
-  return [1, 2, 5, 10].map((m) => m * power).find((step) => span / step <= n) ?? 10 * power;
-}
-
-// Draws bins as stacked steps, one filled outline a cause.
-function drawBins(pen, lane, from, to, box) {
-  const perPixel = (to - from) / box.width;
-  const bins = lane.bins.find(({ count }) => lane.end / count >= perPixel) ?? lane.bins.at(-1);
-  const width = lane.end / bins.count;
-  const [first, last] = [Math.max(0, Math.floor(from / width)), Math.min(bins.count, Math.ceil(to / width))];
-  const floor = new Float32Array(Math.max(0, last - first));
-  const toX = (bin) => Math.min(box.left + box.width, Math.max(box.left, box.left + (bin * width - from) / perPixel));
-  const toY = (share) => box.top + box.height * (1 - Math.min(1, share / lane.levels));
-  lane.causes.forEach((cause, c) => {
-    pen.fillStyle = causeColour(cause);
-    pen.beginPath();
-    for (let i = 0; i < floor.length; i++) {
-      const share = bins.shares[(first + i) * lane.causes.length + c];
-      if (share <= 0) continue;
-      const [low, high, x] = [toY(floor[i]), toY(floor[i] += share), toX(first + i)];
-      pen.rect(x, high, toX(first + i + 1) - x + 0.3, low - high);
-    }
-    pen.fill();
-  });
-}
-
-function drawBars(pen, lane, from, to, box, [first, end]) {
-  const toX = (t) => box.left + Math.min(1, Math.max(0, (t - from) / (to - from))) * box.width;
-  const tall = box.height / lane.levels;
-  const at = lane.begin.slice(first, end);
-  lane.causes.forEach((cause, c) => {
-    const column = lane.columns[c];
-    pen.fillStyle = causeColour(cause);
-    pen.beginPath();
-    for (let i = first; i < end; i++) {
-      const begin = at[i - first];
-      const done = (at[i - first] += column[lane.rows[i]]);
-      if (done <= begin || done < from || begin > to) continue;
-      pen.rect(toX(begin), box.top + tall * lane.level[i], toX(done) - toX(begin), tall - (lane.levels > 1 ? 1 : 0));
-    }
-    pen.fill();
-  });
-  pen.fillStyle = palette.panel;
-  for (let i = first; i < end; i++) {
-    const wide = toX(lane.run.col.completion_ns[lane.rows[i]]) - toX(lane.begin[i]);
-    if (wide > 8) pen.fillRect(toX(lane.begin[i]) - 0.5, box.top + tall * lane.level[i], 1, tall);
+function drawTicks(pen, [from, to], toX, width, bottom) {
+  const enough = (to - from) / Math.max(2, width / 120);
+  const power = 10 ** Math.floor(Math.log10(enough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((size) => size >= enough) ?? 10 * power;
+  for (let i = Math.ceil(from / step); i * step <= to; i++) {
+    const x = toX(i * step);
+    fillBox(pen, palette.line, 1, [x, 0, 1, bottom]);
+    const align = x < 40 ? "left" : x > width - 40 ? "right" : "center";
+    drawText(pen, palette.muted, formatTick(i * step, step), x, bottom + AXIS / 2, align);
   }
 }
 
-// Draws what the mechanism did under the bars, to the ns: a line an axis.
-function drawPhases(pen, lane, from, to, box, [first, end]) {
-  const { device, run } = lane;
-  const toX = (t) => box.left + Math.min(1, Math.max(0, (t - from) / (to - from))) * box.width;
-  const axes = device.role === "sled" ? [device.x, device.y] : [null];
-  axes.forEach((axis, j) => {
-    for (let i = first; i < end; i++) {
-      const access = run.accessOf[lane.rows[i]];
-      if (access < 0) continue;
-      for (const [begin, done, word] of accessPhases(device, access, axis)) {
-        const x = toX(device.start[access] + begin * 1e9);
-        pen.fillStyle = phaseColour(word);
-        pen.fillRect(x, box.top + box.height + 2 + 6 * j, toX(device.start[access] + done * 1e9) - x, 5);
+// Draws the requests in service as stacked bars of one pixel; as high as the lane where most are in service.
+function drawBars(pen, lane, [from, to], width, top, tall) {
+  const [cells, causes] = [Math.max(1, Math.round(width - 2 * SIDE)), lane.causes.length];
+  const [shares, floor] = [sharesBetween(lane, from, to, cells), new Float32Array(cells)];
+  for (let i = 0; i < shares.length; i++) floor[Math.floor(i / causes)] += shares[i];
+  const scale = tall / floor.reduce((most, share) => Math.max(most, share), 1);
+  floor.fill(top + tall);
+  lane.causes.forEach((cause, c) => {
+    pen.fillStyle = causeColour(cause);
+    pen.beginPath();
+    for (let cell = 0; cell < cells; cell++) {
+      const high = shares[cell * causes + c] * scale;
+      if (high > 0) pen.rect(SIDE + cell, floor[cell] -= high, 1, high);
+    }
+    pen.fill();
+  });
+}
+
+// Draws what the mechanism did, to the ns, below the bars: a line an axis.
+function drawPhases(pen, { device, run, rows }, toX, top, [first, end]) {
+  (device.role === "sled" ? [device.x, device.y] : [null]).forEach((axis, j) => {
+    for (const row of rows.subarray(first, end)) {
+      const toPixel = (s) => toX(run.col.start_ns[row] + s * 1e9);
+      const phases = run.accessOf[row] < 0 ? [] : accessPhases(device, run.accessOf[row], axis);
+      for (const [from, to, word] of phases) {
+        fillBox(pen, phaseColour(word), 1, [toPixel(from), top + 6 * j, toPixel(to) - toPixel(from), 5]);
       }
     }
   });
+}
+
+function drawSelected(pen, lane, row, toX, top, tall) {
+  const { arrival_ns: arrival, completion_ns: completion } = lane.run.col;
+  const [came, begun, done] = [arrival[row], lane.begin[lane.rows.indexOf(row)], completion[row]].map(toX);
+  fillBox(pen, palette["c-queue"], 1, [came, top - 4, begun - came, 3]);
+  Object.assign(pen, { strokeStyle: palette.ink, lineWidth: 2 });
+  if (done > begun) pen.strokeRect(begun, top, done - begun, tall);
 }
 
 /** Makes the time line of all runs: an overview and a zoomed window, one lane a device. */
-export function makeTimeline(app, overview, zoomed, onSeek, onSelect) {
+export function makeTimeline(app, onSeek, onSelect) {
   const { runs, end } = app;
+  const [overview, zoomed, frame] = ["overview", "zoomed", "shown"].map((id) => document.getElementById(id));
   const lanes = runs.flatMap((run) =>
-    run.devices.filter((device) => device.rowsHere.length > 0).map((device) => buildLane(run, device, end)));
+    run.devices.filter((device) => device.rowsHere.length).map((device) => buildLane(run, device)));
   const outer = runs.map((run) => lanes.find((lane) => lane.run === run)).filter(Boolean);
   const tall = lanes.length > 6 ? 22 : lanes.length > 2 ? 32 : 48;
-  const phasesTall = 14;
-  const pitch = LABEL + tall + phasesTall + 2;
-  const shownRows = Math.max(...runs.map((run) => run.hostRows.length));
-  const window_ = { from: 0, to: Math.max(1, Math.min(end, end * 16 / Math.max(1, shownRows))) };
-  if (outer[0]?.rows.length) {
-    const { start_ns: start } = runs[0].col;
-    window_.to = Math.min(end, Math.max(window_.to, start[outer[0].rows[0]] + window_.to));
-  }
-  overview.style.height = `${outer.length * 32 + AXIS + 4}px`;
+  const pitch = LABEL + tall + PHASES;
+  const shown = [0, clamp(16 * end / Math.max(1, runs[0].hostRows.length), 1, end)];
+  let [canvases, widths, drawnKey] = [[overview, zoomed], [1, 1], ""];
+  overview.style.height = `${outer.length * OUTER + AXIS + 4}px`;
+  frame.style.height = `${outer.length * OUTER + 2}px`;
   zoomed.style.height = `${lanes.length * pitch + AXIS}px`;
-  adoptCanvas(overview, "Whole run");
-  adoptCanvas(zoomed, "Part of the run");
-  const [marks, drawn] = [[overview, zoomed].map((canvas) => canvas.nextElementSibling), {}];
-  const width = (canvas) => Math.max(1, canvas.clientWidth - 2 * SIDE);
-  let widths = [1, 1];
+  canvases.forEach((canvas) => makeCanvas("line", "Time by cause", canvas));
 
-  function drawAxis(pen, from, to, box, y) {
-    const step = tickStep(to - from, Math.max(2, box.width / 110));
-    pen.strokeStyle = palette.line;
-    for (let i = Math.ceil(from / step); i * step <= to; i++) {
-      const x = box.left + (i * step - from) / (to - from) * box.width;
-      pen.fillStyle = palette.line;
-      pen.fillRect(x, 0, 1, y);
-      const align = x < box.left + 30 ? "left" : x > box.left + box.width - 30 ? "right" : "center";
-      drawText(pen, formatTick(i * step, step), x, y + AXIS / 2, align, palette.muted);
-    }
-  }
-
-  function drawOverview() {
-    const sheet = clearCanvas(overview);
-    if (!sheet) return;
-    const box = { left: SIDE, width: sheet.width - 2 * SIDE, top: 3, height: 28 };
-    drawAxis(sheet.pen, 0, end, box, outer.length * 32 + 3);
-    outer.forEach((lane, i) => drawBins(sheet.pen, lane, 0, end, { ...box, top: 3 + 32 * i }));
-    const x = SIDE + window_.from / end * box.width;
-    const wide = Math.max(3, (window_.to - window_.from) / end * box.width);
-    sheet.pen.strokeStyle = palette.accent;
-    sheet.pen.lineWidth = 2;
-    sheet.pen.strokeRect(x, 1, wide, outer.length * 32 + 1);
-  }
-
-  function drawZoomed() {
-    const sheet = clearCanvas(zoomed);
-    if (!sheet) return;
-    const { pen } = sheet;
-    const { from, to } = window_;
-    const box = { left: SIDE, width: sheet.width - 2 * SIDE, height: tall };
-    drawAxis(pen, from, to, box, lanes.length * pitch);
-    lanes.forEach((lane, i) => {
-      box.top = i * pitch + LABEL;
-      const range = rowsBetween(lane, from, to);
-      const name = runs.length > 1 ? `${lane.run.name}: ${lane.device.name}` : lane.device.name;
-      const wide = pen.measureText(name).width;
-      pen.fillStyle = palette.panel;
-      pen.fillRect(SIDE - 2, box.top - LABEL + 2, wide + 4, LABEL - 3);
-      drawText(pen, name, SIDE, box.top - LABEL / 2 + 1, "left", palette.ink);
-      pen.fillStyle = palette.ground;
-      pen.globalAlpha = 0.6;
-      pen.fillRect(box.left, box.top, box.width, tall);
-      pen.globalAlpha = 1;
-      if (range[1] - range[0] > MOST_BARS) return drawBins(pen, lane, from, to, box);
-      drawBars(pen, lane, from, to, box, range);
-      if (lane.device.accesses && range[1] - range[0] <= MOST_WITH_PHASES) drawPhases(pen, lane, from, to, box, range);
-      return drawSelected(pen, lane, box);
-    });
-  }
-
-  function drawSelected(pen, lane, box) {
-    const { run, row } = app.selected;
-    if (run !== lane.run.index || row < 0 || lane.run.col.device[row] !== lane.device.index) return;
-    const { arrival_ns: arrival, completion_ns: completion } = lane.run.col;
-    const toX = (t) => box.left + Math.min(1, Math.max(0, (t - window_.from) / (window_.to - window_.from))) * box.width;
-    if (completion[row] < window_.from || arrival[row] > window_.to) return;
-    const i = lane.rows.indexOf(row);
-    const levelTall = tall / lane.levels;
-    const [x, top] = [toX(lane.begin[i]), box.top + levelTall * lane.level[i]];
-    pen.fillStyle = palette["c-queue"];
-    pen.fillRect(toX(arrival[row]), box.top - 4, x - toX(arrival[row]), 3);
-    pen.strokeStyle = palette.ink;
-    pen.lineWidth = 2;
-    pen.strokeRect(x, top, Math.max(2, toX(completion[row]) - x), levelTall);
-  }
-
-  const timeOf = (canvas, event) => {
-    const share = (event.clientX - canvas.getBoundingClientRect().left - SIDE) / width(canvas);
-    const [from, to] = canvas === overview ? [0, end] : [window_.from, window_.to];
-    return Math.min(end, Math.max(0, from + Math.min(1, Math.max(0, share)) * (to - from)));
+  const rangeOf = (canvas) => (canvas === overview ? [0, end] : shown);
+  const scale = (canvas, width) => (t) => {
+    const [from, to] = rangeOf(canvas);
+    return SIDE + clamp((t - from) / (to - from), 0, 1) * (width - 2 * SIDE);
   };
 
-  function listen(canvas) {
-    let pressed = null;
+  function drawOverview(pen, width) {
+    widths[0] = width;
+    drawTicks(pen, [0, end], scale(overview, width), width, outer.length * OUTER + 3);
+    outer.forEach((lane, i) => drawBars(pen, lane, [0, end], width, 3 + OUTER * i, OUTER - 4));
+  }
+
+  function drawZoomed(pen, width) {
+    const [toX, { run, row }] = [scale(zoomed, width), app.selected];
+    widths[1] = width;
+    drawTicks(pen, shown, toX, width, lanes.length * pitch);
+    lanes.forEach((lane, i) => {
+      const [top, range] = [i * pitch + LABEL, rowsBetween(lane, ...shown)];
+      const name = runs.length > 1 ? `${lane.run.name}: ${lane.device.name}` : lane.device.name;
+      fillBox(pen, palette.panel, 1, [SIDE - 2, top - LABEL + 2, pen.measureText(name).width + 4, LABEL - 6]);
+      drawText(pen, palette.ink, name, SIDE, top - LABEL / 2 - 1);
+      fillBox(pen, palette.ground, 1, [SIDE, top, width - 2 * SIDE, tall]);
+      drawBars(pen, lane, shown, width, top, tall);
+      if (range[1] - range[0] <= MOST_WITH_PHASES) drawPhases(pen, lane, toX, top + tall + 2, range);
+      const selected = lane.run.index === run && lane.run.col.device[row] === lane.device.index;
+      if (selected) drawSelected(pen, lane, row, toX, top, tall);
+    });
+  }
+
+  function timeAt(canvas, event) {
+    const [[from, to], box] = [rangeOf(canvas), canvas.getBoundingClientRect()];
+    return from + clamp((event.clientX - box.left - SIDE) / (box.width - 2 * SIDE), 0, 1) * (to - from);
+  }
+
+  // A press moves in time, a drag goes on with that, a click on the lower picture selects a request as well.
+  for (const canvas of canvases) {
+    let pressed = 0;
     canvas.addEventListener("pointerdown", (event) => {
-      if (event.button) return;
       pressed = event.clientX;
       canvas.setPointerCapture(event.pointerId);
-      onSeek(timeOf(canvas, event), false);
+      onSeek(timeAt(canvas, event), false);
     });
     canvas.addEventListener("pointermove", (event) => {
-      if (pressed === null || Math.abs(event.clientX - pressed) < 3) return;
-      pressed = Infinity;
-      onSeek(timeOf(canvas, event), false);
+      if (canvas.hasPointerCapture(event.pointerId)) onSeek(timeAt(canvas, event), false);
     });
-    canvas.addEventListener("pointerup", (event) => {
-      if (pressed !== null && pressed !== Infinity && canvas === zoomed) selectAt(event);
-      else if (pressed !== null) onSeek(timeOf(canvas, event), true);
-      pressed = null;
+    canvas.addEventListener("click", (event) => {
+      onSeek(app.t);
+      if (canvas === overview || Math.abs(event.clientX - pressed) > 3) return;
+      const lane = lanes[clamp(Math.floor(event.offsetY / pitch), 0, lanes.length - 1)];
+      onSelect(lane.run.index, rowAt(lane, timeAt(zoomed, event)));
     });
   }
 
-  function selectAt(event) {
-    const down = event.clientY - zoomed.getBoundingClientRect().top;
-    const lane = lanes[Math.min(lanes.length - 1, Math.floor(down / pitch))];
-    const level = Math.floor((down % pitch - LABEL) / (tall / lane.levels));
-    const row = rowAt(lane, timeOf(zoomed, event), Math.max(0, Math.min(lane.levels - 1, level)));
-    if (row >= 0) onSelect(lane.run.index, row);
+  function show(from, span) {
+    const wide = Math.min(end, Math.max(1000, span));
+    shown[0] = clamp(from, 0, end - wide);
+    shown[1] = shown[0] + wide;
   }
 
-  function setWindow(from, span) {
-    const wide = Math.min(end, Math.max(Math.min(end, 1000), span));
-    window_.from = Math.max(0, Math.min(end - wide, from));
-    window_.to = window_.from + wide;
-    drawn.key = null;
-  }
-
-  listen(overview);
-  listen(zoomed);
   return {
-    window: window_,
     /** Zooms about the present instant: a factor below 1 shows less time. */
-    zoom(factor) {
-      const span = (window_.to - window_.from) * factor;
-      const inside = app.t >= window_.from && app.t <= window_.to;
-      const share = inside ? (app.t - window_.from) / (window_.to - window_.from) : 0.5;
-      setWindow(app.t - share * span, span);
-    },
-    /** Moves the window, if the present instant has left it, as one turns a page. */
-    follow(playing) {
-      const span = window_.to - window_.from;
-      if (app.t >= window_.from && app.t <= window_.to) return;
-      setWindow(app.t - span * (playing ? 0.02 : 0.3), span);
-    },
-    /** Draws what changed; the marks of the present instant move alone. */
+    zoom: (factor) => show(app.t - (app.t - shown[0]) * factor, (shown[1] - shown[0]) * factor),
+    /** Draws what changed, as one turns pages; the marks of the present instant move alone. */
     draw(force) {
-      const key = [window_.from, window_.to, app.selected.run, app.selected.row, palette.ink].join();
-      if (force || key !== drawn.key) {
-        widths = [width(overview), width(zoomed)];
-        drawOverview();
-        drawZoomed();
-        drawn.key = key;
-      }
-      const shares = [app.t / end, (app.t - window_.from) / (window_.to - window_.from)];
-      marks.forEach((mark, i) => {
-        mark.style.transform = `translateX(${SIDE + Math.min(1, Math.max(0, shares[i])) * widths[i] - 1}px)`;
+      const span = shown[1] - shown[0];
+      if (app.t < shown[0] || app.t > shown[1]) show(app.t - span * (app.playing ? 0.02 : 0.3), span);
+      const key = [...shown, app.selected.run, app.selected.row].join();
+      if (force || !drawnKey) paint(overview, drawOverview);
+      if (force || key !== drawnKey) drawnKey = paint(zoomed, drawZoomed) ? key : "";
+      const [left, right] = shown.map(scale(overview, widths[0]));
+      Object.assign(frame.style, { transform: `translateX(${left}px)`, width: `${Math.max(4, right - left)}px` });
+      canvases.forEach((canvas, i) => {
+        canvas.nextElementSibling.style.transform = `translateX(${scale(canvas, widths[i])(app.t) - 1}px)`;
       });
     },
     /** Tells the state of both pictures to screen readers. */
-    describe() {
-      const shown = `${formatMs(window_.from)} to ${formatMs(window_.to)}`;
-      overview.setAttribute("aria-label", `Whole run by cause, ${formatMs(end)}; now ${formatMs(app.t)}.`);
-      zoomed.setAttribute("aria-label", `Requests by cause from ${shown}; now ${formatMs(app.t)}.`);
-    },
+    describe: () => canvases.forEach((canvas) => {
+      canvas.ariaLabel = `Time by cause, ${rangeOf(canvas).map(formatMs).join(" to ")}; now ${formatMs(app.t)}.`;
+    }),
   };
 }
