@@ -151,8 +151,6 @@ def _device(one: dict[str, Any], columns: bytearray) -> dict[str, Any]:
     if zones[0] is not None:
         lists = [each if isinstance(each, list) else [each] for each in zones]
         facts["zones"] = [dict(zip(_ZONE, zone, strict=True)) for zone in zip(*lists, strict=True)]
-        curve = [facts.pop(name) for name in ("curve_cylinders", "curve_ms")]
-        facts["seek_curve_ms"] = [list(point) for point in zip(*curve, strict=True)]
     if one["role"] != "other":
         exact = facts.get("w_x") or "w_x" not in facts
         sled = _SLED_FORMULA if exact else _OTHER_SLED_FORMULA

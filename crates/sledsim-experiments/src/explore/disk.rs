@@ -3,7 +3,6 @@
 use super::Follower;
 use super::columns::{Columns, count, short};
 use super::rows::Served;
-use sledsim_base::request::Op;
 use sledsim_base::row::Place;
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::disk::calculator::Calculator;
@@ -148,20 +147,15 @@ impl Follower for DiskPath {
         let calculator = Calculator::new(&self.spec);
         let zones = calculator.zones();
         let zone = |of: fn(&_) -> u32| zones.iter().map(|zone| f64::from(of(zone))).collect();
-        let curve: Vec<_> = calculator.seek_curve(Op::Read).map(|time| 1e3 * time.s()).collect();
-        let step = curve.len().div_ceil(100).max(1);
-        let points = || (0..curve.len()).filter(|at| at % step == 0 || at + 1 == curve.len());
         let heads = self.spec.derived().surfaces;
         let facts = vec![
             ("revolution_s", vec![revolution_s]),
             ("angle_at_0", vec![revolutions(self.drive.rotation.angle(Nanos::ZERO))]),
-            ("cylinders", vec![curve.len() as f64]),
+            ("cylinders", vec![f64::from(self.drive.seeks.longest()) + 1.0]),
             ("heads", vec![f64::from(heads)]),
             ("zone_first_cylinder", zone(|zone| zone.first_cylinder)),
             ("zone_last_cylinder", zone(|zone| zone.last_cylinder)),
             ("zone_blocks_per_track", zone(|zone| zone.blocks_per_track)),
-            ("curve_cylinders", points().map(|at| at as f64).collect()),
-            ("curve_ms", points().map(|at| curve[at]).collect()),
         ];
         (facts, columns)
     }

@@ -142,7 +142,7 @@ impl Follower for SledPath {
         columns.add("pass_cylinder", passes().map(|pass| pass.step.cylinder));
         columns.add("pass_cell", passes().map(|pass| count(pass.first.cell as usize)));
         columns.add("pass_blocks", passes().map(|pass| count(pass.step.blocks as usize)));
-        let (geometry, drive) = (&motion.geometry, &motion.drive);
+        let geometry = &motion.geometry;
         let (reach_x_m, reach_y_m) = self.spec.reach_m();
         let [w_x, w_y] = motion.angular_1_s();
         let one = |value: f64| vec![value];
@@ -154,20 +154,13 @@ impl Follower for SledPath {
             ("reach_y_m", one(reach_y_m)),
             ("w_x", one(w_x)),
             ("w_y", one(w_y)),
-            ("push_x_m_s2", one(drive.x_axis.acceleration_m_s2)),
-            ("push_y_m_s2", one(drive.y_axis.acceleration_m_s2)),
             ("cylinders", whole(geometry.cylinders)),
             ("rows", whole(geometry.rows)),
             ("tips", whole(geometry.tracks * active)),
-            ("active_tips", whole(active)),
             ("tips_per_block", whole(geometry.tips_per_lbn)),
             ("blocks_per_row", whole(geometry.blocks_per_row)),
-            ("tracks", whole(geometry.tracks)),
             ("bit_m", one(geometry.bit_m)),
-            ("row_m", one(f64::from(geometry.row_bits) * geometry.bit_m)),
             ("edge_m", edges),
-            ("settle_s", one(drive.settle_s)),
-            ("access_m_s", one(drive.access_m_s)),
         ];
         (facts, columns)
     }
