@@ -24,6 +24,8 @@ _TIMEOUT_S = 120
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 EMBEDDED = re.compile(r"(?<=data:image/png;base64,)[\w+/=\\\n]+")
 """Pictures inside a page, as the frames of an animation."""
+PAGE = re.compile(r'(?<= srcdoc=")[^"]*')
+"""A page that explains a run. It changes with its modules, and with what compressed it."""
 _COLOURS = 64
 
 
