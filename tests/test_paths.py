@@ -172,7 +172,7 @@ def test_ways_on_axes_that_are_there() -> None:
 
 def test_only_some_requests_are_drawn() -> None:
     run = ss.simulate(ss.workload("random", requests=300, rate=500), "g2")
-    note = "drawn are {} of 300 requests, as they arrived"
+    note = "drawn are {} of 300 requests"
     assert note.format(200) in str(run.plot_path().get_supxlabel())
     assert note.format(5) in str(run.plot_path(requests=5).get_supxlabel())
     later = run.plot_path(start_ms=100.0, requests=3).axes[1]

@@ -13,6 +13,7 @@ from sledsim._core import SledsimError
 from sledsim._number_text import number
 from sledsim.hardware import Composite
 from sledsim.simulation import simulate
+from sledsim.traces.frames import is_kept
 
 if TYPE_CHECKING:
     from sledsim.hardware import Device
@@ -164,4 +165,7 @@ _ZONE = ("first_cylinder", "last_cylinder", "blocks_per_track")
 
 def _load_name(run: Run) -> str:
     workload = run.workload
-    return Path(workload["path"]).name if workload["workload"] == "trace" else workload["workload"]
+    if workload["workload"] != "trace":
+        return str(workload["workload"])
+    path = Path(workload["path"])
+    return "a frame" if is_kept(path) else path.name

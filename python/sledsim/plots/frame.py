@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _arguments as arguments
@@ -15,6 +16,7 @@ from sledsim.plots import curves
 from sledsim.plots.scales import inches_of
 from sledsim.plots.style import STYLE
 from sledsim.results import cautions
+from sledsim.traces.frames import is_kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -267,7 +269,8 @@ def load_title(workload: Mapping[str, Any]) -> str:
         ``workload`` of the document of a run.
     """
     if workload["workload"] == "trace":
-        name = str(workload["path"]).rpartition("/")[2]
+        path = Path(workload["path"])
+        name = "a frame" if is_kept(path) else path.name
         scale = workload.get("time_scale", 1.0)
         faster = f"{scale:g} times as fast" if scale != 1 else "as recorded"
     else:

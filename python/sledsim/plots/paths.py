@@ -199,7 +199,7 @@ def notes(ways: Sequence[Way]) -> list[str]:
     found = []
     for way in ways:
         if len(way.drawn) < way.of:
-            found.append(f"drawn are {len(way.drawn):,} of {way.of:,} requests, as they arrived")
+            found.append(f"drawn are {len(way.drawn):,} of {way.of:,} requests")
         if others := len(way.drawn) - len(way.moved):
             found.append(f"{way.label}: {others:,} have no way of their own, as in a buffer")
     return [*dict.fromkeys(found), STRAIGHT]

@@ -21,12 +21,10 @@ export function bindControls(actions, app) {
     const button = document.querySelector(`[data-keys~="${CSS.escape(key)}"]`);
     if (!button || event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]")) return;
     if (at.matches?.("input") && SLIDER_KEYS.includes(key)) return;
-    if (key === "Space" && at.matches?.("button, [type=radio]")) return;
+    if (key === "Space" && at.checkVisibility?.() && at.matches("button, [type=radio], summary")) return;
     event.preventDefault();
     button.click();
   });
-  // Else the keys would go to a button that is no longer shown.
-  document.getElementById("keys").addEventListener("close", () => document.activeElement?.blur());
   timeSlider.addEventListener("input", () => actions.seek(timeSlider.value / timeSlider.max * app.end));
   speedSlider.addEventListener("input", () => actions.speed(Number(speedSlider.value)));
 }

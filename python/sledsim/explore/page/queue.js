@@ -19,7 +19,8 @@ export function explainChoice(run, device, i) {
   candidates.sort((a, b) => a.arrival_ns - b.arrival_ns || run.col.id[a.row] - run.col.id[b.row]);
   const least = (key) => Math.min(...candidates.map((one) => one[key]));
   const taken = candidates.find((one) => one.row === row);
-  const rules = [["arrival_ns", "first come"], ["estimate_ns", "shortest estimate"], ["away", "nearest cylinder"]];
+  candidates.forEach((one, place) => (one.place = place));
+  const rules = [["place", "first come"], ["estimate_ns", "shortest estimate"], ["away", "nearest cylinder"]];
   const fits = ([key]) => taken && taken[key] < Infinity && taken[key] === least(key);
   const reasons = rules.filter(fits).map(([, words]) => words);
   const why = joinWords(reasons) || `neither: taken by the rule of ${run.scheduler}`;
