@@ -49,6 +49,8 @@ pub struct Sled {
     parked: SledState,
     /// State after the last request.
     state: SledState,
+    /// Where that is, as rows have it.
+    place: Place,
     /// End of the last request; before the first, the time at which the sled is ready.
     free: Nanos,
     /// Idle timeout and learning.
@@ -105,15 +107,22 @@ impl<'a> Totals<'a> {
     }
 }
 
+/// Where a state is, as rows have it.
+fn place_of(motion: &Motion, state: &SledState) -> Place {
+    motion.place(state, motion.geometry.nearest_cylinder(state.x_m))
+}
+
 impl Sled {
     /// Creates a sled at its park position at time zero; awake, unless it starts off.
     pub fn new(motion: Motion, behaviour: Behaviour) -> Self {
         let parked = park_state(&motion, behaviour.park);
+        let place = place_of(&motion, &parked);
         Self {
             motion,
             behaviour,
             parked,
             state: parked,
+            place,
             free: behaviour.start.ready,
             watch: IdleTracker::new(&behaviour.policy),
             energy: Energy::default(),
@@ -193,13 +202,6 @@ impl Sled {
         }
     }
 
-    /// Where it is, as rows have it.
-    #[inline]
-    fn place(&self) -> Place {
-        let cylinder = self.motion.geometry.nearest_cylinder(self.state.x_m);
-        self.motion.place(&self.state, cylinder)
-    }
-
     #[inline]
     fn estimates(&self) -> &Estimates {
         let new = || Estimates::new(&self.motion, self.behaviour.direction);
@@ -228,7 +230,7 @@ impl Sled {
             false => 0.0,
         };
         self.watch.ended(idle);
-        self.state = state;
+        (self.state, self.place) = (state, place_of(&self.motion, &state));
         Startup { wait_s, woken_s }
     }
 
@@ -249,14 +251,7 @@ impl Sled {
 
     /// Counts the energy of a service that began at `at`, and sets in `row` what it took.
     #[inline(always)] // hot: once a request
-    fn finish(
-        &mut self,
-        at: Nanos,
-        startup: &Startup,
-        from: Place,
-        totals: &Totals<'_>,
-        row: &mut Row,
-    ) {
+    fn finish(&mut self, at: Nanos, startup: &Startup, totals: &Totals<'_>, row: &mut Row) {
         let energy = &totals.energy;
         let startup_j = 1e-3 * self.behaviour.power.startup_mw * startup.woken_s;
         let (seek_j, transfer_j) = (1e-3 * energy.seek_mj, 1e-3 * energy.transfer_mj);
@@ -267,7 +262,8 @@ impl Sled {
         row.parts = totals.parts;
         (row.passes, row.retries, row.status) = (totals.count, 0, Status::Ok);
         let to = self.motion.place(&self.state, totals.cylinder);
-        row.path = Some(Path { from, to, cylinders: totals.cylinders });
+        row.path = Some(Path { from: self.place, to, cylinders: totals.cylinders });
+        self.place = to;
         row.energy_nj = ((startup_j + seek_j + transfer_j) * 1e9 + 0.5) as i64 as u64;
     }
 
@@ -385,18 +381,17 @@ impl Mechanism for Sled {
     fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
         let startup = self.begin(at);
         let tips = self.tip_power(request.op, &request.extents);
-        let from = self.place();
-        let mut totals = Totals::new(startup.wait_s, from.cylinder, tips, passes);
+        let mut totals = Totals::new(startup.wait_s, self.place.cylinder, tips, passes);
         let rule = self.behaviour.direction;
         if rule == DirectionRule::BestRun || self.plans(request).is_some() {
             let totals = self.access_apart(at, request, startup.wait_s, totals);
-            return self.finish(at, &startup, from, &totals, row);
+            return self.finish(at, &startup, &totals, row);
         }
         self.forget_plan();
         let (state, ahead, wait_s) = (&mut self.state, &mut self.ahead, startup.wait_s);
         let add = &mut |step| totals.add(step);
         access_rows(&self.motion, rule, state, &request.extents, ahead, wait_s, add);
-        self.finish(at, &startup, from, &totals, row);
+        self.finish(at, &startup, &totals, row);
     }
 
     fn foresee(&mut self, upcoming: &[Extent]) {
