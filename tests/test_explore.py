@@ -311,14 +311,35 @@ def test_the_commands_write_pages(tmp_path: Path) -> None:
     )
     assert len(Given(file.read_text(encoding="utf-8")).head["runs"]) == 1
     assert len(Given(both.read_text(encoding="utf-8")).head["runs"]) == 2
-    wrong = subprocess.run(
-        [*program, "run", "--device", "g2", *keys, "--explore-requests", "9"],
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--explore-requests", "9"], "--explore-requests 9: must come with --explore FILE"),
+        (["--explore", "run.txt"], "--explore run.txt: must end in .html"),
+        (["--explore", "x.html", "--explore-from", "-1"], "--explore-from -1.0: must be"),
+        (["--explore", "x.html", "--explore-requests", "0"], "--explore-requests 0: must be"),
+        (
+            ["--schedulers", "fcfs,sptf,c_look", "--explore", "x.html"],
+            "--explore x.html: there are 3 runs; must be one of two runs",
+        ),
+    ],
+)
+def test_wrong_options_are_refused_before_the_run(
+    words: list[str], said: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "sledsim", "compare", "--devices", "g2", *words],
         check=False,
         capture_output=True,
         text=True,
+        cwd=tmp_path,
+        timeout=60,
     )
-    assert wrong.returncode
-    assert "--explore-requests 9: must come with --explore FILE" in wrong.stderr
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_notebooks_show_a_page() -> None:

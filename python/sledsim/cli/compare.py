@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim import _core
+from sledsim._core import SledsimError
 from sledsim._load import Load
 from sledsim.cli import load_options, outputs
 from sledsim.cli.parser import command, print_json, split_names
@@ -68,6 +69,11 @@ def _compare(options: argparse.Namespace) -> None:
     outputs.check_explore(options)
     names = split_names(options.devices, "--devices")
     schedulers = split_names(options.schedulers, "--schedulers")
+    if options.explore is not None and len(names) * len(schedulers) > 2:
+        from sledsim.explore import TWO  # few comparisons write a page
+
+        count = f"{len(names) * len(schedulers)} runs"
+        raise SledsimError(f"--explore {options.explore}: there are {count}; must be {TWO}")
     settings = load_options.settings(options)
     precision = load_options.precision(options)
     trace = None if options.trace is None else trace_path(options.trace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sledsim._arguments import real, whole
 from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
@@ -134,6 +135,10 @@ def check_explore(options: argparse.Namespace, *others: str | None) -> None:
         return
     from sledsim import explore  # few commands write one
 
+    if options.explore_from is not None:
+        real("--explore-from", options.explore_from, 0, explore.LATEST_MS)
+    if options.explore_requests is not None:
+        whole("--explore-requests", options.explore_requests, 1, explore.MOST_REQUESTS)
     named = (getattr(options, name, None) for name in ("trace", "plot", "report"))
     explore.check(options.explore, *named, *others, option="--explore")
 

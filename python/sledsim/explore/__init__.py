@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from sledsim.comparison import Comparison
     from sledsim.simulation import Run
 
-REQUESTS = 10_000
-"""How many requests of the host a page shows, unless told otherwise."""
+REQUESTS, MOST_REQUESTS = 10_000, 1_000_000
+"""How many requests of the host a page shows, unless told otherwise, and at most."""
+LATEST_MS = 1e12
+TWO = "one of two runs, which a page shows in step: two devices, or two schedulers"
+"""What a comparison must be."""
 
 _HEIGHT_PX = 760
 
@@ -107,17 +110,13 @@ def page(
         For a window without a request, a comparison of other than two runs, or if the run kept no
         rows and cannot be run again.
     """
-    start = real("start_ms", start_ms, 0, 1e12)
-    at = start if at_ms is None else real("at_ms", at_ms, 0, 1e12)
-    requests = whole("requests", requests, 1, 1_000_000)
+    start = real("start_ms", start_ms, 0, LATEST_MS)
+    at = start if at_ms is None else real("at_ms", at_ms, 0, LATEST_MS)
+    requests = whole("requests", requests, 1, MOST_REQUESTS)
     runs: Sequence[Run] = getattr(of, "runs", [of])
     labels: Sequence[str | None] = getattr(of, "labels", [None])
     if len(runs) > 2:
-        refuse(
-            "comparison",
-            f"{len(runs)} runs",
-            "one of two runs, which a page shows in step: two devices, or two schedulers",
-        )
+        refuse("comparison", f"{len(runs)} runs", TWO)
     shown = [
         payload.of_run(run, label, start_ms=start, requests=requests, at_ms=at)
         for run, label in zip(runs, labels, strict=True)
