@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from sledsim.hardware import Sled as Sled
     from sledsim.hardware import device as device
     from sledsim.hardware import devices as devices
+    from sledsim.hardware.datasheets import disk as disk
+    from sledsim.hardware.datasheets import sled as sled
     from sledsim.layout_maps import Layout as Layout
     from sledsim.layout_maps import layout as layout
     from sledsim.layout_maps import layouts as layouts
@@ -84,6 +86,7 @@ _HOMES = {
     "emulator": "connect serve",
     "failures.crashes": "CrashReport crash_test",
     "hardware": "Composite Device Disk Sled device devices",
+    "hardware.datasheets": "disk sled",
     "loads": "convert_trace generate_trace read_trace trace_info workload workloads",
     "results.perfetto": "rows_to_perfetto",
     "results.rows": "Rows",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
 from sledsim._core import SledsimError
+from sledsim._input_files import check_output
 from sledsim._number_text import number, size
 from sledsim.cli.parser import command, print_json
 from sledsim.hardware import Device, device, devices, wrap
@@ -61,6 +62,45 @@ stderr, with the effect of ignoring them, and into comments at its end. Errors n
 """
 
 
+_NEW = """\
+Make a device file from the numbers of a data sheet.
+
+The file says of each value whether it was given, derived (and by which rule) or assumed.
+
+  sledsim devices new disk --capacity-tb 22 --platters 10 --rpm 7200 --outer-mb-s 291 \\
+    --inner-mb-s 145 --seek-track-ms 0.25 --seek-average-ms 7.6 --seek-full-ms 15 -o mine.toml
+  sledsim devices new sled --travel-um 100 --tips 6400 --bit-nm 30 --acceleration-m-s2 900 \\
+    --resonance-hz 1000
+"""
+
+_DISK = {
+    "capacity_tb": "capacity in 10^12 bytes",
+    "platters": "platters, each with two surfaces",
+    "rpm": "revolutions a minute",
+    "outer_mb_s": "sustained rate of the outermost tracks, in 10^6 bytes per second",
+    "inner_mb_s": "sustained rate of the innermost tracks",
+    "seek_track_ms": "seek of a read to the next track",
+    "seek_average_ms": "average seek of a read",
+    "seek_full_ms": "seek of a read over all cylinders",
+    "heads": "surfaces in use; by default two for each platter",
+    "head_switch_ms": "time of a head switch; by default that of a seek to the next track",
+    "write_settle_ms": "average seek of a write less that of a read; by default 0.8",
+    "command_overhead_ms": "time of a command; by default 0.2",
+    "interface_mb_s": "rate of the interface; by default 600",
+    "buffer_mib": "size of the buffer; by default 256",
+}
+_COUNTS = {"platters", "heads", "tips"}
+_UNITS = ("tb", "mb_s", "ms", "mib", "um", "nm", "m_s2", "hz")
+_SLED = {
+    "travel_um": "full travel in X and Y",
+    "tips": "probe tips",
+    "bit_nm": "side of a bit cell",
+    "acceleration_m_s2": "acceleration of the actuators",
+    "resonance_hz": "resonance of the sled on its springs",
+}
+"""Numbers of data sheets, with the help of their options."""
+
+
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = command(commands, "devices", _list, _ABOUT)
@@ -73,6 +113,7 @@ def add(commands: Commands) -> None:
     show.add_argument("device", metavar="DEVICE", help="a preset, or the path of a TOML file")
     show.add_argument("--all", action="store_true", help="list every zone, not 20 at the most")
     add_set(show)
+    _add_new(command(actions, "new", _new, _NEW).add_commands())
     take = command(actions, "import", _import, _IMPORT)
     take.add_argument("file", metavar="FILE", help="a .parv or .diskspecs file of DiskSim 4.0")
     take.add_argument(
@@ -86,6 +127,45 @@ def add(commands: Commands) -> None:
         metavar="NAME",
         help="which device, if the file has different ones: its name or that of its block",
     )
+
+
+def _add_new(kinds: Commands) -> None:
+    """Add ``new disk`` and ``new sled``: an option for each number."""
+    for kind, numbers in (("disk", _DISK), ("sled", _SLED)):
+        parser = command(kinds, kind, _new, _NEW)
+        for name, what in numbers.items():
+            parser.add_argument(
+                f"--{name.replace('_', '-')}",
+                metavar=next((unit.upper() for unit in _UNITS if name.endswith(f"_{unit}")), "N"),
+                type=int if name in _COUNTS else float,
+                required="by default" not in what,
+                help=what,
+            )
+        parser.add_argument(
+            "-o",
+            "--output",
+            metavar="OUT",
+            help="the device file to write, or - for stdout (the default); an old one is replaced",
+        )
+
+
+def _new(options: argparse.Namespace) -> None:
+    if not hasattr(options, "output"):
+        raise SledsimError("devices new: must be followed by disk or sled")
+    from sledsim.hardware import datasheets  # other commands do without
+
+    kind, numbers = ("disk", _DISK) if hasattr(options, "capacity_tb") else ("sled", _SLED)
+    given = {name: getattr(options, name) for name in numbers}
+    made = getattr(datasheets, kind)(
+        **{n: value for n, value in given.items() if value is not None}
+    )
+    if options.output in {None, "-"}:
+        print(made.to_toml(), end="")
+        return
+    check_output(options.output, (".toml",), (), f"-o {options.output}")
+    _core.write_atomically(options.output, made.to_toml().encode())
+    facts = [["written", options.output], ["device", f"{kind}, {size(512 * made.blocks)}"]]
+    print(table(facts, "<<"))
 
 
 def add_set(parser: Parser) -> None:

@@ -1,0 +1,192 @@
+"""Disks and sleds from data sheets: what was given comes out of the simulation."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sledsim as ss
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHEET: dict[str, Any] = {
+    "capacity_tb": 22,
+    "platters": 10,
+    "rpm": 7200,
+    "outer_mb_s": 291,
+    "inner_mb_s": 145,
+    "seek_track_ms": 0.25,
+    "seek_average_ms": 7.6,
+    "seek_full_ms": 15,
+}
+G2: dict[str, Any] = {
+    "travel_um": 100,
+    "tips": 6400,
+    "bit_nm": 40,
+    "acceleration_m_s2": 803.6,
+    "resonance_hz": 739,
+}
+
+
+def _disk(**changed: Any) -> ss.Disk:
+    return ss.disk(**(SHEET | changed))
+
+
+def _cylinders(disk: ss.Disk) -> int:
+    return disk.zones()[-1].last_cylinder + 1
+
+
+def test_capacity_and_seeks_are_those_of_the_sheet() -> None:
+    disk = _disk()
+    assert 22e12 - 4096 < 512 * disk.blocks <= 22e12
+    cylinders = _cylinders(disk)
+    assert disk.seek_ms(1) == 0.25
+    assert disk.seek_ms(cylinders - 1) == 15.0
+    # Of n cylinders, 2 (n - d) pairs are d apart.
+    curve = disk.seek_curve_ms()
+    weights = [cylinders - distance for distance in range(1, cylinders)]
+    mean = sum(w * ms for w, ms in zip(weights, curve[1:], strict=True)) / sum(weights)
+    assert mean == pytest.approx(7.6, rel=1e-4)
+    assert disk.seek_ms(1, "write") == pytest.approx(0.25 + 0.8)
+
+
+@pytest.mark.parametrize("changed", [{}, {"rpm": 5400, "outer_mb_s": 210}, {"heads": 18}])
+def test_files_are_read_at_the_rates_of_the_sheet(changed: dict[str, Any]) -> None:
+    disk = _disk(**changed)
+    sheet = SHEET | changed
+    for rate, where in (("outer_mb_s", 0), ("inner_mb_s", disk.blocks - 5_000_000)):
+        load = ss.workload(
+            "sequential",
+            requests=2000,
+            queue_depth=1,
+            size="fixed",
+            mean_size_kib=1024,
+            read_fraction=1.0,
+            first_lbn=where,
+            last_lbn=where + 4_900_000,
+        )
+        found = ss.simulate(load, disk).summary["throughput_mb_s"]
+        assert found == pytest.approx(sheet[rate], rel=0.005)
+
+
+def test_random_reads_take_a_seek_and_half_a_revolution() -> None:
+    load = ss.workload("random", requests=20_000, queue_depth=1, read_fraction=1.0)
+    service_ms = ss.simulate(load, _disk()).summary["service_time_ms"]["mean"]
+    assert service_ms == pytest.approx(7.6 + 0.5 * 60e3 / 7200, rel=0.03)
+
+
+def test_the_rules_give_the_preset_that_was_made_by_hand() -> None:
+    """The file of nearline20t was written before there were rules in code."""
+    preset = ss.device("nearline20t")
+    assert isinstance(preset, ss.Disk)
+    made = ss.disk(
+        capacity_tb=512 * preset.blocks / 1e12,
+        platters=10,
+        rpm=7200,
+        outer_mb_s=281,
+        inner_mb_s=281 * 83 / 175,
+        seek_track_ms=0.23,
+        seek_average_ms=7.4,
+        seek_full_ms=17.06,
+    )
+    assert made.blocks == preset.blocks
+    # A track may differ by a sector of 8 blocks, of 3,800 on average.
+    assert _cylinders(made) == pytest.approx(_cylinders(preset), rel=8 / 3800)
+    for ours, theirs in zip(made.zones(), preset.zones(), strict=True):
+        assert abs(ours.blocks_per_track - theirs.blocks_per_track) <= 8
+        assert ours.track_skew_ms == pytest.approx(theirs.track_skew_ms, abs=0.03)
+
+
+def test_zones_follow_each_other_in_whole_sectors() -> None:
+    zones = _disk().zones()
+    assert len(zones) == 32
+    next_cylinder = 0
+    for zone in zones:
+        assert zone.first_cylinder == next_cylinder
+        assert zone.blocks_per_track % 8 == 0
+        next_cylinder = zone.last_cylinder + 1
+    tracks = [zone.blocks_per_track for zone in zones]
+    assert tracks == sorted(tracks, reverse=True)
+
+
+def test_the_file_says_what_was_given_and_what_derived() -> None:
+    disk = _disk(head_switch_ms=0.3)
+    text = disk.to_toml()
+    for key in ("rpm", "seek_min_ms", "seek_average_ms", "seek_full_ms", "head_switch_ms"):
+        assert re.search(rf"^{key} = \S+ # \[S\]", text, re.MULTILINE), key
+    for key in ("surfaces", "cylinders", "bus_ms_per_block", "unused_end_blocks"):
+        assert re.search(rf"^{key} = \S+ # \[D\] ", text, re.MULTILINE), key
+    for key in ("write_settle_ms", "command_overhead_ms", "mapping"):
+        assert re.search(rf"^{key} = \S+ # \[A\]", text, re.MULTILINE), key
+    assert ss.Device.from_toml(text, "disk") == disk
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"inner_mb_s": 300}, "inner_mb_s = 300 and outer_mb_s = 291 conflict"),
+        ({"interface_mb_s": 250}, "outer_mb_s = 291 and interface_mb_s = 250 conflict"),
+        ({"seek_track_ms": 8}, "seek_track_ms = 8 and seek_average_ms = 7.6 conflict"),
+        ({"seek_full_ms": 7}, "seek_average_ms = 7.6 and seek_full_ms = 7 conflict"),
+        ({"seek_full_ms": 7.7}, "seek_average_ms = 7.6 conflicts with seek_track_ms = 0.25 and"),
+        ({"write_settle_ms": 9}, "write_settle_ms = 9 and rpm = 7200 conflict"),
+        ({"capacity_tb": 200}, "hold 0.0017 to 114"),
+        ({"capacity_tb": 0.001}, "capacity_tb = 0.001, rpm = 7200 and outer_mb_s = 291 conflict"),
+        ({"platters": 0}, "platters = 0: must be an integer from 1"),
+        ({"heads": 21}, "heads = 21: must be an integer from 1 to 20"),
+        ({"rpm": "fast"}, "rpm = 'fast': must be a finite number"),
+    ],
+)
+def test_numbers_that_conflict_are_refused(changed: dict[str, Any], said: str) -> None:
+    with pytest.raises(ss.SledsimError, match=re.escape(said)):
+        _disk(**changed)
+
+
+def test_the_numbers_of_g2_give_g2() -> None:
+    made, preset = ss.sled(**G2), ss.device("g2")
+    assert isinstance(preset, ss.Sled)
+    assert made.blocks == preset.blocks
+    for end in ((40e-6, 10e-6, "up"), (-3e-6, -20e-6, "down")):
+        assert made.seek((0.0, 0.0, "up"), end) == preset.seek((0.0, 0.0, "up"), end)
+    text = made.to_toml()
+    assert re.search(r"^tips = 6400 # \[S\]$", text, re.MULTILINE)
+    assert re.search(r"^servo_bits = 10 # \[A\] as g2: ", text, re.MULTILINE)
+
+
+def test_other_keys_of_a_sled_are_taken() -> None:
+    fast = ss.sled(**G2, tip_rate_kbit_s=1400)
+    assert fast.parameters["tip_rate_kbit_s"] == 1400
+    with pytest.raises(ss.SledsimError, match="tip_rat"):
+        ss.sled(**G2, tip_rat=1)
+    with pytest.raises(ss.SledsimError, match="tips = 6401 must be a multiple of active_tips"):
+        ss.sled(**(G2 | {"tips": 6401}))
+
+
+def test_the_command_writes_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    words = [f"--{key.replace('_', '-')}={value}" for key, value in SHEET.items()]
+    program = [sys.executable, "-m", "sledsim", "devices", "new"]
+    subprocess.run([*program, "disk", *words, "-o", str(file)], check=True)
+    assert ss.device(file).blocks == _disk().blocks
+    shown = subprocess.run(
+        [*program, "disk", *words], check=True, capture_output=True, text=True, encoding="utf-8"
+    )
+    assert shown.stdout == file.read_text(encoding="utf-8")
+    sled = [f"--{key.replace('_', '-')}={value}" for key, value in G2.items()]
+    shown = subprocess.run(
+        [*program, "sled", *sled], check=True, capture_output=True, text=True, encoding="utf-8"
+    )
+    assert shown.stdout == ss.sled(**G2).to_toml()
+    for wrong, said in (
+        ([], "must be followed by disk or sled"),
+        (["disk", *words[1:]], "--capacity-tb"),
+        (["disk", *words, "-o", str(tmp_path / "x.txt")], "must end in .toml"),
+    ):
+        refused = subprocess.run([*program, *wrong], check=False, capture_output=True, text=True)
+        assert refused.returncode
+        assert said in refused.stderr
+    assert [found.name for found in tmp_path.iterdir()] == ["mine.toml"]
