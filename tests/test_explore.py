@@ -347,3 +347,16 @@ def test_notebooks_show_a_page() -> None:
     shown = page._repr_html_()
     assert shown.startswith('<iframe title="The run, explained"')
     assert repr(page).startswith("<sledsim page: 0.")
+
+
+def test_a_queue_of_the_host_stands_before_the_device() -> None:
+    run = ss.simulate(_load(), "g2", "fcfs(host=c_look)", parts=True)
+    given = _given(run)
+    shown = given.head["runs"][0]
+    assert [(one["name"], one["role"]) for one in shown["devices"]] == [
+        ("g2.host", "other"),
+        ("g2", "sled"),
+    ]
+    own = given.columns(shown["devices"][1])
+    assert set(own["exact"]) == {1}
+    assert len(own["row"]) == 400

@@ -125,7 +125,9 @@ class Explained:
             comparison of more than two runs, or a run that cannot be run again.
         """
         if path is not None:
-            explore().check(path)
+            from sledsim._input_files import check_page  # few results are explored
+
+            check_page(str(path))
         page: Page = explore().page(self, start_ms=start_ms, requests=requests, at_ms=at_ms)
         if path is not None:
             page.write(path)

@@ -129,3 +129,18 @@ def _parsed(parse: Callable[[str], Any], text: bytes | str) -> Any:
         before = whole[: number.start()].rpartition("\n")[2][-60:]
         msg = f"line {line}: {before}{number[0][:20]}...: must be a number that fits 64 bits"
     raise ValueError(msg)
+
+
+def check_page(path: str, *others: str | None, option: str = "") -> None:
+    """Refuse a page that cannot be written, before a long run.
+
+    Parameters
+    ----------
+    path
+        The file.
+    others
+        Other files that are written, or read.
+    option
+        The option that named it, for messages.
+    """
+    check_output(path, (".html",), others, f"{option} {path}" if option else path)

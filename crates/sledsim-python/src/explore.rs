@@ -25,12 +25,11 @@ pub(crate) fn explored<'py>(
     py: Python<'py>,
     rows: &Rows,
     device: &Device,
-    is_hosted: bool,
     window: (u64, usize),
     at_ns: u64,
 ) -> PyResult<(PyColumns<'py>, Vec<Bound<'py, PyDict>>)> {
     let window = explore::Window { from: Nanos(window.0), requests: window.1 };
-    let work = || explore::explore(rows.batches(), &device.device, is_hosted, window, Nanos(at_ns));
+    let work = || explore::explore(rows.batches(), &device.device, window, Nanos(at_ns));
     let (of_rows, devices) = detached(py, None, work).map_err(to_python)?;
     let about = |one: &explore::Explored| {
         Ok(dict!(

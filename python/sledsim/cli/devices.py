@@ -133,6 +133,7 @@ def _add_new(kinds: Commands) -> None:
     """Add ``new disk`` and ``new sled``: an option for each number."""
     for kind, numbers in (("disk", _DISK), ("sled", _SLED)):
         parser = command(kinds, kind, _new, _NEW)
+        parser.set_defaults(kind=kind)
         for name, what in numbers.items():
             parser.add_argument(
                 f"--{name.replace('_', '-')}",
@@ -150,12 +151,12 @@ def _add_new(kinds: Commands) -> None:
 
 
 def _new(options: argparse.Namespace) -> None:
-    if not hasattr(options, "output"):
+    kind = getattr(options, "kind", None)
+    if kind is None:
         raise SledsimError("devices new: must be followed by disk or sled")
     from sledsim.hardware import datasheets  # other commands do without
 
-    kind, numbers = ("disk", _DISK) if hasattr(options, "capacity_tb") else ("sled", _SLED)
-    given = {name: getattr(options, name) for name in numbers}
+    given = {name: getattr(options, name) for name in (_DISK if kind == "disk" else _SLED)}
     made = getattr(datasheets, kind)(
         **{n: value for n, value in given.items() if value is not None}
     )

@@ -134,13 +134,14 @@ def check_explore(options: argparse.Namespace, *others: str | None) -> None:
                 raise SledsimError(f"--{option} {given}: must come with --explore FILE")
         return
     from sledsim import explore  # few commands write one
+    from sledsim._input_files import check_page
 
     if options.explore_from is not None:
         real("--explore-from", options.explore_from, 0, explore.LATEST_MS)
     if options.explore_requests is not None:
         whole("--explore-requests", options.explore_requests, 1, explore.MOST_REQUESTS)
     named = (getattr(options, name, None) for name in ("trace", "plot", "report"))
-    explore.check(options.explore, *named, *others, option="--explore")
+    check_page(options.explore, *named, *others, option="--explore")
 
 
 def write_explore(options: argparse.Namespace, result: Any) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sledsim import _core
 from sledsim._arguments import path_text, real, refuse, whole
 from sledsim._core import SledsimError
-from sledsim._input_files import check_output
+from sledsim._input_files import check_page
 from sledsim.explore import payload, written
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from sledsim.comparison import Comparison
     from sledsim.simulation import Run
 
-REQUESTS, MOST_REQUESTS = 10_000, 1_000_000
-"""How many requests of the host a page shows, unless told otherwise, and at most."""
+MOST_REQUESTS = 1_000_000
 LATEST_MS = 1e12
 TWO = "one of two runs, which a page shows in step: two devices, or two schedulers"
 """What a comparison must be."""
@@ -65,51 +64,12 @@ class Page:
             For another ending, or a file that cannot be written.
         """
         file = path_text("path", path)
-        check(file)
+        check_page(file)
         _core.write_atomically(file, self.text.encode())
 
 
-def check(path: str, *others: str | None, option: str = "") -> None:
-    """Refuse pages that cannot be written, before a long run; as :func:`sledsim.show.pages.check`.
-
-    Parameters
-    ----------
-    path
-        The file.
-    others
-        Other files that are written, or read.
-    option
-        The option that named it, for messages.
-    """
-    check_output(path, (".html",), others, f"{option} {path}" if option else path)
-
-
-def page(
-    of: Run | Comparison,
-    *,
-    start_ms: float = 0.0,
-    requests: int = REQUESTS,
-    at_ms: float | None = None,
-) -> Page:
-    """Return the page of a run, or of two runs in step.
-
-    Parameters
-    ----------
-    of
-        A run, or a comparison of two.
-    start_ms, requests
-        Which requests of the host are on it: those that arrive from ``start_ms`` on, at most so
-        many. Each takes about 200 bytes of the page.
-    at_ms
-        The instant that the page opens at; estimates are kept for the choices around it, as many
-        as fit. By default ``start_ms``.
-
-    Raises
-    ------
-    SledsimError
-        For a window without a request, a comparison of other than two runs, or if the run kept no
-        rows and cannot be run again.
-    """
+def page(of: Run | Comparison, *, start_ms: float, requests: int, at_ms: float | None) -> Page:
+    """Return the page of a run, or of two runs in step; see :meth:`Run.explore`."""
     start = real("start_ms", start_ms, 0, LATEST_MS)
     at = start if at_ms is None else real("at_ms", at_ms, 0, LATEST_MS)
     requests = whole("requests", requests, 1, MOST_REQUESTS)
@@ -117,10 +77,11 @@ def page(
     labels: Sequence[str | None] = getattr(of, "labels", [None])
     if len(runs) > 2:
         refuse("comparison", f"{len(runs)} runs", TWO)
+    data = bytearray()
     shown = [
-        payload.of_run(run, label, start_ms=start, requests=requests, at_ms=at)
+        payload.of_run(run, label, data, start_ms=start, requests=requests, at_ms=at)
         for run, label in zip(runs, labels, strict=True)
     ]
     if not any(one.head["rows"] for one in shown):
         raise SledsimError(f"start_ms = {start:g}: no request arrives from then on")
-    return Page(written.page(shown, at_ms=at))
+    return Page(written.page(shown, data, at_ms=at))

@@ -12,26 +12,17 @@ from sledsim import _core
 from sledsim._core import SledsimError
 from sledsim._number_text import number
 from sledsim.hardware import Composite
+from sledsim.results.causes import CAUSES
 from sledsim.simulation import simulate
-from sledsim.traces.frames import is_kept
+from sledsim.traces.frames import name_of
 
 if TYPE_CHECKING:
     from sledsim.hardware import Device
     from sledsim.results.rows import Rows
     from sledsim.simulation import Run
 
-_CAUSES = [
-    "overhead",
-    "queue",
-    "seek",
-    "rotation",
-    "head_switch",
-    "transfer",
-    "bus",
-    "retry",
-    "other",
-]
 _FORMS = {"f64": "<d", "f32": "<f", "u32": "<I", "i32": "<i", "u16": "<H", "u8": "<B"}
+_ZONE = ("first_cylinder", "last_cylinder", "blocks_per_track")
 _SLED_FORMULA = (
     "Before each pass: seek = the larger of X and Y. X = move + settling, from rest to rest. "
     "Y = turnarounds + move, at access velocity at both ends. A move over d from p0 to p1 takes "
@@ -55,22 +46,29 @@ class Shown:
 
     head: dict[str, Any]
     """What is said in words and single numbers, and the place of each column."""
-    columns: bytearray
-    """The columns, one after the other; places are counted from its begin."""
     notes: list[str]
     """What a reader must know of it."""
 
 
-def of_run(run: Run, label: str | None, *, start_ms: float, requests: int, at_ms: float) -> Shown:
-    """Return a run as a page shows it; runs it again where it kept too little."""
+def of_run(
+    run: Run,
+    label: str | None,
+    data: bytearray,
+    *,
+    start_ms: float,
+    requests: int,
+    at_ms: float,
+) -> Shown:
+    """Return a run as a page shows it; runs it again where it kept too little.
+
+    Its columns are appended to ``data``.
+    """
     device, rows, notes = _rows(run, start_ms, requests)
     document = run.to_dict()
     scheduler = document["scheduler"]
     window = (round(start_ms * 1e6), requests)
-    hosted = f"{device.name}.host" in set(rows["device"])
-    of_rows, devices = _core.explored(rows._core, device._core, hosted, window, round(at_ms * 1e6))
-    columns = bytearray()
-    places = _places(of_rows, columns)
+    of_rows, devices = _core.explored(rows._core, device._core, window, round(at_ms * 1e6))
+    places = _places(of_rows, data)
     count = places["id"]["count"]
     of_host = sum(parent == -1 for parent in _numbers(of_rows, "parent"))
     if of_host < document["summary"]["requests"] and not notes:
@@ -86,11 +84,11 @@ def of_run(run: Run, label: str | None, *, start_ms: float, requests: int, at_ms
         "load": _load_name(run),
         "rows": count,
         "end_ns": max(ends, default=0),
-        "causes": [cause for cause in _CAUSES if f"{cause}_ns" in places],
+        "causes": [cause for cause in CAUSES if f"{cause}_ns" in places],
         "columns": places,
-        "devices": [_device(one, columns) for one in devices],
+        "devices": [_device(one, data) for one in devices],
     }
-    return Shown(head, columns, notes)
+    return Shown(head, notes)
 
 
 def _rows(run: Run, start_ms: float, requests: int) -> tuple[Device, Rows, list[str]]:
@@ -146,7 +144,7 @@ def _places(columns: list[tuple[str, str, bytes]], written: bytearray) -> dict[s
     return places
 
 
-def _device(one: dict[str, Any], columns: bytearray) -> dict[str, Any]:
+def _device(one: dict[str, Any], data: bytearray) -> dict[str, Any]:
     facts = {name: values[0] if len(values) == 1 else values for name, values in one["facts"]}
     zones = [facts.pop(f"zone_{name}", None) for name in _ZONE]
     if zones[0] is not None:
@@ -157,15 +155,11 @@ def _device(one: dict[str, Any], columns: bytearray) -> dict[str, Any]:
         sled = _SLED_FORMULA if exact else _OTHER_SLED_FORMULA
         facts["formula"] = sled if one["role"] == "sled" else _DISK_FORMULA
     said = {name: one[name] for name in ("name", "role", "blocks", "parent")}
-    return {**said, **facts, "columns": _places(one["columns"], columns)}
-
-
-_ZONE = ("first_cylinder", "last_cylinder", "blocks_per_track")
+    return {**said, **facts, "columns": _places(one["columns"], data)}
 
 
 def _load_name(run: Run) -> str:
     workload = run.workload
     if workload["workload"] != "trace":
         return str(workload["workload"])
-    path = Path(workload["path"])
-    return "a frame" if is_kept(path) else path.name
+    return name_of(Path(workload["path"]))

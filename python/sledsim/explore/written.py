@@ -23,14 +23,12 @@ _IMPORTS = re.compile(r"^import \{[^}]*\} from [^\n]*\n", re.MULTILINE)
 _EXPORTS = re.compile(r"^export ", re.MULTILINE)
 
 
-def page(shown: Sequence[Shown], *, at_ms: float) -> str:
-    """Return the page of one run, or of two in step; the same runs give the same page."""
-    data = bytearray()
-    runs = []
-    for one in shown:
-        data.extend(bytes(-len(data) % 8))
-        runs.append(_moved(one.head, len(data)))
-        data.extend(one.columns)
+def page(shown: Sequence[Shown], data: bytearray, *, at_ms: float) -> str:
+    """Return the page of one run, or of two in step; the same runs give the same page.
+
+    ``data`` holds the columns of all.
+    """
+    runs = [one.head for one in shown]
     devices = " and ".join(dict.fromkeys(run["device"] for run in runs))
     schedulers = " and ".join(dict.fromkeys(run["scheduler"] for run in runs))
     head: dict[str, Any] = {
@@ -40,7 +38,7 @@ def page(shown: Sequence[Shown], *, at_ms: float) -> str:
         "at_ns": at_ms * 1e6,
         "runs": runs,
     }
-    packed = base64.b64encode(gzip.compress(bytes(data), 9, mtime=0)).decode()
+    packed = base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
     parts = {
         "title": html.escape(head["title"]),
         "style": f"<style>\n{_read('page.css')}</style>",
@@ -55,16 +53,6 @@ def page(shown: Sequence[Shown], *, at_ms: float) -> str:
 
 def _element(kind: str, name: str, content: str) -> str:
     return f'<script type="{kind}" id="{name}">{content}</script>'
-
-
-def _moved(head: dict[str, Any], by: int) -> dict[str, Any]:
-    """Return what is said of a run, with the places of its columns moved."""
-
-    def moved(columns: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        return {name: {**one, "at": one["at"] + by} for name, one in columns.items()}
-
-    devices = [{**device, "columns": moved(device["columns"])} for device in head["devices"]]
-    return {**head, "columns": moved(head["columns"]), "devices": devices}
 
 
 @cache

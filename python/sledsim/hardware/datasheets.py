@@ -21,6 +21,8 @@ _SECTOR_BLOCKS = 8
 """Blocks of a sector of 4 KiB, which no track divides."""
 _ZONES = 32
 _MOST_CYLINDERS = 1 << 22
+_ASSUMED = {"write_settle_ms": 0.8, "command_overhead_ms": 0.2}
+"""As of nearline20t."""
 
 
 def disk(
@@ -35,8 +37,8 @@ def disk(
     seek_full_ms: float,
     heads: int | None = None,
     head_switch_ms: float | None = None,
-    write_settle_ms: float = 0.8,
-    command_overhead_ms: float = 0.2,
+    write_settle_ms: float = _ASSUMED["write_settle_ms"],
+    command_overhead_ms: float = _ASSUMED["command_overhead_ms"],
     interface_mb_s: float = 600.0,
     buffer_mib: float = 256.0,
     name: str = "disk",
@@ -213,9 +215,9 @@ class _Plan:
         yield f"seek_full_ms = {given['seek_full_ms']!r} # [S]"
         source = "[D] as a seek to the next track" if as_track else "[S]"
         yield f"head_switch_ms = {self.switch_ms!r} # {source}"
-        for key in ("write_settle_ms", "command_overhead_ms"):
-            assumed = {"write_settle_ms": 0.8, "command_overhead_ms": 0.2}[key] == given[key]
-            yield f"{key} = {given[key]!r} # {'[A] as nearline20t' if assumed else '[S]'}"
+        for key, assumed in _ASSUMED.items():
+            source = "[A] as nearline20t" if given[key] == assumed else "[S]"
+            yield f"{key} = {given[key]!r} # {source}"
         yield "zero_latency_read = true # [A]"
         yield "zero_latency_write = true # [A]"
         bus_ms = BLOCK / given["interface_mb_s"] / 1e3

@@ -16,7 +16,7 @@ from sledsim.plots import curves
 from sledsim.plots.scales import inches_of
 from sledsim.plots.style import STYLE
 from sledsim.results import cautions
-from sledsim.traces.frames import is_kept
+from sledsim.traces.frames import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -269,8 +269,7 @@ def load_title(workload: Mapping[str, Any]) -> str:
         ``workload`` of the document of a run.
     """
     if workload["workload"] == "trace":
-        path = Path(workload["path"])
-        name = "a frame" if is_kept(path) else path.name
+        name = name_of(Path(workload["path"]))
         scale = workload.get("time_scale", 1.0)
         faster = f"{scale:g} times as fast" if scale != 1 else "as recorded"
     else:

@@ -27,7 +27,7 @@ class Origin(NamedTuple):
     trace: Path | None
     """The file of its trace."""
     again: Load | None
-    """The load, to be run again; of a trace that is in memory or a stream there is none."""
+    """The load, to run it again; ``None`` for a trace in memory and for a stream."""
 
     @classmethod
     def of(cls, device: Device, load: Load) -> Origin:

@@ -63,6 +63,11 @@ def is_kept(file: Path) -> bool:
     return file.parent.name.startswith(_PREFIX)
 
 
+def name_of(file: Path) -> str:
+    """Return the name of a trace in titles: that of its file, or what a frame is."""
+    return "a frame" if is_kept(file) else file.name
+
+
 def _kept(aside: Path) -> Path:
     with aside.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()

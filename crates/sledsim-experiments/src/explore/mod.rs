@@ -71,23 +71,22 @@ trait Follower {
 
 /// The columns of the rows, in the order of service, and the devices.
 ///
-/// `window` takes some of the rows. `is_hosted` says that the scheduler puts a queue of the
-/// host before the device. Choices around `at` have estimates of all that wait, as many as
-/// fit.
+/// `window` takes some of the rows. Choices around `at` have estimates of all that wait, as
+/// many as fit.
 ///
 /// # Errors
 /// Rows that lack a column.
 pub fn explore(
     batches: &[RecordBatch],
     device: &Device,
-    is_hosted: bool,
     window: Window,
     at: Nanos,
 ) -> Result<(Columns, Vec<Explored>)> {
     let (served, names) = rows::read(batches, window)?;
     let mut devices = Vec::new();
-    if is_hosted {
-        let name = format!("{}.host", device.name());
+    // The scheduler may put a queue of the host before the device.
+    let name = format!("{}.host", device.name());
+    if names.first() == Some(&name) {
         devices.push((Explored { name, role: "other", ..Explored::default() }, None));
     }
     add_devices(device, devices.len().checked_sub(1), &mut devices);

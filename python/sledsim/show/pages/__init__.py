@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._arguments import path_text
 from sledsim._core import SledsimError
-from sledsim._input_files import check_output
+from sledsim._input_files import check_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,18 +109,8 @@ def _report(result: Any, axes: Sequence[str]) -> Report:
 
 
 def check(path: str, *others: str | None, option: str = "") -> None:
-    """Refuse pages that cannot be written, before a long run.
-
-    Parameters
-    ----------
-    path
-        The file.
-    others
-        Other files that are written, or read.
-    option
-        The option that named it, for messages.
-    """
-    check_output(path, (".html",), others, f"{option} {path}" if option else path)
+    """As :func:`check_page`; also refuse to write a page without the libraries for it."""
+    check_page(path, *others, option=option)
     require()
 
 
