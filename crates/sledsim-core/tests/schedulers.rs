@@ -7,9 +7,9 @@ use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::devices::disk::arm::Disk;
 use sledsim_core::devices::memory::Memory;
-use sledsim_core::model::mechanism::Mechanism;
+use sledsim_core::model::mechanism::{Mechanism, Service};
 use sledsim_core::queueing::schedulers::{
-    AgedSptf, CLook, Scheduler, SchedulerSpec, Sptf, SstfLbn, Waiting,
+    AgedSptf, CLook, Fscan, Look, Scheduler, SchedulerSpec, Sptf, SstfLbn, Waiting,
 };
 use std::sync::Arc;
 
@@ -182,6 +182,241 @@ proptest! {
     }
 }
 
+/// The pick of a sweep by its definition: the nearest on the way, which lies between the
+/// last request and the edge; else the arm turns.
+fn sweep(mut down: bool) -> impl FnMut(&[Waiting]) -> usize {
+    let mut last: Option<u64> = None;
+    move |all| {
+        for _ in 0..2 {
+            let is_ahead = |one: &Waiting| match last {
+                None => true,
+                Some(lbn) if down => one.request.lbn() <= lbn,
+                Some(lbn) => one.request.lbn() >= lbn,
+            };
+            let key = |one: &Waiting| {
+                let lbn = one.request.lbn() as i64;
+                (!is_ahead(one), if down { -lbn } else { lbn })
+            };
+            let best = least(all, key);
+            if is_ahead(&all[best]) {
+                last = Some(all[best].request.lbn());
+                return best;
+            }
+            down = !down;
+        }
+        unreachable!("something waits")
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn sweeps_follow_their_definition(doings in doings(), down in any::<bool>()) {
+        for name in ["look", "scan"] {
+            let direction = if down { "down" } else { "up" };
+            let spec = SchedulerSpec::named(&format!("{name}(direction={direction})"));
+            let mut scheduler = spec.expect("a scheduler").make();
+            let mut pick = sweep(down);
+            agree(mechanism("memory"), &mut *scheduler, &doings, |_, _, all| pick(all));
+        }
+        let mut scheduler = SchedulerSpec::named("c_scan").expect("a scheduler").make();
+        let mut here = 0;
+        agree(mechanism("memory"), &mut *scheduler, &doings, |_, _, all| {
+            let picked = least(all, |one| (one.request.lbn() < here, one.request.lbn()));
+            here = all[picked].request.extents[0].end();
+            picked
+        });
+    }
+
+    /// A sweep of FSCAN takes what waited when it began, in the order of LOOK.
+    #[test]
+    fn fscan_freezes_its_queue(doings in doings()) {
+        let mut frozen: Vec<u64> = Vec::new();
+        let mut pick = sweep(false);
+        agree(mechanism("memory"), &mut Fscan::default(), &doings, |_, _, all| {
+            if frozen.is_empty() {
+                frozen = all.iter().map(|one| one.request.id).collect();
+            }
+            let of_sweep: Vec<Waiting> =
+                all.iter().filter(|one| frozen.contains(&one.request.id)).cloned().collect();
+            let id = of_sweep[pick(&of_sweep)].request.id;
+            frozen.retain(|other| *other != id);
+            all.iter().position(|one| one.request.id == id).expect("it waits")
+        });
+    }
+
+    /// The rules of deadline-iosched.rst, on a plain list.
+    #[test]
+    fn deadline_follows_its_description(
+        doings in doings(),
+        expires_ms in prop_oneof![Just((500u64, 5000u64)), (0..50u64, 0..50u64)],
+        writes_starved in 0..4u32,
+        fifo_batch in 1..20u32,
+    ) {
+        let label = format!(
+            "deadline(read_expire_ms={}; write_expire_ms={}; writes_starved={writes_starved}; \
+             fifo_batch={fifo_batch})", expires_ms.0, expires_ms.1
+        );
+        let mut scheduler = SchedulerSpec::named(&label).expect("a scheduler").make();
+        // By kind, reads first: where the last request began.
+        let (mut from, mut kind, mut batched, mut starved) = ([0u64, 0], 0usize, 0, 0);
+        agree(mechanism("memory"), &mut *scheduler, &doings, |_, now, all| {
+            let is_of = |one: &&Waiting, kind| usize::from(one.request.op != Op::Read) == kind;
+            let lowest = |kind: usize, from: u64| {
+                let of_kind = all.iter().filter(|one| is_of(one, kind) && one.request.lbn() >= from);
+                of_kind.min_by_key(|one| one.request.lbn())
+            };
+            let next = lowest(kind, from[kind]).filter(|_| batched < fifo_batch);
+            let picked = next.unwrap_or_else(|| {
+                let waits = [0, 1].map(|kind| all.iter().any(|one| is_of(&one, kind)));
+                kind = match waits {
+                    [true, true] if starved >= writes_starved => 1,
+                    [true, writes] => {
+                        starved += u32::from(writes);
+                        0
+                    }
+                    _ => 1,
+                };
+                if kind == 1 {
+                    starved = 0;
+                }
+                batched = 0;
+                let of_kind = all.iter().filter(|one| is_of(one, kind));
+                let oldest = of_kind.min_by_key(|one| one.request.arrival).expect("one waits");
+                let expire = Nanos([expires_ms.0, expires_ms.1][kind] * 1_000_000);
+                let late = oldest.request.arrival + expire <= now;
+                lowest(kind, from[kind]).filter(|_| !late).unwrap_or(oldest)
+            });
+            batched += 1;
+            from[kind] = picked.request.lbn();
+            let id = picked.request.id;
+            all.iter().position(|one| one.request.id == id).expect("it waits")
+        });
+    }
+
+    /// However requests come, none waits for more than two turns of LOOK, nor for those of
+    /// FSCAN that came two sweeps later.
+    #[test]
+    fn no_request_is_left_behind(places in prop::collection::vec(0..40u64, 20..200)) {
+        for (mut scheduler, most_turns) in [
+            (Box::new(Look::default()) as Box<dyn Scheduler>, 2),
+            (Box::new(Fscan::default()), 3),
+        ] {
+            let memory = mechanism("memory");
+            let (mut last, mut down, mut turns) = (0, false, 0);
+            let mut pushed = vec![0; places.len()];
+            // One of three at the same place, as a hot one; two come for each that goes.
+            for (index, pair) in places.chunks(2).enumerate() {
+                for (offset, place) in pair.iter().enumerate() {
+                    let id = (2 * index + offset) as u64;
+                    let lbn = if id.is_multiple_of(3) { 160 } else { place * 8 };
+                    pushed[id as usize] = turns;
+                    scheduler.push(waiting(id, Op::Read, lbn, 8, Nanos::ZERO), memory.positions());
+                }
+                let picked = scheduler.pop(Nanos::ZERO, memory.positions()).expect("one waits");
+                let lbn = picked.request.lbn();
+                if (lbn < last && !down) || (lbn > last && down) {
+                    (down, turns) = (!down, turns + 1);
+                }
+                last = lbn;
+                prop_assert!(turns - pushed[picked.request.id as usize] <= most_turns);
+            }
+        }
+    }
+}
+
+#[test]
+fn scans_move_to_the_edges() {
+    let memory = mechanism("memory");
+    let last = memory.positions().blocks() - 1;
+    let served = |label: &str, places: &[u64]| {
+        let mut scheduler = SchedulerSpec::named(label).expect("a scheduler").make();
+        for (id, place) in places.iter().enumerate() {
+            let request = waiting(id as u64, Op::Read, *place, 1, Nanos::ZERO);
+            scheduler.push(request, memory.positions());
+        }
+        let mut way = Vec::new();
+        while let Some(picked) = scheduler.pop(Nanos::ZERO, memory.positions()) {
+            way.extend(scheduler.way().iter().map(|lbn| (*lbn, true)));
+            way.push((picked.request.lbn(), false));
+            // The arm is at 50 before the others come.
+            if picked.request.lbn() == 50 && picked.request.id == 0 {
+                for (id, place) in [(10, 60), (11, 40), (12, 70), (13, 30)] {
+                    let request = waiting(id, Op::Read, place, 1, Nanos::ZERO);
+                    scheduler.push(request, memory.positions());
+                }
+            }
+        }
+        way
+    };
+    let plain = |lbns: &[u64]| lbns.iter().map(|lbn| (*lbn, false)).collect::<Vec<_>>();
+    assert_eq!(served("look", &[50]), plain(&[50, 60, 70, 40, 30]));
+    assert_eq!(served("look(direction=down)", &[50]), plain(&[50, 40, 30, 60, 70]));
+    let mut way = plain(&[50, 60, 70, 40, 30]);
+    way.insert(3, (last, true));
+    assert_eq!(served("scan", &[50]), way);
+    let mut way = plain(&[50, 40, 30, 60, 70]);
+    way.insert(3, (0, true));
+    assert_eq!(served("scan(direction=down)", &[50]), way);
+    let mut way = plain(&[50, 60, 70, 30, 40]);
+    way.splice(3..3, [(last, true), (0, true)]);
+    assert_eq!(served("c_scan", &[50]), way);
+}
+
+/// A mechanism that passes an edge takes the time of both moves, and says where it went.
+#[test]
+fn a_way_by_the_edge_takes_the_time_of_its_moves() {
+    for name in ["atlas10k", "superdisk", "g2", "runs", "coasting"] {
+        let cylinder = |mechanism: &dyn Mechanism, lbn| {
+            let request = waiting(0, Op::Read, lbn, 1, Nanos::ZERO).request;
+            mechanism.positions().target_cylinder(&request) as u64
+        };
+        let mut direct = mechanism(name);
+        let blocks = direct.positions().blocks();
+        let start = waiting(0, Op::Read, blocks / 2, 1, Nanos::ZERO).request;
+        let next = waiting(1, Op::Read, blocks / 4, 1, Nanos::ZERO).request;
+        let (from, to) = (cylinder(&*direct, blocks / 2), cylinder(&*direct, blocks / 4));
+        let edge = cylinder(&*direct, blocks - 1);
+        let mut by_edge = mechanism(name);
+        let mut at = Nanos::ZERO;
+        for mechanism in [&mut direct, &mut by_edge] {
+            at = mechanism.serve(Nanos::ZERO, &start, &mut Vec::new()).parts.total();
+        }
+        by_edge.pass_by(blocks - 1);
+        by_edge.pass_by(0);
+        let long = by_edge.serve(at, &next, &mut Vec::new());
+        let short = direct.serve(at, &next, &mut Vec::new());
+        let path = long.path.expect("it has cylinders");
+        assert_eq!(path.cylinders, (edge - from) + edge + to, "{name}");
+        assert_eq!(short.path.expect("it has cylinders").cylinders, from - to);
+        assert_eq!((u64::from(path.from.cylinder), u64::from(path.to.cylinder)), (from, to));
+        // Longer than a move over all cylinders, which is a part of the way.
+        let stroke = {
+            let mut other = mechanism(name);
+            let first = waiting(0, Op::Read, 0, 1, Nanos::ZERO).request;
+            let last = waiting(1, Op::Read, blocks - 1, 1, Nanos::ZERO).request;
+            let at = other.serve(Nanos::ZERO, &first, &mut Vec::new()).parts.total();
+            other.serve(at, &last, &mut Vec::new()).parts
+        };
+        let alone = if stroke.x_seek > Nanos::ZERO { stroke.x_seek } else { stroke.seek };
+        assert!(long.parts.seek > alone, "{name}");
+        // Then it is where it would be, and the next request takes no detour.
+        let after = at + long.parts.total().max(short.parts.total());
+        let third = waiting(2, Op::Read, 0, 1, Nanos::ZERO).request;
+        let (long, short) = (
+            by_edge.serve(after, &third, &mut Vec::new()),
+            direct.serve(after, &third, &mut Vec::new()),
+        );
+        let cylinders = |one: Service| one.path.expect("it has cylinders").cylinders;
+        assert_eq!(cylinders(long), cylinders(short), "{name}");
+        let of_arm = |one: Service| {
+            if one.parts.x_seek > Nanos::ZERO { one.parts.x_seek } else { one.parts.seek }
+        };
+        assert_eq!(of_arm(long), of_arm(short), "{name}");
+    }
+}
+
 #[test]
 fn long_queues_are_served_as_short_ones() {
     let mut state = 7u64;
@@ -213,6 +448,8 @@ fn long_queues_are_served_as_short_ones() {
         here = all[picked].request.extents[0].end();
         picked
     });
+    let mut pick = sweep(false);
+    agree(mechanism("memory"), &mut Look::default(), &doings, |_, _, all| pick(all));
     agree(mechanism("g3"), &mut Sptf::default(), &doings, |mechanism, at, all| {
         least(all, |one| mechanism.positions().estimate(at, &one.request))
     });
@@ -319,7 +556,12 @@ fn labels_and_keys() {
     let (host, depth) = nested.host().expect("a host");
     assert_eq!((host.label(), depth), ("aged_sptf(age_weight=2)", 3));
     for (label, problem) in [
-        ("sstf", "unknown scheduler 'sstf'"),
+        ("sstf", "unknown scheduler 'sstf'; did you mean 'sstf_lbn'?"),
+        ("elevator", "unknown scheduler 'elevator': 'scan' goes from edge to edge, 'look' turns"),
+        ("look(direction=left)", "direction"),
+        ("fcfs(host=scan)", "a host cannot move the arm to an edge"),
+        ("deadline(fifo_batch=0)", "fifo_batch"),
+        ("deadline(read_expire_ms=-1)", "read_expire_ms"),
         ("sptf(", "must be NAME or NAME(key=value; key=value)"),
         ("sptf(age_weight=1)", "age_weight"),
         ("c_look(from=middle)", "from"),

@@ -112,6 +112,10 @@ impl Mechanism for Tape {
         self
     }
 
+    fn pass_by(&mut self, lbn: u64) {
+        self.at = lbn;
+    }
+
     fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
         let seek = self.estimate(at, request);
         self.at = request.lbn();
@@ -202,6 +206,7 @@ impl Scheduler for LastFirst {
 const LAST_FIRST: SchedulerEntry = SchedulerEntry {
     name: "last_first",
     needs_positions: false,
+    moves_to_edges: false,
     read: |_| Ok(Arc::new(|| Box::<LastFirst>::default())),
 };
 

@@ -138,6 +138,8 @@ impl Mechanism for Memory {
         Vec::new()
     }
 
+    fn pass_by(&mut self, _lbn: u64) {}
+
     fn access(&mut self, _at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
         let service = self.service(request.blocks());
         passes.push(Step {

@@ -72,6 +72,11 @@ pub trait Mechanism: Send {
         Service::of(&row)
     }
 
+    /// Goes to the cylinder of `lbn`, without a pass there, before it serves the next
+    /// request; to those of several calls in turn. The time is part of that request's seek.
+    /// A mechanism without cylinders stays.
+    fn pass_by(&mut self, lbn: u64);
+
     /// Prepares for requests with these extents, which it will serve after those foreseen
     /// so far. Changes no result.
     fn foresee(&mut self, upcoming: &[Extent]) {

@@ -133,6 +133,10 @@ impl Mechanism for Spy {
         Vec::new()
     }
 
+    fn pass_by(&mut self, lbn: u64) {
+        self.inner.pass_by(lbn);
+    }
+
     fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
         self.inner.access(at, request, passes, row);
         let end = at + row.parts.total();

@@ -70,9 +70,10 @@ struct Probe {
     tasks: Tasks,
     submitted: u64,
     woken: Nanos,
+    passed: Vec<u64>,
 }
 
-const PROBE: Probe = Probe { tasks: Tasks, submitted: 0, woken: Nanos(3) };
+const PROBE: Probe = Probe { tasks: Tasks, submitted: 0, woken: Nanos(3), passed: Vec::new() };
 
 fn energy() -> Energy {
     Energy { seek_j: 1.5, transfer_j: 2.5, ..Energy::default() }
@@ -109,6 +110,10 @@ impl Media for Probe {
 impl Mechanism for Probe {
     fn positions(&self) -> &dyn Positions {
         self
+    }
+
+    fn pass_by(&mut self, lbn: u64) {
+        self.passed.push(lbn);
     }
 
     fn access(&mut self, _: Nanos, _: &Request, _: &mut Passes, _: &mut Row) {}

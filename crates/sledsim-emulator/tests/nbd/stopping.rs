@@ -124,6 +124,7 @@ impl Scheduler for Broken {
 const BROKEN: SchedulerEntry = SchedulerEntry {
     name: "broken",
     needs_positions: false,
+    moves_to_edges: false,
     read: |_| Ok(Arc::new(|| Box::<Broken>::default())),
 };
 

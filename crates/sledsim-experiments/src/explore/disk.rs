@@ -72,7 +72,7 @@ impl DiskPath {
 }
 
 fn arm(place: Place) -> Arm {
-    Arm { cylinder: place.cylinder, head: place.head_or_edge }
+    Arm::at(place.cylinder, place.head_or_edge)
 }
 
 impl Follower for DiskPath {

@@ -18,13 +18,15 @@ use std::sync::Arc;
 pub struct Disk {
     drive: Arc<Drive>,
     arm: Arm,
+    /// Its cylinder before it passed by others.
+    cylinder_before: u32,
     spindle: Option<Box<Spindle>>,
 }
 
 impl Disk {
     /// Creates a disk with its arm at cylinder 0 and head 0.
     pub fn new(drive: Arc<Drive>) -> Self {
-        Self { drive, arm: Arm::default(), spindle: None }
+        Self { drive, arm: Arm::default(), cylinder_before: 0, spindle: None }
     }
 
     /// Returns the disk with power states, if any.
@@ -97,8 +99,12 @@ impl Disk {
         mut each: impl FnMut(&mut Option<Box<Spindle>>, Nanos, &Pass),
     ) -> (Parts, u32, Nanos, Path) {
         let (mut parts, mut passes, mut now) = (Parts::default(), 0, at);
-        let Self { drive, arm, spindle } = self;
+        let Self { drive, arm, spindle, .. } = self;
         let mut path = Path { from: arm.place(), ..Path::default() };
+        if arm.passed_by > 0 {
+            path.from.cylinder = self.cylinder_before;
+            path.cylinders = u64::from(arm.passed_by);
+        }
         for &extent in extents {
             for pass in drive.passes(now, *arm, how, extent) {
                 passes += 1;
@@ -208,6 +214,17 @@ impl Mechanism for Disk {
 
     fn counts(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
+    }
+
+    fn pass_by(&mut self, lbn: u64) {
+        if self.arm.passed_by == 0 {
+            self.cylinder_before = self.arm.cylinder;
+        }
+        let cylinder = self.drive.geometry.find(lbn).0.cylinder;
+        let distance = self.arm.cylinder.abs_diff(cylinder);
+        self.arm.passed_by += distance;
+        self.arm.passing_ns += self.drive.seeks.time(distance).0 as u32;
+        self.arm.cylinder = cylinder;
     }
 
     fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {

@@ -25,9 +25,19 @@ pub struct Arm {
     pub cylinder: u32,
     /// The active head.
     pub head: u32,
+    /// What it takes to get there, before anything else: the time of the moves past other
+    /// cylinders, and the cylinders moved over. 0 unless a scheduler asked for it.
+    pub(super) passing_ns: u32,
+    pub(super) passed_by: u32,
 }
 
 impl Arm {
+    /// On a cylinder, with a head.
+    #[inline]
+    pub fn at(cylinder: u32, head: u32) -> Self {
+        Self { cylinder, head, passing_ns: 0, passed_by: 0 }
+    }
+
     /// As rows have it.
     pub fn place(self) -> Place {
         Place { cylinder: self.cylinder, head_or_edge: self.head, direction: 0 }
@@ -156,8 +166,9 @@ impl Drive {
     #[inline(always)]
     pub fn pass_over(&self, at: Nanos, from: Arm, how: PassMode, lbn: u64, piece: &Piece) -> Pass {
         let track = piece.track;
-        let arm = Arm { cylinder: track.cylinder, head: track.head };
+        let arm = Arm::at(track.cylinder, track.head);
         let (seek, head_switch, settle) = self.position(from, arm, how);
+        let seek = Nanos(u64::from(from.passing_ns)) + seek;
         let arrive = at + seek + head_switch;
         let ready = arrive.max(how.not_before);
         let angle = self.rotation.angle(ready);

@@ -45,7 +45,7 @@ impl From<&Start> for FirstPass {
     fn from(start: &Start) -> Self {
         let [head, sector, low, high, zone, sectors, span] = start.own;
         Self {
-            arm: Arm { cylinder: start.cylinder, head },
+            arm: Arm::at(start.cylinder, head),
             sector,
             angle: u64::from(high) << 32 | u64::from(low),
             zone,
@@ -65,7 +65,7 @@ impl Drive {
             return Start::at(i64::from(track.cylinder));
         }
         Start::from(FirstPass {
-            arm: Arm { cylinder: track.cylinder, head: track.head },
+            arm: Arm::at(track.cylinder, track.head),
             sector: track.sector(piece.index),
             angle: track.angle(piece.index),
             zone: track.zone(),

@@ -18,6 +18,7 @@ use crate::model::{Background, BatchPlanner, Energy};
 use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::{Parts, Path, Place, Row, Status};
 use sledsim_base::units::Nanos;
+use smallvec::SmallVec;
 use std::cell::OnceCell;
 
 /// The behaviour of a sled besides its motion.
@@ -60,6 +61,8 @@ pub struct Sled {
     /// Made when a scheduler first asks.
     estimates: OnceCell<Estimates>,
     plans: Option<Box<Planning>>,
+    /// Cylinders to pass by before the next request.
+    passing: SmallVec<[u32; 2]>,
 }
 
 /// The time to wake up or to become ready before a service.
@@ -91,6 +94,17 @@ impl<'a> Totals<'a> {
         let parts = Parts { other: end, ..Parts::default() };
         let energy = PassEnergy::default();
         Self { parts, count: 0, end, energy, tips, passes, cylinder, cylinders: 0 }
+    }
+
+    /// Adds a move in X to `cylinder`, without a pass.
+    fn pass_by(&mut self, took_s: f64, cylinder: u32) {
+        let took = Nanos::from_s(took_s);
+        self.parts.seek += took;
+        self.parts.x_seek += took;
+        self.end += took;
+        self.energy.add(&self.tips, took_s, 0.0, 0);
+        self.cylinders += u64::from(self.cylinder.abs_diff(cylinder));
+        self.cylinder = cylinder;
     }
 
     /// Adds a pass.
@@ -129,6 +143,7 @@ impl Sled {
             ahead: MovesAhead::default(),
             estimates: OnceCell::new(),
             plans: None,
+            passing: SmallVec::new(),
         }
     }
 
@@ -185,6 +200,20 @@ impl Sled {
         }
         self.state = state;
         totals
+    }
+
+    /// Moves past the cylinders of [`Mechanism::pass_by`], with Y as it is; returns the time.
+    #[cold]
+    fn pass_cylinders(&mut self, totals: &mut Totals<'_>) -> f64 {
+        let mut all_s = 0.0;
+        for cylinder in std::mem::take(&mut self.passing) {
+            let x_m = self.motion.geometry.x_m(cylinder);
+            let took_s = self.motion.x_seek(self.state.x_m, x_m).total_s;
+            totals.pass_by(took_s, cylinder);
+            self.state.x_m = x_m;
+            all_s += took_s;
+        }
+        all_s
     }
 
     /// The state at `at`, and the time to wake up or to become ready first.
@@ -378,17 +407,26 @@ impl Mechanism for Sled {
         Vec::new()
     }
 
+    fn pass_by(&mut self, lbn: u64) {
+        let to = self.motion.geometry.locate(lbn).cylinder;
+        self.passing.push(to);
+    }
+
     fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
         let startup = self.begin(at);
         let tips = self.tip_power(request.op, &request.extents);
         let mut totals = Totals::new(startup.wait_s, self.place.cylinder, tips, passes);
+        let mut wait_s = startup.wait_s;
+        if !self.passing.is_empty() {
+            wait_s += self.pass_cylinders(&mut totals);
+        }
         let rule = self.behaviour.direction;
         if rule == DirectionRule::BestRun || self.plans(request).is_some() {
-            let totals = self.access_apart(at, request, startup.wait_s, totals);
+            let totals = self.access_apart(at, request, wait_s, totals);
             return self.finish(at, &startup, &totals, row);
         }
         self.forget_plan();
-        let (state, ahead, wait_s) = (&mut self.state, &mut self.ahead, startup.wait_s);
+        let (state, ahead) = (&mut self.state, &mut self.ahead);
         let add = &mut |step| totals.add(step);
         access_rows(&self.motion, rule, state, &request.extents, ahead, wait_s, add);
         self.finish(at, &startup, &totals, row);

@@ -41,6 +41,7 @@ const DEFAULT_AGE_WEIGHT: f64 = 0.006;
 pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "aged_sptf",
     needs_positions: true,
+    moves_to_edges: false,
     read: |keys| {
         let weight = keys.opt_f64("age_weight", Range::at_least(0.0).at_most(1e6))?;
         let weight = weight.unwrap_or(DEFAULT_AGE_WEIGHT);

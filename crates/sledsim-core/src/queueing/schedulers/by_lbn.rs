@@ -26,7 +26,7 @@ pub(super) struct ByLbn {
     /// One past the last block of the request that was taken last, or its first block.
     position: u64,
     /// Whether it is the first block.
-    pub from_start: bool,
+    from_start: bool,
     /// The first request at or after `position`, or one past the last request: chunk
     /// and index.
     here: (usize, usize),
@@ -48,9 +48,21 @@ pub(super) struct Location {
     slot: u32,
 }
 
+impl Location {
+    /// Its slot.
+    pub fn slot(&self) -> u32 {
+        self.slot
+    }
+}
+
 impl ByLbn {
-    /// Adds a request.
-    pub fn push(&mut self, waiting: Waiting) {
+    /// Empty; the position is where the last request began, or else where it ended.
+    pub fn new(from_start: bool) -> Self {
+        Self { from_start, ..Self::default() }
+    }
+
+    /// Adds a request; returns its slot.
+    pub fn push(&mut self, waiting: Waiting) -> u32 {
         let lbn = waiting.request.lbn();
         let slot = self.queue.push(waiting);
         if self.chunks.is_empty() {
@@ -71,6 +83,7 @@ impl ByLbn {
         if lbn < self.position && at == self.here.0 {
             self.here.1 += 1;
         }
+        slot
     }
 
     /// Moves the upper half of a full chunk to a new one behind it; returns its first
@@ -111,6 +124,24 @@ impl ByLbn {
     /// The first request.
     pub fn first(&self) -> Option<Location> {
         self.location((0, 0))
+    }
+
+    /// The first request at the last LBN.
+    pub fn last(&self) -> Option<Location> {
+        self.location(self.search(*self.lasts.last()?))
+    }
+
+    /// The request in a slot.
+    pub fn location_of(&self, slot: u32) -> Option<Location> {
+        let mut at = self.search(self.queue.get(slot).request.lbn());
+        while let Some(chunk) = self.chunks.get(at.0) {
+            match chunk.get(at.1) {
+                Some(entry) if entry.slot == slot => return self.location(at),
+                Some(_) => at.1 += 1,
+                None => at = (at.0 + 1, 0),
+            }
+        }
+        None
     }
 
     /// The first request at or after the position.
@@ -169,7 +200,10 @@ impl ByLbn {
         match waiting.request.extents.as_slice() {
             [extent] if extent.blocks > 0 => {
                 self.position = if self.from_start { extent.lbn } else { extent.end() };
-                self.here = self.step((at, index));
+                self.here = match self.from_start && self.lbn_before((at, index)) >= self.position {
+                    true => self.search(self.position), // others at its LBN were pushed before
+                    false => self.step((at, index)),
+                };
             }
             extents => {
                 let last = if self.from_start { extents.first() } else { extents.last() };
@@ -181,6 +215,14 @@ impl ByLbn {
             }
         }
         waiting
+    }
+
+    /// The LBN of the request before a place in the list, or 0.
+    fn lbn_before(&self, (chunk, index): (usize, usize)) -> u64 {
+        match index.checked_sub(1) {
+            Some(index) => self.chunks[chunk][index].lbn,
+            None => chunk.checked_sub(1).map_or(0, |chunk| self.lasts[chunk]),
+        }
     }
 
     /// The first request at or after the position, which is not before `from`.

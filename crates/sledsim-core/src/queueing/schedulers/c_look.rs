@@ -21,16 +21,23 @@ pub struct CLook {
 pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "c_look",
     needs_positions: false,
+    moves_to_edges: false,
     read: |keys| {
         let from_start =
             keys.opt_choice("from", &[("end", false), ("start", true)])?.unwrap_or(false);
-        Ok(Arc::new(move || {
-            let mut scheduler = Box::<CLook>::default();
-            scheduler.waiting.from_start = from_start;
-            scheduler
-        }))
+        Ok(Arc::new(move || Box::new(CLook { waiting: ByLbn::new(from_start) })))
     },
 };
+
+impl CLook {
+    /// The next request, and whether the sweep has returned to the lowest before it.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<(Waiting, bool)> {
+        let ahead = self.waiting.ahead();
+        let next = ahead.or_else(|| self.waiting.first())?;
+        Some((self.waiting.take(next), ahead.is_none()))
+    }
+}
 
 impl Scheduler for CLook {
     fn push(&mut self, waiting: Waiting, _positions: &dyn Positions) {
@@ -38,7 +45,6 @@ impl Scheduler for CLook {
     }
 
     fn pop(&mut self, _at: Nanos, _positions: &dyn Positions) -> Option<Waiting> {
-        let next = self.waiting.ahead().or_else(|| self.waiting.first())?;
-        Some(self.waiting.take(next))
+        self.next().map(|(waiting, _)| waiting)
     }
 }

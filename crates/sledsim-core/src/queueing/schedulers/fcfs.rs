@@ -16,6 +16,7 @@ pub struct Fcfs {
 pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "fcfs",
     needs_positions: false,
+    moves_to_edges: false,
     read: |_| Ok(Arc::new(|| Box::<Fcfs>::default())),
 };
 

@@ -16,6 +16,7 @@ use toml_edit::Value;
 pub struct SchedulerSpec {
     label: String,
     needs_positions: bool,
+    moves_to_edges: bool,
     make: Make,
     host: Option<(Box<SchedulerSpec>, u32)>,
 }
@@ -31,6 +32,7 @@ impl Default for SchedulerSpec {
         Self {
             label: fcfs::ENTRY.name.into(),
             needs_positions: false,
+            moves_to_edges: false,
             make: Arc::new(|| Box::<Fcfs>::default()),
             host: None,
         }
@@ -75,7 +77,13 @@ impl SchedulerSpec {
         let name = keys.opt_text("name")?;
         let name = name.as_deref().unwrap_or(fcfs::ENTRY.name);
         let kind = known.get(name).ok_or_else(|| {
-            let near = did_you_mean(name, known.names());
+            let near = match name {
+                "elevator" => {
+                    ": 'scan' goes from edge to edge, 'look' turns at the last request".into()
+                }
+                "sstf" => "; did you mean 'sstf_lbn'?".into(),
+                _ => did_you_mean(name, known.names()),
+            };
             Error::Key(format!("unknown scheduler '{name}'{near}"))
         })?;
         let given: Vec<String> = (keys.entries())
@@ -93,6 +101,11 @@ impl SchedulerSpec {
                 if host.host.is_some() {
                     return Err(keys.refuse("host", "must have no host of its own"));
                 }
+                if host.moves_to_edges {
+                    let must = "must be one that sends requests alone, as 'look' and 'c_look': \
+                                a host cannot move the arm to an edge";
+                    return Err(keys.refuse("host", must));
+                }
                 let depth = keys.opt_u32("device_depth", 1..=1_000_000)?.unwrap_or(1);
                 Some((Box::new(host), depth))
             }
@@ -103,7 +116,8 @@ impl SchedulerSpec {
         } else {
             format!("{name}({})", given.join("; "))
         };
-        Ok(Self { label, needs_positions: kind.needs_positions, make, host })
+        let SchedulerEntry { needs_positions, moves_to_edges, .. } = *kind;
+        Ok(Self { label, needs_positions, moves_to_edges, make, host })
     }
 
     /// Its name with its keys, as [`SchedulerSpec::named`] takes it.

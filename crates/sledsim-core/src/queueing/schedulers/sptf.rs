@@ -29,6 +29,7 @@ impl Sptf {
 pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "sptf",
     needs_positions: true,
+    moves_to_edges: false,
     read: |_| Ok(Arc::new(|| Box::<Sptf>::default())),
 };
 

@@ -18,6 +18,7 @@ pub struct SstfLbn {
 pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "sstf_lbn",
     needs_positions: false,
+    moves_to_edges: false,
     read: |_| Ok(Arc::new(|| Box::<SstfLbn>::default())),
 };
 

@@ -29,6 +29,7 @@ const DEFAULT_ZONES: u32 = 5;
 pub(super) const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "zone_sptf",
     needs_positions: true,
+    moves_to_edges: false,
     read: |keys| {
         let zones = keys.opt_u32("zones", 1..=10_000)?.unwrap_or(DEFAULT_ZONES);
         Ok(Arc::new(move || Box::new(ZoneSptf::new(zones as usize))))

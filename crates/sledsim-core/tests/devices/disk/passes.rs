@@ -55,7 +55,7 @@ fn step_by_step(drive: &Drive, walk: &[drives::Sector], pass: &Pass) -> Expected
         })
         .collect();
     for sector in &wanted {
-        let arm = Arm { cylinder: sector.cylinder, head: sector.head };
+        let arm = Arm::at(sector.cylinder, sector.head);
         assert_eq!(arm, pass.arm, "one pass, one track");
     }
     let sectors = i128::from(drive.zones[wanted[0].zone].sectors);
@@ -269,10 +269,8 @@ fn whole_revolutions_change_nothing() {
         let later = Nanos(far / turns_ns * turns_ns);
         let mut random = Stream::new(seed, "arm");
         for (at, op, extent) in requests(&disk, 10, seed) {
-            let arm = Arm {
-                cylinder: random.below(u64::from(drive.cylinders())) as u32,
-                head: random.below(u64::from(drive.surfaces)) as u32,
-            };
+            let cylinder = random.below(u64::from(drive.cylinders())) as u32;
+            let arm = Arm::at(cylinder, random.below(u64::from(drive.surfaces)) as u32);
             let plan = disk.drive();
             let now = plan.passes(at, arm, plan.access(op), extent);
             for (now, then) in now.zip(plan.passes(at + later, arm, plan.access(op), extent)) {

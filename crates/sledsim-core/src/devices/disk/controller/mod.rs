@@ -60,7 +60,7 @@ use crate::devices::disk::power::Cause;
 use crate::model::mechanism::{BlockOrder, Mechanism, Positions};
 use crate::model::media_writes::{MediaWrite, MediaWrites};
 use crate::model::{Busy, CompletionSink, Model, Report};
-use crate::queueing::schedulers::{Scheduler, Waiting};
+use crate::queueing::schedulers::{Scheduler, Waiting, pick};
 use ahead::ReadAheadPlan;
 use bus::Bus;
 use pieces::{Delivery, TimedPiece};
@@ -479,7 +479,7 @@ impl Model for Controller {
         }
         if self.waiting > 0
             && self.free <= at
-            && let Some(waiting) = self.scheduler.pop(at, &self.disk)
+            && let Some(waiting) = pick(&mut *self.scheduler, at, &mut self.disk)
         {
             self.waiting -= 1;
             self.serve(&waiting, at, sink);

@@ -54,7 +54,7 @@ use super::{Buffer, Interface, Segments, SpeedMatching};
 use crate::model::mechanism::{Mechanism, Step};
 use crate::model::media_writes::MediaWrites;
 use crate::model::{Busy, CompletionSink, Energy, Model, Report};
-use crate::queueing::schedulers::{Scheduler, Waiting};
+use crate::queueing::schedulers::{Scheduler, Waiting, pick};
 use background::ReadAheadState;
 use sledsim_base::request::{Extent, Extents, Flags, Op, Request};
 use sledsim_base::row::{Parts, Row, Status};
@@ -275,7 +275,7 @@ impl<M: Mechanism> Buffered<M> {
             if let Some(flush) = self.flushes.pop_front() {
                 self.flush(&flush, at, sink);
             } else if self.waiting > 0 {
-                let Some(waiting) = self.scheduler.pop(at, self.mechanism.positions()) else {
+                let Some(waiting) = pick(&mut *self.scheduler, at, &mut self.mechanism) else {
                     return;
                 };
                 self.waiting -= 1;

@@ -25,7 +25,7 @@ use crate::model::links::Links;
 use crate::model::mechanism::{Mechanism, Passes};
 use crate::model::media_writes::MediaWrites;
 use crate::model::{Busy, CompletionSink, Model, Report, Rest};
-use crate::queueing::schedulers::{Scheduler, Waiting};
+use crate::queueing::schedulers::{Scheduler, Waiting, pick};
 use batches::Batches;
 use sledsim_base::request::{Extent, Flags, Op, Request};
 use sledsim_base::row::{Row, Status, UNKNOWN_ENERGY};
@@ -165,7 +165,7 @@ impl<M: Mechanism> Station<M> {
         }
         let picked = match merges {
             true => self.pick_merged(at),
-            false => self.scheduler.pop(at, self.mechanism.positions()),
+            false => pick(&mut *self.scheduler, at, &mut self.mechanism),
         };
         let Some(waiting) = picked else { return };
         self.waiting -= 1;
@@ -177,7 +177,7 @@ impl<M: Mechanism> Station<M> {
     #[cold]
     fn pick_merged(&mut self, at: Nanos) -> Option<Waiting> {
         let picked = loop {
-            let picked = self.scheduler.pop(at, self.mechanism.positions())?;
+            let picked = pick(&mut *self.scheduler, at, &mut self.mechanism)?;
             if !self.batches.merging.was_merged(&picked) {
                 break picked;
             }

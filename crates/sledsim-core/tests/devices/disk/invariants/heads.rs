@@ -126,7 +126,7 @@ impl Places {
 
     fn arm(&self, lbn: u64) -> Arm {
         let sector = &self.0[&lbn];
-        Arm { cylinder: sector.cylinder, head: sector.head }
+        Arm::at(sector.cylinder, sector.head)
     }
 }
 

@@ -75,6 +75,10 @@ impl<M: Mechanism> Mechanism for FreeTips<M> {
         None
     }
 
+    fn pass_by(&mut self, lbn: u64) {
+        self.inner.pass_by(lbn);
+    }
+
     fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
         passes.add_from(|steps| self.serve_in_full(at, request, steps)).set(row);
     }
