@@ -54,6 +54,16 @@ def test_capacity_and_seeks_are_those_of_the_sheet() -> None:
     assert disk.seek_ms(1, "write") == pytest.approx(0.25 + 0.8)
 
 
+@pytest.mark.parametrize("cylinders", [32, 33, 63, 200, 1000])
+def test_small_disks_have_the_capacity_that_was_given(cylinders: int) -> None:
+    tracks_mb = 2 * 392 * 512e-6 * cylinders
+    rates: dict[str, Any] = {"outer_mb_s": 20, "inner_mb_s": 20, "seek_track_ms": 1}
+    seeks: dict[str, Any] = {"seek_average_ms": 5, "seek_full_ms": 10}
+    disk = ss.disk(capacity_tb=tracks_mb / 1e6, platters=1, rpm=7200, **rates, **seeks)
+    assert disk.blocks == 2 * 392 * cylinders
+    assert _cylinders(disk) == cylinders
+
+
 @pytest.mark.parametrize("changed", [{}, {"rpm": 5400, "outer_mb_s": 210}, {"heads": 18}])
 def test_files_are_read_at_the_rates_of_the_sheet(changed: dict[str, Any]) -> None:
     disk = _disk(**changed)

@@ -24,11 +24,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 START, QUEUE = 53, (98, 183, 37, 122, 14, 124, 65, 67)
-"""The queue of textbooks on operating systems, as cylinders."""
+"""The queue of textbooks on operating systems, as cylinders of 200."""
+UP = [65, 67, 98, 122, 124, 183]
 ORDERS = {
     "fcfs": ([98, 183, 37, 122, 14, 124, 65, 67], 640),
     "sstf_lbn": ([65, 67, 37, 14, 98, 122, 124, 183], 236),
-    "c_look": ([65, 67, 98, 122, 124, 183, 14, 37], 322),
+    "c_look": ([*UP, 14, 37], 322),
+    "look": ([*UP, 37, 14], 299),
+    "look(direction=down)": ([37, 14, *UP], 208),
+    "c_scan": ([*UP, 14, 37], 382),
+    "scan": ([*UP, 37, 14], 331),
+    "scan(direction=down)": ([37, 14, *UP], 236),
+    "fscan": ([*UP, 37, 14], 299),
+    "deadline": ([*UP, 37, 14], 299),
 }
 """In which order each scheduler serves it, and how far the arm goes, in cylinders."""
 WAYS = [
@@ -39,9 +47,21 @@ WAYS = [
 @cache
 def textbook(scheduler: str) -> ss.Run:
     """Return the run that brings the arm to the start, where the queue arrives meanwhile."""
-    disk = ss.device("atlas10k")
-    places = [disk.lbn(cylinder, 0, 0) for cylinder in (START, *QUEUE)]
-    assert None not in places
+    made = ss.disk(
+        capacity_tb=80.2816e-6,
+        platters=1,
+        rpm=7200,
+        outer_mb_s=20,
+        inner_mb_s=20,
+        seek_track_ms=1,
+        seek_average_ms=5,
+        seek_full_ms=10,
+    )
+    off: dict[str, Any] = {"buffer.read_ahead": "none"}
+    disk: Any = ss.device(made, **off)
+    assert disk.zones()[-1].last_cylinder == 199
+    places = [disk.blocks // 200 * cylinder for cylinder in (START, *QUEUE)]
+    assert [disk.locate(lbn).cylinder for lbn in places] == [START, *QUEUE]
     requests = {
         "ms": [0.0, *[0.5] * len(QUEUE)],
         "lbn": places,

@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from sledsim import plots as plots
     from sledsim import tables as tables
     from sledsim._core import OutputError as OutputError
+    from sledsim._core import Queue as Queue
     from sledsim._core import RemoteError as RemoteError
     from sledsim._core import SledsimError as SledsimError
     from sledsim._core import SpecError as SpecError
     from sledsim._core import TraceError as TraceError
     from sledsim._load import Load as Load
+    from sledsim._own_schedulers import Scheduler as Scheduler
     from sledsim._scenario_files import Scenario as Scenario
     from sledsim._scenario_files import scenario as scenario
     from sledsim._scenario_files import scenarios as scenarios
@@ -77,9 +79,10 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
-    "_core": "OutputError RemoteError SledsimError SpecError TraceError",
+    "_core": "OutputError Queue RemoteError SledsimError SpecError TraceError",
     "layout_maps": "Layout layout layouts",
     "_load": "Load",
+    "_own_schedulers": "Scheduler",
     "_scenario_files": "Scenario scenario scenarios",
     "caches": "hit_ratios policies",
     "comparison": "Comparison compare",

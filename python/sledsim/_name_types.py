@@ -9,7 +9,19 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-SchedulerName: TypeAlias = Literal["fcfs", "sstf_lbn", "c_look", "sptf", "aged_sptf", "zone_sptf"]
+SchedulerName: TypeAlias = Literal[
+    "fcfs",
+    "sstf_lbn",
+    "c_look",
+    "look",
+    "c_scan",
+    "scan",
+    "fscan",
+    "deadline",
+    "sptf",
+    "aged_sptf",
+    "zone_sptf",
+]
 WorkloadName: TypeAlias = Literal[
     "random",
     "zipf",

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import executors
 from sledsim._above import Drawn, Explained
-from sledsim._arguments import as_list, optional, text, whole
+from sledsim._arguments import as_list, optional, whole
 from sledsim._core import VERSION, SpecError
 from sledsim._load import Load
 from sledsim._number_text import half_width, mean
+from sledsim._own_schedulers import label_of
 from sledsim._progress import told
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from sledsim._name_types import LayoutName, SchedulerName
+    from sledsim._name_types import LayoutName
+    from sledsim._own_schedulers import SchedulerLike
     from sledsim._progress import Beat, ProgressLike
     from sledsim.hardware import DeviceLike
     from sledsim.loads import LoadLike
@@ -84,7 +86,7 @@ class Comparison(Drawn, Explained, Reported):
 def compare(
     load: LoadLike,
     devices: Sequence[DeviceLike],
-    schedulers: Sequence[SchedulerName | str] = ("fcfs",),
+    schedulers: Sequence[SchedulerLike] = ("fcfs",),
     *,
     layout: LayoutName | str | Mapping[str, object] | None = None,
     same_lbns: bool = False,
@@ -105,8 +107,8 @@ def compare(
     load
         What to run: a load, or the name of one, as for :func:`~sledsim.simulate`.
     devices, schedulers
-        What to compare, devices also by their names; the first of each is the baseline that
-        speed-ups refer to.
+        What to compare, devices also by their names, schedulers of your own as for
+        :func:`~sledsim.simulate`; the first of each is the baseline that speed-ups refer to.
     layout
         The layout of each of the devices, as for :func:`~sledsim.simulate`.
     same_lbns
@@ -130,9 +132,9 @@ def compare(
     """
     load, workers = load_of(load), optional(whole, "workers", workers, 1, 1024)
     models = [with_layout(each, layout) for each in as_list("devices", devices)]
-    schedulers = [text("schedulers", each) for each in as_list("schedulers", schedulers)]
-    pairs = [(device, scheduler) for device in models for scheduler in schedulers]
-    labels = _labels([device.name for device in models], schedulers)
+    orders: list[Any] = as_list("schedulers", schedulers)
+    pairs = [(device, scheduler) for device in models for scheduler in orders]
+    labels = _labels([device.name for device in models], [label_of(each) for each in orders])
     if not pairs:
         raise SpecError("nothing to compare: give a device and a scheduler at least")
     blocks = min(device.blocks for device in models) if same_lbns else None

@@ -12,6 +12,7 @@ from sledsim import _core
 from sledsim._above import Drawn, Explained, plots
 from sledsim._arguments import as_list, optional, path_text, real, refuse, share, text, whole
 from sledsim._number_text import measured, number, percent, response_decimals, rounded
+from sledsim._own_schedulers import scheduler_of
 from sledsim._progress import told
 from sledsim._values import digest_of
 from sledsim.hardware import dotted_keys, wrap
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-    from sledsim._name_types import LayoutName, SchedulerName
+    from sledsim._name_types import LayoutName
+    from sledsim._own_schedulers import SchedulerLike
     from sledsim._progress import ProgressLike
     from sledsim.executors import ExecutorLike
     from sledsim.hardware import Device, DeviceLike
@@ -328,7 +330,7 @@ def schedulers() -> list[str]:
 def simulate(
     load: LoadLike,
     device: DeviceLike,
-    scheduler: SchedulerName | str = "fcfs",
+    scheduler: SchedulerLike = "fcfs",
     *,
     layout: LayoutName | str | Mapping[str, object] | None = None,
     background: Task | Sequence[Task] = (),
@@ -346,7 +348,7 @@ def simulate(
 def simulate(
     load: LoadLike,
     device: DeviceLike,
-    scheduler: SchedulerName | str = "fcfs",
+    scheduler: SchedulerLike = "fcfs",
     *,
     split: Literal["volumes"] | float,
     layout: LayoutName | str | Mapping[str, object] | None = None,
@@ -359,7 +361,7 @@ def simulate(
 def simulate(
     load: LoadLike,
     device: DeviceLike,
-    scheduler: SchedulerName | str = "fcfs",
+    scheduler: SchedulerLike = "fcfs",
     *,
     layout: LayoutName | str | Mapping[str, object] | None = None,
     background: Task | Sequence[Task] = (),
@@ -385,7 +387,9 @@ def simulate(
         ``simulate("sample:postmark-ext4", "my.toml")``.
     scheduler
         One of :func:`schedulers`, with keys as in ``"aged_sptf(age_weight=0.02)"`` and
-        ``"fcfs(host=c_look)"``.
+        ``"fcfs(host=c_look)"``. Or one of your own: an object with ``pick(queue, now_ms)``, which
+        is copied for each mechanism, its class, or where that is: ``"module:Class"``,
+        ``"file.py:Class"``. See the page on schedulers.
     layout
         The layout: a name from the page on layouts, or a mapping of a layout's keys with
         its name: ``{"name": "subregioned", "regions": 5}``. By default that of the device.
@@ -442,8 +446,9 @@ def simulate(
     ------
     SledsimError
         For errors in the load, its file, the layout (an unknown name or key, one that
-        the device cannot have) or the output. Nothing is left behind then. With ``split`` also for
-        a load that is no trace, an executor that fails, or if all parts fail.
+        the device cannot have), a scheduler of yours or the output. Nothing is left behind
+        then. With ``split`` also for a load that is no trace, an executor that fails, or if all
+        parts fail.
     """
     from sledsim.layout_maps import with_layout  # the command line has a layout in its device
 
@@ -513,7 +518,7 @@ class Outputs:
 def run_load(
     load: LoadLike,
     device: Device,
-    scheduler: str,
+    scheduler: SchedulerLike,
     outputs: Outputs,
     *,
     background: Task | Sequence[Task] = (),
@@ -535,7 +540,7 @@ def run_load(
         ran = _core.run(
             device._core,
             requested._core,
-            text("scheduler", scheduler),
+            scheduler_of(scheduler),
             tasks_of(background),
             _kept("rows", rows),
             _kept("series", outputs.series),
@@ -550,7 +555,7 @@ def run_load(
     document = json.loads(ran["document"])
     document["caution"] = cautions.of(document)
     run = Run(document, ran["statistics"], _table(ran["rows"]), _table(ran["series"]))
-    run.origin = Origin.of(device, requested)
+    run.origin = Origin.of(device, requested, scheduler)
     return run
 
 

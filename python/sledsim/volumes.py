@@ -8,8 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sledsim import _core
-from sledsim._arguments import optional, path_text, real, refuse, text
+from sledsim._arguments import optional, path_text, real, refuse
 from sledsim._core import SledsimError
+from sledsim._own_schedulers import is_path
 from sledsim._progress import told
 from sledsim.executors import completed
 from sledsim.executors import workers as opened
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from sledsim._load import Load
+    from sledsim._own_schedulers import SchedulerLike
     from sledsim._progress import ProgressLike
     from sledsim.executors import ExecutorLike
     from sledsim.hardware import Device
@@ -70,7 +72,7 @@ class VolumesRun(Run):
 def run_parts(
     trace: Load,
     device: Device,
-    scheduler: str,
+    scheduler: SchedulerLike,
     by: float | str,
     *,
     warm_up_s: float | None = None,
@@ -84,7 +86,9 @@ def run_parts(
     if _core.trace_of(trace._core) is None:
         must = "a trace, to be split; sledsim trace generate writes a workload as one"
         refuse("load", trace.name, must)
-    results = _core.Parts(device._core, text("scheduler", scheduler))
+    if not isinstance(scheduler, str) or is_path(scheduler):
+        refuse("scheduler", scheduler, "one of sledsim's with split")
+    results = _core.Parts(device._core, scheduler)
     file = optional(path_text, "table", table)
     if file is not None:
         _core.check_table_file(file)

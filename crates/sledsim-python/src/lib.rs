@@ -12,6 +12,7 @@
 //! * `device`, `sled`, `disk`: devices and their calculators.
 //! * `layouts`: layouts of blocks on a device.
 //! * `simulation`: loads and runs.
+//! * `own_scheduler`: schedulers written in Python.
 //! * `perfetto`: rows as a trace for Perfetto.
 //! * `explore`: a run as a page shows it.
 //! * `parts`: traces split into parts, and the parts as one run.
@@ -37,6 +38,7 @@ mod explore;
 mod faults;
 mod layouts;
 mod names;
+mod own_scheduler;
 mod parts;
 mod perfetto;
 #[cfg(target_os = "linux")]
@@ -79,6 +81,8 @@ mod _core {
     use crate::layouts::Layout;
     #[pymodule_export]
     use crate::names::{known_keys, names, split_device_name};
+    #[pymodule_export]
+    use crate::own_scheduler::{OwnScheduler, Queue};
     #[pymodule_export]
     use crate::parts::{Parts, partition, run_part, trace_of};
     #[pymodule_export]

@@ -5,6 +5,7 @@ use crate::boundary::{attempted, detached, json_text};
 use crate::check::Check;
 use crate::device::Device;
 use crate::error::to_python;
+use crate::own_scheduler::SchedulerArgument;
 use crate::rows::{Reduced, Rows};
 use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
@@ -182,7 +183,7 @@ pub(crate) fn run(
     py: Python<'_>,
     device: &Device,
     load: &Load,
-    scheduler: &str,
+    scheduler: SchedulerArgument<'_>,
     background: Vec<Vec<(String, Bound<'_, PyAny>)>>,
     rows: Output,
     series: Output,
@@ -194,7 +195,7 @@ pub(crate) fn run(
     perfetto: Option<PathBuf>,
     parts: bool,
 ) -> PyResult<RunOutput> {
-    let scheduler = SchedulerSpec::named(scheduler).map_err(to_python)?;
+    let (scheduler, failure) = scheduler.spec(device.device.has_positions()).map_err(to_python)?;
     let plan = Plan {
         rows: match rows {
             Output::File(path) => RowsTo::File(path),
@@ -221,8 +222,14 @@ pub(crate) fn run(
         device = device.with_background(&tasks).map_err(to_python)?;
     }
     let result = detached(py, load.file(), || {
-        sledsim_experiments::run::run(&device, load, scheduler, plan, &mut |at| check.check(at))
+        sledsim_experiments::run::run(&device, load, scheduler, plan, &mut |at| {
+            failure.check()?;
+            check.check(at)
+        })
     });
+    if let Some(error) = failure.take() {
+        return Err(error);
+    }
     match result {
         Ok(run) => Ok(RunOutput {
             document: json_text(&run.document),

@@ -44,7 +44,7 @@ def add(commands: Commands) -> None:
         "--schedulers",
         metavar="A,B,...",
         default="fcfs",
-        help=f"schedulers: any of {load_options.SCHEDULERS}",
+        help=f"schedulers: any of {load_options.SCHEDULERS}; or yours, as FILE.py:CLASS",
     )
     parser.add_argument(
         "--layout",
@@ -81,7 +81,7 @@ def _compare(options: argparse.Namespace) -> None:
         _core.scenario(
             None,
             name,
-            schedulers[0],
+            load_options.scheduler(schedulers[0])[0],
             options.workload,
             trace,
             settings,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sledsim import _core
 from sledsim._arguments import optional, share
 from sledsim._core import SledsimError
+from sledsim._own_schedulers import is_path
 
 if TYPE_CHECKING:
     from sledsim.cli.parser import Parser
@@ -43,8 +44,16 @@ def add_device(parser: Parser, *, required: bool) -> None:
     parser.add_argument(
         "--device", metavar="DEVICE", required=required, help="a preset, or the path of a TOML file"
     )
-    parser.add_argument("--scheduler", metavar="NAME", help=f"scheduler: {SCHEDULERS}")
+    parser.add_argument(
+        "--scheduler", metavar="NAME", help=f"scheduler: {SCHEDULERS}; or yours, as FILE.py:CLASS"
+    )
     parser.add_argument("--layout", metavar="NAME", help=f"layout of the blocks: {LAYOUTS}")
+
+
+def scheduler(name: str | None) -> tuple[str | None, str | None]:
+    """Return the name of a scheduler of sledsim, and the import path of one of the user."""
+    is_own = name is not None and is_path(name)
+    return (None, name) if is_own else (name, None)
 
 
 def add_background(parser: Parser) -> None:

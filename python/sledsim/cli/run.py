@@ -95,10 +95,11 @@ def _run(options: argparse.Namespace) -> None:
     if options.parts and rows is None and options.perfetto is None:
         raise SledsimError("--parts: needs --rows FILE or --perfetto FILE, where they go")
     trace = None if options.trace is None else trace_path(options.trace)
+    named, own = load_options.scheduler(options.scheduler)
     core_device, core_load, scheduler = _core.scenario(
         options.scenario,
         options.device,
-        options.scheduler,
+        named,
         options.workload,
         trace,
         load_options.settings(options),
@@ -108,7 +109,7 @@ def _run(options: argparse.Namespace) -> None:
     )
     device, load = wrap(core_device), Load(core_load, "scenario")
     if volumes.asked(options):
-        parts = volumes.run(load, device, scheduler, options)
+        parts = volumes.run(load, device, own or scheduler, options)
         _show(parts, [options.table], json=options.json)
         return
     precision = load_options.precision(options)
@@ -116,7 +117,7 @@ def _run(options: argparse.Namespace) -> None:
         lambda beat: run_load(
             load,
             device,
-            scheduler,
+            own or scheduler,
             Outputs(
                 rows=rows if rows is not None else _is_short(options, load),
                 parts=options.parts,

@@ -109,7 +109,7 @@ def _rows(run: Run, start_ms: float, requests: int) -> tuple[Device, Rows, list[
             f"{run!r}: keeps no rows, and its load cannot be read again: "
             "simulate(..., rows=True, parts=True) keeps them"
         )
-    scheduler, all_requests = run.to_dict()["scheduler"], run.summary["requests"]
+    scheduler, all_requests = origin.scheduler, run.summary["requests"]
     count = requests + math.ceil(run.summary["throughput_iops"] * start_ms / 1e3)
     while True:  # until the window is among them
         count = min(count, all_requests)

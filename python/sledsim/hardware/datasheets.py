@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -250,13 +251,18 @@ def _sectors(blocks: float) -> int:
 def _cylinders(blocks: int, held: list[int]) -> list[int] | None:
     """Return the cylinders of zones of one size, the last smaller, that hold so many blocks.
 
-    ``None`` if a cylinder of each zone is too much.
+    If the last would have none, the first zones have one cylinder more than the others. ``None`` if
+    a cylinder of each zone is too much.
     """
     size = math.ceil(blocks / sum(held))
     for count in (size, size + 1):
         last = math.ceil((blocks - count * sum(held[:-1])) / held[-1])
         if 1 <= last <= count:
             return [count] * (len(held) - 1) + [last]
+    for more in range(1, len(held)) if size > 1 else ():
+        cylinders = [size] * more + [size - 1] * (len(held) - more)
+        if blocks <= sum(map(operator.mul, cylinders, held)):
+            return cylinders
     return None
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sledsim._load import Load
+    from sledsim._own_schedulers import SchedulerLike
     from sledsim.hardware import Device
 
 
@@ -28,13 +29,15 @@ class Origin(NamedTuple):
     """The file of its trace."""
     again: Load | None
     """The load, to run it again; ``None`` for a trace in memory and for a stream."""
+    scheduler: SchedulerLike = "fcfs"
+    """The scheduler, as it was given."""
 
     @classmethod
-    def of(cls, device: Device, load: Load) -> Origin:
-        """Return the origin of a result of this device and load."""
+    def of(cls, device: Device, load: Load, scheduler: SchedulerLike = "fcfs") -> Origin:
+        """Return the origin of a result of this device, load and scheduler."""
         file = load._core.file
         again = load if file is None or (file.is_file() and not _is_kept(file)) else None
-        return cls(device, load._core.canonical(), file, again)
+        return cls(device, load._core.canonical(), file, again, scheduler)
 
 
 def _is_kept(file: Path) -> bool:
@@ -80,7 +83,7 @@ class Reported(Paged, Shown, JsonResult):
         """Return the digests of device and load, by these names; those that cannot be told miss."""
         if self.origin is None:
             return []
-        device, load, trace, _ = self.origin
+        device, load, trace, *_ = self.origin
         made = []
         with suppress(SledsimError):  # a stream, or a file that is gone
             made.append(("device", device.digest))

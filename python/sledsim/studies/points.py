@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core
 from sledsim._arguments import optional, path_text, placed, refuse, share, text, whole
 from sledsim._core import SledsimError, SpecError
+from sledsim._own_schedulers import is_path, with_digest
 from sledsim._scenario_files import scenario
 from sledsim.hardware import device, device_of
 from sledsim.layout_maps import with_layout
@@ -218,7 +219,14 @@ def _device_hint(problem: str, keys: Point, on: Device | None) -> str | None:
 
 
 def _scheduler(keys: Point, files: Scenario | None) -> str:
-    name = text("scheduler", keys.get("", files.scheduler if files else "fcfs"))
+    given = keys.get("", files.scheduler if files else "fcfs")
+    if hasattr(given, "pick"):  # its source would not be known to the store
+        refuse("scheduler", given, 'where it is, "module:Class" or "file.py:Class", in a study')
+    name = text("scheduler", given)
+    if is_path(name):
+        if len(keys) > 1:
+            raise SledsimError(f"scheduler = '{name}': has no keys; write another class")
+        return with_digest(name)
     inside = "; ".join(f"{key}={value}" for key, value in keys.items() if key)
     if inside:
         name = f"{name[:-1]}; {inside})" if name.endswith(")") else f"{name}({inside})"

@@ -128,6 +128,9 @@ fn run_one(
         |at: Progress| check(Progress { requests: at.requests.filter(|_| !is_unlimited), ..at });
     let limits = load.limits;
     let outcome = simulate(&mut *source, &mut *model, &mut recorder, limits, &mut report)?;
+    // What went wrong since it was called last is known before anything is written.
+    let completed = recorder.stats.requests();
+    report(Progress { completed, requests: source.requests(), share: source.share() })?;
     recorder.complete();
     recorder.stats.occupied(&outcome.occupancy);
     recorder.counted.check(&outcome)?;

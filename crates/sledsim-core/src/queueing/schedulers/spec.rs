@@ -40,6 +40,12 @@ impl Default for SchedulerSpec {
 }
 
 impl SchedulerSpec {
+    /// A scheduler of the caller, which works on devices without positioning times, too.
+    /// `label` is for results; [`SchedulerSpec::named`] does not know it.
+    pub fn own(label: &str, make: Make) -> Self {
+        Self { label: label.to_owned(), make, ..Self::default() }
+    }
+
     /// The names of all schedulers, the default first.
     pub fn names() -> impl Iterator<Item = &'static str> + Clone {
         SCHEDULERS.names()

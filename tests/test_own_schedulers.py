@@ -1,0 +1,327 @@
+"""Schedulers of the user see what waits, and equal those of sledsim that pick the same."""
+
+# ruff: noqa: ARG002 - pick has these parameters
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+import sledsim as ss
+from sledsim.cli import main
+
+if TYPE_CHECKING:
+    pass
+
+LOAD = ss.workload("random", queue_depth=16, requests=2000, read_fraction=0.67)
+OPEN = ss.workload("random", rate=700, requests=2000, read_fraction=0.67)
+
+
+class First:
+    """First come, first served."""
+
+    def pick(self, queue: ss.Queue, now_ms: float) -> int:
+        assert now_ms >= 0
+        assert len(queue)
+        return 0
+
+
+class Nearest:
+    """Shortest distance in LBNs from where the last request ended."""
+
+    wants_positioning = False
+
+    def __init__(self) -> None:
+        self.position = 0
+
+    def pick(self, queue: ss.Queue, now_ms: float) -> int:
+        index = int(np.abs(queue.lbn - self.position).argmin())
+        self.position = queue.end_lbn[index]
+        return index
+
+
+class Soonest:
+    """Shortest positioning time."""
+
+    def pick(self, queue: ss.Queue, now_ms: float) -> int:
+        return int(queue.positioning_ms.argmin())
+
+
+class Upwards:
+    """C-LOOK, without NumPy."""
+
+    def __init__(self) -> None:
+        self.position = 0
+
+    def pick(self, queue: ss.Queue, now_ms: float) -> int:
+        lbns = queue.lbn.tolist()
+        index = min(range(len(lbns)), key=lambda i: (lbns[i] < self.position, lbns[i]))
+        self.position = queue.end_lbn.tolist()[index]
+        return index
+
+
+@pytest.mark.parametrize("device", ["g2", "g2-buffered", "atlas10k", "mcd", "g2(idle=coast)"])
+@pytest.mark.parametrize(
+    ("own", "built_in"),
+    [(First, "fcfs"), (Nearest, "sstf_lbn"), (Soonest, "sptf"), (Upwards, "c_look")],
+)
+@pytest.mark.parametrize("load", [LOAD, OPEN], ids=["closed", "open"])
+def test_those_of_sledsim_written_again(
+    device: str, own: type[ss.Scheduler], built_in: str, load: ss.Load
+) -> None:
+    ours, theirs = ss.simulate(load, device, built_in), ss.simulate(load, device, own)
+    assert theirs.to_dict()["scheduler"] == own.__name__
+    assert ours.rows == theirs.rows
+    assert ours.summary == theirs.summary
+
+
+class Told:
+    """Keeps what it saw, in lists that its copies share."""
+
+    def __init__(self, seen: list[dict[str, Any]]) -> None:
+        self.seen = seen
+
+    def __deepcopy__(self, memo: object) -> Told:
+        return Told(self.seen)
+
+    def pick(self, queue: ss.Queue, now_ms: float) -> int:
+        names = ("id", "lbn", "end_lbn", "blocks", "op", "arrival_ms", "cylinder", "positioning_ms")
+        self.seen.append({name: getattr(queue, name) for name in names})
+        self.seen[-1] |= {"now_ms": now_ms, "at": queue.current_cylinder}
+        return len(queue) - 1
+
+
+@pytest.mark.parametrize(("name", "ops"), [("g2", "RWRWR"), ("atlas10k", "RRRRR")])
+def test_the_queue_is_what_waits(name: str, ops: str) -> None:
+    device: Any = ss.device(name)
+    requests = pl.DataFrame(
+        {
+            "ms": [0.0, 0.1, 0.2, 0.3, 300.0],
+            "lbn": [80, 40_000, 20_000, 1000, 5],
+            "blocks": [8, 16, 1, 4, 2],
+            "op": list(ops),
+        }
+    )
+    load = ss.read_trace(requests, columns="time=ms:ms, offset=lbn:512B, bytes=blocks:512B, op=op")
+    seen: list[dict[str, Any]] = []
+    run = ss.simulate(load, device, Told(seen))
+    assert [one["id"].tolist() for one in seen] == [[0], [1, 2, 3], [1, 2], [1], [4]]
+    _, three, *_ = seen
+    assert three["lbn"].tolist() == [40_000, 20_000, 1000]
+    assert three["blocks"].tolist() == [16, 1, 4]
+    assert three["end_lbn"].tolist() == [40_016, 20_001, 1004]
+    assert three["op"].tolist() == [{"R": "read", "W": "write"}[op] for op in ops[1:4]]
+    assert three["arrival_ms"].tolist() == [0.1, 0.2, 0.3]
+    assert three["cylinder"].tolist() == [device.locate(lbn).cylinder for lbn in three["lbn"]]
+    assert three["at"] == device.locate(80).cylinder
+    assert run.requests == 5
+    with pytest.raises(ValueError, match="read-only"):
+        three["lbn"][0] = 1
+
+
+@pytest.mark.parametrize("name", ["g2", "atlas10k", "g2(idle=coast)"])
+def test_positioning_takes_as_long_as_promised(name: str) -> None:
+    seen: list[dict[str, Any]] = []
+    load = ss.workload(
+        "random", queue_depth=8, requests=300, read_fraction=1, size="fixed", mean_size_kib=0.5
+    )
+    run = ss.simulate(load, name, Told(seen))
+    rows = {row["id"]: row for row in run.to_polars().iter_rows(named=True)}
+    causes = ("seek_ns", "head_switch_ns", "rotation_ns", "other_ns")
+    for one in seen:
+        row = rows[int(one["id"][-1])]  # it takes the last
+        assert row["start_ns"] == round(one["now_ms"] * 1e6)
+        promised_ns = one["positioning_ms"][-1] * 1e6
+        assert sum(row[cause] for cause in causes) == pytest.approx(promised_ns, abs=2)
+
+
+def test_a_copy_serves_each_run_and_each_part() -> None:
+    one = Nearest()
+    first, second = (ss.simulate(LOAD, "g2", one) for _ in range(2))
+    assert first.rows == second.rows
+    assert one.position == 0
+    two = ss.simulate(LOAD, "mcd", one, parts=True)
+    assert two.rows == ss.simulate(LOAD, "mcd", "sstf_lbn", parts=True).rows
+    several = ss.simulate(LOAD, "g2", one, replications=3)
+    assert several.summary == ss.simulate(LOAD, "g2", "sstf_lbn", replications=3).summary
+
+
+class Wrong:
+    def __init__(self, answer: object) -> None:
+        self.answer, self.left = answer, 500
+
+    def pick(self, queue: ss.Queue, now_ms: float) -> Any:
+        self.left -= 1
+        if self.left:
+            return 0
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize("answer", [15, -1, None, True, 1.0, "0", np.float64(0), 1 << 80])
+def test_a_choice_that_does_not_wait(answer: object, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.parquet"
+    with pytest.raises(ss.SpecError) as caught:
+        ss.simulate(LOAD, "g2", Wrong(answer), rows=rows)
+    said = str(caught.value)
+    assert said.startswith(f"scheduler 'Wrong': pick() returned {answer!r} at ")
+    assert " ms with requests " in said
+    assert ", ... waiting; must be an index from 0 to 14" in said
+    assert caught.value.key == "scheduler"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_exception_of_the_user_is_the_cause(tmp_path: Path) -> None:
+    wrong = ZeroDivisionError("too near")
+    with pytest.raises(
+        ss.SpecError, match=r"pick\(\) raised ZeroDivisionError: too near"
+    ) as caught:
+        ss.simulate(LOAD, "g2", Wrong(wrong), rows=tmp_path / "rows.csv")
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert list(tmp_path.iterdir()) == []
+    for stop in (KeyboardInterrupt(), SystemExit(3)):
+        with pytest.raises(type(stop)):
+            ss.simulate(LOAD, "g2", Wrong(stop))
+    with pytest.raises(ss.SpecError, match="ZeroDivisionError"):
+        ss.simulate(LOAD, "g2", Wrong(wrong), replications=3)
+    with pytest.raises(ss.SpecError, match="ZeroDivisionError"):
+        ss.compare(LOAD, ["g2"], ["fcfs", Wrong(wrong)])
+    # The last request of a run, after which nothing is asked again.
+    few = ss.workload("random", queue_depth=1, requests=500)
+    with pytest.raises(ss.SpecError, match="with request 499 waiting"):
+        ss.simulate(few, "g2", Wrong(7), rows=tmp_path / "rows.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+class Unmade:
+    def __init__(self) -> None:
+        raise LookupError("no table")
+
+    def pick(self, queue: ss.Queue, now_ms: float) -> int:
+        raise AssertionError
+
+
+def test_what_is_no_scheduler() -> None:
+    class fcfs:  # noqa: N801 - the name of one of sledsim
+        pick = First.pick
+
+    for given, said in [
+        (object(), "with pick"),
+        (len, "with pick"),
+        (3, "with pick"),
+        (fcfs, "must not have the name of a scheduler of sledsim, fcfs"),
+    ]:
+        with pytest.raises(ss.SpecError, match=said):
+            ss.simulate(LOAD, "g2", given)  # type: ignore[call-overload]
+    with pytest.raises(LookupError, match="no table"):
+        ss.simulate(LOAD, "g2", Unmade)
+    with pytest.raises(ss.SpecError, match="one of sledsim's with split"):
+        ss.simulate("sample:postmark-ext4", "g2", First, split=10.0)
+    with pytest.raises(ss.SpecError, match=r"'elevator': 'scan' .* 'look'"):
+        ss.simulate(LOAD, "g2", "elevator")
+
+
+def test_positioning_times_that_are_not_there() -> None:
+    with pytest.raises(ss.SpecError, match="the device has no positioning times"):
+        ss.simulate(LOAD, "memory", Soonest)
+    assert ss.simulate(LOAD, "memory", First).rows == ss.simulate(LOAD, "memory").rows
+
+    class Idle(Soonest):
+        wants_positioning = False
+
+    with pytest.raises(ss.SpecError, match="has wants_positioning = False"):
+        ss.simulate(LOAD, "g2", Idle)
+
+
+SOURCE = """
+class Newest:
+    def pick(self, queue, now_ms):
+        return len(queue) - {back}
+"""
+
+
+@pytest.fixture
+def newest(tmp_path: Path) -> Path:
+    file = tmp_path / "mine.py"
+    file.write_text(SOURCE.format(back=1))
+    return file
+
+
+def test_import_paths(newest: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    by_file = ss.simulate(LOAD, "g2", f"{newest}:Newest")
+    assert by_file.to_dict()["scheduler"] == f"{newest}:Newest"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    by_name = ss.simulate(LOAD, "g2", "mine:Newest")
+    assert by_name.rows == by_file.rows
+    assert by_name.rows != ss.simulate(LOAD, "g2").rows
+    (tmp_path / "broken.py").write_text("import nothing_of_this_name\n")
+    for path, said in [
+        ("mine:Oldest", "with pick.*; mine has Newest"),
+        ("yours:Newest", "cannot be imported: ModuleNotFoundError: No module named 'yours'"),
+        ("broken.py:Newest", "cannot be imported: ModuleNotFoundError"),
+        ("absent.py:Newest", "cannot be imported: FileNotFoundError"),
+        (":Newest", "cannot be imported"),
+        ("mine:Newest#0123456789ab", "must be of the source it was"),
+    ]:
+        with pytest.raises(ss.SpecError, match=said):
+            ss.simulate(LOAD, "g2", path)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+
+
+def test_a_study_knows_the_source(newest: Path, tmp_path: Path) -> None:
+    few: dict[str, Any] = {"requests": 300, "queue_depth": 8}
+
+    def study(workers: int) -> ss.Study:
+        return ss.sweep(
+            {"device": "g2", **few},
+            grid={"scheduler": ["fcfs", f"{newest}:Newest"]},
+            output=tmp_path / "study",
+            workers=workers,
+        )
+
+    first = study(2)
+    means = {row["scheduler"]: row["response_time_ms.mean"] for row in first.means.to_dicts()}
+    own = f"{newest}:Newest"
+    alone = ss.simulate(ss.workload("random", **few), "g2", f"{newest}:Newest")
+    assert means[own] == alone.summary["response_time_ms"]["mean"]
+    newest.write_text(SOURCE.format(back="len(queue)"))
+    second = study(1)
+    others = {row["scheduler"]: row["response_time_ms.mean"] for row in second.means.to_dicts()}
+    assert others.pop("fcfs") == means.pop("fcfs")
+    assert others[own] != means[own]
+    with pytest.raises(ss.SledsimError, match="in a study"):
+        ss.sweep({"device": "g2", "scheduler": First})
+
+
+def test_a_module_that_was_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "changing.py").write_text(SOURCE.format(back=1))
+    monkeypatch.chdir(tmp_path)
+    ss.simulate(LOAD, "g2", "changing:Newest")
+    (tmp_path / "changing.py").write_text(SOURCE.format(back=2))
+    with pytest.raises(ss.SpecError, match="has changed since it was imported"):
+        ss.simulate(LOAD, "g2", "changing:Newest")
+    monkeypatch.delitem(sys.modules, "changing")
+
+
+def test_pages_and_comparisons(tmp_path: Path) -> None:
+    comparison = ss.compare(LOAD, ["g2"], ["fcfs", Nearest, "sptf"])
+    assert comparison.labels == ["fcfs", "Nearest", "sptf"]
+    run = ss.simulate(LOAD, "g2", Nearest, rows=False)
+    page = tmp_path / "page.html"
+    run.explore(page)
+    assert "Nearest" in page.read_text()
+
+
+def test_the_command(newest: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = ["--set", "queue_depth=4", "--set", "requests=50"]
+    assert main(["run", "--device", "g2", *few, "--scheduler", f"{newest}:Newest"]) == 0
+    assert "Newest" in capsys.readouterr().out
+    both = ["--devices", "g2", "--schedulers", f"fcfs,{newest}:Newest"]
+    assert main(["compare", *both, *few]) == 0
+    assert "Newest" in capsys.readouterr().out
