@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import importlib
-import importlib.util
 import sys
-from contextlib import contextmanager
-from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -16,7 +12,7 @@ from sledsim._arguments import placed, refuse
 from sledsim._core import SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from types import ModuleType
 
     from sledsim._name_types import SchedulerName
@@ -89,7 +85,9 @@ def with_digest(path: str) -> str:
 
 def _own(label: str, given: Any) -> _core.OwnScheduler:
     wants = bool(getattr(given, "wants_positioning", True))
-    make = given if isinstance(given, type) else lambda: copy.deepcopy(given)
+    from copy import deepcopy  # most runs do without
+
+    make = given if isinstance(given, type) else lambda: deepcopy(given)
     return _core.OwnScheduler(label, make, wants)
 
 
@@ -128,17 +126,11 @@ def _said(error: Exception) -> str:
 
 
 def _module(name: str) -> ModuleType:
-    with _current_folder():
-        return importlib.import_module(name)
-
-
-@contextmanager
-def _current_folder() -> Iterator[None]:
-    """Find modules in the current folder, too, as ``python -m`` does."""
+    """Import a module, from the current folder, too, as ``python -m`` does."""
     here = str(Path.cwd())
     sys.path.append(here)
     try:
-        yield
+        return import_module(name)
     finally:
         sys.path.remove(here)
 
@@ -146,12 +138,14 @@ def _current_folder() -> Iterator[None]:
 def _file(path: str) -> ModuleType:
     file = Path(path).absolute()
     content = str(file).encode() + file.read_bytes()
-    name = f"sledsim_own_{sha256(content).hexdigest()[:_DIGITS]}"
+    name = f"sledsim_own_{_hashed(content)}"
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
+        from importlib.util import module_from_spec, spec_from_file_location
+
+        spec = spec_from_file_location(name, path)
         assert spec is not None  # it ends in .py
         assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
+        module = module_from_spec(spec)
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
@@ -165,4 +159,10 @@ def _digest(module: ModuleType) -> str:
     """Return the digest of the source of a module, or of its name if it has no file."""
     file = getattr(module, "__file__", None)
     content = Path(file).read_bytes() if file else module.__name__.encode()
+    return _hashed(content)
+
+
+def _hashed(content: bytes) -> str:
+    from hashlib import sha256
+
     return sha256(content).hexdigest()[:_DIGITS]
