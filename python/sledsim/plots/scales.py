@@ -83,6 +83,29 @@ def linear(
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 
+def signed(axes: Axes, values: Sequence[float]) -> None:
+    """Scale the X axis for values of both signs: linear near zero, beyond it logarithmic.
+
+    It is linear throughout where most values lie within a tenth of the farthest.
+    """
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    sizes = sorted(abs(value) for value in values if value)
+    if not sizes or sizes[-1] <= LOG_FROM * sizes[len(sizes) // 2]:
+        linear(axes, "x")
+        return
+    first = math.floor(math.log10(sizes[len(sizes) // 20]))
+    powers = range(first, math.ceil(math.log10(sizes[-1])) + 1)
+    axes.set_xscale("symlog", linthresh=10.0**first, linscale=0.5)
+    low, high = min(*values, 0.0), max(*values, 0.0)
+    axes.set_xlim(1.3 * low or -(10.0**first), 1.3 * high or 10.0**first)
+    every = max(1, math.ceil(2 * len(powers) / (inches_of(axes)[0] * _LABELS_PER_INCH["x"])))
+    sides = [10.0**power for power in powers if (power - first) % every == 0]
+    axes.xaxis.set_major_locator(FixedLocator([*(-each for each in sides), 0.0, *sides]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+
+
 def ends(values: Iterable[float]) -> tuple[float, float]:
     """Return the least and the largest of the values that a logarithmic axis can show."""
     found = [value for value in values if math.isfinite(value) and value > 0]
