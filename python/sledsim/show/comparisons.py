@@ -99,8 +99,11 @@ def _on_trace(comparison: Comparison) -> Iterator[str]:
     baseline, *others = comparison.table.to_dicts()
     known = [line for line in others if line["trace_ratio"] is not None]
     if known:
-        times = [f"{number(line['trace_ratio'], 3)} times that of {line['label']}" for line in known]
-        yield f"On this trace the mean of {baseline['label']}, the baseline, is {listed(times)}."
+        times = [
+            f"{number(line['trace_ratio'], 3)} times that of {line['label']}" for line in known
+        ]
+        label = baseline["label"]
+        yield f"On this trace the mean response time of {label}, the baseline, is {listed(times)}."
 
 
 def _fastest(
@@ -248,7 +251,7 @@ def _pairs(comparison: Comparison) -> Iterator[Table]:
     yield Table(
         [*head, *STATISTICS[1:]],
         rows,
-        f"Response times request by request, as differences in ms from those on {baseline['label']}",
+        f"Differences of response time from the same request on {baseline['label']}, in ms",
         after=after,
         leading=1,
     )
