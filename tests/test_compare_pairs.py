@@ -112,6 +112,19 @@ def test_differences_worked_by_hand(by_hand: ss.Comparison) -> None:
     assert (none["pairs"], none["equal_share"], none["difference_p75_ms"]) == (0, None, None)
 
 
+def test_a_nanosecond_is_a_difference(tmp_path: Path) -> None:
+    load = trace(tmp_path, "0,read,0,1\n10,read,8,2\n")
+    devices = [ss.device("memory", latency_ms=1.0), ss.device("memory", latency_ms=1.000001)]
+    for pair, share in ((devices, "slower"), (devices[::-1], "faster")):
+        named = {f"{name}.toml": device for name, device in zip("ab", pair, strict=True)}
+        for name, device in named.items():
+            (tmp_path / name).write_text(device.to_toml(), encoding="utf-8")
+        files = [str(tmp_path / name) for name in named]
+        pairs = ss.compare(load, files, paired=True).to_dict()["runs"][1]["pairs"]
+        assert (pairs[f"{share}_share"], pairs["equal_share"]) == (1, 0)
+        assert abs(pairs["difference_ms"]["max"]) == 1e-6
+
+
 def test_the_table_and_the_page_say_them(by_hand: ss.Comparison, tmp_path: Path) -> None:
     cells = as_text(by_hand)
     (row,) = re.findall(r"^brisk +4 .*$", cells, re.MULTILINE)

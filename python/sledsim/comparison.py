@@ -158,7 +158,7 @@ def compare(
     paired
         Compare request by request with the baseline: how many were faster, and by how much. For a
         trace, but one that is replayed with ``think="recorded"``, or an open load; of one seed. It
-        takes several times as long, and while a run goes on 230 bytes for each of its requests.
+        takes two to four times as long, and while a run goes on 230 bytes for each of its requests.
     precision, replications
         As for :func:`~sledsim.simulate`; under ``precision`` a run goes on until it is precise,
         so runs may differ in length: the longer one begins with the requests of the shorter.
