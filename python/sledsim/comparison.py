@@ -10,7 +10,7 @@ from sledsim._above import Drawn, Explained
 from sledsim._arguments import as_list, optional, refuse, text, whole
 from sledsim._core import VERSION, SpecError
 from sledsim._load import Load
-from sledsim._number_text import half_width, mean
+from sledsim._number_text import half_width, mean, number
 from sledsim._progress import told
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
@@ -80,6 +80,19 @@ class Comparison(Drawn, Explained, Reported):
     def has_pairs(self) -> bool:
         """Whether requests were paired with those of the baseline."""
         return bool(self._differences)
+
+    @property
+    def on_trace(self) -> str | None:
+        """The ratios of means on a trace as a sentence without its full stop, if there are any."""
+        baseline, *others = self._document["runs"]
+        ratios = [
+            f"{number(line['trace_ratio'], 3)} times that of {line['label']}"
+            for line in others
+            if line["trace_ratio"] is not None
+        ]
+        label = baseline["label"]
+        said = f"On this trace the mean response time of {label}, the baseline, is "
+        return said + ", ".join(ratios) if ratios else None
 
     def differences(self, label: str) -> list[tuple[float, float]]:
         """Return the distribution of paired differences of response time from the baseline.

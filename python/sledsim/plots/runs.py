@@ -49,8 +49,8 @@ def comparison(
 ) -> Figure:
     """Draw a comparison: the distributions of response times, and their means by cause.
 
-    Where requests were paired it shows the distributions of their differences, too, as
-    :func:`~sledsim.plots.differences`.
+    Of a trace a footnote states the ratios of the means on it. Where requests were paired it shows
+    the distributions of their differences, too, as :func:`~sledsim.plots.differences`.
 
     Parameters
     ----------
@@ -85,7 +85,8 @@ def _both(
     of: Run | Comparison, ax: Place, size: Size, title: str | None, ways: Sequence[Way] = ()
 ) -> Figure:
     runs = runs_of(of)
-    paired = of if ax is None and isinstance(of, Comparison) and of.has_pairs else None
+    compared = of if isinstance(of, Comparison) else None
+    paired = compared if ax is None and compared and compared.has_pairs else None
     panels = 3 if ax is None and stacks.is_wide(runs) else 2
     shown = [(way, axis) for way in ways for axis in way.axes]
     height = max(3.0, stacks.height_in(runs))
@@ -93,7 +94,8 @@ def _both(
     wide = len(shown) + bool(paired)
     with begin(ax, size, panels=panels, width_in=width, height_in=height, wide=wide) as frame:
         distributions.draw(frame.axes[0], runs)
-        stacks.draw(frame.axes[1:panels], runs, across=frame.across)
+        across = not frame.own or frame.columns == panels
+        stacks.draw(frame.axes[1:panels], runs, across=across)
         if shown:
             paths.draw(frame.axes[panels:], shown)
             curves.legend_above(frame.axes[panels], paths.keys(ways))
@@ -101,4 +103,6 @@ def _both(
         if paired:
             pair_differences.draw(frame.axes[-1], paired)
         more = paths.notes(ways) if ways else []
+        if compared and compared.on_trace:
+            more = [f"{compared.on_trace}."]
         return frame.end(subject(of) if title is None else title, cautions_of(runs), more)

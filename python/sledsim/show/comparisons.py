@@ -96,14 +96,8 @@ def _lead(comparison: Comparison) -> Iterator[Sentence | str]:
 
 def _on_trace(comparison: Comparison) -> Iterator[str]:
     """Say the ratios of means on a trace, which hold without intervals."""
-    baseline, *others = comparison.table.to_dicts()
-    known = [line for line in others if line["trace_ratio"] is not None]
-    if known:
-        times = [
-            f"{number(line['trace_ratio'], 3)} times that of {line['label']}" for line in known
-        ]
-        label = baseline["label"]
-        yield f"On this trace the mean response time of {label}, the baseline, is {listed(times)}."
+    if comparison.on_trace:
+        yield f"{comparison.on_trace}."
 
 
 def _fastest(
