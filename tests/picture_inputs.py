@@ -45,6 +45,22 @@ def validation(kind: str) -> ss.Validation:
 
 
 @cache
+def paired(kind: str) -> ss.Comparison:
+    """Return one with pairs: of one request, of seven decades, of twelve devices, saturated."""
+    names = [name for name in ss.devices() if name not in ("memory", "g2-buffered")][:12]
+    memory = ss.device("memory", latency_ms=0.0001)
+    cases: dict[str, tuple[ss.Load, list[Any]]] = {
+        "one request": (ss.workload("random", rate=10, requests=1), ["g2", "atlas10k"]),
+        "seven decades": (ss.workload("random", rate=2000, requests=1500),
+                          ["g2", memory, "g3", "nearline20t"]),
+        "twelve devices": (ss.workload("random", rate=40, requests=300), names),
+        "saturated": (ss.read_trace("sample:sqlite", max_queue=200), ["g2", "atlas10k", "g3"]),
+    }  # fmt: skip
+    load, devices = cases[kind]
+    return ss.compare(load, devices, paired=True)
+
+
+@cache
 def info(kind: str) -> Any:
     """Return what is known of a trace of one request, of a long span, and of the sample."""
     if kind == "usual":
@@ -138,6 +154,10 @@ KINDS: dict[str, dict[str, Callable[..., Figure]]] = {
     "trace": {
         kind: lambda size, kind=kind: plots.trace(info(kind), size=size)
         for kind in ("usual", "one request", "seven decades")
+    },
+    "differences": {
+        kind: lambda size, kind=kind: plots.differences(paired(kind), size=size)
+        for kind in ("one request", "seven decades", "twelve devices", "saturated")
     },
     "crash": {
         device: lambda size, device=device: plots.crash(

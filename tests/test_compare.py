@@ -96,7 +96,7 @@ def test_every_device_is_laid_out(layout: str | dict[str, Any]) -> None:
         alone = ss.simulate(load, device, scheduler, layout=layout, rows=False).to_dict()
         assert alone["layout"]["name"] == name
         own = {key: line[key] for key in ("label", "speed_up", "no_speed_up")}
-        assert line == alone | own
+        assert line == alone | own | dict.fromkeys(("trace_ratio", "no_trace_ratio", "pairs"))
         assert own["no_speed_up"] is None
         plain = ss.simulate(load, device, scheduler, rows=False)
         assert (line["summary"] == plain.summary) == (name == "simple")

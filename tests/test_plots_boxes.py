@@ -83,6 +83,12 @@ KINDS: dict[str, dict[str, Callable[..., Figure]]] = {
     "comparison": {
         name: lambda size, make=make: plots.comparison(make(), size=size)
         for name, make in COMPARISONS.items()
+    }
+    | {
+        f"paired, {kind}": lambda size, kind=kind: plots.comparison(
+            picture_inputs.paired(kind), size=size
+        )
+        for kind in ("seven decades", "saturated")
     },
     "cdf": {
         **{

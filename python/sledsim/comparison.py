@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim import executors
 from sledsim._above import Drawn, Explained
-from sledsim._arguments import as_list, optional, whole
+from sledsim._arguments import as_list, optional, refuse, whole
 from sledsim._core import VERSION, SpecError
 from sledsim._load import Load
-from sledsim._number_text import half_width, mean
+from sledsim._number_text import half_width, mean, number
 from sledsim._own_schedulers import label_of
 from sledsim._progress import told
 from sledsim.layout_maps import with_layout
 from sledsim.loads import load_of
 from sledsim.results import cautions
+from sledsim.results.pairs import STATISTICS, between, have_one_order, responses
 from sledsim.results.reported import Reported
 from sledsim.results.rows import Rows, rows_of
 from sledsim.simulation import Run, simulate
 
 if TYPE_CHECKING:
     import threading
+    from array import array
     from collections.abc import Mapping, Sequence
 
     import pandas as pd
@@ -42,8 +44,14 @@ class Comparison(Drawn, Explained, Reported):
 
     _kind = "comparison"
 
-    def __init__(self, runs: Sequence[Run], document: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        document: dict[str, Any],
+        differences: Mapping[str, list[tuple[float, float]]] | None = None,
+    ) -> None:
         super().__init__(document)
+        self._differences = dict(differences or {})
         self.runs = runs
         """One run for each device and scheduler, in the order of ``to_dict()["runs"]``."""
 
@@ -67,8 +75,54 @@ class Comparison(Drawn, Explained, Reported):
 
     @property
     def table(self) -> Rows:
-        """One row for each run: its label, times with their intervals, rates, speed-up."""
+        """One row for each run: its label, times with their intervals, rates, speed-up, pairs."""
         return rows_of([_record(line) for line in self._document["runs"]], _KINDS)
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether requests were paired with those of the baseline."""
+        return bool(self._differences)
+
+    @property
+    def on_trace(self) -> str | None:
+        """The ratios of means on a trace as a sentence without its full stop, if there are any."""
+        baseline, *others = self._document["runs"]
+        ratios = [
+            f"{number(line['trace_ratio'], 3)} times that of {line['label']}"
+            for line in others
+            if line["trace_ratio"] is not None
+        ]
+        label = baseline["label"]
+        said = f"On this trace the mean response time of {label}, the baseline, is "
+        return said + ", ".join(ratios) if ratios else None
+
+    def differences(self, label: str) -> list[tuple[float, float]]:
+        """Return the distribution of paired differences of response time from the baseline.
+
+        Parameters
+        ----------
+        label
+            Of a run other than the baseline.
+
+        Returns
+        -------
+        list of (ms, share)
+            Rising differences, negative where the request was faster than on the baseline, each
+            with the share of the pairs that do not exceed it; at most 1,000. Empty without pairs.
+
+        Raises
+        ------
+        SledsimError
+            For another label.
+        RuntimeError
+            If the requests were not paired.
+        """
+        if not self.has_pairs and len(self.runs) > 1:
+            raise RuntimeError("there are no pairs: compare(..., paired=True) makes them")
+        if label not in self._differences:
+            others = ", ".join(self.labels[1:])
+            refuse("label", label, f"of a run other than the baseline: {others or 'there is none'}")
+        return self._differences[label]
 
     def to_pandas(self) -> pd.DataFrame:
         """Return :attr:`table` as a data frame of pandas; see :meth:`Rows.to_pandas`."""
@@ -91,6 +145,7 @@ def compare(
     layout: LayoutName | str | Mapping[str, object] | None = None,
     same_lbns: bool = False,
     rows: bool = False,
+    paired: bool = False,
     precision: float | str | None = None,
     replications: int = 1,
     workers: int | None = None,
@@ -115,6 +170,10 @@ def compare(
         Lay the load on the first so many LBNs that every device has.
     rows
         Keep the rows of each run, as for :func:`sledsim.plots.path`.
+    paired
+        Compare request by request with the baseline: how many were faster, and by how much. For a
+        trace, but one that is replayed with ``think="recorded"``, or an open load; of one seed. It
+        takes two to four times as long, and while a run goes on 230 bytes for each of its requests.
     precision, replications
         As for :func:`~sledsim.simulate`; under ``precision`` a run goes on until it is precise,
         so runs may differ in length: the longer one begins with the requests of the shorter.
@@ -128,7 +187,7 @@ def compare(
     ------
     SledsimError
         For errors in the load, a pipe that cannot be copied, a layout that one of the
-        devices cannot have, nothing to compare, or a pair given twice.
+        devices cannot have, nothing to compare, a pair given twice, or requests that have no pairs.
     """
     load, workers = load_of(load), optional(whole, "workers", workers, 1, 1024)
     models = [with_layout(each, layout) for each in as_list("devices", devices)]
@@ -137,6 +196,8 @@ def compare(
     labels = _labels([device.name for device in models], [label_of(each) for each in orders])
     if not pairs:
         raise SpecError("nothing to compare: give a device and a scheduler at least")
+    _check_paired(load, paired=paired, replications=replications)
+    times: dict[int, array[int]] = {}
     blocks = min(device.blocks for device in models) if same_lbns else None
     shared = load if blocks is None else Load(load._core.within(blocks), load.name)
     kind = "threads" if workers is None else f"threads:{workers}"
@@ -148,21 +209,48 @@ def compare(
 
             def run(index: int) -> Run:
                 device, scheduler = pairs[index]
-                return simulate(
+                ran = simulate(
                     shared,
                     device,
                     scheduler,
-                    rows=rows,
+                    rows=rows or paired,
                     precision=precision,
                     replications=replications,
                     workers=1,
                     progress=tally.callback(index),
                 )
+                if paired:
+                    warm_up = ran.summary["warm_up"]
+                    times[index] = responses(ran.rows, warm_up["requests"] if warm_up else 0)
+                    if not rows:
+                        ran._rows = None
+                return ran
 
             tally.report()
             runs = dict(executors.completed(pool, run, range(len(pairs)), tally.report))
     in_order = [runs[index] for index in range(len(pairs))]
-    return Comparison(in_order, _document(in_order, labels, blocks))
+    found = {index: between(times[0], times[index]) for index in sorted(times)[1:]}
+    documents = {index: document for index, (document, _) in found.items()}
+    return Comparison(
+        in_order,
+        _document(in_order, labels, blocks, documents),
+        {labels[index]: steps for index, (_, steps) in found.items()},
+    )
+
+
+def _check_paired(load: Load, *, paired: object, replications: object) -> None:
+    """Refuse to pair the requests of runs that need not have the same ones in one order."""
+    if not isinstance(paired, bool):
+        refuse("paired", paired, "True or False")
+    if paired and whole("replications", replications, 1) > 1:
+        refuse("paired", paired, "left out with replications: rows are kept of a single run only")
+    if paired and not have_one_order(load):
+        refuse(
+            "paired",
+            paired,
+            'given with an open load, or a trace that is replayed without think = "recorded": of'
+            f" load {load.name} the order of the requests may depend on the device",
+        )
 
 
 class _Tally:
@@ -210,14 +298,25 @@ def _labels(devices: Sequence[str], schedulers: Sequence[str]) -> list[str]:
     return labels
 
 
-def _document(runs: Sequence[Run], labels: Sequence[str], blocks: int | None) -> dict[str, Any]:
+def _document(
+    runs: Sequence[Run],
+    labels: Sequence[str],
+    blocks: int | None,
+    pairs: Mapping[int, dict[str, Any]],
+) -> dict[str, Any]:
     return {
         "sledsim": VERSION,
         "baseline": labels[0],
         "lbns": "each device's own" if blocks is None else f"0 to {blocks - 1} on every device",
         "runs": [
-            {"label": label, **run.to_dict(), **_speed_up(runs[0], run)}
-            for label, run in zip(labels, runs, strict=True)
+            {
+                "label": label,
+                **run.to_dict(),
+                **_speed_up(runs[0], run),
+                **_trace_ratio(runs[0], run),
+                "pairs": pairs.get(index),
+            }
+            for index, (label, run) in enumerate(zip(labels, runs, strict=True))
         ],
     }
 
@@ -235,6 +334,25 @@ def _speed_up(baseline: Run, run: Run) -> dict[str, Any]:
     """Return the speed-up, or why there is none."""
     reason = _no_speed_up(baseline, run)
     return {"speed_up": _ratio(baseline, run) if reason is None else None, "no_speed_up": reason}
+
+
+def _trace_ratio(baseline: Run, run: Run) -> dict[str, Any]:
+    """Return how many times shorter the mean is on this trace, or why that cannot be said.
+
+    It is a fact about these requests, and says nothing of other loads.
+    """
+    found: dict[str, Any] = {"trace_ratio": None, "no_trace_ratio": None}
+    if run.workload["workload"] != "trace":
+        return found
+    counts = {each.requests for each in (baseline, run)}
+    if run.summary["saturated"]:
+        return found | {"no_trace_ratio": "saturated"}
+    if baseline.summary["saturated"]:
+        return found | {"no_trace_ratio": "baseline: saturated"}
+    if len(counts) > 1:
+        return found | {"no_trace_ratio": "different requests"}
+    theirs, ours = (each.summary["response_time_ms"]["mean"] for each in (baseline, run))
+    return found | {"trace_ratio": theirs / ours if theirs and ours else None}
 
 
 def _ratio(baseline: Run, run: Run) -> dict[str, Any] | None:
@@ -262,8 +380,9 @@ def _interval(run: Run) -> IntervalMs:
 
 
 _KINDS: dict[str, Kind] = {
-    **dict.fromkeys(("label", "device", "scheduler", "caution", "busiest", "no_speed_up"), "text"),
-    "requests": "whole",
+    **dict.fromkeys(("label", "device", "scheduler", "caution", "busiest"), "text"),
+    **dict.fromkeys(("no_speed_up", "no_trace_ratio"), "text"),
+    **dict.fromkeys(("requests", "pairs"), "whole"),
     "saturated": "truth",
 }
 """What is in the columns of :attr:`Comparison.table` that are not of numbers."""
@@ -274,6 +393,8 @@ def _record(line: dict[str, Any]) -> dict[str, Any]:
     times = summary["response_time_ms"]
     interval = summary["confidence"]["response_time_ms"]
     requests, energy = summary["requests"], summary["energy_j"]
+    pairs = line["pairs"] or {}
+    differences = pairs.get("difference_ms", {})
     joules = None if energy is None else energy["total"]
     return {
         "label": line["label"],
@@ -302,5 +423,8 @@ def _record(line: dict[str, Any]) -> dict[str, Any]:
         "speed_up": speed_up.get("ratio"),
         "speed_up_low": speed_up.get("low"),
         "speed_up_high": speed_up.get("high"),
-        "no_speed_up": line["no_speed_up"],
+        **{key: line[key] for key in ("no_speed_up", "trace_ratio", "no_trace_ratio")},
+        "pairs": pairs.get("requests", 0),
+        **{f"{key}_share": pairs.get(f"{key}_share") for key in ("faster", "equal", "slower")},
+        **{f"difference_{key}_ms": differences.get(key) for key in STATISTICS},
     }

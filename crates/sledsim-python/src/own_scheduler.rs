@@ -216,7 +216,7 @@ struct Arrays {
     positioning_ms: Option<Py<PyAny>>,
 }
 
-/// The requests that wait, as a scheduler of the user sees them.
+/// The requests that wait, in the order in which they became ready: read-only arrays.
 #[derive(Default)]
 #[pyclass(module = "sledsim._core")]
 pub(crate) struct Queue {
@@ -225,6 +225,7 @@ pub(crate) struct Queue {
     /// Whether the device has positioning times, and whether they were worked out.
     has_positions: bool,
     positioned: bool,
+    /// Where the arm or sled is.
     #[pyo3(get)]
     current_cylinder: i64,
     arrays: Arrays,
@@ -249,22 +250,26 @@ impl Queue {
         self.entries.len()
     }
 
+    /// Numbers of the requests, as in the rows of the device that serves them.
     #[getter]
     fn id(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         column!(self, py, id, Unsigned, |one| one.waiting.request.id.to_ne_bytes())
     }
 
+    /// First LBNs.
     #[getter]
     fn lbn(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         column!(self, py, lbn, Signed, |one| one.waiting.request.lbn().to_ne_bytes())
     }
 
+    /// One past the last LBN of each.
     #[getter]
     fn end_lbn(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let end = |one: &Entry| one.waiting.request.extents.last().map_or(0u64, |last| last.end());
         column!(self, py, end_lbn, Signed, |one| end(one).to_ne_bytes())
     }
 
+    /// Lengths in blocks of 512 bytes.
     #[getter]
     fn blocks(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         column!(self, py, blocks, Signed, |one| {
@@ -272,16 +277,19 @@ impl Queue {
         })
     }
 
+    /// When they arrived.
     #[getter]
     fn arrival_ms(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         column!(self, py, arrival_ms, Real, |one| ms(one.waiting.request.arrival).to_ne_bytes())
     }
 
+    /// Where they start.
     #[getter]
     fn cylinder(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         column!(self, py, cylinder, Signed, |one| one.cylinder.to_ne_bytes())
     }
 
+    /// How long the arm or sled takes to the first bit of each, from its state at this instant.
     #[getter]
     fn positioning_ms(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         if !self.positioned {
@@ -299,6 +307,7 @@ impl Queue {
         Ok(made)
     }
 
+    /// What they are: "read", "write", "flush" or "trim".
     #[getter]
     fn op(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         if let Some(made) = &self.arrays.op {

@@ -24,6 +24,7 @@ Run the same load on several devices or under several schedulers and set the res
 
   sledsim compare --devices g1,g2,g3,flash --workload random --set rate=300 --precision 1%
   sledsim compare --devices g2,g3 --trace sample:postmark-ext4 --plot compare.png
+  sledsim compare --devices atlas10k,g2 --trace sample:tpch-q4 --paired
 
 The first device and scheduler are the baseline of the speed-ups. A generated load has the same
 arrivals, operations and sizes everywhere, and its places are the same shares of each device;
@@ -57,8 +58,13 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="lay a generated load on the LBNs that every device has",
     )
+    parser.add_argument(
+        "--paired",
+        action="store_true",
+        help="compare request by request with the baseline: for a trace or an open load",
+    )
     load_options.add_precision(parser)
-    outputs.add_plot(parser, "the distributions and the time split by cause")
+    outputs.add_plot(parser, "the distributions, the time split by cause and paired differences")
     outputs.add_report(parser)
     outputs.add_explore(parser)
 
@@ -98,6 +104,7 @@ def _compare(options: argparse.Namespace) -> None:
             devices,
             schedulers,
             same_lbns=options.same_lbns,
+            paired=options.paired,
             precision=precision,
             replications=options.replications,
             workers=load_options.workers(options),

@@ -12,6 +12,7 @@ from sledsim.plots.crashes import crash
 from sledsim.plots.distributions import cdf
 from sledsim.plots.files import save
 from sledsim.plots.layout_pictures import layout
+from sledsim.plots.pair_differences import differences
 from sledsim.plots.paths import path
 from sledsim.plots.run_times import applications
 from sledsim.plots.runs import comparison, run
@@ -29,6 +30,7 @@ __all__ = [
     "cdf",
     "comparison",
     "crash",
+    "differences",
     "hits",
     "layout",
     "path",

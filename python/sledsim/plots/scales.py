@@ -28,6 +28,8 @@ _UNIT = 12
 _LETTERS_PER_INCH, _LETTER_IN = 13.5, 0.07
 _SHORT = 5
 """Characters of a number that needs no more room than others."""
+_NEAR_ZERO = 0.5
+"""Decades that the linear part of an axis of both signs takes on each side."""
 _LONG = 6
 """Characters of a label from which on there is no room for those between powers of ten."""
 _LABELS_PER_INCH = {"x": 2.5, "y": 3.0}
@@ -81,6 +83,37 @@ def linear(
         count = max(1, min(8, int(room)))
         axis.set_major_locator(MaxNLocator(nbins=count, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+
+
+def signed(axes: Axes, values: Sequence[float]) -> None:
+    """Scale the X axis for values of both signs: linear near zero, beyond it logarithmic.
+
+    It is linear throughout where most values lie within a tenth of the farthest.
+    """
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    sizes = sorted(abs(value) for value in values if value)
+    if not sizes or sizes[-1] <= LOG_FROM * sizes[len(sizes) // 2]:
+        linear(axes, "x")
+        return
+    first = math.floor(math.log10(sizes[len(sizes) // 20]))
+    axes.set_xscale("symlog", linthresh=10.0**first, linscale=_NEAR_ZERO)
+    low = 1.3 * min(*values, 0.0) or -(10.0**first)
+    high = 1.3 * max(*values, 0.0) or 10.0**first
+    axes.set_xlim(low, high)
+    powers = range(first, math.ceil(math.log10(sizes[-1])) + 1)
+    decades = sum(_NEAR_ZERO + max(0.0, math.log10(abs(end)) - first) for end in (low, high))
+    longest = max(len(plain(-(10.0**power))) for power in powers)
+    apart = (longest + 1) * _LETTER_IN * decades / inches_of(axes)[0]
+    sides, last = [], 0.0
+    for power in powers:
+        place = _NEAR_ZERO + power - first
+        if place - last >= apart:
+            sides.append(10.0**power)
+            last = place
+    axes.xaxis.set_major_locator(FixedLocator([*(-each for each in sides), 0.0, *sides]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 
 def ends(values: Iterable[float]) -> tuple[float, float]:

@@ -97,7 +97,8 @@ def draw(panels: Sequence[Axes], runs: Mapping[str, Run], *, across: bool = True
         if len(panels) == 1:
             _values(axes, runs, at=101.0)
             axes.set_xlabel("share of the mean response time, %; beside it the mean, ms")
-    curves.legend_above(axes, handles)
+    if handles:  # requests were served
+        curves.legend_above(axes, handles)
     if len(panels) > 1 and across:
         axes.set_yticklabels([])
 

@@ -19,6 +19,7 @@ from sledsim._number_text import (
 )
 from sledsim.results import cautions
 from sledsim.results.causes import CAUSES
+from sledsim.results.pairs import STATISTICS
 from sledsim.show import loads
 from sledsim.show.sheet import Sentence, Sheet, Table, Word
 from sledsim.show.sheet import facts as facts_table
@@ -52,7 +53,7 @@ def sheet(comparison: Comparison) -> Sheet:
         title=f"{listed(comparison.labels)} under {load_name(runs[0]['workload'])}",
         lead=list(_lead(comparison)),
         facts=facts_table(facts, "The load of all runs", wrapped=True),
-        tables=[_runs(comparison), _causes(runs)],
+        tables=[_runs(comparison), *_pairs(comparison), _causes(runs)],
         cautions=comparison.cautions,
     )
 
@@ -73,6 +74,7 @@ def _lead(comparison: Comparison) -> Iterator[Sentence | str]:
     )
     if not sound:
         yield "None of the means is to be relied on, so no device is called the fastest."
+        yield from _on_trace(comparison)
         return
     first = sound[0]
     if len(sound) == 1:
@@ -88,7 +90,14 @@ def _lead(comparison: Comparison) -> Iterator[Sentence | str]:
         yield _fastest(first, sound[1], sound[-1], summaries)
         if len(sound) > 2:
             yield _others(sound, summaries)
+    yield from _on_trace(comparison)
     yield _dominant([line["label"] for line in sound], summaries)
+
+
+def _on_trace(comparison: Comparison) -> Iterator[str]:
+    """Say the ratios of means on a trace, which hold without intervals."""
+    if comparison.on_trace:
+        yield f"{comparison.on_trace}."
 
 
 def _fastest(
@@ -165,8 +174,10 @@ _HEAD = (
 
 def _runs(comparison: Comparison) -> Table:
     marks = {label: cautions.mark(found) for label, found in comparison.cautions.items()}
+    lines = comparison.table.to_dicts()
+    of_trace = any(line["trace_ratio"] or line["no_trace_ratio"] for line in lines)
     rows = []
-    for line in comparison.table.to_dicts():
+    for line in lines:
         share = line["mean_half_width_share"]
         width = half_width(line["mean_low_ms"], line["mean_high_ms"])
         half = "" if share is None else f"± {percent(share)}"
@@ -182,11 +193,12 @@ def _runs(comparison: Comparison) -> Table:
                 busiest(line["utilisation"], line["busiest"], line["device"]),
                 number(line["energy_mj_per_request"]),
                 _speed_up(line),
+                *[_trace_ratio(line)] * of_trace,
             ]
         )
     reason = unknown_energy(run.summary for run in comparison.runs)
     return Table(
-        _HEAD,
+        [*_HEAD, *[Word("on this trace", "Ratio on this trace")] * of_trace],
         rows,
         "The same load on each",
         left=frozenset({0, 1, 3}),
@@ -205,6 +217,43 @@ def _speed_up(line: dict[str, Any]) -> str:
         return f"{ratio:.2f}"
     first, last = interval(low, high)
     return f"{rounded(ratio, decimals_of((high - low) / 2))} ({first} to {last})"
+
+
+def _trace_ratio(line: dict[str, Any]) -> str:
+    reason = f" ({line['no_trace_ratio']})" if line["no_trace_ratio"] else ""
+    return f"{number(line['trace_ratio'], 3)}{reason}"
+
+
+def _pairs(comparison: Comparison) -> Iterator[Table]:
+    """Return the table of paired differences, if requests were paired."""
+    baseline, *others = comparison.to_dict()["runs"]
+    if not comparison.has_pairs:
+        return
+    rows, after = [], []
+    for line in others:
+        pairs = line["pairs"]
+        shares = (pairs[f"{key}_share"] for key in ("faster", "equal"))
+        differences = (measured(pairs["difference_ms"][key]) for key in STATISTICS[1:])
+        rows.append(
+            [line["label"], number(pairs["requests"]), *map(_share, shares), *differences],
+        )
+        left = {line["label"]: pairs["unpaired"], baseline["label"]: pairs["unpaired_baseline"]}
+        without = [f"{number(count)} of {label}" for label, count in left.items() if count]
+        if without:
+            after.append(f"requests without a pair, {line['label']}: {listed(without)}")
+    head = [f"minus {baseline['label']}, ms", Word("pairs", "Paired difference"), "faster", "equal"]
+    yield Table(
+        [*head, *STATISTICS[1:]],
+        rows,
+        f"Differences of response time from the same request on {baseline['label']}, in ms",
+        after=after,
+        leading=1,
+    )
+
+
+def _share(share: float | None) -> str:
+    """Write a share, where all and nearly all differ."""
+    return "-" if share is None else f"{number(100 * share, 4)} %"
 
 
 def _causes(runs: list[dict[str, Any]]) -> Table:

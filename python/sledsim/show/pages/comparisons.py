@@ -51,7 +51,25 @@ def _figures(comparison: Comparison) -> list[Figure]:
             caption="What the mean response times are made of.",
             alt=f"Mean response times by cause: {means}.",
         ),
+        *([_differences(comparison)] if comparison.has_pairs else []),
     ]
+
+
+def _differences(comparison: Comparison) -> Figure:
+    lines = comparison.table.to_dicts()[1:]
+    faster = "; ".join(
+        f"{line['label']} {number(100 * line['faster_share'], 3)} %"
+        for line in lines
+        if line["faster_share"] is not None
+    )
+    return drawn(
+        "differences",
+        comparison,
+        size=panel(comparison.cautions),
+        caption="How much longer the same request took than on the baseline. Left of zero requests"
+        " were faster.",
+        alt=f"Distributions of paired differences of response time; faster were: {faster}.",
+    )
 
 
 def _made_from(comparison: Comparison) -> list[tuple[str, str]]:
