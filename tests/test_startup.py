@@ -83,7 +83,7 @@ def banned_modules(modules: set[str], banned: set[str]) -> list[str]:
         (COMMAND.format(["--version"]), 30, HEAVY | LIBRARY_ONLY - {"enum"}),
         (COMMAND.format(["--help"]), 60, HEAVY | {"inspect", "json", "sledsim._core"}),
         (COMMAND.format(["devices"]), 90, HEAVY),
-        (COMMAND.format(RUN), 106, HEAVY),
+        (COMMAND.format(RUN), 107, HEAVY),
     ],
     ids=["import", "version", "help", "devices", "run"],
 )
