@@ -45,6 +45,7 @@ LARGE = 100 << 10
 LISTED = {
     "LICENSE-THIRD-PARTY",
     "examples/notebooks/lecture.ipynb",  # it holds a page that explains runs
+    "examples/notebooks/own_scheduler.ipynb",  # so does this
     "python/sledsim/data/traces/postmark-ext4.trace.gz",
     "python/sledsim/data/traces/postmark.parquet",
     "python/sledsim/data/traces/sqlite.parquet",
