@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sledsim import _core
 from sledsim._load import Load
 from sledsim._number_text import number
+from sledsim.cli import load_options
 from sledsim.cli.devices import resolve
 from sledsim.cli.parser import command, print_json
 from sledsim.loads import workload_presets, workload_spec
@@ -85,7 +86,9 @@ def _show(options: argparse.Namespace) -> None:
 
 
 def _info(options: argparse.Namespace) -> None:
-    core = _core.workload_of_settings(options.workload, options.set)
+    workload, settings = load_options.workload(options, options.device)
+    assert workload is not None
+    core = _core.workload_of_settings(workload, settings)
     found = characteristics(Load(core, options.workload), on=resolve(options.device, []))
     if options.json:
         print_json(found)
