@@ -33,6 +33,8 @@ class Option(NamedTuple):
     written: str
     value: str | None
     """``None`` for a name alone."""
+    blank: bool
+    """Whether a blank stands behind the equals sign."""
     section: str
     """The section that it stands in, which may be ``global``."""
     line: int
@@ -92,11 +94,14 @@ def sections(file: str) -> list[Section]:
             continue
         if current is None:
             _refuse_line(file, number, line, "must stand in a section, such as [global]")
-        written, equals, value = (part.strip() for part in line.partition("="))
+        written, equals, behind = line.partition("=")
+        written, value = written.strip(), behind.strip()
         if not re.fullmatch(r"[a-z]\w*(-\w+)?", written):
             _refuse_line(file, number, line, "must be an option, NAME=VALUE, or a section, [NAME]")
         name = _ALIASES.get(written, written)
-        option = Option(name, written, value if equals else None, current.name, number)
+        option = Option(
+            name, written, value if equals else None, behind != value, current.name, number
+        )
         current.options.pop(name, None)  # the last one counts, and where it stands
         current.options[name] = option
     if not jobs:

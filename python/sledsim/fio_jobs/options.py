@@ -19,14 +19,14 @@ IGNORED = frozenset(
     disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify error_dump
     exec_postrun exec_prerun exit_what exitall_on_error fadvise_hint fallocate file_service_type
     filename_format fixedbufs gid group_reporting gtod_cpu gtod_reduce hipri hugepage-size
-    ignore_error invalidate iomem iomem_align iopsavgtime ioscheduler lat_percentiles lockmem
+    ignore_error invalidate io_submit_mode iomem iomem_align iopsavgtime ioscheduler lat_percentiles lockmem
     log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec log_compression
     log_compression_cpus log_entries log_hist_coarseness log_hist_msec log_max_value log_offset
     log_prio log_store_compressed log_unix_epoch mem mem_align name new_group nice nonvectored
     numa_cpu_nodes numa_mem_policy openfiles overwrite per_job_logs percentile_list prio prioclass
     randrepeat randseed rate_cycle rate_ignore_thinktime refill_buffers registerfiles
     scramble_buffers significant_figures slat_percentiles softrandommap sqthread_poll
-    sqthread_poll_cpu stats status_interval thinktime_blocks_type thinktime_spin thread uid
+    sqthread_poll_cpu stats thinktime_blocks_type thinktime_spin thread uid
     unified_rw_reporting unique_filename unit_base unlink unlink_each_loop uri userspace_reap
     verify_async verify_backlog verify_backlog_batch verify_dump verify_fatal verify_interval
     verify_offset verify_pattern verify_state_load verify_state_save write_bw_log write_hint
@@ -47,7 +47,6 @@ REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
     "fsync": (_FLUSHES, ("0",)),
     "fsync_on_close": (_FLUSHES, ("0",)),
     "include": ("put the lines of that file here", ()),
-    "io_submit_mode": (_BATCHES, ("inline",)),
     "iodepth_batch": (_BATCHES, ("1",)),
     "iodepth_batch_complete_max": (_BATCHES, ("1",)),
     "iodepth_batch_complete_min": (_BATCHES, ("1",)),

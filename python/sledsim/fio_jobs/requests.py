@@ -99,6 +99,8 @@ def _check_names(job: Job) -> None:
         why, harmless = REFUSED[name]
         if option.value not in harmless:
             job.refuse(name, f"is not taken, and would change the requests: {why}")
+    for name in ("direct", "buffered", "norandommap", "time_based"):
+        job.flag(name)
     if job.has("filename") and ":" in (job.section.options["filename"].value or ""):
         job.refuse("filename", "must be one file; several are not taken")
 
@@ -117,15 +119,13 @@ def _pattern(job: Job) -> tuple[bool, bool, float]:
     if word.partition(":")[0] in _PATTERNS and ":" in word:
         job.refuse("rw", "is not taken with a number behind the colon")
     job.one_of("rw", "read", _PATTERNS)
+    reads_percent = job.whole("rwmixread", 50, 0, 100)
+    writes_percent = job.whole("rwmixwrite", 50, 0, 100)
+    if [name for name in job.section.options if name.startswith("rwmix")][-1:] == ["rwmixwrite"]:
+        reads_percent = 100 - writes_percent
     if word != "randrw":
         reads = word.endswith("read")
         return not reads, word.startswith("rand"), float(reads)
-    reads_percent = job.whole("rwmixread", 50, 0, 100)
-    if job.has("rwmixwrite"):
-        writes = job.whole("rwmixwrite", 50, 0, 100)
-        names = list(job.section.options)
-        if not job.has("rwmixread") or names.index("rwmixwrite") > names.index("rwmixread"):
-            reads_percent = 100 - writes
     for name in ("bs", "bsrange", "bssplit", "ba"):
         default = "4k" if job.has(name) else ""
         if job.of_operation(name, default, False) != job.of_operation(name, default, True):

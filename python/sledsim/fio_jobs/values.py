@@ -45,7 +45,7 @@ class Job:
         """Raise the error for an option that may be missing."""
         if self.has(name):
             self.refuse(name, problem)
-        here = Option(name, name, None, self.section.name, self.section.line)
+        here = Option(name, name, None, False, self.section.name, self.section.line)
         refuse_option(self.file, here, f"is missing: {problem}")
 
     def caution(self, text: str, name: str | None = None) -> None:
@@ -64,6 +64,8 @@ class Job:
             return default
         if not option.value:
             self.refuse(name, "must have a value")
+        if option.blank and not option.value.isdigit():
+            self.refuse(name, "must have no blank behind =, where fio loses a suffix")
         if "$" in option.value:
             self.refuse(name, "must have no $NAME, which fio replaces; write what it stands for")
         return option.value

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sledsim import _core
 from sledsim._load import Load
 from sledsim._number_text import number
+from sledsim.cli import load_options
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.trace.options import add_output, check_whole, lost, refuse
