@@ -101,9 +101,7 @@ def _run(options: argparse.Namespace) -> None:
         if options.workload is not None or trace is not None:
             raise SledsimError(f"{options.scenario}: is a load; give no other beside it")
         options.scenario, options.workload = None, options.scenario
-    workload, settings = load_options.workload(
-        options, options.device, scenario=options.scenario
-    )
+    workload, settings = load_options.workload(options, options.device, scenario=options.scenario)
     core_device, core_load, scheduler = _core.scenario(
         options.scenario,
         options.device,

@@ -12,8 +12,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sledsim import _core
-from sledsim._arguments import path_text, placed, text
-from sledsim._core import SpecError
+from sledsim._arguments import path_text, text
 from sledsim._load import Load
 
 if TYPE_CHECKING:
@@ -111,29 +110,29 @@ def _made(
     cautions: list[str] = []
     ignored: dict[str, None] = {}
     clients: dict[str, Client] = {}
-    for section in sections(file):
+    jobs = sections(file)
+    for section in jobs:
         job = Job(file, section, cautions)
         ignored |= dict.fromkeys(name for name in section.options if name in IGNORED)
-        for number, client in enumerate(clients_of(job, blocks)):
+        made_of = clients_of(job, blocks)
+        for number, client in enumerate(made_of):
             clients[_part_name(section.name, number, clients)] = client
-        if client.requests is None and not counted:
+        if made_of[0].requests is None and not counted:
             problem = (
                 "ends by the clock, and a closed load by its number of requests; give requests, as "
                 "in --set requests=10000"
             )
             job.refuse("time_based", problem)
     counts = [client.requests for client in clients.values()]
-    if len(clients) > 1 and (len(set(counts)) > 1 or None in counts):
-        each = ", ".join(f"{name} {client.requests}" for name, client in clients.items())
+    if len(jobs) > 1 and any(counts):
+        each = ", ".join(f"{name} {client.requests or 'all'}" for name, client in clients.items())
         cautions.append(
-            f"{file}: jobs go on here until they have sent all their requests together; in fio each "
-            f"ends with its own ({each[:200]})"
+            f"{file}: jobs go on here until all requests are sent, whoever sends them; in fio each "
+            f"ends with its own ({each[:200]}), so other shares of the requests are theirs"
         )
-    made: dict[str, Any] = {"kind": "mix", "part": {}}
+    made: dict[str, Any] = dict(next(iter(clients.values())).keys)
     if len(clients) > 1:
-        made["part"] = {name: client.keys for name, client in clients.items()}
-    else:
-        made = dict(client.keys)
+        made = {"kind": "mix", "part": {name: each.keys for name, each in clients.items()}}
     if None not in counts:
         made["requests"] = sum(count for count in counts if count is not None)
     return made, cautions, list(ignored)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-TAKEN = frozenset(
-    """ba bs bsrange bssplit buffered direct filename io_size iodepth ioengine kb_base loops
+_TAKEN = """
+    ba bs bsrange bssplit buffered direct filename io_size iodepth ioengine kb_base loops
     norandommap number_ios numjobs offset offset_increment random_distribution rate_iops
     rate_process runtime rw rwmixread rwmixwrite size thinktime thinktime_blocks time_based
-    """.split()
-)
+"""
+TAKEN = frozenset(_TAKEN.split())
 """What a load is made of."""
 
-IGNORED = frozenset(
-    """allow_file_create allow_mounted_write allrandrepeat block_error_percentiles
+_IGNORED = """
+    allow_file_create allow_mounted_write allrandrepeat block_error_percentiles
     buffer_compress_chunk buffer_compress_percentage buffer_pattern bwavgtime cgroup
     cgroup_nodelete cgroup_weight clat_percentiles clocksource continue_on_error cpumask
     cpus_allowed cpus_allowed_policy create_fsync create_on_open create_serialize dedupe_global
@@ -19,9 +19,9 @@ IGNORED = frozenset(
     disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify error_dump
     exec_postrun exec_prerun exit_what exitall_on_error fadvise_hint fallocate file_service_type
     filename_format fixedbufs gid group_reporting gtod_cpu gtod_reduce hipri hugepage-size
-    ignore_error invalidate io_submit_mode iomem iomem_align iopsavgtime ioscheduler lat_percentiles lockmem
-    log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec log_compression
-    log_compression_cpus log_entries log_hist_coarseness log_hist_msec log_max_value log_offset
+    ignore_error invalidate io_submit_mode iomem iomem_align iopsavgtime ioscheduler
+    lat_percentiles lockmem log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec
+    log_compression log_compression_cpus log_entries log_hist_coarseness log_hist_msec log_max_value log_offset
     log_prio log_store_compressed log_unix_epoch mem mem_align name new_group nice nonvectored
     numa_cpu_nodes numa_mem_policy openfiles overwrite per_job_logs percentile_list prio prioclass
     randrepeat randseed rate_cycle rate_ignore_thinktime refill_buffers registerfiles
@@ -31,8 +31,8 @@ IGNORED = frozenset(
     verify_async verify_backlog verify_backlog_batch verify_dump verify_fatal verify_interval
     verify_offset verify_pattern verify_state_load verify_state_save write_bw_log write_hint
     write_hist_log write_iolog write_iops_log write_lat_log zero_buffers
-    """.split()
-)
+"""
+IGNORED = frozenset(_IGNORED.split())
 """What changes no request: it is of the host, of the report, or of options that are refused."""
 
 _ORDER = "jobs begin and end together here; run the jobs one by one"
@@ -76,8 +76,8 @@ REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
 All that stand in none of these tables are refused too.
 """
 
-SYNCHRONOUS = frozenset("mmap psync pvsync pvsync2 sg splice sync vsync".split())
+SYNCHRONOUS = frozenset({"mmap", "psync", "pvsync", "pvsync2", "sg", "splice", "sync", "vsync"})
 """Engines with one request outstanding, whatever ``iodepth`` says."""
-ASYNCHRONOUS = frozenset("io_uring io_uring_cmd libaio nbd posixaio rbd windowsaio".split())
-UNCACHED = frozenset("io_uring_cmd nbd rbd sg".split())
+ASYNCHRONOUS = frozenset({"io_uring", "io_uring_cmd", "libaio", "nbd", "posixaio", "rbd"})
+UNCACHED = frozenset({"io_uring_cmd", "nbd", "rbd", "sg"})
 """Engines that no page cache stands before."""

@@ -343,6 +343,6 @@ def _say_what_repeats(job: Job, requests: int | None, length: int, sizes: _Sizes
     again = min(requests, blocks) - differ
     if again >= 0.5:
         job.caution(
-            f"{text}places are drawn independently, and of {requests:,} requests, about {again:,.0f} "
-            "go to a block that was visited where fio's go to a new one"
+            f"{text}places are drawn independently, and of {requests:,} requests, about "
+            f"{again:,.0f} go to a block that was visited where fio's go to a new one"
         )

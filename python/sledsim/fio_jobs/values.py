@@ -96,14 +96,17 @@ class Job:
         base = 1024
         if name != "kb_base" and self.one_of("kb_base", "1024", ("1000", "1024")) == "1000":
             base = 1000
-        found = re.fullmatch(r"(0x[0-9a-f]{1,15}|[0-9]{1,18})([kmgtp]?)(i?)b?", text.strip().lower())
+        found = re.fullmatch(
+            r"(0x[0-9a-f]{1,15}|[0-9]{1,18})([kmgtp]?)(i?)b?", text.strip().lower()
+        )
         if found is None:
             self.refuse(name, "must be an integer, which may end in k, m, g, t or p")
         if found[3]:
             problem = "manuals and versions of fio differ on ki and KiB; write k, or the number"
             self.refuse(name, problem)
         power = _SUFFIXES.index(found[2]) + 1 if found[2] else 0
-        return int(found[1], 0 if found[1].startswith("0x") else 10) * base**power
+        factor: int = base**power
+        return int(found[1], 16 if "x" in found[1] else 10) * factor
 
     def amount(self, name: str, whole: int | None) -> tuple[int, bool] | None:
         """Return bytes, and whether they were given as a percentage of ``whole``."""
