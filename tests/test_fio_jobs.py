@@ -110,6 +110,24 @@ def test_a_sequential_job_is_that_of_fio(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "offset=1m\noffset_increment=64k",
+        "offset=1m\noffset_increment=1%",
+        "offset=12k\noffset_increment=1%",
+        "offset=3%\noffset_increment=12k",
+        "offset=3%\noffset_increment=7%",
+    ],
+)
+def test_clients_begin_where_those_of_fio_do(tmp_path: Path, text: str) -> None:
+    text += "\nsize=32k\nbs=8k\nnumjobs=3\nrw=write"
+    ours, theirs = rows_of(made(tmp_path, text).load), fio_sends(tmp_path, text)
+    assert len(ours) == 12
+    assert sorted(ours) == sorted(theirs)
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    "text",
+    [
         "rw=randread\nsize=1m",
         "rw=randwrite\nsize=1m\nbs=6k",
         "rw=randread\nsize=1m\nbs=6k\nnorandommap",
@@ -531,6 +549,11 @@ def test_a_job_file_is_a_load_everywhere(
     assert "100 reads" in answers[0]
     words = ["trace", "generate", "--workload", str(path), "--device", "g2"]
     assert main([*words, "-o", str(tmp_path / "t.csv")]) == 0
+    capsys.readouterr()
+    assert main(["workloads", "show", str(path)]) == 0
+    said = capsys.readouterr()
+    assert ss.Load.from_toml(said.out) == ss.fio_job(path).load
+    assert said.err.startswith(f"sledsim: caution: {path}: line 1: [a] norandommap")
     assert main(["run", str(path), "--device", "g2", "--workload", "zipf"]) == 2
     assert "is a load; give no other beside it" in capsys.readouterr().err
     assert main(["run", str(path)]) == 2

@@ -220,9 +220,14 @@ def workload(
         blocks = made.blocks
     counted = any(item.startswith(("requests=", "workload.requests=")) for item in given)
     kind, of_job, cautions = settings_of_job(name, blocks, counted=counted)
-    for caution in cautions:
-        print(f"sledsim: caution: {caution}", file=sys.stderr)
+    caution(cautions)
     return kind, of_job + given
+
+
+def caution(texts: list[str]) -> None:
+    """Print cautions about a load."""
+    for each in texts:
+        print(f"sledsim: caution: {each}", file=sys.stderr)
 
 
 def precision(options: argparse.Namespace) -> float | None:

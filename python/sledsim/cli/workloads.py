@@ -27,9 +27,10 @@ base = "cello" and state only what differs.
 """
 
 _SHOW = """\
-Show a workload that is a file: every key with its source.
+Show a workload that is a file: every key with its source; of a job file of fio, the keys.
 
   sledsim workloads show cello
+  sledsim workloads show job.fio
 """
 
 _INFO = """\
@@ -45,7 +46,7 @@ def add(commands: Commands) -> None:
     actions = command(commands, "workloads", _list, _ABOUT).add_commands()
     command(actions, "list", _list, "List the workloads that come with sledsim (the default).")
     show = command(actions, "show", _show, _SHOW)
-    show.add_argument("workload", metavar="NAME", help="a name, or the path of a TOML file")
+    show.add_argument("workload", metavar="NAME", help="a name, a TOML file, or a job file of fio")
     info = command(actions, "info", _info, _INFO)
     info.add_argument("workload", metavar="NAME", help="as in sledsim run")
     info.add_argument(
@@ -78,11 +79,26 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _show(options: argparse.Namespace) -> None:
+    if options.workload.endswith(".fio"):
+        _show_job(options)
+        return
     spec = workload_spec(options.workload)
     if options.json:
         print_json(spec)
         return
     print(specification(spec))
+
+
+def _show_job(options: argparse.Namespace) -> None:
+    from sledsim.fio_jobs import fio_job  # few commands read one
+
+    job = fio_job(options.workload)
+    load_options.caution(job.cautions)
+    toml = job.load.to_toml()
+    if options.json:
+        print_json({"toml": toml, "cautions": job.cautions, "ignored": job.ignored})
+        return
+    print(toml, end="")
 
 
 def _info(options: argparse.Namespace) -> None:

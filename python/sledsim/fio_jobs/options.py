@@ -21,16 +21,16 @@ _IGNORED = """
     filename_format fixedbufs gid group_reporting gtod_cpu gtod_reduce hipri hugepage-size
     ignore_error invalidate io_submit_mode iomem iomem_align iopsavgtime ioscheduler
     lat_percentiles lockmem log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec
-    log_compression log_compression_cpus log_entries log_hist_coarseness log_hist_msec log_max_value log_offset
-    log_prio log_store_compressed log_unix_epoch mem mem_align name new_group nice nonvectored
-    numa_cpu_nodes numa_mem_policy openfiles overwrite per_job_logs percentile_list prio prioclass
-    randrepeat randseed rate_cycle rate_ignore_thinktime refill_buffers registerfiles
-    scramble_buffers significant_figures slat_percentiles softrandommap sqthread_poll
-    sqthread_poll_cpu stats thinktime_blocks_type thinktime_spin thread uid
-    unified_rw_reporting unique_filename unit_base unlink unlink_each_loop uri userspace_reap
-    verify_async verify_backlog verify_backlog_batch verify_dump verify_fatal verify_interval
-    verify_offset verify_pattern verify_state_load verify_state_save write_bw_log write_hint
-    write_hist_log write_iolog write_iops_log write_lat_log zero_buffers
+    log_compression log_compression_cpus log_entries log_hist_coarseness log_hist_msec
+    log_max_value log_offset log_prio log_store_compressed log_unix_epoch mem mem_align name
+    new_group nice nonvectored numa_cpu_nodes numa_mem_policy openfiles overwrite per_job_logs
+    percentile_list prio prioclass randrepeat randseed rate_cycle rate_ignore_thinktime
+    refill_buffers registerfiles scramble_buffers significant_figures slat_percentiles
+    softrandommap sqthread_poll sqthread_poll_cpu stats thinktime_blocks_type thinktime_spin
+    thread uid unified_rw_reporting unique_filename unit_base unlink unlink_each_loop uri
+    userspace_reap verify_async verify_backlog verify_backlog_batch verify_dump verify_fatal
+    verify_interval verify_offset verify_pattern verify_state_load verify_state_save write_bw_log
+    write_hint write_hist_log write_iolog write_iops_log write_lat_log zero_buffers
 """
 IGNORED = frozenset(_IGNORED.split())
 """What changes no request: it is of the host, of the report, or of options that are refused."""

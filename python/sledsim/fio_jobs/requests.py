@@ -238,11 +238,11 @@ def _region(
     """Return where the client of this number works."""
     whole = None if device_blocks is None else device_blocks * _BLOCK
 
-    def place(name: str) -> int:
-        amount, percentage = job.amount(name, whole) or (0, False)
-        return _up(amount, smallest) if percentage else amount
-
-    offset = place("offset") + number * place("offset_increment")
+    start, of_start = job.amount("offset", whole) or (0, False)
+    step, of_step = job.amount("offset_increment", whole) or (0, False)
+    offset = start + number * step
+    if of_start or of_step:
+        offset = _up(offset, smallest)
     name = "offset_increment" if number and job.has("offset_increment") else "offset"
     if offset % _BLOCK:
         job.refuse(name, f"begins at byte {offset}; must be a multiple of the 512 of a block")
