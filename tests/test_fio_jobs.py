@@ -98,6 +98,8 @@ def fio_sends(folder: Path, text: str) -> list[tuple[str, int, int]]:
         "size=1m\nbs=,8k",
         "size=1m\nblocksize=8k\nreadwrite=read",
         "size=1m\nbs=4k\nbs=16k",
+        "size=1m\nbsrange=4k-8k\nbs=16k",
+        "size=1m\nbs=64k\nbsrange=4k-8k\nbs=16k",  # the last one counts
         "size=1m\nbs=4k ; a comment\n# another",
         "  size  =1m  \n\tnumber_ios = 20",
     ],

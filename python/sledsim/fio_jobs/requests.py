@@ -144,13 +144,11 @@ def _sizes(job: Job, write: bool) -> _Sizes:
         ends = [job.number(name, end) for end in re.split("[-:]", text)]
         if len(ends) != 2 or min(ends) == 0:
             job.refuse(name, "must be two sizes, as in 4k-16k")
-        # A length is drawn uniformly over all up to the largest, and rounded to the smallest.
         low, high = sorted(ends)
         count = -(-high // low)
         if count > 4096:
             job.refuse(name, "must have at most 4,096 sizes: multiples of the smallest")
-        shares = [low] * (count - 1) + [high - low * (count - 1)]
-        found = _Sizes([min(low * at, high) for at in range(1, count + 1)], shares)
+        found = _Sizes([min(low * at, high) for at in range(1, count + 1)], [1] * count)
     else:
         found = _Sizes([job.number(name, text or "4k")], [1])
     for size in found.sizes:
