@@ -98,8 +98,6 @@ def fio_sends(folder: Path, text: str) -> list[tuple[str, int, int]]:
         "size=1m\nbs=,8k",
         "size=1m\nblocksize=8k\nreadwrite=read",
         "size=1m\nbs=4k\nbs=16k",
-        "size=1m\nbsrange=4k-8k\nbs=16k",
-        "size=1m\nbs=64k\nbsrange=4k-8k\nbs=16k",  # the last one counts
         "size=1m\nbs=4k ; a comment\n# another",
         "  size  =1m  \n\tnumber_ios = 20",
     ],
@@ -136,13 +134,14 @@ def test_clients_begin_where_those_of_fio_do(tmp_path: Path, text: str) -> None:
         "rw=randread\noffset=48k\nsize=2m\nbs=16k\nio_size=8m\nnorandommap",
         "rw=randread\nsize=4m\nloops=2\nnorandommap",
         "rw=randread\nsize=2m\nba=512\nnorandommap\nio_size=16m",
-        "rw=randread\nsize=8m\nbsrange=1k-4k\nnorandommap",
+        "rw=randread\nsize=8m\nbsrange=1k-4k\nbs=16k\nnorandommap",  # the range counts
         "rw=randread\nsize=32m\nbsrange=16k-4k\nnorandommap",
         "rw=randwrite\nsize=32m\nbssplit=4k/10:64k/50:32k/40\nnorandommap",
         "rw=randread\nsize=32m\nbssplit=4k/50:1k/:32k/\nnorandommap\nio_size=64m",
         "rw=randrw\nrwmixread=70\nsize=16m\nnorandommap",
         "rw=randrw\nrwmixread=70\nrwmixwrite=80\nsize=16m\nnorandommap",
         "rw=randrw\nrwmixwrite=80\nrwmixread=70\nsize=16m\nnorandommap",
+        "rw=randrw\nrwmixwrite=80\nrwmixread=70\nrwmixwrite=60\nsize=16m\nnorandommap",
         "rw=randrw\nsize=16m\nnorandommap",
     ],
 )
@@ -398,6 +397,7 @@ WRONG = [
     ("[a]\nramp_time=5", 2, "a", "ramp_time=5", "warm_up_s"),
     ("[a]\nzonesize=1m", 2, "a", "zonesize=1m", "is not taken"),
     ("[a]\nbs=4k,4k,4k,4k", 2, "a", "bs=4k,4k,4k,4k", "at most three"),
+    ("[a]\nbssplit=4k:8k\nbsrange=4k-8k", 3, "a", "bsrange=4k-8k", "beside bssplit"),
     ("[a]\nbsrange=4k", 2, "a", "bsrange=4k", "two sizes"),
     ("[a]\nbsrange=4k-10k", 2, "a", "bsrange=4k-10k", "10240 bytes"),
     ("[a]\nbsrange=512-1g", 2, "a", "bsrange=512-1g", "at most 4,096"),

@@ -135,8 +135,9 @@ def _pattern(job: Job) -> tuple[bool, bool, float]:
 
 def _sizes(job: Job, write: bool) -> _Sizes:
     """Return the sizes of requests, the smallest first."""
-    names = [name for name in job.section.options if name in ("bs", "bsrange")]
-    name = "bssplit" if job.has("bssplit") else names[-1] if names else "bs"
+    name = next((name for name in ("bssplit", "bsrange") if job.has(name)), "bs")
+    if name == "bssplit" and job.has("bsrange"):
+        job.refuse("bsrange", "must not stand beside bssplit")
     text = job.of_operation(name, "4k" if name == "bs" else "", write)
     if name == "bssplit":
         found = _split(job, text)
