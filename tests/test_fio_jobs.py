@@ -580,3 +580,11 @@ def test_a_run_of_another_load_reads_no_job_file() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_shells_complete_job_files() -> None:
+    pytest.importorskip("shtab")
+    from sledsim.cli.completion import completion
+
+    (line,) = [each for each in completion("bash").splitlines() if "mcd-hplajw-like" in each]
+    assert "'.toml .fio'" in line
