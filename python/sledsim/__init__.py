@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from sledsim.emulator import serve as serve
     from sledsim.failures.crashes import CrashReport as CrashReport
     from sledsim.failures.crashes import crash_test as crash_test
+    from sledsim.fio_jobs import FioJob as FioJob
+    from sledsim.fio_jobs import fio_job as fio_job
     from sledsim.hardware import Composite as Composite
     from sledsim.hardware import Device as Device
     from sledsim.hardware import Disk as Disk
@@ -88,6 +90,7 @@ _HOMES = {
     "comparison": "Comparison compare",
     "emulator": "connect serve",
     "failures.crashes": "CrashReport crash_test",
+    "fio_jobs": "FioJob fio_job",
     "hardware": "Composite Device Disk Sled device devices",
     "hardware.datasheets": "disk sled",
     "loads": "convert_trace generate_trace read_trace trace_info workload workloads",

@@ -42,7 +42,8 @@ LoadLike: TypeAlias = (
 def load_of(given: object, name: str = "load") -> Load:
     """Return a load as it is, or make the one that a name or a mapping stands for.
 
-    That is a workload's name (one of :func:`workloads`, or the path of a TOML file), or a trace
+    That is a workload's name (one of :func:`workloads`, or the path of a TOML file or, ending in
+    ``.fio``, of a job file of fio), or a trace
     (``"sample:NAME"``, or the path of a file); a mapping has it, or a load, as its ``base``, beside
     keys of :func:`workload` or :func:`read_trace`.
     """
@@ -59,7 +60,7 @@ def load_of(given: object, name: str = "load") -> Load:
         must = "a load, the name of a workload, the path of a trace, or a mapping with a base"
         refuse(name, given, must)
     named = path_text(name, given)
-    if named in workloads() or named.endswith(".toml"):
+    if named in workloads() or named.endswith((".toml", ".fio")):
         return workload(named, **keys)
     if not named.startswith("sample:") and not os.path.exists(named):  # noqa: PTH110 (it stays text)
         if named in _core.names("presets"):
@@ -79,8 +80,8 @@ def workload(name: WorkloadName | str = "random", **keys: Unpack[WorkloadKeys]) 
         ``"hot_cold"`` (a part of the device gets most requests), ``"sequential"`` (streams),
         ``"files"``, ``"scan"``, ``"nurand"`` (parts of a working set), ``"mix"`` of several
         of these, or ``"postmark"`` (PostMark on a file system of about 1999); one of
-        :func:`workload_presets`, or the path of a TOML file, whose keys are overridden by those
-        given.
+        :func:`workload_presets`, or the path of a TOML file or of a job file of fio (``.fio``; see
+        :func:`sledsim.fio_job`), whose keys are overridden by those given.
     **keys
         ``requests``, ``rate`` (open, per s) or ``queue_depth`` and ``think_ms`` (closed),
         ``read_fraction``, ``mean_size_kib``, ``seed``, ...; see the page on workloads. The parts
@@ -93,6 +94,10 @@ def workload(name: WorkloadName | str = "random", **keys: Unpack[WorkloadKeys]) 
         For an unknown name or key, or a value out of range.
     """
     name = text("workload", path_text("workload", name))
+    if name.endswith(".fio"):
+        from sledsim.fio_jobs import load_of_job  # many runs do without
+
+        return load_of_job(name, dict(keys))
     return Load(_core.Load.workload(name, list(keys.items())), name)
 
 

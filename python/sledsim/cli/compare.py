@@ -80,7 +80,7 @@ def _compare(options: argparse.Namespace) -> None:
 
         count = f"{len(names) * len(schedulers)} runs"
         raise SledsimError(f"--explore {options.explore}: there are {count}; must be {TWO}")
-    settings = load_options.settings(options)
+    workload, settings = load_options.workload(options, names[0])
     precision = load_options.precision(options)
     trace = None if options.trace is None else trace_path(options.trace)
     scenarios = [
@@ -88,7 +88,7 @@ def _compare(options: argparse.Namespace) -> None:
             None,
             name,
             load_options.scheduler(schedulers[0])[0],
-            options.workload,
+            workload,
             trace,
             settings,
             samples_folder(),

@@ -35,6 +35,7 @@ _SHELLS = ("bash", "zsh", "fish")
 _FILES = {"FILE", "PATH", "IN", "OUT", "ROWS"}
 _FOLDERS = {"DIR", "FOLDER"}
 _TOML = (".toml",)
+_LOADS = (".toml", ".fio")
 _COMPRESSED = (".gz", ".zst", ".xz", ".bz2")
 
 
@@ -123,8 +124,8 @@ class _Finder:
         self._known = {
             "device": devices,
             "devices": devices,
-            "workload": _Offer((*names("workloads"), *names("workload_presets")), _TOML),
-            "scenario": _Offer((*names("scenarios"),), _TOML),
+            "workload": _Offer((*names("workloads"), *names("workload_presets")), _LOADS),
+            "scenario": _Offer((*names("scenarios"),), _LOADS),
             "study": _Offer((), _TOML),
             "scheduler": schedulers,
             "schedulers": schedulers,

@@ -74,13 +74,14 @@ def add(commands: Commands) -> None:
 
 def _crash(options: argparse.Namespace) -> bool:
     outputs.check_report(options)
+    workload, settings = load_options.workload(options, options.device)
     core_device, core_load, scheduler = _core.scenario(
         None,
         options.device,
         options.scheduler,
-        options.workload,
+        workload,
         None if options.trace is None else trace_path(options.trace),
-        load_options.settings(options),
+        settings,
         samples_folder(),
         options.layout,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from typing import TYPE_CHECKING
 
 from sledsim import _core
@@ -21,7 +22,10 @@ def _either(names: list[str], default: str = " (the default)") -> str:
     return f"{', '.join([first + default, *others])} or {last}"
 
 
-_FILED = f"{', '.join(_core.names('workload_presets'))}; or the path of a TOML file"
+_FILED = (
+    f"{', '.join(_core.names('workload_presets'))}; or the path of a TOML file, or of a job file "
+    "of fio (.fio)"
+)
 
 SCHEDULERS, LAYOUTS = _either(_core.names("schedulers")), _either(_core.names("layouts"))
 
@@ -189,6 +193,50 @@ def settings(options: argparse.Namespace) -> list[str]:
     if options.drop_glitches:
         settings.append('glitches="drop"')
     return settings
+
+
+def workload(
+    options: argparse.Namespace,
+    device: str | None,
+    *,
+    scenario: str | None = None,
+    blocks: int | None = None,
+) -> tuple[str | None, list[str]]:
+    """Return the workload's name and the settings; a job file of fio becomes both.
+
+    Parameters
+    ----------
+    options
+        The options.
+    device, scenario
+        What names the device that the job is laid on.
+    blocks
+        Instead of a device, how many blocks there are.
+    """
+    name: str | None = options.workload
+    given = settings(options) if hasattr(options, "format") else list(options.set)
+    if name is None or not name.endswith(".fio") or getattr(options, "trace", None) is not None:
+        return name, given
+    from sledsim.fio_jobs import settings_of_job  # few commands read one
+    from sledsim.traces.files import samples_folder
+
+    if blocks is None:
+        of_device = [item for item in given if item.startswith(("device.", "layout."))]
+        layout = getattr(options, "layout", None)
+        made, _, _ = _core.scenario(
+            scenario, device, None, None, None, of_device, samples_folder(), layout
+        )
+        blocks = made.blocks
+    counted = any(item.startswith(("requests=", "workload.requests=")) for item in given)
+    kind, of_job, cautions = settings_of_job(name, blocks, counted=counted)
+    caution(cautions)
+    return kind, of_job + given
+
+
+def caution(texts: list[str]) -> None:
+    """Print cautions about a load."""
+    for each in texts:
+        print(f"sledsim: caution: {each}", file=sys.stderr)
 
 
 def precision(options: argparse.Namespace) -> float | None:

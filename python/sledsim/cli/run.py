@@ -32,6 +32,7 @@ Run a workload or a trace on a device and split its times by cause.
   sledsim run --device g2 --set rate=500 --precision 1% --replications 4
   sledsim run study.toml --set device.spring_factor=0
   sledsim run mcd-hplajw-like --set device.segment_kib=8
+  sledsim run job.fio --device g2
   sledsim run --device g2 --workload mix --set part.a.kind=zipf --set part.b.rate=100
   sledsim run --device g2 --trace volumes.csv.gz --by-volume --table volumes.csv
 
@@ -50,7 +51,8 @@ def add(commands: Commands) -> None:
         metavar="SCENARIO",
         nargs="?",
         help="a file with device, scheduler and load, or one that comes with sledsim: "
-        + ", ".join(_core.names("scenarios")),
+        + ", ".join(_core.names("scenarios"))
+        + "; or a job file of fio (.fio), which is a load",
     )
     load_options.add_device(parser, required=False)
     load_options.add_background(parser)
@@ -95,14 +97,19 @@ def _run(options: argparse.Namespace) -> None:
     if options.parts and rows is None and options.perfetto is None:
         raise SledsimError("--parts: needs --rows FILE or --perfetto FILE, where they go")
     trace = None if options.trace is None else trace_path(options.trace)
+    if str(options.scenario).endswith(".fio"):
+        if options.workload is not None or trace is not None:
+            raise SledsimError(f"{options.scenario}: is a load; give no other beside it")
+        options.scenario, options.workload = None, options.scenario
+    workload, settings = load_options.workload(options, options.device, scenario=options.scenario)
     named, own = load_options.scheduler(options.scheduler)
     core_device, core_load, scheduler = _core.scenario(
         options.scenario,
         options.device,
         named,
-        options.workload,
+        workload,
         trace,
-        load_options.settings(options),
+        settings,
         samples_folder(),
         options.layout,
         options.background,

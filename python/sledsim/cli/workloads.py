@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sledsim import _core
 from sledsim._load import Load
 from sledsim._number_text import number
+from sledsim.cli import load_options
 from sledsim.cli.devices import resolve
 from sledsim.cli.parser import command, print_json
 from sledsim.loads import workload_presets, workload_spec
@@ -26,9 +27,10 @@ base = "cello" and state only what differs.
 """
 
 _SHOW = """\
-Show a workload that is a file: every key with its source.
+Show a workload that is a file: every key with its source; of a job file of fio, the keys.
 
   sledsim workloads show cello
+  sledsim workloads show job.fio
 """
 
 _INFO = """\
@@ -44,7 +46,7 @@ def add(commands: Commands) -> None:
     actions = command(commands, "workloads", _list, _ABOUT).add_commands()
     command(actions, "list", _list, "List the workloads that come with sledsim (the default).")
     show = command(actions, "show", _show, _SHOW)
-    show.add_argument("workload", metavar="NAME", help="a name, or the path of a TOML file")
+    show.add_argument("workload", metavar="NAME", help="a name, a TOML file, or a job file of fio")
     info = command(actions, "info", _info, _INFO)
     info.add_argument("workload", metavar="NAME", help="as in sledsim run")
     info.add_argument(
@@ -77,6 +79,9 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _show(options: argparse.Namespace) -> None:
+    if options.workload.endswith(".fio"):
+        _show_job(options)
+        return
     spec = workload_spec(options.workload)
     if options.json:
         print_json(spec)
@@ -84,8 +89,22 @@ def _show(options: argparse.Namespace) -> None:
     print(specification(spec))
 
 
+def _show_job(options: argparse.Namespace) -> None:
+    from sledsim.fio_jobs import fio_job  # few commands read one
+
+    job = fio_job(options.workload)
+    load_options.caution(job.cautions)
+    toml = job.load.to_toml()
+    if options.json:
+        print_json({"toml": toml, "cautions": job.cautions, "ignored": job.ignored})
+        return
+    print(toml, end="")
+
+
 def _info(options: argparse.Namespace) -> None:
-    core = _core.workload_of_settings(options.workload, options.set)
+    workload, settings = load_options.workload(options, options.device)
+    assert workload is not None
+    core = _core.workload_of_settings(workload, settings)
     found = characteristics(Load(core, options.workload), on=resolve(options.device, []))
     if options.json:
         print_json(found)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sledsim import _core
 from sledsim._load import Load
 from sledsim._number_text import number
+from sledsim.cli import load_options
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
 from sledsim.cli.trace.options import add_output, check_whole, lost, refuse
@@ -77,10 +78,12 @@ def _generate(options: argparse.Namespace) -> None:
 
 def _load(options: argparse.Namespace) -> tuple[Load, Device | None, str]:
     """Resolve the load, and the device with its settings if there is one."""
+    workload, settings = load_options.workload(options, options.device, blocks=options.blocks)
+    assert workload is not None
     if options.device is None:
-        core = _core.workload_of_settings(options.workload, options.set)
+        core = _core.workload_of_settings(workload, settings)
         return Load(core, options.workload), None, "fcfs"
     device, core, scheduler = _core.scenario(
-        None, options.device, options.scheduler, options.workload, None, options.set
+        None, options.device, options.scheduler, workload, None, settings
     )
     return Load(core, options.workload), wrap(device), scheduler
