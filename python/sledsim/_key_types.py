@@ -428,10 +428,16 @@ class DeviceKeys(TypedDict, total=False):
     """
     overheads: Table
     """Times of the processor."""
+    physical_sector_blocks: Whole
+    """Blocks of a physical sector, a power of two: a write that does not fill its sectors reads
+    them first and writes a revolution later; 8 for drives that emulate sectors of 512 bytes.
+    """
     seek_falls: Literal["refuse", "keep", "smooth"]
     """With ``"table"`` and ``"hpl"``: what to do where measured times fall: ``"refuse"``,
     ``"keep"`` or ``"smooth"``.
     """
+    queue: Table
+    cache: Table
     seek_min_ms: Real
     """``datasheet``: time for one cylinder; the three times are met exactly by a + b √d + c d."""
     seek_full_ms: Real

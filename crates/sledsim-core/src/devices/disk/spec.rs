@@ -110,7 +110,8 @@ impl DiskSpec {
     /// Whether it reports writes before they are on the media.
     pub fn reports_early(&self) -> bool {
         let buffer = self.settings.buffer.as_ref();
-        buffer.is_some_and(|buffer| buffer.write_back != WriteBack::None)
+        let writes_back = buffer.is_some_and(|buffer| buffer.write_back != WriteBack::None);
+        writes_back || self.settings.cache.is_some()
     }
 
     /// Builds the device as a model.

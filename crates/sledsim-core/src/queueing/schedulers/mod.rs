@@ -13,6 +13,7 @@
 //! - `cylinders`: waiting requests by cylinder;
 //! - `sptf`: shortest positioning time first;
 //! - `ages`: waiting requests by age;
+//! - `rpo`: the order inside a drive of today;
 //! - `deadline`: batches of reads and of writes, as in Linux;
 //! - `aged_sptf`: SPTF with a credit for waiting;
 //! - `zone_sptf`: SPTF zone by zone.
@@ -45,6 +46,8 @@ mod ages;
 
 mod deadline;
 
+mod rpo;
+
 mod aged_sptf;
 
 mod zone_sptf;
@@ -56,6 +59,7 @@ pub use deadline::Deadline;
 pub use fcfs::Fcfs;
 pub use fscan::Fscan;
 pub use look::Look;
+pub(crate) use rpo::Rpo;
 pub use scan::Scan;
 pub use spec::SchedulerSpec;
 pub use sptf::Sptf;

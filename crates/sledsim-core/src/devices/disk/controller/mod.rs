@@ -26,6 +26,11 @@
 //! `queue`. Hits and writes into the buffer have no passes: read-ahead and write-back
 //! appear in the report only.
 //!
+//! *Drives of today.* With `[queue]` the drive holds so many requests and orders them by
+//! position; the scheduler orders those that wait in the host. With `[cache]` writes are
+//! complete in a cache that is written to the media later, and a FLUSH makes all wait: see
+//! `destaging`. With `physical_sector_blocks` writes that do not fill sectors read them first.
+//!
 //! *Power.* On a disk with power states the spindle starts before the mechanics
 //! move for a request or a write in the buffer; this is `other` in the rows.
 //!
@@ -39,9 +44,13 @@
 //! * `ahead`: read-ahead.
 //! * `reads`: hits, misses and what they keep in the buffer.
 //! * `writes`: writes into the buffer, or through it.
+//! * `cache`: the write cache of a drive of today.
+//! * `destaging`: its work on that cache, and FLUSH.
 
 mod ahead;
 mod bus;
+mod cache;
+mod destaging;
 mod pieces;
 mod reads;
 mod recency;
@@ -50,7 +59,8 @@ mod settings;
 mod writes;
 
 pub use settings::{
-    Buffer, BusTimes, ControllerSettings, Keep, Overheads, ReadAhead, Share, WriteBack,
+    Buffer, BusTimes, CacheSettings, ControllerSettings, Keep, Overheads, QueueSettings, ReadAhead,
+    Share, WriteBack,
 };
 
 use super::arm::Disk;
@@ -60,9 +70,10 @@ use crate::devices::disk::power::Cause;
 use crate::model::mechanism::{BlockOrder, Mechanism, Positions};
 use crate::model::media_writes::{MediaWrite, MediaWrites};
 use crate::model::{Busy, CompletionSink, Model, Report};
-use crate::queueing::schedulers::{Scheduler, Waiting, pick};
+use crate::queueing::schedulers::{Rpo, Scheduler, Waiting, pick};
 use ahead::ReadAheadPlan;
 use bus::Bus;
+use cache::{Run, WriteCache};
 use pieces::{Delivery, TimedPiece};
 use segments::Segments;
 use sledsim_base::request::{Extent, Op, Request};
@@ -134,6 +145,21 @@ pub struct Controller {
     missed: (u64, Nanos),
     /// The pieces of the request in service, in the order of LBNs.
     pieces: Vec<TimedPiece>,
+    /// The queue in the drive, and the number of requests in it.
+    queue: Option<Rpo>,
+    queued: u32,
+    /// The write cache; writes that wait for room in it; whether the requests that wait come
+    /// before it when it is nearly full.
+    cache: Option<WriteCache>,
+    held: VecDeque<Waiting>,
+    requests_first: bool,
+    /// The flush that all others wait for.
+    flushing: Option<Waiting>,
+    /// When cached data were written last.
+    written: (Nanos, Nanos),
+    /// Kept for reuse: the runs written together, and their extents.
+    runs: Vec<(u64, Run)>,
+    merged: Vec<Extent>,
     /// Cached value of [`Controller::due`].
     next: Option<Nanos>,
     /// Where the writes to its media are shown, if anywhere.
@@ -141,6 +167,7 @@ pub struct Controller {
 }
 
 /// The times of moving extents.
+#[derive(Default)]
 struct MoveResult {
     parts: Parts,
     passes: u32,
@@ -153,6 +180,21 @@ struct MoveResult {
     full: Option<u64>,
     /// Energy in J.
     energy_j: f64,
+}
+
+impl MoveResult {
+    /// Adds a move that follows.
+    fn add(&mut self, next: &Self) {
+        if self.passes == 0 {
+            self.path.from = next.path.from;
+        }
+        self.path.to = next.path.to;
+        self.path.cylinders += next.path.cylinders;
+        self.parts = self.parts + next.parts;
+        self.passes += next.passes;
+        (self.end, self.wait) = (next.end, next.wait);
+        (self.track, self.full) = (next.track, next.full);
+    }
 }
 
 impl Controller {
@@ -177,6 +219,15 @@ impl Controller {
             in_order: scheduler.is_in_order(),
             scheduler,
             segments: Segments::new(&buffer),
+            queue: settings.queue.map(|queue| Rpo::new(queue.margin, queue.age_limit)),
+            queued: 0,
+            cache: settings.cache.map(WriteCache::new),
+            held: VecDeque::new(),
+            requests_first: false,
+            flushing: None,
+            written: (Nanos::ZERO, Nanos::ZERO),
+            runs: Vec::new(),
+            merged: Vec::new(),
             settings,
             buffer,
             bus: Bus::default(),
@@ -203,7 +254,7 @@ impl Controller {
     fn due(&self) -> Option<Nanos> {
         let alone = self.settings.bus.never_disconnect && self.waiting > 0;
         let command = match self.incoming.front() {
-            Some(first) if !alone => self.ready(first),
+            Some(first) if !alone && self.flushing.is_none() => self.ready(first),
             _ => Nanos::MAX,
         };
         let media = match self.waiting {
@@ -211,7 +262,7 @@ impl Controller {
             // A hit may have left the mechanics free since an earlier time.
             _ => self.free.max(self.now),
         };
-        let next = command.min(media);
+        let next = command.min(media).min(self.cache_due());
         (next < Nanos::MAX).then_some(next)
     }
 
@@ -228,6 +279,9 @@ impl Controller {
     /// Handles a request whose command has been processed, unless it needs the
     /// mechanics; whether it does not.
     fn take_in(&mut self, waiting: &Waiting, at: Nanos, sink: &mut dyn CompletionSink) -> bool {
+        if self.cache.is_some() && self.take_in_cached(waiting, at, sink) {
+            return true;
+        }
         match waiting.request.op {
             Op::Read => self.hit(waiting, at, self.may_promise(), sink),
             Op::Write => {
@@ -249,7 +303,41 @@ impl Controller {
     /// Whether the command of the next request has been processed at `at`.
     fn is_ready(&self, at: Nanos) -> bool {
         let alone = self.settings.bus.never_disconnect && self.waiting > 0;
-        (self.incoming.front()).is_some_and(|first| !alone && self.ready(first) <= at)
+        let open = !alone && self.flushing.is_none();
+        (self.incoming.front()).is_some_and(|first| open && self.ready(first) <= at)
+    }
+
+    /// The next request: of those in the drive, if it has a queue, which takes as many as it
+    /// holds from those that wait in the host.
+    fn pick(&mut self, at: Nanos) -> Option<Waiting> {
+        let (Some(order), Some(settings)) = (&mut self.queue, self.settings.queue) else {
+            return pick(&mut *self.scheduler, at, &mut self.disk);
+        };
+        while self.queued < settings.entries
+            && let Some(waiting) = pick(&mut *self.scheduler, at, &mut self.disk)
+        {
+            order.push(waiting, at, &self.disk);
+            self.queued += 1;
+        }
+        let picked = order.pop(at, &self.disk)?;
+        self.queued -= 1;
+        Some(picked)
+    }
+
+    /// Starts the mechanics, which are free at `at`, on what is next.
+    fn start(&mut self, at: Nanos, sink: &mut dyn CompletionSink) {
+        if self.cache_is_next() {
+            self.requests_first = true;
+            self.destage(at);
+        } else if self.waiting > 0
+            && let Some(waiting) = self.pick(at)
+        {
+            self.requests_first = false;
+            self.waiting -= 1;
+            self.serve(&waiting, at, sink);
+        } else if self.cache.as_ref().is_some_and(|cache| cache.idle_at() <= at) {
+            self.destage(at);
+        }
     }
 
     /// Starts the mechanics on a request.
@@ -350,19 +438,25 @@ impl Controller {
         moved
     }
 
-    /// Shows the last move, a write of request `id`.
-    fn show_write(&self, id: u64) {
+    /// Shows what the last move wrote of request `id`.
+    fn show_write(&self, id: u64, extents: &[Extent]) {
         let Some(writes) = &self.media_writes else {
             return;
         };
-        for piece in &self.pieces {
-            writes.push(MediaWrite {
-                source: Some(id),
-                extent: piece.extent,
-                start: piece.first,
-                end: piece.end,
-                order: BlockOrder::InTurn,
-            });
+        for (piece, extent) in
+            self.pieces.iter().flat_map(|one| extents.iter().map(move |of| (one, of)))
+        {
+            let from = extent.lbn.max(piece.extent.lbn);
+            let to = extent.end().min(piece.extent.end());
+            if from < to {
+                writes.push(MediaWrite {
+                    source: Some(id),
+                    extent: Extent { lbn: from, blocks: (to - from) as u32 },
+                    start: piece.passed(from - piece.extent.lbn),
+                    end: piece.passed(to - piece.extent.lbn),
+                    order: BlockOrder::InTurn,
+                });
+            }
         }
     }
 
@@ -416,7 +510,9 @@ impl Controller {
             let (begin, end) = dirty.written;
             end.since(begin.max(until))
         });
-        let other = self.busy.other.since(later.fold(Nanos::ZERO, |sum, one| sum + one));
+        let (begin, end) = self.written;
+        let cached = end.since(begin.max(until));
+        let other = self.busy.other.since(later.fold(cached, |sum, one| sum + one));
         Busy { other, ..self.busy }
     }
 
@@ -437,7 +533,8 @@ impl Model for Controller {
         self.advance(arrival, false, sink);
         self.bus.forget(arrival);
         let in_service = u32::from(self.free > arrival);
-        let queue_depth = (self.incoming.len() + self.waiting) as u32 + in_service;
+        let waiting = self.incoming.len() + self.waiting + self.held.len();
+        let queue_depth = waiting as u32 + in_service;
         let ready = if self.settings.bus.never_disconnect {
             arrival
         } else {
@@ -462,6 +559,7 @@ impl Model for Controller {
         while self.dirty.front().is_some_and(|dirty| dirty.until <= at) {
             self.dirty.pop_front();
         }
+        self.tend_cache(at, sink);
         while self.is_ready(at)
             && let Some(waiting) = self.incoming.pop_front()
         {
@@ -470,19 +568,15 @@ impl Model for Controller {
             }
             // The only one that waits needs no scheduler.
             let only = self.in_order && self.waiting == 0 && self.free <= at;
-            if only && !self.is_ready(at) {
+            if only && !self.is_ready(at) && !self.cache_is_next() {
                 self.serve(&waiting, at, sink);
                 break;
             }
             self.scheduler.push(waiting, &self.disk);
             self.waiting += 1;
         }
-        if self.waiting > 0
-            && self.free <= at
-            && let Some(waiting) = pick(&mut *self.scheduler, at, &mut self.disk)
-        {
-            self.waiting -= 1;
-            self.serve(&waiting, at, sink);
+        if self.free <= at {
+            self.start(at, sink);
         }
         self.next = self.due();
     }

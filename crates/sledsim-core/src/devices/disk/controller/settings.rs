@@ -3,6 +3,7 @@
 
 use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
+use sledsim_base::request::Extent;
 use sledsim_base::units::Nanos;
 
 /// Bus, overheads and buffer of a drive.
@@ -16,6 +17,38 @@ pub struct ControllerSettings {
     pub overheads: Overheads,
     /// The buffer; a drive without one holds only data in transfer.
     pub buffer: Option<Buffer>,
+    /// The queue in the drive, if it has one.
+    pub queue: Option<QueueSettings>,
+    /// The write cache of a drive of today, if it has one.
+    pub cache: Option<CacheSettings>,
+    /// Blocks of a physical sector, a power of two.
+    pub sector_blocks: u32,
+}
+
+/// The queue in a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueSettings {
+    /// The most requests in it.
+    pub entries: u32,
+    /// Time to spare with which a sector counts as reached.
+    pub margin: Nanos,
+    /// A request that has been in it for so long comes first.
+    pub age_limit: Nanos,
+}
+
+/// A write cache.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CacheSettings {
+    /// Blocks that it holds.
+    pub blocks: u64,
+    /// Runs of blocks that it holds.
+    pub runs: u32,
+    /// The share of either from which on it does not wait for requests.
+    pub high_water: f64,
+    /// How long nothing has been asked when it begins to write.
+    pub idle: Nanos,
+    /// That of the queue.
+    pub margin: Nanos,
 }
 
 /// Bus times.
@@ -167,9 +200,64 @@ impl ControllerSettings {
                 never_disconnect: flag(keys, "never_disconnect", false)?,
             },
             overheads: read_overheads(keys)?,
-            buffer: read_buffer(keys)?,
+            ..Self::read_buffers(keys)?
         })
     }
+
+    fn read_buffers(keys: &mut Keys) -> Result<Self> {
+        let queue = read_queue(keys)?;
+        let cache = read_cache(keys, queue.map_or(Nanos::ZERO, |queue| queue.margin))?;
+        let buffer = read_buffer(keys)?;
+        if cache.is_some() && buffer.is_some_and(|buffer| buffer.write_back != WriteBack::None) {
+            let must = "must be left out with a buffer that writes back (buffer.write_back)";
+            return Err(keys.refuse("cache", must));
+        }
+        let sector_blocks = keys.opt_u32("physical_sector_blocks", 1..=32)?.unwrap_or(1);
+        if !sector_blocks.is_power_of_two() {
+            return Err(keys.refuse("physical_sector_blocks", "must be a power of two, up to 32"));
+        }
+        Ok(Self { buffer, queue, cache, sector_blocks, ..Self::default() })
+    }
+
+    /// The physical sectors that hold these blocks.
+    pub fn sectors_of(&self, extent: Extent) -> Extent {
+        let mask = u64::from(self.sector_blocks.max(1)) - 1;
+        let (lbn, end) = (extent.lbn & !mask, (extent.end() + mask) & !mask);
+        Extent { lbn, blocks: (end - lbn) as u32 }
+    }
+}
+
+fn read_queue(keys: &mut Keys) -> Result<Option<QueueSettings>> {
+    let Some(mut keys) = keys.take_table("queue") else {
+        return Ok(None);
+    };
+    let times_ms = Range::at_least(0.0).at_most(1e9);
+    let margin_ms = keys.opt_f64("margin_ms", times_ms)?.unwrap_or(0.0);
+    let limit_ms = keys.opt_f64("age_limit_ms", times_ms)?;
+    let queue = QueueSettings {
+        entries: keys.u32("entries", 1..=1024)?,
+        margin: Nanos::from_ms(margin_ms),
+        age_limit: limit_ms.map_or(Nanos::MAX, Nanos::from_ms),
+    };
+    keys.finish()?;
+    Ok(Some(queue))
+}
+
+fn read_cache(keys: &mut Keys, margin: Nanos) -> Result<Option<CacheSettings>> {
+    let Some(mut keys) = keys.take_table("cache") else {
+        return Ok(None);
+    };
+    let idle_ms = keys.opt_f64("idle_ms", Range::at_least(0.0).at_most(1e9))?.unwrap_or(0.0);
+    let share = Range::at_least(0.0).at_most(1.0);
+    let cache = CacheSettings {
+        blocks: keys.u64("blocks", 1..=u64::from(u32::MAX))?,
+        runs: keys.opt_u32("runs", 1..=1 << 20)?.unwrap_or(1 << 20),
+        high_water: keys.opt_f64("high_water", share)?.unwrap_or(0.75),
+        idle: Nanos::from_ms(idle_ms),
+        margin,
+    };
+    keys.finish()?;
+    Ok(Some(cache))
 }
 
 fn flag(keys: &mut Keys, key: &str, default: bool) -> Result<bool> {

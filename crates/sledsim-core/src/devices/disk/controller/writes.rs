@@ -2,11 +2,11 @@
 
 use super::ahead::ReadAheadPlan;
 use super::pieces::{Delivery, TimedPiece};
-use super::{Controller, Dirty, Keep, WriteBack};
+use super::{Controller, Dirty, Keep, MoveResult, WriteBack};
 use crate::devices::disk::power::Cause;
 use crate::model::CompletionSink;
 use crate::queueing::schedulers::Waiting;
-use sledsim_base::request::{Extent, Flags, OWN_WORK, Op, Request};
+use sledsim_base::request::{Extent, Extents, Flags, OWN_WORK, Op, Request};
 use sledsim_base::units::Nanos;
 
 impl Controller {
@@ -19,8 +19,12 @@ impl Controller {
     fn writes_back(&self, request: &Request) -> bool {
         self.buffer.write_back != WriteBack::None
             && self.buffer.keep != Keep::Nothing
-            && request.extents.len() == 1
-            && !request.flags.contains(Flags::FUA)
+            && Self::may_be_early(request)
+    }
+
+    /// Whether a write may be complete before it is on the media.
+    pub(super) fn may_be_early(request: &Request) -> bool {
+        request.extents.len() == 1 && !request.flags.contains(Flags::FUA)
     }
 
     /// Whether the buffer accepts a write at once: if all earlier writes are on the
@@ -82,7 +86,7 @@ impl Controller {
         let woken = self.disk.begin(free).0;
         let begin = (free + woken).max(at + overhead);
         let mut moved = self.write_data(begin, &[extent], how, crossed - bus);
-        self.show_write(request.id);
+        self.show_write(request.id, &[extent]);
         moved.parts.other = woken;
         self.spend(begin, &moved, Cause::Destage);
         self.occupy(OWN_WORK, &moved);
@@ -116,7 +120,7 @@ impl Controller {
 
     /// Updates the segments other than its own for a write: windows advance past it;
     /// unless reads hit written data, read data are dropped.
-    fn overwrite(&mut self, extent: Extent, own: Option<usize>) {
+    pub(super) fn overwrite(&mut self, extent: Extent, own: Option<usize>) {
         if self.buffer.read_written && !self.buffer.over_requested {
             return;
         }
@@ -153,6 +157,20 @@ impl Controller {
         at + bus.bus(1)
     }
 
+    /// Writes extents to the media as their blocks arrive from `asked` on. Physical sectors
+    /// that they do not fill are read first.
+    fn write_through(&mut self, start: Nanos, extents: &[Extent], asked: Nanos) -> MoveResult {
+        let how = self.drive.access(Op::Write);
+        let sectors: Extents = extents.iter().map(|one| self.settings.sectors_of(*one)).collect();
+        if sectors.as_slice() == extents {
+            return self.write_data(start, extents, how, asked);
+        }
+        let mut moved = self.move_data(start, &sectors, self.drive.access(Op::Read));
+        let written = self.write_data(moved.end, &sectors, how, asked);
+        moved.add(&written);
+        moved
+    }
+
     /// Serves a write to the media; the mechanics are free at `at`.
     pub(super) fn serve_write(
         &mut self,
@@ -173,6 +191,7 @@ impl Controller {
         for &extent in &request.extents {
             self.overwrite(extent, None);
         }
+        self.pass_cache(&request.extents);
         self.writing = None;
 
         // The fixed part of the access precedes the request for data.
@@ -181,9 +200,8 @@ impl Controller {
         let bus_time = Delivery::new(self.settings.bus.write_ns_per_block, start);
         let bus = bus_time.bus(u64::from(request.blocks()));
         let crossed = self.bus.take(request.id, start + fixed, start + fixed + bus);
-        let how = self.drive.access(Op::Write);
-        let mut moved = self.write_data(start, &request.extents, how, crossed - bus);
-        self.show_write(request.id);
+        let mut moved = self.write_through(start, &request.extents, crossed - bus);
+        self.show_write(request.id, &request.extents);
         moved.parts.other = woken;
         moved.energy_j = startup_j + self.spend(start, &moved, Cause::Request);
         self.occupy(request.id, &moved);

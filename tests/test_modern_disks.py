@@ -1,0 +1,281 @@
+"""Drives of today: their queue, their write cache, FLUSH, FUA and physical sectors."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import polars as pl
+import pytest
+import sledsim as ss
+
+PLAIN: dict[str, Any] = {"buffer.write_back": "none", "buffer.read_ahead": "none"}
+CACHE: dict[str, Any] = {"blocks": 65_536, "runs": 256, "idle_ms": 20.0}
+QUEUE: dict[str, Any] = {"entries": 32}
+
+
+def drive(**keys: Any) -> Any:
+    made = ss.disk(
+        capacity_tb=2,
+        platters=2,
+        rpm=7200,
+        outer_mb_s=210,
+        inner_mb_s=100,
+        seek_track_ms=1,
+        seek_average_ms=8,
+        seek_full_ms=16,
+    )
+    return ss.device(made, **(PLAIN | keys))
+
+
+def trace(*requests: tuple[float, int, int, str]) -> ss.Load:
+    """Make a load of (ms, lbn, blocks, op)."""
+    ms, lbn, blocks, op = zip(*requests, strict=True)
+    frame = pl.DataFrame({"ms": ms, "lbn": lbn, "blocks": blocks, "op": op})
+    return ss.read_trace(frame, columns="time=ms:ms, offset=lbn:512B, bytes=blocks:512B, op=op")
+
+
+def responses_ms(run: ss.Run) -> list[float]:
+    rows = run.to_polars().sort("id")
+    return ((rows["completion_ns"] - rows["arrival_ns"]) / 1e6).to_list()
+
+
+def random_reads(depth: int, requests: int = 1500, **keys: Any) -> ss.Load:
+    return ss.workload("random", queue_depth=depth, requests=requests, read_fraction=1, **keys)
+
+
+# The queue
+
+
+@pytest.mark.parametrize("depth", [1, 8, 40])
+def test_a_queue_that_holds_all_without_a_margin_is_sptf(depth: int) -> None:
+    load = random_reads(depth)
+    ours = ss.simulate(load, drive(queue={"entries": 64}))
+    assert ours.rows == ss.simulate(load, drive(), "sptf").rows
+
+
+@pytest.mark.parametrize("keys", [{"entries": 1}, {"entries": 32, "age_limit_ms": 0}])
+def test_a_queue_of_one_and_no_patience_are_first_come_first_served(keys: dict[str, Any]) -> None:
+    load = random_reads(24)
+    assert ss.simulate(load, drive(queue=keys)).rows == ss.simulate(load, drive()).rows
+
+
+def test_the_scheduler_orders_what_waits_in_the_host() -> None:
+    load = random_reads(24)
+    in_host = ss.simulate(load, drive(queue={"entries": 1}), "sptf")
+    assert in_host.rows == ss.simulate(load, drive(), "sptf").rows
+
+
+def test_a_margin_is_time_to_spare() -> None:
+    """Each is the one that would be reached first by a head that starts a margin later."""
+    margin_ms = 2.0
+    device = drive(queue={"entries": 64, "margin_ms": margin_ms}, command_overhead_ms=0)
+    picks: list[tuple[float, list[int], list[float]]] = []
+
+    class Later:
+        def __deepcopy__(self, memo: object) -> Later:
+            return self
+
+        def pick(self, queue: ss.Queue, now_ms: float) -> int:
+            picks.append((now_ms, queue.id.tolist(), queue.positioning_ms.tolist()))
+            return 0
+
+    load = trace((0.0, 0, 8, "R"), *((0.1, 10**9 // 7 * n, 8, "R") for n in range(1, 17)))
+    served = ss.simulate(load, device).to_polars().sort("start_ns")["id"].to_list()
+    ss.simulate(load, drive(command_overhead_ms=0), Later())
+    now_ms, ids, positioning_ms = picks[1]
+    assert len(ids) == 16
+    # With the margin, a sector that passes within it counts as a revolution later.
+    revolution_ms = 60e3 / 7200
+    arm = device.locate(0).cylinder
+    cost = []
+    for id_, ms in zip(ids, positioning_ms, strict=True):
+        place = device.locate(10**9 // 7 * id_)
+        seek_ms = device.seek_ms(abs(place.cylinder - arm))
+        spare = ms - seek_ms
+        cost.append((ms if spare >= margin_ms else ms + revolution_ms, id_))
+    assert served[1] == min(cost)[1]
+    assert now_ms > 0
+
+
+def test_an_old_request_comes_first() -> None:
+    limit_ms = 60.0
+    near = [(0.2 + n, 8 * n, 8, "R") for n in range(300)]
+    load = trace((0.0, 0, 8, "R"), (0.1, 3 * 10**9, 8, "R"), *near)
+    patient = responses_ms(ss.simulate(load, drive(queue={"entries": 400})))
+    limited = responses_ms(
+        ss.simulate(load, drive(queue={"entries": 400, "age_limit_ms": limit_ms}))
+    )
+    assert patient[1] > 2 * limit_ms
+    assert limit_ms < limited[1] < limit_ms + 40
+
+
+# The cache
+
+
+def test_cached_writes_take_the_command_and_the_bus() -> None:
+    load = trace(*((100.0 * n, 10**8 * (n % 37), 8, "W") for n in range(40)))
+    run = ss.simulate(load, drive(cache=CACHE))
+    device = drive(cache=CACHE).parameters
+    expected = device["command_overhead_ms"] + 8 * device["bus_ms_per_block"]
+    assert responses_ms(run) == pytest.approx([expected] * 40, abs=1e-5)
+    off = ss.simulate(load, drive())
+    assert min(responses_ms(off)) > 1
+
+
+def test_a_flush_waits_for_all_and_all_wait_for_it() -> None:
+    writes = [(0.3 * n, 10**8 * (n * 7 % 37), 8, "W") for n in range(30)]
+    load = trace(*writes, (9.0, 0, 0, "F"), (10.0, 3 * 10**9, 8, "R"), (11.0, 0, 8, "W"))
+    run = ss.simulate(load, drive(cache=CACHE))
+    rows = run.to_polars().sort("id")
+    flush, read, write = rows[30:].iter_rows(named=True)
+    assert max(responses_ms(run)[:30]) < 1
+    # The nearest first: not less than a rotation each in the mean, and less than at random.
+    took_ms = (flush["completion_ns"] - flush["arrival_ns"]) / 1e6
+    random_ms = (
+        30
+        / ss.simulate(
+            ss.workload("random", queue_depth=1, requests=500, read_fraction=0), drive()
+        ).summary["throughput_iops"]
+        * 1e3
+    )
+    assert 30 * 2 < took_ms < 0.8 * random_ms
+    for behind in (read, write):
+        assert behind["completion_ns"] > flush["completion_ns"]
+    assert flush["completion_ns"] < read["completion_ns"]
+    # A second flush has nothing to do, but for the write behind the first.
+    twice = trace(*writes, (9.0, 0, 0, "F"), (5000.0, 0, 0, "F"))
+    assert responses_ms(ss.simulate(twice, drive(cache=CACHE)))[-1] < 1
+
+
+def test_it_takes_as_many_runs_and_blocks_as_it_holds() -> None:
+    for keys, held in [({"runs": 10}, 10), ({"blocks": 80}, 10)]:
+        load = trace(*((0.001 * n, 10**8 * (n % 37), 8, "W") for n in range(30)))
+        took = responses_ms(ss.simulate(load, drive(cache=CACHE | keys)))
+        at_once = [ms < 8 for ms in took]
+        assert at_once[:held] == [True] * held
+        assert not any(at_once[held + 1 :])
+        assert took[held:] == sorted(took[held:])
+    large = trace((0.0, 0, 100, "W"))
+    (through,) = responses_ms(ss.simulate(large, drive(cache=CACHE | {"blocks": 80})))
+    assert through > 1
+
+
+def test_reads_find_what_is_cached() -> None:
+    load = trace(
+        (0.0, 1000, 16, "W"),
+        (1.0, 1000, 16, "R"),
+        (2.0, 1004, 4, "R"),
+        (3.0, 1008, 16, "R"),
+        (200.0, 1000, 8, "W"),
+        (200.5, 1004, 8, "W"),
+        (201.0, 1000, 12, "R"),
+    )
+    device = drive(cache=CACHE | {"idle_ms": 1000.0}, **{"buffer.keep": "nothing"})
+    _, whole, part, over, *_, both = responses_ms(ss.simulate(load, device))
+    assert max(whole, part, both) < 1
+    assert over > 1
+
+
+@pytest.mark.parametrize(
+    ("idle_ms", "mark", "writes", "after_ms", "moves"),
+    [
+        (1e6, 1.0, 10, 1000.0, False),
+        (20.0, 1.0, 10, 15.0, False),
+        (20.0, 1.0, 10, 30.0, True),
+        (1e6, 0.25, 4, 30.0, False),
+        (1e6, 0.25, 10, 30.0, True),
+        (1e6, 1.0, 25, 100.0, True),
+    ],
+)
+def test_it_writes_when_idle_at_the_mark_and_when_full(
+    idle_ms: float, mark: float, writes: int, after_ms: float, moves: bool
+) -> None:
+    """A read says where the arm was, and whether it waited for it."""
+    last_ms = 0.3 * (writes - 1)
+    load = trace(
+        *((0.3 * n, 10**8 * (1 + n % 37), 8, "W") for n in range(writes)),
+        (last_ms + after_ms, 0, 8, "R"),
+    )
+    cache = CACHE | {"runs": 20, "idle_ms": idle_ms, "high_water": mark}
+    read = ss.simulate(load, drive(cache=cache)).to_polars().sort("id")[-1].to_dicts()[0]
+    assert (read["from_cylinder"] != 0 or read["queue_ns"] > 0) == moves
+
+
+def test_requests_and_a_full_cache_take_turns() -> None:
+    load = ss.workload("random", queue_depth=16, requests=3000, read_fraction=0.5)
+    run = ss.simulate(load, drive(cache=CACHE | {"runs": 20}))
+    rows = run.to_polars()
+    waits = rows.group_by("op").agg((pl.col("completion_ns") - pl.col("arrival_ns")).max() / 1e6)
+    assert waits.height == 2
+    assert waits["completion_ns"].max() < 2500  # neither starves
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("keys", [{}, {"physical_sector_blocks": 8}, {"queue": QUEUE}])
+def test_a_power_cut_keeps_what_was_promised(seed: int, keys: dict[str, Any]) -> None:
+    load = ss.workload("random", rate=60, requests=400, read_fraction=0.3, seed=seed)
+    device = drive(cache=CACHE, **keys)
+    report = ss.crash_test(load, device, points=200, seed=seed, flush=0.1).to_dict()
+    assert report["device_promise"] == "flush"
+    assert report["passed"]
+    assert report["under_way"]["lost"] > 0
+    early = ss.crash_test(load, device, points=200, seed=seed, promise="completion").to_dict()
+    assert early["violations"] > 0
+
+
+# Sectors
+
+
+def test_a_write_that_does_not_fill_sectors_takes_a_revolution_more() -> None:
+    """Without a cache: 8 blocks at a sector, and within one."""
+    device = drive(physical_sector_blocks=8, zero_latency_write=False)
+    plain = drive(zero_latency_write=False)
+    revolution_ms = 60e3 / 7200
+    for lbn, blocks in [(8000, 8), (8001, 8), (8004, 1), (8000, 12)]:
+        load = trace((0.0, lbn, blocks, "W"))
+        (ours,), (theirs,) = (responses_ms(ss.simulate(load, one)) for one in (device, plain))
+        more = (ours - theirs) / revolution_ms
+        if lbn % 8 == blocks % 8 == 0:
+            assert ours == theirs
+        else:
+            assert 0.97 < more < 1.03
+
+
+def test_the_cache_fills_sectors_with_neighbours() -> None:
+    one = trace(*((0.001 * n, 8000 + n, 1, "W") for n in range(64)), (1.0, 0, 0, "F"))
+    device = drive(cache=CACHE, physical_sector_blocks=8)
+    assert responses_ms(ss.simulate(one, device))[-1] < 30
+    apart = trace(*((0.001 * n, 8000 + 24 * n, 1, "W") for n in range(64)), (1.0, 0, 0, "F"))
+    assert responses_ms(ss.simulate(apart, device))[-1] > 60 * 60e3 / 7200 / 2
+
+
+# Wrong keys
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"queue": {"entries": 0}}, "queue.entries = 0: must be an integer from 1 to 1024"),
+        ({"queue": {}}, "queue.entries"),
+        ({"queue": {"entries": 4, "margin_ms": -1}}, "queue.margin_ms = -1"),
+        ({"queue": {"entries": 4, "depth": 1}}, "unknown key 'queue.depth'"),
+        ({"cache": {}}, "cache.blocks"),
+        ({"cache": {"blocks": 0}}, "cache.blocks = 0"),
+        ({"cache": {"blocks": 8, "high_water": 2}}, "cache.high_water = 2"),
+        ({"cache": {"blocks": 8, "idle_ms": "soon"}}, "cache.idle_ms"),
+        ({"cache": {"blocks": 8}, "buffer.write_back": "all"}, "buffer.write_back"),
+        ({"physical_sector_blocks": 3}, "physical_sector_blocks = 3: must be a power of two"),
+        ({"physical_sector_blocks": 0}, "physical_sector_blocks = 0"),
+    ],
+)
+def test_wrong_values(keys: dict[str, Any], said: str) -> None:
+    with pytest.raises(ss.SpecError) as caught:
+        drive(**keys)
+    assert said in str(caught.value)
+
+
+def test_nothing_moves_without_the_new_keys() -> None:
+    load = ss.workload("random", queue_depth=4, requests=500)
+    for one, other in itertools.pairwise([drive(), drive(physical_sector_blocks=1)]):
+        assert ss.simulate(load, one).rows == ss.simulate(load, other).rows
