@@ -59,8 +59,8 @@ impl Parity {
     /// The slots to read before a row is written, and whether these are the old
     /// parity and the old data rather than the unchanged data.
     fn before(&self, row: &StripeRow, missing: u64) -> Result<(u64, bool), Lost> {
-        let data = self.shape.data_mask(row.stripe);
-        let parity = self.shape.parity_mask(row.stripe) & !missing;
+        let parities = self.shape.parity_mask(row.stripe);
+        let (data, parity) = (self.shape.all() & !parities, parities & !missing);
         if self.is_lost(missing) {
             return Err(Lost);
         }
@@ -69,9 +69,9 @@ impl Parity {
         }
         let (old, staying) = (row.written | parity, data & !row.written);
         // The third way reconstructs missing data that stay.
-        let ways =
-            [(old, true), (staying, false), (self.sources(row.stripe, missing), false)].into_iter();
-        let able = ways.filter(|(reads, _)| reads & missing == 0);
+        let sources = if missing == 0 { staying } else { self.sources(row.stripe, missing) };
+        let ways = [(old, true), (staying, false), (sources, false)];
+        let able = ways.into_iter().filter(|(reads, _)| reads & missing == 0);
         Ok(able.min_by_key(|(reads, _)| reads.count_ones()).unwrap_or((0, false)))
     }
 
@@ -162,12 +162,14 @@ impl Level for Parity {
                 any_old |= by_old;
                 any |= reads != 0;
             }
-            let has_parity = self.shape.parity_mask(rows[0].stripe) & !missing != 0;
             match (any_old, any) {
                 (true, _) => ways.rmw += 1,
                 (false, true) => ways.reconstruct += 1,
                 // A stripe without parity needs no reads, even for a partial write.
-                (false, false) => ways.full += u64::from(has_parity),
+                (false, false) => {
+                    let parity = self.shape.parity_mask(rows[0].stripe) & !missing;
+                    ways.full += u64::from(parity != 0);
+                }
             }
         }
         Ok(ways)
