@@ -111,8 +111,8 @@ pub(crate) trait Level: Send {
     /// The lock range of a request for these blocks: start, end.
     fn lock_range(&self, extent: Extent) -> (u64, u64);
 
-    /// The lock range for addresses of the children.
-    fn lock_range_at(&self, from: u64, to: u64) -> (u64, u64);
+    /// The lock range for addresses of a slot.
+    fn lock_range_at(&self, slot: usize, from: u64, to: u64) -> (u64, u64);
 
     /// Whether writes maintain parity. If so, trims are not sent to children, as
     /// the contents of a trimmed block are undefined.

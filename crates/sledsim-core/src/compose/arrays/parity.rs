@@ -118,7 +118,7 @@ impl Level for Parity {
         (extent.lbn / stripe_blocks, extent.end().div_ceil(stripe_blocks))
     }
 
-    fn lock_range_at(&self, from: u64, to: u64) -> (u64, u64) {
+    fn lock_range_at(&self, _slot: usize, from: u64, to: u64) -> (u64, u64) {
         (from / self.shape.unit, to.div_ceil(self.shape.unit))
     }
 

@@ -53,7 +53,7 @@ impl Level for Mirrors {
         (extent.lbn, extent.end())
     }
 
-    fn lock_range_at(&self, from: u64, to: u64) -> (u64, u64) {
+    fn lock_range_at(&self, _slot: usize, from: u64, to: u64) -> (u64, u64) {
         (from, to)
     }
 

@@ -95,10 +95,10 @@ impl Level for StripedMirrors {
         (extent.lbn, extent.end())
     }
 
-    fn lock_range_at(&self, from: u64, to: u64) -> (u64, u64) {
-        let Table { width, unit, .. } = self.table;
-        let (first, end) = (from / unit * width, to.div_ceil(unit) * width);
-        (first / 2 * unit, end.div_ceil(2) * unit)
+    fn lock_range_at(&self, slot: usize, from: u64, to: u64) -> (u64, u64) {
+        let index = |address| self.table.entry(slot, address).0 / 2;
+        let unit = self.table.unit;
+        (index(from) * unit, (index(to - 1) + 1) * unit)
     }
 
     fn has_parity(&self) -> bool {
