@@ -174,3 +174,24 @@ fn writes_of_the_same_blocks_go_one_after_the_other() {
     let done: Vec<u64> = rows.done.iter().map(|row| row.completion.0).collect();
     assert_eq!(done, [MS, 2 * MS, 6 * MS, 7 * MS]);
 }
+
+#[test]
+fn a_write_waits_for_the_rebuild_of_its_unit_alone() {
+    // The first part, of unit 0, is read until 1 ms and written until 2 ms.
+    for children in [3, 4] {
+        let keys = "spares = 1\nfail_child = 0\nfail_at_ms = 0\nrebuild_unit_blocks = 100\n\
+                    rebuild_min_mb_s = inf\n";
+        let mut model = raid10(children, 100, &format!("{keys}{CONSTANT}"));
+        let requests = [write(0, MS / 2, 7, 1), write(1, MS / 2, 250, 1)];
+        let rows = run_open(&mut *model, &requests);
+        let queue = |id: u64| {
+            let row = rows.done.iter().find(|row| row.id == id).expect("a row");
+            row.parts.queue.0
+        };
+        assert!(queue(0) >= 3 * MS / 2, "{children}");
+        // Unit 2 waits at most for the read of its child.
+        assert!(queue(1) <= MS / 2, "{children}");
+        let of_first = rows.notes.iter().filter(|row| row.parent == Some(0));
+        assert_eq!(of_first.count(), 2, "both copies are written");
+    }
+}
