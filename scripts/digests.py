@@ -77,7 +77,7 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         load = partial(ss.workload, name, requests=REQUESTS)
         for device in ("g2", "atlas10k", "mcd", "mwb", "disk_ram"):
             yield f"{name} on {device}", run(load, device)
-    for kind in ("raid0", "raid1", "raid5"):
+    for kind in ("raid0", "raid1", "raid5", "raid6", "raid10"):
         path = folder / f"{kind}.toml"
         unit = "" if kind == "raid1" else "unit_blocks = 16\n"
         path.write_text(ARRAY.format(kind=kind, unit=unit))

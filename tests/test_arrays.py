@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SMALL = {"base": "memory", "blocks": 4096, "latency_ms": 0.1, "ms_per_block": 0.001}
+KINDS = ("raid1", "raid5", "raid6", "raid10")
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work in a folder with two arrays."""
+    """Work in a folder with an array of each kind."""
     monkeypatch.chdir(tmp_path)
-    for kind, unit in (("raid1", ""), ("raid5", "unit_blocks = 8\n")):
+    for kind in KINDS:
+        unit = "" if kind == "raid1" else "unit_blocks = 8\n"
         text = f'title = "A"\nkind = "{kind}"\nchildren = 4\n{unit}[child]\nbase = "g2"\n'
         Path(f"{kind}.toml").write_text(text, encoding="utf-8")
 
@@ -46,9 +48,45 @@ def test_an_array_has_a_spec() -> None:
     assert spec["parameters"]["fail_child"]["value"] == [0, 5]
     assert spec["parameters"]["child.base"]["value"] == "g2"
     assert ss.device("raid1.toml").blocks == 6_750_000
+    for kind in ("raid6", "raid10"):  # both hold half of four children
+        assert ss.device(f"{kind}.toml").blocks == 6_750_000 // 8 * 8 * 2
 
 
-@pytest.mark.parametrize("kind", ["raid1", "raid5"])
+def test_a_small_file_is_told_all_that_it_lacks(refused: Callable[..., str]) -> None:
+    for kind, least in (("raid6", 4), ("raid10", 2)):
+        Path("small.toml").write_text(f'kind = "{kind}"\n', encoding="utf-8")
+        said = refused("run", "--device", "small.toml")
+        assert "3 keys are missing: device.children, device.child, device.unit_blocks" in said
+        assert f"an integer from {least} to 64" in said
+        assert "title" not in said
+        # And with these, nothing more.
+        text = f'kind = "{kind}"\nchildren = 4\nunit_blocks = 8\n[child]\nbase = "g2"\n'
+        Path("small.toml").write_text(text, encoding="utf-8")
+        assert ss.device("small.toml").blocks == 6_750_000 // 8 * 8 * 2
+
+
+def test_a_raid_6_survives_two_failures_and_not_three() -> None:
+    load = ss.workload("random", rate=1000, requests=2000, read_fraction=0.5)
+    for failed, is_lost in (([0, 3], False), ([0, 3, 1], True)):
+        times = [300.0 * (1 + index) for index in range(len(failed))]
+        device = ss.device("raid6.toml", child=SMALL, fail_child=failed, fail_at_ms=times)
+        run = ss.simulate(load, device)
+        assert (counts(run)["lost"] == 1, run.summary["errors"] > 0) == (is_lost, is_lost)
+        assert counts(run)["degraded_reads"] > 0
+
+
+def test_a_raid_10_loses_a_pair_alone() -> None:
+    load = ss.workload("random", rate=1000, requests=2000, size="fixed", mean_size_kib=0.5)
+    for failed, share in (([0, 3], 0.0), ([0, 1], 0.5)):
+        times = [0] * len(failed)
+        device = ss.device("raid10.toml", child=SMALL, fail_child=failed, fail_at_ms=times)
+        run = ss.simulate(load, device)
+        assert counts(run)["lost_blocks"] == share * device.blocks
+        # A request of one block is lost with its unit.
+        assert run.summary["errors"] / 2000 == pytest.approx(share, abs=0.05)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_failure_in_the_rows_and_the_counts(kind: str) -> None:
     load = ss.workload("random", rate=1000, requests=3000, read_fraction=0.5)
     device = ss.device(f"{kind}.toml", child=SMALL, spares=1, fail_child=2, fail_at_ms=500)
@@ -112,8 +150,11 @@ def test_children_of_different_sizes_are_refused(refused: Callable[..., str]) ->
     assert "one size: child 1" in refused("run", "--device", "odd.toml")
 
 
-def test_a_crash_test_is_refused(refused: Callable[..., str]) -> None:
-    assert "write hole" in refused("crash", "--device", "raid1.toml")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_crash_test_is_refused(kind: str, refused: Callable[..., str]) -> None:
+    said = refused("crash", "--device", f"{kind}.toml")
+    assert "write hole" in said
+    assert kind in said
 
 
 @pytest.fixture

@@ -179,8 +179,9 @@ def test_a_hybrid_has_both_its_parts() -> None:
     assert again.columns(again.head["runs"][0]) == rows
 
 
-def test_an_array_has_all_its_members() -> None:
-    text = 'kind = "raid5"\nchildren = 4\nunit_blocks = 128\n[child]\nbase = "g2"\n'
+@pytest.mark.parametrize("kind", ["raid5", "raid6", "raid10"])
+def test_an_array_has_all_its_members(kind: str) -> None:
+    text = f'kind = "{kind}"\nchildren = 4\nunit_blocks = 128\n[child]\nbase = "g2"\n'
     given = _given(ss.simulate(_load(200, 300), ss.Device.from_toml(text, "array")))
     roles = [device["role"] for device in given.head["runs"][0]["devices"]]
     assert roles.count("sled") == 4

@@ -26,6 +26,8 @@ COMPOSITES = {
     "raid5": RAID5 + 'child = {base = "g3"}\n',
     "rebuilt-raid1": 'kind = "raid1"\nchildren = 2\n' + FAILING,
     "rebuilt-raid5": RAID5 + FAILING,
+    "rebuilt-raid6": RAID5.replace("raid5", "raid6") + FAILING,
+    "rebuilt-raid10": RAID5.replace("raid5", "raid10") + FAILING,
     "read-cache": CACHE + 'back = {base = "g2"}\n',
     "cached-array": f'{CACHE}[back]\ntitle = "R"\n{RAID5}child = {{base = "mwb"}}\n',
 }

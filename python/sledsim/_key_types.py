@@ -353,6 +353,8 @@ class DeviceKeys(TypedDict, total=False):
         "raid0",
         "raid1",
         "raid5",
+        "raid6",
+        "raid10",
         "read_cache",
         "mcd",
         "mwb",

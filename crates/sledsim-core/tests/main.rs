@@ -84,6 +84,7 @@ mod hybrids {
 }
 
 mod arrays {
+    mod contents;
     mod times;
 }
 

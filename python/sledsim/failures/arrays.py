@@ -23,7 +23,8 @@ def rebuild_risk(rebuild_s: float, mttf_hours: float, survivors: int) -> float:
     mttf_hours
         Mean time to failure of one device, in hours.
     survivors
-        Devices that must not fail meanwhile: four of a RAID 5 of five, one of a pair of mirrors.
+        Devices that must not fail meanwhile: four of a RAID 5 of five, one of a pair of mirrors. A
+        RAID 6 survives a second failure: those left after it, with the time of the rebuild then.
 
     Returns
     -------

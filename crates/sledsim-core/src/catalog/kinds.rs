@@ -1,6 +1,6 @@
 //! The kinds of devices.
 
-use crate::compose::arrays::kind::{RAID1, RAID5};
+use crate::compose::arrays::kind::{RAID1, RAID5, RAID6, RAID10};
 use crate::compose::hybrids::{mcd, mwb};
 use crate::compose::read_cache_kind;
 use crate::compose::stripe_kind::{RAID0, STRIPE};
@@ -18,6 +18,8 @@ pub const KINDS: Registry<KindEntry> = Registry::new(&[
     RAID0,
     RAID1,
     RAID5,
+    RAID6,
+    RAID10,
     read_cache_kind::KIND,
     mcd::kind::KIND,
     mwb::kind::KIND,

@@ -1,5 +1,5 @@
 //! Contents of arrays under failures at any time. Every block of every write
-//! has a unique token, and parity is the exclusive or of tokens, so that a wrong
+//! has a unique token, and parities are sums of tokens, so that a wrong
 //! reconstruction is detected.
 
 use crate::common::run_open;
@@ -188,6 +188,7 @@ fn look(device: &Device, scheduler: &str, requests: &[Request], what: &str) -> O
 
 /// A small array drawn at random, with these failures, and requests for it.
 struct Drawn {
+    kind: &'static str,
     device: Device,
     scheduler: &'static str,
     requests: Vec<Request>,
@@ -198,15 +199,22 @@ fn draw(seed: u64, failures: u64) -> Drawn {
     let mut draw = Stream::new(seed, "arrays");
     let mut text = String::from("title = 'a'\n");
     let mut one_of = |values: &[u64]| values[draw.below(values.len() as u64) as usize];
-    let is_mirror = one_of(&[0, 0, 1]) == 1;
+    let kind = ["raid1", "raid5", "raid6", "raid10"][one_of(&[0, 1, 1, 2, 2, 3]) as usize];
     let child_blocks = one_of(&[24, 60, 97]);
-    let unit = if is_mirror { 1 } else { one_of(&[1, 2, 3, 8]) };
-    let children = if is_mirror { one_of(&[2, 3]) } else { one_of(&[3, 4, 5, 7]) };
-    if is_mirror {
+    let unit = if kind == "raid1" { 1 } else { one_of(&[1, 2, 3, 8]) };
+    let children = one_of(match kind {
+        "raid1" => &[2, 3],
+        "raid5" => &[3, 4, 5, 7],
+        "raid6" => &[4, 5, 6, 8],
+        _ => &[2, 3, 4, 5, 6],
+    });
+    text += &format!("kind = '{kind}'\nchildren = {children}\n");
+    if kind == "raid1" || kind == "raid10" {
         let rule = ["shortest_queue", "round_robin"][one_of(&[0, 1]) as usize];
-        text += &format!("kind = 'raid1'\nchildren = {children}\nreads = '{rule}'\n");
-    } else {
-        text += &format!("kind = 'raid5'\nchildren = {children}\nunit_blocks = {unit}\n");
+        text += &format!("reads = '{rule}'\n");
+    }
+    if kind != "raid1" {
+        text += &format!("unit_blocks = {unit}\n");
     }
     let spares = one_of(&[0, 1, 1, 2]);
     text += &format!("spares = {spares}\n");
@@ -273,7 +281,7 @@ fn draw(seed: u64, failures: u64) -> Drawn {
         })
         .collect();
     text += &format!("# seed {seed}, {scheduler}");
-    Drawn { device, scheduler, requests, text }
+    Drawn { kind, device, scheduler, requests, text }
 }
 
 #[test]
@@ -297,7 +305,7 @@ fn any_single_loss_at_any_moment_loses_nothing() {
 
 #[test]
 fn more_losses_are_survived_or_reported_block_by_block() {
-    let (mut survived, mut lost, mut partly, mut blocks) = (0, 0, 0, 0);
+    let (mut survived, mut lost, mut partly, mut blocks, mut doubly) = (0, 0, 0, 0, 0);
     for seed in 0..4000 {
         let drawn = draw(seed + 1_000_000, 2 + seed % 2);
         let outcome = look(&drawn.device, drawn.scheduler, &drawn.requests, &drawn.text);
@@ -308,12 +316,17 @@ fn more_losses_are_survived_or_reported_block_by_block() {
         assert_eq!(counts["lost_requests"], outcome.errors + outcome.gone, "{}", drawn.text);
         // Nothing fails that could have been served.
         assert!(outcome.errors == 0 || outcome.gone > 0, "{}", drawn.text);
+        if drawn.kind == "raid6" && seed % 2 == 0 {
+            assert_eq!(outcome.gone, 0, "two are survived: {}", drawn.text);
+            doubly += counts["degraded_reads"];
+        }
         survived += u64::from(outcome.gone == 0);
         lost += u64::from(outcome.gone > 0);
         partly += u64::from(outcome.gone > 0 && outcome.gone < drawn.device.blocks());
         blocks += outcome.gone;
     }
     assert!(survived > 1000 && lost > 1000 && partly > 500, "{survived} {lost} {partly} {blocks}");
+    assert!(doubly > 1000, "{doubly}");
 }
 
 #[test]
@@ -394,6 +407,8 @@ fn a_crash_test_of_an_array_is_refused() {
     let devices = [
         (format!("title = 'a'\n{raid}"), "raid5"),
         ("title = 'a'\nkind = 'raid1'\nchildren = 2\nchild.base = 'g2'".to_owned(), "raid1"),
+        (format!("title = 'a'\n{raid}").replace("raid5", "raid6"), "raid6"),
+        (format!("title = 'a'\n{raid}").replace("raid5", "raid10"), "raid10"),
         (
             format!(
                 "title = 'a'\nkind = 'stripe'\nchildren = 2\nunit_blocks = 4\nchild.title = 'r'\n{nested}"
@@ -428,13 +443,17 @@ fn the_write_hole_is_detected() {
             .violations
     };
     let memory = "child.base = 'memory'\nchild.latency_ms = 1";
-    assert!(
-        crash(&format!(
-            "title = 'a'\nkind = 'raid1'\nchildren = 2\nreads = 'round_robin'\n{memory}"
-        )) > 0
-    );
-    let raid5 = format!("title = 'a'\nkind = 'raid5'\nchildren = 4\nunit_blocks = 2\n{memory}");
+    let array = |kind: &str, keys: &str| format!("title = 'a'\nkind = '{kind}'\n{keys}\n{memory}");
+    assert!(crash(&array("raid1", "children = 2\nreads = 'round_robin'")) > 0);
+    let striped = "children = 4\nunit_blocks = 2\nreads = 'round_robin'";
+    assert!(crash(&array("raid10", striped)) > 0);
     // Wrong parity harms nobody until a child fails.
-    assert_eq!(crash(&raid5), 0);
-    assert!(crash(&format!("fail_child = 1\nfail_at_ms = 0\n{raid5}")) > 0);
+    let failed = |children: &str, times: &str| {
+        format!("children = 5\nunit_blocks = 2\nfail_child = {children}\nfail_at_ms = {times}")
+    };
+    for kind in ["raid5", "raid6"] {
+        assert_eq!(crash(&array(kind, "children = 5\nunit_blocks = 2")), 0, "{kind}");
+        assert!(crash(&array(kind, &failed("1", "0"))) > 0, "{kind}");
+    }
+    assert!(crash(&array("raid6", &failed("[1, 2]", "[0, 0]"))) > 0);
 }

@@ -1,4 +1,4 @@
-//! The kinds `raid1` and `raid5` of devices.
+//! The kinds `raid1`, `raid5`, `raid6` and `raid10` of devices.
 
 use super::spec::ArraySpec;
 use crate::devices::kind::{Child, Children, DeviceKind, KindEntry, table};
@@ -22,6 +22,18 @@ pub const RAID1: KindEntry = KindEntry {
 pub const RAID5: KindEntry = KindEntry {
     name: "raid5",
     read: |keys, children| read(keys, children, 3, ArraySpec::read_raid5),
+};
+
+/// The registration of rotated double parity.
+pub const RAID6: KindEntry = KindEntry {
+    name: "raid6",
+    read: |keys, children| read(keys, children, 4, ArraySpec::read_raid6),
+};
+
+/// The registration of stripes over pairs of mirrors.
+pub const RAID10: KindEntry = KindEntry {
+    name: "raid10",
+    read: |keys, children| read(keys, children, 2, ArraySpec::read_raid10),
 };
 
 /// Reads an array of at least `least` children: `children` copies of one

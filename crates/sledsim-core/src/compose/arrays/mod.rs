@@ -18,11 +18,15 @@
 //! Modules in reading order:
 //! - `spec`: the keys of an array;
 //! - `repair`: the keys of failures and rebuilds;
-//! - `kind`: the kinds `raid1` and `raid5` of devices;
+//! - `kind`: the kinds `raid1`, `raid5`, `raid6` and `raid10` of devices;
 //! - `members`: the child in each slot, and the addresses valid there;
 //! - `plan`: the planned accesses of a step, merged slot by slot;
+//! - `reads`: which copy a read goes to;
 //! - `raid1`: mirrors;
-//! - `raid5`: rotated parity;
+//! - `raid10`: stripes over pairs of mirrors;
+//! - `stripes`: where the data and the parity of stripes are;
+//! - `gf256`: the arithmetic of Q on tokens;
+//! - `parity`: rotated parity, of RAID 5 and RAID 6;
 //! - `locks`: range locks of jobs;
 //! - `array`: requests, failures, rebuilds, and contents for tests of power failures.
 
@@ -36,9 +40,17 @@ mod members;
 
 mod plan;
 
+mod reads;
+
 mod raid1;
 
-mod raid5;
+mod raid10;
+
+mod stripes;
+
+mod gf256;
+
+mod parity;
 
 mod locks;
 
@@ -55,6 +67,11 @@ use std::collections::BTreeMap;
 
 /// Tokens by slot and address.
 pub(crate) type TokenMap = BTreeMap<(usize, u64), u64>;
+
+/// Looks tokens up in a map.
+pub(crate) fn tokens_of(map: &TokenMap) -> impl FnMut(usize, u64) -> Option<u64> + '_ {
+    |slot, address| map.get(&(slot, address)).copied()
+}
 
 /// The token of a lost block; no write uses it.
 pub(crate) const LOST: u64 = u64::MAX;
@@ -94,8 +111,8 @@ pub(crate) trait Level: Send {
     /// The lock range of a request for these blocks: start, end.
     fn lock_range(&self, extent: Extent) -> (u64, u64);
 
-    /// The lock range for addresses of the children.
-    fn lock_range_at(&self, from: u64, to: u64) -> (u64, u64);
+    /// The lock range for addresses of a slot.
+    fn lock_range_at(&self, slot: usize, from: u64, to: u64) -> (u64, u64);
 
     /// Whether writes maintain parity. If so, trims are not sent to children, as
     /// the contents of a trimmed block are undefined.
@@ -127,16 +144,20 @@ pub(crate) trait Level: Send {
         plan: &mut Plan,
     ) -> Result<(), Lost>;
 
-    /// How many logical blocks are lost between two addresses when the slots of the
-    /// mask `missing` are missing.
-    fn lost(&self, from: u64, to: u64, missing: u64) -> u64;
+    /// How many logical blocks are lost.
+    fn lost(&self, members: &Members) -> u64;
 
-    /// The slot and the address of a logical block.
+    /// The slot and the address of a logical block; of several copies the first.
     fn place(&self, lbn: u64) -> (usize, u64);
 
-    /// The token at a slot and address, read or reconstructed from the known
-    /// tokens.
-    fn recover(&self, slot: usize, address: u64, known: &TokenMap) -> Option<u64>;
+    /// The token at a slot and address, or the token reconstructed from others:
+    /// `known` returns the tokens that can be read.
+    fn recover(
+        &self,
+        slot: usize,
+        address: u64,
+        known: &mut dyn FnMut(usize, u64) -> Option<u64>,
+    ) -> Option<u64>;
 
     /// The token to write to a slot and address when `new` overwrites `old`.
     fn written(&self, slot: usize, address: u64, new: &TokenMap, old: &TokenMap) -> Option<u64>;

@@ -2,26 +2,14 @@
 
 use super::members::Members;
 use super::plan::Plan;
+use super::reads::Reads;
 use super::{Level, Lost, ParityWriteCounts, TokenMap, View};
 use sledsim_base::request::Extent;
-
-/// How to choose the copy to read from, among those that hold all blocks of the
-/// read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reads {
-    /// Round robin.
-    RoundRobin,
-    /// The one with the fewest requests; ties are broken round robin.
-    ShortestQueue,
-    /// The one with the fewest requests; ties go to the shortest positioning time,
-    /// if the device reports one.
-    Nearest,
-}
 
 /// Mirrors: copies of the same blocks.
 pub(crate) struct Mirrors {
     blocks: u64,
-    width: u32,
+    width: usize,
     reads: Reads,
     /// The next slot in turn.
     turn: usize,
@@ -30,7 +18,7 @@ pub(crate) struct Mirrors {
 impl Mirrors {
     /// `width` copies on children of `blocks` blocks.
     pub(crate) fn new(width: u32, blocks: u64, reads: Reads) -> Self {
-        Self { blocks, width, reads, turn: 0 }
+        Self { blocks, width: width as usize, reads, turn: 0 }
     }
 
     /// Whether a slot holds all blocks of `extents`.
@@ -41,24 +29,13 @@ impl Mirrors {
 
     /// Chooses the copy for a read.
     fn choose(&mut self, view: &View<'_>) -> Result<usize, Lost> {
-        let (members, width) = (view.members, view.members.len());
-        let in_turn = (0..width).map(|step| (self.turn + step) % width);
-        let mut able = in_turn.filter(|&slot| Self::has_all(members, slot, &view.request.extents));
-        let load = |slot: usize| members.child(slot).map(|child| members.load(child));
-        let chosen = match self.reads {
-            Reads::RoundRobin => able.next(),
-            // Ties go to the first in turn.
-            Reads::ShortestQueue => able.min_by_key(|&slot| load(slot)),
-            Reads::Nearest => able.min_by_key(|&slot| {
-                let mechanism =
-                    members.child(slot).and_then(|child| view.children.mechanism(child));
-                let time =
-                    mechanism.map(|device| device.positions().estimate(view.at, view.request));
-                (load(slot), time)
-            }),
-        };
-        let slot = chosen.ok_or(Lost)?;
-        self.turn = (slot + 1) % width;
+        let in_turn = (0..self.width).map(|step| (self.turn + step) % self.width);
+        let request = view.request;
+        let able = in_turn
+            .filter(|&slot| Self::has_all(view.members, slot, &request.extents))
+            .map(|slot| (slot, request));
+        let (slot, _) = self.reads.choose(view, able).ok_or(Lost)?;
+        self.turn = (slot + 1) % self.width;
         Ok(slot)
     }
 }
@@ -76,7 +53,7 @@ impl Level for Mirrors {
         (extent.lbn, extent.end())
     }
 
-    fn lock_range_at(&self, from: u64, to: u64) -> (u64, u64) {
+    fn lock_range_at(&self, _slot: usize, from: u64, to: u64) -> (u64, u64) {
         (from, to)
     }
 
@@ -133,16 +110,22 @@ impl Level for Mirrors {
         Ok(())
     }
 
-    fn lost(&self, from: u64, to: u64, missing: u64) -> u64 {
-        if missing.count_ones() == self.width { to - from } else { 0 }
+    fn lost(&self, members: &Members) -> u64 {
+        let valid = (0..self.width).map(|slot| members.valid(slot)).max();
+        self.blocks.saturating_sub(valid.unwrap_or(0))
     }
 
     fn place(&self, lbn: u64) -> (usize, u64) {
         (0, lbn)
     }
 
-    fn recover(&self, _slot: usize, address: u64, known: &TokenMap) -> Option<u64> {
-        (0..64).find_map(|slot| known.get(&(slot, address)).copied())
+    fn recover(
+        &self,
+        _slot: usize,
+        address: u64,
+        known: &mut dyn FnMut(usize, u64) -> Option<u64>,
+    ) -> Option<u64> {
+        (0..self.width).find_map(|slot| known(slot, address))
     }
 
     fn written(&self, _slot: usize, address: u64, new: &TokenMap, _old: &TokenMap) -> Option<u64> {

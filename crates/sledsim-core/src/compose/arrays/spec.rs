@@ -2,8 +2,10 @@
 
 use super::Level;
 use super::array::Array;
-use super::raid1::{Mirrors, Reads};
-use super::raid5::Parity;
+use super::parity::Parity;
+use super::raid1::Mirrors;
+use super::raid10::StripedMirrors;
+use super::reads::Reads;
 use super::repair::Repair;
 use crate::model::Model;
 use sledsim_base::error::Result;
@@ -25,34 +27,39 @@ pub struct ArraySpec {
 #[derive(Clone, Copy, Debug)]
 enum LevelSpec {
     Mirrors(Reads),
-    Parity { unit_blocks: u64 },
+    StripedMirrors { reads: Reads, unit_blocks: u64 },
+    Parity { parities: u32, unit_blocks: u64 },
 }
 
 impl ArraySpec {
     /// Reads the keys of a RAID 1 of `width` children that offer `child_blocks`
     /// each.
     pub fn read_raid1(keys: &mut Keys, width: u32, child_blocks: u64) -> Result<Self> {
-        let reads = keys.opt_choice(
-            "reads",
-            &[
-                ("shortest_queue", Reads::ShortestQueue),
-                ("round_robin", Reads::RoundRobin),
-                ("nearest", Reads::Nearest),
-            ],
-        )?;
-        let level = LevelSpec::Mirrors(reads.unwrap_or(Reads::ShortestQueue));
+        let level = LevelSpec::Mirrors(read_reads(keys)?);
         Self::read(keys, level, width, child_blocks, 1)
     }
 
     /// Reads the keys of a RAID 5 of `width` (at least 3) children that offer
     /// `child_blocks` each.
     pub fn read_raid5(keys: &mut Keys, width: u32, child_blocks: u64) -> Result<Self> {
-        let unit_blocks = keys.u64("unit_blocks", 1..=1 << 30)?;
-        if child_blocks < unit_blocks {
-            let must = format!("must be at most the {child_blocks} blocks of the child");
-            return Err(keys.refuse("unit_blocks", must));
-        }
-        let level = LevelSpec::Parity { unit_blocks };
+        let unit_blocks = read_unit(keys, child_blocks)?;
+        let level = LevelSpec::Parity { parities: 1, unit_blocks };
+        Self::read(keys, level, width, child_blocks, unit_blocks)
+    }
+
+    /// Reads the keys of a RAID 6 of `width` (at least 4) children that offer
+    /// `child_blocks` each.
+    pub fn read_raid6(keys: &mut Keys, width: u32, child_blocks: u64) -> Result<Self> {
+        let unit_blocks = read_unit(keys, child_blocks)?;
+        let level = LevelSpec::Parity { parities: 2, unit_blocks };
+        Self::read(keys, level, width, child_blocks, unit_blocks)
+    }
+
+    /// Reads the keys of a RAID 10 of `width` children that offer `child_blocks`
+    /// each.
+    pub fn read_raid10(keys: &mut Keys, width: u32, child_blocks: u64) -> Result<Self> {
+        let unit_blocks = read_unit(keys, child_blocks)?;
+        let level = LevelSpec::StripedMirrors { reads: read_reads(keys)?, unit_blocks };
         Self::read(keys, level, width, child_blocks, unit_blocks)
     }
 
@@ -80,14 +87,21 @@ impl ArraySpec {
 
     /// Whether reads are sent to the nearest copy.
     pub fn reads_nearest(&self) -> bool {
-        matches!(self.level, LevelSpec::Mirrors(Reads::Nearest))
+        match self.level {
+            LevelSpec::Mirrors(reads) | LevelSpec::StripedMirrors { reads, .. } => {
+                reads == Reads::Nearest
+            }
+            LevelSpec::Parity { .. } => false,
+        }
     }
 
     /// Its device kind.
     pub fn kind(&self) -> &'static str {
         match self.level {
             LevelSpec::Mirrors(_) => "raid1",
-            LevelSpec::Parity { .. } => "raid5",
+            LevelSpec::StripedMirrors { .. } => "raid10",
+            LevelSpec::Parity { parities: 1, .. } => "raid5",
+            LevelSpec::Parity { .. } => "raid6",
         }
     }
 
@@ -95,7 +109,12 @@ impl ArraySpec {
     pub fn blocks(&self) -> u64 {
         match self.level {
             LevelSpec::Mirrors(reads) => self.mirrors(reads).blocks(),
-            LevelSpec::Parity { unit_blocks } => self.parity(unit_blocks).blocks(),
+            LevelSpec::StripedMirrors { reads, unit_blocks } => {
+                self.striped_mirrors(reads, unit_blocks).blocks()
+            }
+            LevelSpec::Parity { parities, unit_blocks } => {
+                self.parity(parities, unit_blocks).blocks()
+            }
         }
     }
 
@@ -103,8 +122,12 @@ impl ArraySpec {
         Mirrors::new(self.width, self.child_blocks, reads)
     }
 
-    fn parity(&self, unit_blocks: u64) -> Parity {
-        Parity::new(self.width, self.child_blocks, unit_blocks)
+    fn striped_mirrors(&self, reads: Reads, unit_blocks: u64) -> StripedMirrors {
+        StripedMirrors::new(self.width, self.child_blocks, unit_blocks, reads)
+    }
+
+    fn parity(&self, parities: u32, unit_blocks: u64) -> Parity {
+        Parity::new(self.width, parities, self.child_blocks, unit_blocks)
     }
 
     /// Builds the model, called `name` and with this number in the rows, over
@@ -116,10 +139,34 @@ impl ArraySpec {
                 let level = self.mirrors(reads);
                 Box::new(Array::new(name, device, level, children, spares, repair))
             }
-            LevelSpec::Parity { unit_blocks } => {
-                let level = self.parity(unit_blocks);
+            LevelSpec::StripedMirrors { reads, unit_blocks } => {
+                let level = self.striped_mirrors(reads, unit_blocks);
+                Box::new(Array::new(name, device, level, children, spares, repair))
+            }
+            LevelSpec::Parity { parities, unit_blocks } => {
+                let level = self.parity(parities, unit_blocks);
                 Box::new(Array::new(name, device, level, children, spares, repair))
             }
         }
     }
+}
+
+/// Reads the rule of which copy a read goes to.
+fn read_reads(keys: &mut Keys) -> Result<Reads> {
+    let rules = [
+        ("shortest_queue", Reads::ShortestQueue),
+        ("round_robin", Reads::RoundRobin),
+        ("nearest", Reads::Nearest),
+    ];
+    Ok(keys.opt_choice("reads", &rules)?.unwrap_or(Reads::ShortestQueue))
+}
+
+/// Reads the blocks of a unit, at most those of a child.
+fn read_unit(keys: &mut Keys, child_blocks: u64) -> Result<u64> {
+    let unit_blocks = keys.u64("unit_blocks", 1..=1 << 30)?;
+    if child_blocks < unit_blocks {
+        let must = format!("must be at most the {child_blocks} blocks of the child");
+        return Err(keys.refuse("unit_blocks", must));
+    }
+    Ok(unit_blocks)
 }

@@ -71,6 +71,30 @@ fn invalid_arrays_are_refused() {
                 .to_owned(),
             "unit_blocks",
         ),
+        (
+            raid5("children = 3\nunit_blocks = 8\nchild.base = 'g2'").replace("raid5", "raid6"),
+            "children = 3: must be an integer from 4 to 64",
+        ),
+        (
+            raid5("unit_blocks = 8\n[[child]]\nbase = 'g2'").replace("raid5", "raid6"),
+            "must be 4 to 64 tables",
+        ),
+        (
+            raid5("children = 1\nunit_blocks = 8\nchild.base = 'g2'").replace("raid5", "raid10"),
+            "children = 1: must be an integer from 2 to 64",
+        ),
+        (raid5(some).replace("raid5", "raid10") + "reads = 'best'", "reads = \"best\""),
+        (
+            raid5("children = 4\nunit_blocks = 8\nreads = 'nearest'\nchild.base = 'memory'")
+                .replace("raid5", "raid10"),
+            "no child has any",
+        ),
+        (
+            raid5("children = 4\nunit_blocks = 7000000\nchild.base = 'g2'")
+                .replace("raid5", "raid10"),
+            "at most the 6750000 blocks",
+        ),
+        (raid5(&format!("{some}reads = 'nearest'")).replace("raid5", "raid6"), "reads"),
     ];
     for (text, says) in cases {
         let message = resolve(&text).expect_err(&text).replace('\'', "\"");

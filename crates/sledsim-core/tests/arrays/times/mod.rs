@@ -1,11 +1,13 @@
 //! Times of arrays, worked out by hand. Children are memories with constant
 //! times.
 
+mod double_parity;
 mod failures;
 mod keys;
 mod mirrors;
 mod parity;
 mod requests;
+mod striped_mirrors;
 
 use crate::common::Rows;
 use sledsim_base::keys::Keys;

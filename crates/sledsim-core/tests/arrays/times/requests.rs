@@ -21,10 +21,10 @@ fn blocks_requested_twice_are_read_once() {
 #[test]
 fn child_requests_match_the_host_requests() {
     // The child requests are exactly those that the host requests need.
-    for kind in ["raid1", "raid5"] {
+    for kind in ["raid1", "raid5", "raid6", "raid10"] {
         let keys = format!(
             "children = 4\n{}{CONSTANT}",
-            if kind == "raid5" { "unit_blocks = 2\n" } else { "" }
+            if kind == "raid1" { "" } else { "unit_blocks = 2\n" }
         );
         let mut model = array(kind, &keys);
         let requests: Vec<Request> = (0..300)
@@ -41,6 +41,9 @@ fn child_requests_match_the_host_requests() {
         let (reads, writes) = (200, 100);
         let (expected_reads, expected_writes) = match kind {
             "raid1" => (reads, 4 * writes),
+            "raid10" => (reads, 2 * writes),
+            // Two data units: the other one.
+            "raid6" => (reads + writes, 3 * writes),
             // Three data units: old data and parity, or two others.
             _ => (reads + 2 * writes, 2 * writes),
         };
@@ -57,13 +60,14 @@ fn child_requests_match_the_host_requests() {
 fn flushes_and_trims() {
     let flush = Request { id: 0, op: Op::Flush, ..Request::default() };
     let trim = Request::new(1, Nanos(10 * MS), Op::Trim, 5, 2);
-    for (kind, heard) in [("raid1", 3), ("raid5", 0)] {
-        let unit = if kind == "raid5" { "unit_blocks = 2\n" } else { "" };
-        let mut model = array(kind, &format!("children = 3\n{unit}{CONSTANT}"));
+    // Of five children, blocks 5 and 6 of a RAID 10 are in two units.
+    for (kind, heard) in [("raid1", 5), ("raid5", 0), ("raid6", 0), ("raid10", 4)] {
+        let unit = if kind == "raid1" { "" } else { "unit_blocks = 2\n" };
+        let mut model = array(kind, &format!("children = 5\n{unit}{CONSTANT}"));
         let rows = run_open(&mut *model, &[flush.clone(), trim.clone()]);
         assert_eq!(rows.done.len(), 2);
         let trims = rows.notes.iter().filter(|row| row.op == Op::Trim).count();
-        assert_eq!((rows.notes.len() - trims, trims), (3, heard), "{kind}");
+        assert_eq!((rows.notes.len() - trims, trims), (5, heard), "{kind}");
     }
 }
 

@@ -250,6 +250,14 @@ fn rebuilding_parity() -> Box<dyn Model> {
     array("raid5", &format!("children = 5\nunit_blocks = 16\n{REBUILDING}"))
 }
 
+fn rebuilding_double_parity() -> Box<dyn Model> {
+    array("raid6", &format!("children = 6\nunit_blocks = 16\n{REBUILDING}"))
+}
+
+fn rebuilding_striped_mirrors() -> Box<dyn Model> {
+    array("raid10", &format!("children = 5\nunit_blocks = 16\n{REBUILDING}"))
+}
+
 /// Whether every mechanism in it only serves the requests it reports, one at a
 /// time.
 pub(super) fn is_plain(name: &str) -> bool {
@@ -302,7 +310,7 @@ fn stripe_of_write_buffers() -> Box<dyn Model> {
     )
 }
 
-pub(super) const MODELS: [(&str, Make); 28] = [
+pub(super) const MODELS: [(&str, Make); 30] = [
     ("sled by positioning time", sled_by_positioning_time),
     ("buffered disk by positioning time", disk_by_positioning_time),
     ("sled behind a host", sled_behind_a_host),
@@ -329,6 +337,8 @@ pub(super) const MODELS: [(&str, Make); 28] = [
     ("degraded sleds", degraded_sleds),
     ("rebuilding mirrors", rebuilding_mirrors),
     ("rebuilding parity", rebuilding_parity),
+    ("rebuilding double parity", rebuilding_double_parity),
+    ("rebuilding striped mirrors", rebuilding_striped_mirrors),
     ("stripe of tiers", stripe_of_tiers),
     ("stripe of write buffers", stripe_of_write_buffers),
 ];

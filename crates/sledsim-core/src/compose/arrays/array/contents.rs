@@ -1,10 +1,10 @@
 //! The contents of an array whose children keep contents.
 //!
-//! Data are tokens, and parity is the exclusive or of tokens: a linear code
-//! works on tokens as it does on bytes.
+//! Data are tokens, and parity is computed of the bytes of tokens: a linear code
+//! works on eight bytes as it does on a block.
 
 use super::Array;
-use crate::compose::arrays::{LOST, Level, TokenMap};
+use crate::compose::arrays::{LOST, Level};
 use crate::model::contents::Contents;
 use sledsim_base::random::Stream;
 use sledsim_base::units::Nanos;
@@ -46,16 +46,12 @@ impl<L: Level> Contents for Array<L> {
 
     fn token(&mut self, lbn: u64) -> u64 {
         let (slot, address) = self.level.place(lbn);
-        let mut known = TokenMap::new();
-        for other in 0..self.members.len() {
-            if let Some(child) = self.members.child(other)
-                && self.members.is_valid(other, address)
-                && let Some(contents) = self.children.contents(child)
-            {
-                known.insert((other, address), contents.token(address));
-            }
-        }
-        let found = self.level.recover(slot, address, &known);
+        let (members, children) = (&self.members, &mut self.children);
+        let mut known = |slot: usize, address| {
+            let child = members.child(slot).filter(|_| members.is_valid(slot, address))?;
+            Some(children.contents(child)?.token(address))
+        };
+        let found = self.level.recover(slot, address, &mut known);
         found.unwrap_or(LOST)
     }
 }

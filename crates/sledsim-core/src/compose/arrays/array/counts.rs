@@ -21,8 +21,7 @@ pub(super) struct Counts {
 impl<L: Level> Array<L> {
     pub(super) fn counts(&self) -> Vec<(&'static str, u64)> {
         let counts = &self.counts;
-        let ranges = self.members.ranges(self.level.child_blocks());
-        let lost: u64 = ranges.map(|(from, to, missing)| self.level.lost(from, to, missing)).sum();
+        let lost = self.level.lost(&self.members);
         let mut named = Vec::new();
         if self.level.has_parity() {
             named.extend([

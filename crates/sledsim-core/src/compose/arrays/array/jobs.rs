@@ -3,7 +3,7 @@
 
 use super::Array;
 use crate::compose::arrays::locks::HeldLocks;
-use crate::compose::arrays::{LOST, Level, TokenMap};
+use crate::compose::arrays::{LOST, Level, TokenMap, tokens_of};
 use crate::model::CompletionSink;
 use sledsim_base::request::{Extent, Extents, Op, Request, lbns};
 use sledsim_base::row::{Row, Status};
@@ -146,7 +146,7 @@ impl<L: Level> Array<L> {
             let level = &self.level;
             let token = |lbn| {
                 let (slot, address) = level.place(lbn);
-                level.recover(slot, address, &job.old).unwrap_or(LOST)
+                level.recover(slot, address, &mut tokens_of(&job.old)).unwrap_or(LOST)
             };
             let tokens = lbns(&job.request.extents).map(token).collect();
             content_state.returned.insert(row.id, tokens);

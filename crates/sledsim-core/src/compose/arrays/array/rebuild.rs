@@ -103,7 +103,7 @@ impl<L: Level> Array<L> {
         // Rebuilt blocks must be durable: after a power failure, the rebuild does
         // not repeat parts that were complete.
         request.flags.insert(Flags::FUA);
-        let held = self.level.lock_range_at(from, to);
+        let held = self.level.lock_range_at(slot, from, to);
         let owner = JobOwner::Rebuild { slot, child, to };
         let number = self.begin(owner, request, TokenMap::new());
         self.lock(number, false, &[held]);

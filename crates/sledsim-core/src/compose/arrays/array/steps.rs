@@ -2,7 +2,7 @@
 
 use super::Array;
 use super::jobs::{JobOwner, Sent, Step};
-use crate::compose::arrays::{LOST, Level, Lost, View};
+use crate::compose::arrays::{LOST, Level, Lost, View, tokens_of};
 use crate::model::CompletionSink;
 use sledsim_base::request::{Extents, Flags, Op, Request, inner_id, lbns};
 use sledsim_base::row::{Row, Status};
@@ -43,6 +43,10 @@ impl<L: Level> Array<L> {
                 return;
             }
             match job.step {
+                // Of an unused unit there is nothing to read.
+                Step::Before if job.owner != JobOwner::Host => {
+                    return self.end_step(number, at, None);
+                }
                 Step::Before => job.step = Step::Main,
                 Step::Main => return self.finish(number, at, Status::Ok, sink),
             }
@@ -131,7 +135,9 @@ impl<L: Level> Array<L> {
                     let level = &self.level;
                     let token = |address| match job.owner {
                         JobOwner::Host => level.written(slot, address, &job.new, &job.old),
-                        JobOwner::Rebuild { .. } => level.recover(slot, address, &job.old),
+                        JobOwner::Rebuild { .. } => {
+                            level.recover(slot, address, &mut tokens_of(&job.old))
+                        }
                     };
                     let tokens: Vec<u64> =
                         lbns(&extents).map(|address| token(address).unwrap_or(LOST)).collect();
