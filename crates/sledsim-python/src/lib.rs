@@ -18,6 +18,7 @@
 //! * `traces`: information, conversion and generation of traces.
 //! * `study`: tables of many runs.
 //! * `validation`, `crash`, `faults`, `caches`: studies.
+//! * `policies`: replacement policies written in Python.
 //! * `tables`: tables on a sled.
 //! * `emulator`: servers of emulated devices.
 //! * `power_cut`: recordings with data, and devices after a power cut.
@@ -39,6 +40,7 @@ mod layouts;
 mod names;
 mod parts;
 mod perfetto;
+mod policies;
 #[cfg(target_os = "linux")]
 mod power_cut;
 #[cfg(target_os = "linux")]
