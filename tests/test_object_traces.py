@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import lzma
+import os
 import random
 import struct
+import threading
 import warnings
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
@@ -100,7 +103,8 @@ def test_hits_are_those_of_the_objects_whatever_their_sizes(name: str, tmp_path:
         assert row["requests"] == row["accesses"] == 9_000
         assert row["hit_ratio"] == row["hits"] / 9_000
         assert row["read_hit_ratio"] is row["write_hit_ratio"] is None
-    assert ss.hit_ratios(file, sizes_mib=[300 / 128], policies=["lru"])[0]["hits"] == rows[2]["hits"]
+    (small,) = ss.hit_ratios(file, sizes_mib=[300 / 128], policies=["lru"])
+    assert small["hits"] == rows[2]["hits"]
 
 
 def test_the_beginning_of_a_file_and_a_warm_up(tmp_path: Path) -> None:
@@ -112,8 +116,12 @@ def test_the_beginning_of_a_file_and_a_warm_up(tmp_path: Path) -> None:
         (begun,) = ss.hit_ratios(ss.read_trace(file, requests=800), **asked)
         assert (begun["hits"], begun["requests"]) == (hits(keys[:800], 100), 800)
         if policy == "lru":
-            for keys_of in ({"warm_up_requests": 800}, {"warm_up_s": 16}):  # 50 in a second
-                (warm,) = ss.hit_ratios(ss.read_trace(file, **keys_of), **asked)
+            loads = (
+                ss.read_trace(file, warm_up_requests=800),
+                ss.read_trace(file, warm_up_s=16),  # 50 in a second
+            )
+            for load in loads:
+                (warm,) = ss.hit_ratios(load, **asked)
                 assert warm["hits"] == hits(keys, 100) - begun["hits"]
                 assert warm["requests"] == 2_200
 
@@ -127,7 +135,7 @@ def test_the_command_says_that_these_are_objects(
     line = ["trace", "hits", str(file), "--sizes", "2", "--policies", "opt,lru"]
     assert main(line) == 0
     said = capsys.readouterr().out
-    assert f"{file}: 2,000 accesses to objects, as to segments of 8 KiB\n" in said
+    assert f"{file}: 2,000 accesses to objects, one segment of 8 KiB each\n" in said
     assert f"{optimal_hits(keys, 256) / 2_000:.1%}" in said
     assert main([*line, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -189,6 +197,31 @@ def test_next_accesses_are_compared_and_wrong_ones_told(
     assert ": 3 of 2000 records" in told(b"".join(RECORD.pack(*each) for each in records))[1][0]
 
 
+def fill(pipe: Path, content: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError):
+        pipe.write_bytes(content)
+
+
+def test_a_pipe_needs_the_format(tmp_path: Path) -> None:
+    """It can be read once, so that nothing is looked at before it is read as requests."""
+    file, pipe = tmp_path / "x.oracleGeneral", tmp_path / "pipe"
+    file.write_bytes(zstd(packed(objects(9_000))))
+    asked: dict[str, Any] = {"sizes_mib": [1, 4], "policies": ["arc", "opt"]}
+    for named in (True, False):
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=fill, args=(pipe, file.read_bytes()))
+        writer.start()
+        load = ss.read_trace(pipe)
+        if named:
+            load = load.with_keys(trace_format="oracle_general")
+            assert ss.hit_ratios(load, **asked) == ss.hit_ratios(file, **asked)
+        else:
+            with pytest.raises(ss.TraceError, match="of a pipe only if trace_format"):
+                ss.hit_ratios(load, **asked)
+        writer.join()
+        pipe.unlink()
+
+
 def refused(says: str, file: Path, **keys: Any) -> ss.SledsimError:
     load = ss.read_trace(file, **keys)
     with pytest.raises(ss.SledsimError, match=says) as error:
@@ -235,9 +268,10 @@ def test_what_has_no_effect_is_refused_by_name(tmp_path: Path) -> None:
         (key,) = keys
         error = refused(f"^{key}: has no effect on accesses to objects", file, **keys)
         assert error.key == key
-    for given in ({"device": "g2"}, {"device_blocks": 10**6}):
+    ways: list[dict[str, Any]] = [{"device": "g2"}, {"device_blocks": 10**6}]
+    for given in ways:
         with pytest.raises(ss.SledsimError, match="device, device_blocks: have no effect"):
-            ss.hit_ratios(file, **given)  # type: ignore[arg-type]
+            ss.hit_ratios(file, **given)
 
 
 def test_nothing_else_takes_it(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ pub(crate) fn hit_ratios<'py>(
             false => check.report(at.completed, at.expected()),
         })
     });
-    failure.raised(py)?;
+    failure.raised()?;
     let (counted, facts) = counted.map_err(|error| check.exception(error))?;
     let hits: PyResult<_> = counted
         .iter()
@@ -76,11 +76,11 @@ impl Cache {
 #[pymethods]
 impl Cache {
     #[new]
-    fn new(py: Python<'_>, policy: GivenPolicy, slots: u32) -> PyResult<Self> {
+    fn new(policy: GivenPolicy, slots: u32) -> PyResult<Self> {
         let failure = Failure::default();
         let choice = policy.spec(&failure).map_err(to_python)?;
         let cache = CoreCache::new(&choice, slots);
-        failure.raised(py)?;
+        failure.raised()?;
         Ok(Self { cache: Mutex::new(cache), failure, label: choice.label().to_owned() })
     }
 
@@ -89,9 +89,9 @@ impl Cache {
         &self.label
     }
 
-    fn access(&self, py: Python<'_>, key: u64) -> PyResult<bool> {
+    fn access(&self, key: u64) -> PyResult<bool> {
         let hit = self.with(|cache| !self.failure.is_some() && cache.access(key))?;
-        self.failure.raised(py)?;
+        self.failure.raised()?;
         Ok(hit)
     }
 

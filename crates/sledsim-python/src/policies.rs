@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use sledsim_base::error::Result;
 use sledsim_core::compose::caches::{Directory, Policy, PolicySpec};
 use sledsim_experiments::hits::HitsPolicy;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A policy as Python names it.
 #[derive(FromPyObject)]
@@ -44,21 +45,37 @@ impl GivenPolicy {
 
 /// The first exception of policies that share it; none of them is called after it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Failure(Arc<OnceLock<PyErr>>);
+pub(crate) struct Failure(Arc<(AtomicBool, Mutex<Option<PyErr>>)>);
 
 impl Failure {
     /// Whether there is one.
     pub(crate) fn is_some(&self) -> bool {
-        self.0.get().is_some()
+        self.0.0.load(Ordering::Acquire)
     }
 
-    /// Raises the exception, if there is one.
-    pub(crate) fn raised(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.get().map_or(Ok(()), |error| Err(error.clone_ref(py)))
+    /// Raises the exception, if there is one; later another, as what was raised holds on to
+    /// the frames that it went through, and with them to the cache.
+    pub(crate) fn raised(&self) -> PyResult<()> {
+        if !self.is_some() {
+            return Ok(());
+        }
+        let kept = self.kept().take();
+        Err(kept.unwrap_or_else(|| {
+            SledsimError::new_err(
+                "the policy of the cache failed at an earlier access: make a new one",
+            )
+        }))
     }
 
     fn set(&self, error: PyErr) {
-        let _ = self.0.set(error); // the first stays
+        if !self.is_some() {
+            *self.kept() = Some(error);
+            self.0.0.store(true, Ordering::Release);
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<PyErr>> {
+        self.0.1.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

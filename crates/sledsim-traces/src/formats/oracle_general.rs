@@ -34,17 +34,14 @@ pub fn refuse(mut input: Input) -> Error {
         },
         Err(error) => return error,
     };
-    reason(input.name(), seems)
-}
-
-/// The error with the reason.
-fn reason(name: &str, seems: &str) -> Error {
     let problem = format!(
         "oracleGeneral traces cannot drive a timing simulation: their times are whole seconds, \
          and they do not say what is a read and what a write{seems}; take the trace that it was \
-         made from, or hit_ratios (sledsim trace hits), which need neither"
+         made from, or hit_ratios (sledsim trace hits), which need neither (of a pipe only if \
+         trace_format or --format names {})",
+        ENTRY.name
     );
-    Error::trace(Path::new(name), problem)
+    Error::trace(Path::new(input.name()), problem)
 }
 
 /// Whether `head` may hold records of the format: times never fall, sizes are

@@ -100,14 +100,13 @@ def _hits(options: argparse.Namespace) -> None:
         print_json({"path": options.file, "caches": rows, "workload": workload})
         return
     first = rows[0]
-    segments = f"segments of {plain(first['segment_kib'])} KiB"
-    if workload.get("format") == OBJECTS:
-        print(f"{options.file}: {number(first['accesses'])} accesses to objects, as to {segments}\n")
+    kib = plain(first["segment_kib"])
+    accesses = f"{number(first['accesses'])} accesses to"
+    if workload["format"] == OBJECTS:
+        print(f"{options.file}: {accesses} objects, one segment of {kib} KiB each\n")
     else:
-        print(
-            f"{options.file}: {number(first['requests'])} reads and writes, "
-            f"{number(first['accesses'])} accesses to {segments}\n"
-        )
+        requests = f"{number(first['requests'])} reads and writes"
+        print(f"{options.file}: {requests}, {accesses} segments of {kib} KiB\n")
     if workload["format_others"]:
         print(f"{workload['format']} ({loads.detection(workload)})\n")
     if said := caution(workload):
