@@ -1,5 +1,9 @@
 //! Hit ratios of a load in caches of several sizes and policies, without a
 //! device.
+//!
+//! In reading order:
+//! - `counter`: the caches, and the counts of their hits.
+//! - `objects`: hit ratios of a trace of accesses to objects.
 
 mod counter;
 mod objects;
@@ -76,8 +80,9 @@ impl HitsSpec {
     /// counts; for each policy in turn, and of each for every size. A segment
     /// that was missed is there afterwards, whether it was read or written.
     /// Requests of a closed load are done at once. Those before the end of its
-    /// warm-up fill the caches and do not count. `check` is called now and then;
-    /// its error ends the work.
+    /// warm-up fill the caches and do not count. Of a trace of accesses to objects,
+    /// each object is a segment. `check` is called before the first request, and now
+    /// and then; its error ends the work.
     ///
     /// # Errors
     /// No sizes or policies, a size below a segment, too many slots, a workload

@@ -1,13 +1,12 @@
 //! Belady's optimal replacement against exhaustive search, published counts and properties.
 
-use crate::common::policies::VARIANTS;
 use sledsim_base::random::{Stream, Zipf};
 use sledsim_core::compose::caches::opt::Accesses;
 use sledsim_core::compose::caches::{Cache, PolicySpec};
 use std::collections::{BTreeMap, HashMap};
 
 /// Whether each access hits, at the optimum.
-fn optimum(keys: &[u64], slots: u32) -> Vec<bool> {
+pub fn optimum(keys: &[u64], slots: u32) -> Vec<bool> {
     let mut accesses = Accesses::default();
     for (index, key) in keys.iter().enumerate() {
         accesses.push(*key, index % 3 == 0).unwrap();
@@ -23,7 +22,8 @@ fn optimum(keys: &[u64], slots: u32) -> Vec<bool> {
     hits
 }
 
-fn count(hits: &[bool]) -> usize {
+/// How many.
+pub fn count(hits: &[bool]) -> usize {
     hits.iter().filter(|hit| **hit).count()
 }
 
@@ -103,7 +103,7 @@ fn farthest(keys: &[u64], slots: usize) -> Vec<bool> {
 }
 
 #[test]
-fn long_sequences_follow_the_rule_and_beat_every_policy() {
+fn long_sequences_follow_the_rule() {
     let mut random = Stream::new(4, "keys");
     let zipf = Zipf::new(2000, 0.9);
     let scattered = |key: u64| key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -121,11 +121,6 @@ fn long_sequences_follow_the_rule_and_beat_every_policy() {
             assert_eq!(found, farthest(keys, slots as usize), "{slots} slots");
             // Inclusion: what hits a cache hits every larger one.
             assert!(smaller.iter().zip(&found).all(|(small, large)| *small <= *large));
-            for label in VARIANTS {
-                let mut cache = Cache::new(&PolicySpec::named(label).unwrap(), slots);
-                let hits = keys.iter().filter(|key| cache.access(**key)).count();
-                assert!(hits <= count(&found), "{label}, {slots} slots");
-            }
             smaller = found;
         }
     }
