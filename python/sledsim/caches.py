@@ -167,8 +167,7 @@ def _given(argument: str, policy: object) -> _Given:
 
 
 def _lacking(policy: object) -> list[str]:
-    methods = ("hit", "admit", "evict")
-    return [name for name in methods if not callable(getattr(policy, name, None))]
+    return [name for name in _METHODS if not callable(getattr(policy, name, None))]
 
 
 def hit_ratios(

@@ -118,7 +118,7 @@ fn long_sequences_follow_the_rule() {
         let mut smaller = vec![false; keys.len()];
         for slots in [1, 2, 30, 100, 300, 1000, 3000] {
             let found = optimum(keys, slots);
-            assert_eq!(found, farthest(keys, slots as usize), "{slots} slots");
+            assert!(found == farthest(keys, slots as usize), "{slots} slots");
             // Inclusion: what hits a cache hits every larger one.
             assert!(smaller.iter().zip(&found).all(|(small, large)| *small <= *large));
             smaller = found;
