@@ -272,7 +272,8 @@ def test_a_policy_must_not_use_its_own_cache() -> None:
 
 
 def test_all_objects_die_with_the_cache() -> None:
-    for kind, given in ((Lru, 4), (Failing, boom)):
+    ways: list[tuple[Any, Any]] = [(Lru, 4), (Failing, boom)]
+    for kind, given in ways:
         policy = kind(given)
         gone = weakref.ref(policy)
         cache = ss.caches.cache(policy, 4)
