@@ -73,7 +73,7 @@ impl Objects {
     /// # Errors
     /// A file that cannot be read, or that ends inside a record.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<ObjectAccess>> {
+    pub fn next_access(&mut self) -> Result<Option<ObjectAccess>> {
         loop {
             let record = self.bytes.take(RECORD).map_err(|error| self.found.explain(error));
             let Some(record) = record? else {

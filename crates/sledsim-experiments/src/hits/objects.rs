@@ -32,7 +32,7 @@ impl HitsSpec {
         // As the file states them: the number of the next access.
         let mut stated = Vec::new();
         while count < most
-            && let Some(access) = objects.next()?
+            && let Some(access) = objects.next_access()?
         {
             let after_s = access.time_s.saturating_sub(*first_s.get_or_insert(access.time_s));
             warm = warm || load.warm_up.ends(Nanos::from_s(f64::from(after_s)), count);
