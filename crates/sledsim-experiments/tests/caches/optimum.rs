@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, HashMap};
 pub fn optimum(keys: &[u64], slots: u32) -> Vec<bool> {
     let mut accesses = Accesses::default();
     for (index, key) in keys.iter().enumerate() {
-        accesses.push(*key, index % 3 == 0).unwrap();
+        accesses.push(*key, index.is_multiple_of(3)).unwrap();
     }
     accesses.end();
     let mut hits = Vec::new();
     let each = &mut |now: usize, marked: bool, hit: bool| {
-        assert_eq!((now, marked), (hits.len(), now % 3 == 0));
+        assert_eq!((now, marked), (hits.len(), now.is_multiple_of(3)));
         hits.push(hit);
         Ok(())
     };
