@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -99,7 +100,26 @@ def read(usual: int, trace_format: str) -> Callable[[Path, float], Work]:
     return prepare
 
 
-def hits(usual: int, policy: str) -> Callable[[Path, float], Work]:
+class PythonLru:
+    """The least recently used goes; a policy written in Python."""
+
+    def __init__(self, _slots: int) -> None:
+        self._order: OrderedDict[int, None] = OrderedDict()
+
+    def hit(self, key: int) -> None:
+        """Note an access to a cached key."""
+        self._order.move_to_end(key)
+
+    def admit(self, key: int) -> None:
+        """Note a key that is cached from now on."""
+        self._order[key] = None
+
+    def evict(self) -> int:
+        """Return the key that goes."""
+        return self._order.popitem(last=False)[0]
+
+
+def hits(usual: int, policy: str | type[PythonLru]) -> Callable[[Path, float], Work]:
     """Count the hits of 10^7 keys under Zipf's law in a cache that holds 2.6 % of them."""
 
     def prepare(_folder: Path, share: float) -> Work:
@@ -204,8 +224,9 @@ def all_cases() -> dict[str, Case]:
         cases[f"replay_{trace_format}"] = Case(
             f"{trace_format}, replayed", replayed(500_000, trace_format)
         )
-    for policy in ("lru", "s3fifo", "arc", "lfuda"):
+    for policy in ("lru", "s3fifo", "arc", "lfuda", "opt"):
         cases[f"hits_{policy}"] = Case(f"hit ratio of {policy}", hits(1_000_000, policy))
+    cases["hits_python"] = Case("hit ratio of LRU in Python", hits(1_000_000, PythonLru))
     for trace_format in ("disksim_ascii", "disksim_validate", "mqsim", "fio_iolog", "blkparse"):
         cases[f"read_{trace_format}"] = Case(
             f"{trace_format}, read only", read(1_000_000, trace_format)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import itertools
 import random
+import struct
+from typing import TYPE_CHECKING
 
 import pytest
 import sledsim as ss
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 THEIRS = pytest.importorskip(
     "libcachesim", reason="libCacheSim is not installed (wheels are for Linux on x86-64)"
@@ -78,3 +83,25 @@ def test_every_request_is_a_hit_in_both_or_in_neither(
     if plain != policy:
         other = ss.caches.cache(plain, slots)
         assert [other.access(key) for key in keys] != expected, "the key changes nothing"
+
+
+@pytest.mark.parametrize("keys", [zipf(), mix()], ids=["zipf", "mix"])
+def test_a_file_of_accesses_has_the_same_hits_also_at_the_optimum(
+    keys: list[int], tmp_path: Path
+) -> None:
+    """Both read the file; its class Belady follows the next accesses that are stated there."""
+    file, records = tmp_path / "x.oracleGeneral", []
+    coming: dict[int, int] = {}
+    for now in range(REQUESTS - 1, -1, -1):
+        records.append(struct.pack("<IQIq", now // 99, keys[now], 512, coming.get(keys[now], -1)))
+        coming[keys[now]] = now + 1
+    file.write_bytes(b"".join(reversed(records)))
+    slots = [40, 100, 300]
+    rows = ss.hit_ratios(file, sizes_mib=slots, segment_kib=1024, policies=["opt", "lru"])
+    theirs = []
+    for kind, size in itertools.product((THEIRS.Belady, THEIRS.LRU), slots):
+        as_they_are = THEIRS.ReaderInitParam(ignore_obj_size=True)
+        reader = THEIRS.TraceReader(str(file), THEIRS.TraceType.ORACLE_GENERAL_TRACE, as_they_are)
+        miss_ratio, _ = kind(size, hashpower=12).process_trace(reader)
+        theirs.append(REQUESTS - round(REQUESTS * miss_ratio))
+    assert [row["hits"] for row in rows] == theirs

@@ -224,11 +224,11 @@ def test_crash_tests_and_hit_ratios_are_swept_too() -> None:
 
     hits = ss.sweep(
         {"device": "disk", "workload": "zipf", "requests": 2000},
-        grid={"cache.policy": ["lru", "arc"], "cache.size_mib": [0.5, 4]},
+        grid={"cache.policy": ["lru", "opt"], "cache.size_mib": [0.5, 4]},
         experiment="hit_ratios",
     )
     load = ss.workload("zipf", requests=2000)
-    counted = ss.hit_ratios(load, sizes_mib=[0.5, 4], policies=["lru", "arc"], device="disk")
+    counted = ss.hit_ratios(load, sizes_mib=[0.5, 4], policies=["lru", "opt"], device="disk")
     assert frame(hits)["hit_ratio"].to_list() == [row["hit_ratio"] for row in counted]
 
 

@@ -15,6 +15,8 @@ _Fields: TypeAlias = dict[str, Any]
 """The fields of a class of the package, by name."""
 _Progress: TypeAlias = Callable[[int, int | None], object] | None
 _Arguments: TypeAlias = Sequence[tuple[str, object]]
+_Policy: TypeAlias = str | tuple[str, Callable[[int], object]]
+"""The label of a replacement policy, or the name of one of Python and what makes it."""
 _Point: TypeAlias = tuple[float, float, int]
 
 class _Ran(TypedDict):
@@ -50,7 +52,7 @@ _Command: TypeAlias = tuple[str, int, int] | tuple[str, int, object] | tuple[str
 
 @final
 class Cache:
-    def __new__(cls, policy: str, slots: int) -> Cache: ...
+    def __new__(cls, policy: _Policy, slots: int) -> Cache: ...
     @property
     def label(self) -> str: ...
     def access(self, key: int) -> bool: ...
@@ -353,7 +355,7 @@ def hit_ratios(
     load: Load,
     segment_blocks: int,
     sizes_blocks: Sequence[int],
-    policies: Sequence[str],
+    policies: Sequence[_Policy],
     device_blocks: int | None,
     progress: _Progress,
 ) -> tuple[list[_Fields], str]: ...

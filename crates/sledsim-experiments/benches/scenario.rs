@@ -9,8 +9,7 @@
 //! - `loop=N` goes N times through a loop of fixed arithmetic and prints its sum.
 
 use sledsim_base::error::{Error, Result};
-use sledsim_core::compose::caches::PolicySpec;
-use sledsim_experiments::hits::HitsSpec;
+use sledsim_experiments::hits::{HitsPolicy, HitsSpec};
 use sledsim_experiments::run::{RowsTo, run};
 use sledsim_experiments::scenario::{Additions, Scenario};
 
@@ -65,7 +64,7 @@ fn count_hits(scenario: &Scenario, choice: &str) -> Result<()> {
     let spec = HitsSpec {
         segment_blocks: SEGMENT_BLOCKS,
         sizes_blocks: vec![number(choice, blocks)?],
-        policies: vec![PolicySpec::named(policy)?],
+        policies: vec![HitsPolicy::named(policy)?],
         device_blocks: Some(scenario.device.blocks()),
     };
     println!("{:?}", spec.count(&scenario.load, &mut |_| Ok(()))?);

@@ -11,6 +11,7 @@ use sledsim_core::catalog::Override;
 use sledsim_core::engine::Limits;
 use sledsim_core::model::source::Source;
 use sledsim_core::workloads::{Generator, Mix, PostMark, Workload, is_path, resolve};
+use sledsim_traces::objects::Objects;
 use std::path::Path;
 
 /// The kind of loads that are traces.
@@ -276,6 +277,33 @@ impl Load {
             spec.keep_measured = true;
         }
         self
+    }
+
+    /// The accesses to objects and how many are read at most, if it is a trace of such.
+    ///
+    /// # Errors
+    /// A trace that cannot be read, a key that has no effect on accesses, or `check`'s.
+    pub(crate) fn objects(
+        &self,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<Option<(Objects, u64)>> {
+        let LoadKind::Trace(spec) = &self.kind else {
+            return Ok(None);
+        };
+        let Some(objects) = spec.objects(check)? else {
+            return Ok(None);
+        };
+        const TAKEN: [&str; 4] = ["trace_format", "requests", "warm_up_requests", "warm_up_s"];
+        match self.given.entries().find(|(key, ..)| !TAKEN.contains(&key.as_str())) {
+            Some((key, ..)) => Err(Error::argument(
+                &key,
+                format!(
+                    "{key}: has no effect on accesses to objects (oracle_general), only {} have",
+                    TAKEN.join(", ")
+                ),
+            )),
+            None => Ok(Some((objects, spec.requests.unwrap_or(u64::MAX)))),
+        }
     }
 
     /// Every key of the running load with its effective value.

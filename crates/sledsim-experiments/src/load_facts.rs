@@ -3,6 +3,8 @@
 use crate::replay::TraceFacts;
 use serde::Serialize;
 use serde_json::{Value, json};
+use sledsim_traces::TraceFile;
+use sledsim_traces::records::Skipped;
 
 /// The facts of a load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -12,6 +14,26 @@ pub enum LoadFacts {
     Trace(Box<TraceFacts>),
     /// Of a generated load.
     Generated(GeneratedFacts),
+    /// Of a trace of accesses to objects.
+    Objects(Box<ObjectFacts>),
+}
+
+/// The facts of a trace of accesses to objects, of which hits were counted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "workload", rename = "trace")]
+pub struct ObjectFacts {
+    /// Its file.
+    #[serde(flatten)]
+    pub file: TraceFile,
+    /// Records that were passed over.
+    #[serde(flatten)]
+    pub skipped: Skipped,
+    /// Accesses read.
+    pub requests: u64,
+    /// Accesses whose next one the file states wrongly; `None` where that was not compared.
+    pub wrong_next_accesses: Option<u64>,
+    /// The number of the first of them, counted from 1.
+    pub first_wrong_next_access: Option<u64>,
 }
 
 /// The facts of a generated load.
@@ -33,7 +55,7 @@ impl LoadFacts {
     pub fn trace(&self) -> Option<&TraceFacts> {
         match self {
             Self::Trace(trace) => Some(trace),
-            Self::Generated(_) => None,
+            Self::Generated(_) | Self::Objects(_) => None,
         }
     }
 
@@ -42,6 +64,7 @@ impl LoadFacts {
         match self {
             Self::Trace(trace) => trace.replay.requests = requests,
             Self::Generated(load) => load.keys["requests"] = json!(requests),
+            Self::Objects(objects) => objects.requests = requests,
         }
     }
 

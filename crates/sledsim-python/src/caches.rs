@@ -3,14 +3,15 @@
 
 use crate::boundary::{detached, dict, json_text};
 use crate::check::Check;
-use crate::error::to_python;
+use crate::error::{SledsimError, to_python};
+use crate::policies::{Failure, GivenPolicy};
 use crate::simulation::Load;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sledsim_base::error::Result;
-use sledsim_core::compose::caches::{Cache as CoreCache, PolicySpec};
+use sledsim_base::error::{Error, Result};
+use sledsim_core::compose::caches::Cache as CoreCache;
 use sledsim_experiments::hits::HitsSpec;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, TryLockError};
 
 /// Counts the hits of each policy at each size; also returns the load as JSON.
 #[pyfunction]
@@ -20,11 +21,12 @@ pub(crate) fn hit_ratios<'py>(
     load: &Load,
     segment_blocks: u64,
     sizes_blocks: Vec<u64>,
-    policies: Vec<String>,
+    policies: Vec<GivenPolicy>,
     device_blocks: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<Bound<'py, PyDict>>, String)> {
-    let policies = policies.iter().map(|label| PolicySpec::named(label));
+    let failure = Failure::default();
+    let policies = policies.iter().map(|policy| policy.of_hits(&failure));
     let spec = HitsSpec {
         segment_blocks,
         sizes_blocks,
@@ -34,8 +36,12 @@ pub(crate) fn hit_ratios<'py>(
     let mut check = Check::new(progress.as_ref());
     let load = &load.load;
     let counted = detached(py, load.file(), || {
-        spec.count_with_facts(load, &mut |at| check.report(at.completed, at.expected()))
+        spec.count_with_facts(load, &mut |at| match failure.is_some() {
+            true => Err(Error::Interrupted),
+            false => check.report(at.completed, at.expected()),
+        })
     });
+    failure.raised()?;
     let (counted, facts) = counted.map_err(|error| check.exception(error))?;
     let hits: PyResult<_> = counted
         .iter()
@@ -49,24 +55,33 @@ pub(crate) fn hit_ratios<'py>(
 #[pyclass(frozen, module = "sledsim._core")]
 pub(crate) struct Cache {
     cache: Mutex<CoreCache>,
+    failure: Failure,
     label: String,
 }
 
 impl Cache {
-    fn with<T>(&self, work: impl FnOnce(&mut CoreCache) -> T) -> T {
-        work(&mut self.cache.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Does not wait: what holds the cache may be waiting for the interpreter, in a method of
+    /// its policy.
+    fn with<T>(&self, work: impl FnOnce(&mut CoreCache) -> T) -> PyResult<T> {
+        match self.cache.try_lock() {
+            Ok(mut cache) => Ok(work(&mut cache)),
+            Err(TryLockError::Poisoned(error)) => Ok(work(&mut error.into_inner())),
+            Err(TryLockError::WouldBlock) => Err(SledsimError::new_err(
+                "the cache is in use: a method of its policy, or another thread, must not use it",
+            )),
+        }
     }
 }
 
 #[pymethods]
 impl Cache {
     #[new]
-    fn new(policy: &str, slots: u32) -> PyResult<Self> {
-        let choice = PolicySpec::named(policy).map_err(to_python)?;
-        Ok(Self {
-            cache: Mutex::new(CoreCache::new(&choice, slots)),
-            label: choice.label().to_owned(),
-        })
+    fn new(policy: GivenPolicy, slots: u32) -> PyResult<Self> {
+        let failure = Failure::default();
+        let choice = policy.spec(&failure).map_err(to_python)?;
+        let cache = CoreCache::new(&choice, slots);
+        failure.raised()?;
+        Ok(Self { cache: Mutex::new(cache), failure, label: choice.label().to_owned() })
     }
 
     #[getter]
@@ -74,15 +89,17 @@ impl Cache {
         &self.label
     }
 
-    fn access(&self, key: u64) -> bool {
-        self.with(|cache| cache.access(key))
+    fn access(&self, key: u64) -> PyResult<bool> {
+        let hit = self.with(|cache| !self.failure.is_some() && cache.access(key))?;
+        self.failure.raised()?;
+        Ok(hit)
     }
 
-    fn contains(&self, key: u64) -> bool {
+    fn contains(&self, key: u64) -> PyResult<bool> {
         self.with(|cache| cache.contains(key))
     }
 
-    fn __len__(&self) -> usize {
+    fn __len__(&self) -> PyResult<usize> {
         self.with(|cache| cache.len() as usize)
     }
 }

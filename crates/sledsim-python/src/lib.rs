@@ -19,6 +19,7 @@
 //! * `traces`: information, conversion and generation of traces.
 //! * `study`: tables of many runs.
 //! * `validation`, `crash`, `faults`, `caches`: studies.
+//! * `policies`: replacement policies written in Python.
 //! * `tables`: tables on a sled.
 //! * `emulator`: servers of emulated devices.
 //! * `power_cut`: recordings with data, and devices after a power cut.
@@ -41,6 +42,7 @@ mod names;
 mod own_scheduler;
 mod parts;
 mod perfetto;
+mod policies;
 #[cfg(target_os = "linux")]
 mod power_cut;
 #[cfg(target_os = "linux")]

@@ -5,6 +5,14 @@ use sledsim_base::error::{Error, Result};
 
 const BUFFER: usize = 1 << 18;
 
+/// `N` bytes of a record, from byte `at` on.
+#[inline]
+pub fn field<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(&record[at..at + N]);
+    bytes
+}
+
 /// The bytes of a binary trace in one reused buffer.
 pub struct Bytes {
     input: Input,

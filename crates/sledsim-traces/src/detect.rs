@@ -251,12 +251,15 @@ fn detect(path: &Path, input: &mut Input, options: &Options) -> Result<ResolvedF
     }
     match fitting.as_slice() {
         [reading] => Ok(found(reading, ChosenBy::Content)),
-        [] => match oracle_general::refuse_if_recognised(&path.to_string_lossy(), input.seen()) {
-            Some(reason) => Err(reason),
-            None => match unused(input, options) {
-                Some(problem) => Err(Error::Key(problem)),
-                None => Err(no_format(path, readings, input.seen())),
-            },
+        [] if oracle_general::looks_like(input.seen()) => Ok(ResolvedFormat {
+            format: oracle_general::ENTRY,
+            chosen_by: ChosenBy::Content,
+            others: Vec::new(),
+            doubts: Vec::new(),
+        }),
+        [] => match unused(input, options) {
+            Some(problem) => Err(Error::Key(problem)),
+            None => Err(no_format(path, readings, input.seen())),
         },
         several => match choose(several) {
             Ok((reading, chosen_by)) => Ok(found(reading, chosen_by)),

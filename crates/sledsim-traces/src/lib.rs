@@ -33,6 +33,7 @@
 //! - [`order`]: checks the order of times.
 //! - `sorted`: records sorted within a window.
 //! - [`records`]: the records of the selected devices.
+//! - [`objects`]: the accesses of a cache trace.
 //! - `progress`: the progress of a reading.
 //! - [`info`]: statistics of a trace.
 //! - [`writers`]: the writers, one file per format.
@@ -94,6 +95,8 @@ pub mod order;
 mod sorted;
 
 pub mod records;
+
+pub mod objects;
 
 mod progress;
 

@@ -83,6 +83,11 @@ impl Supply {
         self.path.as_os_str() == STANDARD_INPUT
     }
 
+    /// Whether it may be read once only.
+    pub fn is_stream(&self) -> Result<bool> {
+        Ok(matches!(self.kind()?, Source::Stream(_)))
+    }
+
     /// Opens the source: a stream that is not kept can be opened once. `check`
     /// is called while a stream is copied.
     pub fn open(&self, check: &mut dyn FnMut() -> Result<()>) -> Result<Input> {

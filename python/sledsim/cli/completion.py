@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim import _core, programs
 from sledsim._core import SledsimError
 from sledsim._keys import things
+from sledsim.caches import OPT
 from sledsim.cli.parser import command, print_json
 from sledsim.traces.files import sample_traces
 
@@ -131,7 +132,7 @@ class _Finder:
             "schedulers": schedulers,
             "layout": layouts,
             "layouts": layouts,
-            "policies": _Offer((*names("policies"),)),
+            "policies": _Offer((*names("policies"), OPT)),
             "application": _Offer((*programs.NAMES,)),
         }
         self._keys = _Offer(tuple(f"{name}=" for name in key_names()))

@@ -34,4 +34,5 @@ pub use facts::{ArrivalFacts, ReplayFacts, TraceAbout, TraceFacts};
 pub use partition::{By, ListedPart, ListedWindow, PartBy, PartList, PartName, TraceOfParts};
 pub(crate) use path::trace_path;
 pub use source::{Measured, TraceSource};
+pub(crate) use spec::NOT_BEGUN;
 pub use spec::{BLK_ACTIONS, TraceSpec};

@@ -6,6 +6,7 @@ use sledsim_base::error::Result;
 use sledsim_base::keys::{Keys, Range};
 use sledsim_base::progress::Progress;
 use sledsim_core::workloads::ClosedSpec;
+use sledsim_traces::objects::Objects;
 use sledsim_traces::order::LONGEST_SORT_MS;
 use sledsim_traces::records::DeviceSelection;
 use sledsim_traces::{BlkAction, Format, GivenUnits, Options, Record, Supply};
@@ -23,7 +24,7 @@ pub struct TraceSpec {
     pub(super) time_scale: f64,
     pub(super) origin: Option<Origin>,
     pub(super) sort_ms: Option<f64>,
-    pub(super) requests: Option<u64>,
+    pub(crate) requests: Option<u64>,
     pub(super) closed: Option<ClosedSpec>,
     /// Replay closed, with the think times of the trace.
     pub(super) paced: Option<DependsOn>,
@@ -55,7 +56,7 @@ impl DependsOn {
 }
 
 /// The progress before the first request.
-pub(super) const NOT_BEGUN: Progress = Progress { completed: 0, requests: None, share: None };
+pub(crate) const NOT_BEGUN: Progress = Progress { completed: 0, requests: None, share: None };
 
 /// The origin of the times of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,6 +157,14 @@ impl TraceSpec {
     /// It cannot be read or copied, was read before, or `check`'s.
     pub fn keep(&self, check: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
         self.supply.keep(&mut || check(NOT_BEGUN))
+    }
+
+    /// The accesses to objects, if the file has such in place of requests.
+    pub(crate) fn objects(
+        &self,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<Option<Objects>> {
+        Objects::open(&self.supply, self.format, &self.options, &mut || check(NOT_BEGUN))
     }
 
     /// A given key that has an effect only on traces with times.

@@ -4,5 +4,6 @@
 //! naively from its publication, and evicts the same entries request by request.
 
 mod choices;
+mod optimum;
 mod policies;
 mod traces;

@@ -1,5 +1,6 @@
 //! Policies against reference implementations and known properties.
 
+use super::optimum::{count, optimum};
 use crate::common::policies::{NaiveArc, NaiveS3Fifo, VARIANTS, naive};
 use sledsim_base::random::{Stream, Zipf};
 use sledsim_core::compose::caches::{Cache, Policy, PolicySpec};
@@ -262,26 +263,6 @@ fn the_only_used_slot_can_be_evicted() {
     }
 }
 
-/// Belady 1966: giving up what is asked for last of all has the most hits.
-fn best_hits(keys: &[u64], slots: usize) -> usize {
-    let mut next = vec![usize::MAX; keys.len()];
-    let mut seen = BTreeMap::new();
-    for (at, key) in keys.iter().enumerate().rev() {
-        next[at] = seen.insert(*key, at).unwrap_or(usize::MAX);
-    }
-    let (mut held, mut hits) = (BTreeMap::new(), 0);
-    for (at, key) in keys.iter().enumerate() {
-        if held.insert(*key, next[at]).is_some() {
-            hits += 1;
-        } else if held.len() > slots {
-            let farthest = held.iter().max_by_key(|(_, next)| **next);
-            let farthest = *farthest.unwrap().0;
-            held.remove(&farthest);
-        }
-    }
-    hits
-}
-
 #[test]
 fn no_policy_beats_beladys_optimum() {
     for name in PolicySpec::names() {
@@ -289,7 +270,7 @@ fn no_policy_beats_beladys_optimum() {
             for (what, keys) in sequences(slots as u64, 7, 4000) {
                 let mut cache = Cache::new(&PolicySpec::named(name).unwrap(), slots as u32);
                 let hits = keys.iter().filter(|key| cache.access(**key)).count();
-                let best = best_hits(&keys, slots);
+                let best = count(&optimum(&keys, slots as u32));
                 assert!(hits <= best, "{name} {slots} {what}: {hits} of {best}");
                 let distinct = keys.iter().collect::<BTreeSet<_>>().len();
                 assert_eq!(cache.len() as usize, distinct.min(slots));

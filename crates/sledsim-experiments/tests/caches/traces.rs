@@ -3,9 +3,8 @@
 use serde_json::json;
 use sledsim_base::keys::Keys;
 use sledsim_base::random::{Stream, Zipf};
-use sledsim_core::compose::caches::PolicySpec;
 use sledsim_experiments::formats::all;
-use sledsim_experiments::hits::{Hits, HitsSpec};
+use sledsim_experiments::hits::{Hits, HitsPolicy, HitsSpec};
 use sledsim_experiments::load::Load;
 use sledsim_traces::{Format, InfoSpec};
 use std::fmt::Write as _;
@@ -27,7 +26,7 @@ fn spec(segment_blocks: u64, sizes_blocks: &[u64], policies: &[&str]) -> HitsSpe
     HitsSpec {
         segment_blocks,
         sizes_blocks: sizes_blocks.to_vec(),
-        policies: (policies.iter()).map(|label| PolicySpec::named(label).unwrap()).collect(),
+        policies: (policies.iter()).map(|label| HitsPolicy::named(label).unwrap()).collect(),
         device_blocks: None,
     }
 }
@@ -107,6 +106,33 @@ fn requests_are_counted_segment_by_segment() {
     assert_eq!(warm, expected);
     let timed = count(&load(&path, &[("warm_up_s", "0.0035")]), &small)[0];
     assert_eq!(timed, expected);
+}
+
+/// The optimum is that of the whole load; hits before the end of the warm-up do not count.
+#[test]
+fn the_optimum_counts_as_the_policies_do() {
+    let touched = [5, 1, 2, 1, 2, 3, 1, 5, 4, 5, 1];
+    let lines: Vec<_> = touched.iter().map(|at| (16 * at, 16, at % 2 == 1)).collect();
+    let (_folder, path) = trace(&lines);
+    let spec = spec(16, &[48], &["opt", "lru"]);
+    // In 3 slots: misses of 5, 1, 2; hits of 1, 2; miss of 3 (2 goes); hits of 1, 5; miss of 4
+    // (2 and 3 are gone for good); hits of 5, 1.
+    let hits = count(&load(&path, &[]), &spec)[0];
+    let expected = Hits { requests: 11, accesses: 11, hits: 6, read_accesses: 8, read_hits: 5 };
+    assert_eq!(hits, expected);
+    let warm = count(&load(&path, &[("warm_up_requests", "7")]), &spec);
+    let expected = Hits { requests: 4, accesses: 4, hits: 3, read_accesses: 3, read_hits: 3 };
+    assert_eq!(warm[0], expected);
+    assert!(warm[1].hits < 3);
+    let mut checks = 0;
+    let error = spec.count(&load(&path, &[]), &mut |_| {
+        checks += 1;
+        match checks {
+            ..2 => Ok(()),
+            _ => Err(sledsim_base::error::Error::Interrupted),
+        }
+    });
+    assert!(matches!(error, Err(sledsim_base::error::Error::Interrupted)));
 }
 
 #[test]

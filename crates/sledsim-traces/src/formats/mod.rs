@@ -3,7 +3,7 @@
 //! In reading order: `disksim_ascii` and `mqsim`, which share `five_words`; the
 //! other text formats `disksim_validate`, `spc`, `msr`, `systor`, `alibaba`,
 //! `tencent`, `blkparse` and `fio_iolog`; the binary formats `hp_srt`, `vscsi`
-//! and `oracle_general` (refused); the generic `csv`.
+//! and `oracle_general` (refused as requests); the generic `csv`.
 
 mod alibaba;
 mod blkparse;

@@ -1,6 +1,6 @@
 //! VMware's vscsiStats traces, versions 1 and 2, as in the CloudPhysics set.
 
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, field};
 use crate::format::{Clock, Format};
 use crate::reader::Reader;
 use crate::record::{END_BYTES, LATEST_NS, Record};
@@ -68,14 +68,6 @@ const VERSION_2: FieldOffsets = FieldOffsets {
     us_at: 24,
     response_us_at: Some(32),
 };
-
-/// `N` bytes of a record.
-#[inline]
-fn field<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
-    let mut bytes = [0; N];
-    bytes.copy_from_slice(&record[at..at + N]);
-    bytes
-}
 
 impl FieldOffsets {
     #[inline]

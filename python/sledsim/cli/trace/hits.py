@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sledsim._number_text import number, plain
-from sledsim.caches import SIZES_MIB, hits_and_load, policies
+from sledsim.caches import OBJECTS, OPT, SIZES_MIB, caution, hits_and_load, policies
 from sledsim.cli import outputs
 from sledsim.cli.parser import command, print_json
 from sledsim.cli.progress import work
@@ -29,7 +29,9 @@ Compute the hit ratios of caches of several sizes and policies on a trace.
   sledsim trace hits sample:postmark-ext4 --plot hits.png
 
 Requests pass by in the order of their arrival; one that touches several segments is an access for
-each. No times are simulated.
+each. No times are simulated. The policy opt is Belady's: the most hits that any policy could have
+that admits every miss. A trace of accesses to objects (oracleGeneral) will do, too: each object
+takes one segment, whatever its size.
 """
 
 
@@ -47,7 +49,8 @@ def add(actions: Commands) -> None:
         "--policies",
         metavar="A,B,...",
         default=",".join(policies()),
-        help="replacement policies, with keys as in 'slru(protected=0.5)' (default: %(default)s)",
+        help="replacement policies, with keys as in 'slru(protected=0.5)', and "
+        f"{OPT} (default: %(default)s)",
     )
     parser.add_argument(
         "--segment", metavar="KIB", type=float, default=8.0, help="unit of caching (default: 8)"
@@ -97,12 +100,17 @@ def _hits(options: argparse.Namespace) -> None:
         print_json({"path": options.file, "caches": rows, "workload": workload})
         return
     first = rows[0]
-    print(
-        f"{options.file}: {number(first['requests'])} reads and writes, "
-        f"{number(first['accesses'])} accesses to segments of {plain(first['segment_kib'])} KiB\n"
-    )
+    kib = plain(first["segment_kib"])
+    accesses = f"{number(first['accesses'])} accesses to"
+    if workload["format"] == OBJECTS:
+        print(f"{options.file}: {accesses} objects, one segment of {kib} KiB each\n")
+    else:
+        requests = f"{number(first['requests'])} reads and writes"
+        print(f"{options.file}: {requests}, {accesses} segments of {kib} KiB\n")
     if workload["format_others"]:
         print(f"{workload['format']} ({loads.detection(workload)})\n")
+    if said := caution(workload):
+        print(f"caution: {said}\n")
     if passed := ", ".join(loads.skipped_parts(workload)):
         print(f"passed over: {passed}\n")
     found = {(row["policy"], row["size_mib"]): row["hit_ratio"] for row in rows}

@@ -14,7 +14,8 @@
 //! - `lfuda`: least frequently used with dynamic aging;
 //! - `ghosts`: evicted keys that are remembered;
 //! - `arc`: adaptive replacement;
-//! - `s3fifo`: three FIFO queues.
+//! - `s3fifo`: three FIFO queues;
+//! - `opt`: the most hits that there can be, which is no policy of a device.
 
 mod spec;
 
@@ -37,6 +38,8 @@ mod ghosts;
 mod arc;
 
 mod s3fifo;
+
+pub mod opt;
 
 pub use arc::AdaptiveReplacement;
 pub use cache::Cache;

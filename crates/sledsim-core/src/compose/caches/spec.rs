@@ -1,6 +1,6 @@
 //! Policies by name.
 
-use super::{POLICIES, Policy, PolicyEntry};
+use super::{POLICIES, Policy, PolicyEntry, opt};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::keys::did_you_mean;
 use sledsim_base::labels::read_label;
@@ -61,6 +61,12 @@ impl PolicySpec {
     pub fn from_registry(known: Registry<PolicyEntry>, label: &str) -> Result<Self> {
         let mut keys = read_label("policy", "name", label)?;
         let name = keys.text("name")?;
+        if name == opt::NAME {
+            return Err(Error::Key(format!(
+                "policy '{name}': needs to know all accesses before the first, which a cache does \
+                 not; hit_ratios and sledsim trace hits count its hits"
+            )));
+        }
         let entry = known.get(&name).ok_or_else(|| {
             let near = did_you_mean(&name, known.names());
             Error::Key(format!("unknown policy '{name}'{near}"))

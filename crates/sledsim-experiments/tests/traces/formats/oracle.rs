@@ -1,4 +1,4 @@
-//! oracleGeneral, which is refused.
+//! oracleGeneral, which is refused as a trace of requests.
 
 use super::{SRT, SRT_HEADER, VSCSI, message, srt};
 use sledsim_experiments::formats::options;
@@ -25,7 +25,9 @@ fn oracle_general_is_refused_with_the_reason() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("x.bin");
     std::fs::write(&path, &file).unwrap();
-    let found = Format::detect(&path, None, &options()).map(|_| ());
+    let (format, input) = Format::detect(&path, None, &options()).unwrap();
+    assert_eq!(format.name, "oracle_general");
+    let found = format.open(input, &options()).map(|_| ());
     assert!(found.unwrap_err().to_string().contains(reason));
     // Text, and binary traces of other formats, are not taken for it.
     for other in [

@@ -1,13 +1,22 @@
 //! Hit ratios of a load in caches of several sizes and policies, without a
 //! device.
+//!
+//! In reading order:
+//! - `counter`: the caches, and the counts of their hits.
+//! - `objects`: hit ratios of a trace of accesses to objects.
 
+mod counter;
+mod objects;
+
+use self::counter::{Contender, Counter};
 use crate::load::Load;
 use crate::load_facts::LoadFacts;
+use crate::replay::NOT_BEGUN;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::BLOCK_BYTES;
-use sledsim_core::compose::caches::{Cache, PolicySpec};
+use sledsim_core::compose::caches::{Cache, PolicySpec, opt};
 use sledsim_traces::END_BYTES;
 
 /// The caches to simulate.
@@ -18,9 +27,32 @@ pub struct HitsSpec {
     /// Blocks of each cache, rounded down to whole segments.
     pub sizes_blocks: Vec<u64>,
     /// Its policies.
-    pub policies: Vec<PolicySpec>,
-    /// The blocks of the load's address space; optional for a trace.
+    pub policies: Vec<HitsPolicy>,
+    /// The blocks of the load's address space; optional for a trace, and of no use for one
+    /// of accesses to objects.
     pub device_blocks: Option<u64>,
+}
+
+/// Whose hits are counted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HitsPolicy {
+    /// Those of a replacement policy.
+    Policy(PolicySpec),
+    /// The most that a policy could have that admits every miss.
+    Optimum,
+}
+
+impl HitsPolicy {
+    /// The policy of a label, as [`PolicySpec::named`], or [`opt::NAME`].
+    ///
+    /// # Errors
+    /// An unknown name, or any error in a key.
+    pub fn named(label: &str) -> Result<Self> {
+        match label.trim() == opt::NAME {
+            true => Ok(Self::Optimum),
+            false => PolicySpec::named(label).map(Self::Policy),
+        }
+    }
 }
 
 /// The result of one policy at one size.
@@ -42,41 +74,15 @@ pub struct Hits {
 const MOST_SLOTS: u64 = 1 << 26;
 /// The number of accesses between two calls of `check`.
 const CHECK_EVERY: u64 = 4096;
-/// The accesses that go to one cache after the other.
-const BATCH: usize = 256;
-
-/// Accesses in order.
-#[derive(Debug, Default)]
-struct Batch {
-    segments: Vec<u64>,
-    /// What a hit adds to hits and to hits of reads.
-    counts: Vec<(u64, u64)>,
-}
-
-impl Batch {
-    /// Lets the accesses pass by all caches, and forgets them.
-    fn pass(&mut self, caches: &mut [(Cache, Hits)]) {
-        for (cache, hits) in caches {
-            cache.access_all(&self.segments, |index, hit| {
-                if hit {
-                    let (all, reads) = self.counts[index];
-                    hits.hits += all;
-                    hits.read_hits += reads;
-                }
-            });
-        }
-        self.segments.clear();
-        self.counts.clear();
-    }
-}
 
 impl HitsSpec {
     /// Lets the requests of `load` pass by, in the order of their arrival, and
     /// counts; for each policy in turn, and of each for every size. A segment
     /// that was missed is there afterwards, whether it was read or written.
     /// Requests of a closed load are done at once. Those before the end of its
-    /// warm-up fill the caches and do not count. `check` is called now and then;
-    /// its error ends the work.
+    /// warm-up fill the caches and do not count. Of a trace of accesses to objects,
+    /// each object is a segment. `check` is called before the first request, and now
+    /// and then; its error ends the work.
     ///
     /// # Errors
     /// No sizes or policies, a size below a segment, too many slots, a workload
@@ -98,6 +104,9 @@ impl HitsSpec {
         load: &Load,
         check: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<(Vec<Hits>, LoadFacts)> {
+        if let Some(objects) = load.objects(check)? {
+            return self.count_objects(objects, load, check);
+        }
         let blocks = match self.device_blocks {
             Some(0) => return Err(refuse("device_blocks = 0: must be at least 1")),
             Some(blocks) => blocks,
@@ -108,7 +117,7 @@ impl HitsSpec {
             }
             None => END_BYTES / BLOCK_BYTES,
         };
-        let mut caches = self.caches(blocks)?;
+        let mut counter = self.counter(blocks, check)?;
         let mut source = load.source(blocks, check)?;
         if source.needs_times() {
             let problem = "a mix with closed parts: its order depends on how long requests \
@@ -116,8 +125,7 @@ impl HitsSpec {
             return Err(refuse(problem));
         }
         let (mut count, mut warm) = (0, !load.warm_up.is_some());
-        let (mut all, mut left) = (Hits::default(), CHECK_EVERY);
-        let mut batch = Batch::default();
+        let mut left = CHECK_EVERY;
         while source.next_arrival()?.is_some() {
             let request = source.take();
             source.completed(request.id, request.arrival);
@@ -126,17 +134,9 @@ impl HitsSpec {
             if !request.op.moves_data() {
                 continue;
             }
-            all.requests += u64::from(warm);
-            let is_read = request.op == Op::Read;
-            let counts = (u64::from(warm), u64::from(warm && is_read));
+            counter.all.requests += u64::from(warm);
             for segment in self.segments(&request) {
-                all.accesses += counts.0;
-                all.read_accesses += counts.1;
-                batch.segments.push(segment);
-                batch.counts.push(counts);
-                if batch.segments.len() == BATCH {
-                    batch.pass(&mut caches);
-                }
+                counter.access(segment, warm, request.op == Op::Read)?;
                 left -= 1;
                 if left == 0 {
                     left = CHECK_EVERY;
@@ -148,19 +148,8 @@ impl HitsSpec {
                 }
             }
         }
-        batch.pass(&mut caches);
-        if all.requests == 0 {
-            let after = if count > 0 { " after the warm-up" } else { "" };
-            return Err(refuse(&format!(
-                "the load has no reads or writes{after}: there is nothing to count"
-            )));
-        }
-        let counted = caches.into_iter().map(|(_, hits)| Hits {
-            hits: hits.hits,
-            read_hits: hits.read_hits,
-            ..all
-        });
-        Ok((counted.collect(), load.facts(&*source)))
+        let hits = counter.end(count, check)?;
+        Ok((hits, load.facts(&*source)))
     }
 
     /// The segments a request touches.
@@ -171,8 +160,13 @@ impl HitsSpec {
             .flat_map(move |extent| extent.lbn / each..=(extent.end() - 1) / each)
     }
 
-    /// Empty caches for `blocks` blocks.
-    fn caches(&self, blocks: u64) -> Result<Vec<(Cache, Hits)>> {
+    /// Empty caches for `blocks` blocks. `check` is called when they are made: what makes a
+    /// policy may have failed.
+    fn counter(
+        &self,
+        blocks: u64,
+        check: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<Counter> {
         let each = self.segment_blocks;
         if each == 0 {
             return Err(refuse("segment_kib: must be at least 0.5, one block"));
@@ -200,11 +194,15 @@ impl HitsSpec {
                  {MOST_SLOTS}; ask for fewer or smaller sizes, or larger segments"
             )));
         }
-        let caches = self.policies.iter().flat_map(|policy| {
-            let slots = slots.clone();
-            slots.map(|slots| (Cache::new(policy, slots as u32), Hits::default()))
+        let contenders = self.policies.iter().flat_map(|policy| {
+            slots.clone().map(move |slots| match policy {
+                HitsPolicy::Policy(policy) => Contender::Cache(Cache::new(policy, slots as u32)),
+                HitsPolicy::Optimum => Contender::Optimum(slots as u32),
+            })
         });
-        Ok(caches.collect())
+        let counter = Counter::new(contenders.collect());
+        check(NOT_BEGUN)?;
+        Ok(counter)
     }
 }
 

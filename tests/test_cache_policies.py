@@ -1,0 +1,284 @@
+"""Replacement policies written in Python, and Belady's optimum beside them."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import random
+import signal
+import threading
+import weakref
+from collections import OrderedDict, deque
+from functools import partial
+from typing import Any
+
+import pytest
+import sledsim as ss
+
+SAMPLE = "sample:postmark-ext4"
+
+
+class Lru:
+    """The least recently used goes."""
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self.order: OrderedDict[int, None] = OrderedDict()
+
+    def hit(self, key: int) -> None:
+        self.order.move_to_end(key)
+
+    def admit(self, key: int) -> None:
+        assert len(self.order) < self.slots
+        self.order[key] = None
+
+    def evict(self) -> int:
+        assert len(self.order) == self.slots
+        return self.order.popitem(last=False)[0]
+
+
+class Fifo:
+    """The oldest goes."""
+
+    def __init__(self, _slots: int) -> None:
+        self.queue: deque[int] = deque()
+
+    def hit(self, key: int) -> None:
+        assert key in self.queue
+
+    def admit(self, key: int) -> None:
+        self.queue.append(key)
+
+    def evict(self) -> int:
+        return self.queue.popleft()
+
+
+class Failing(Fifo):
+    """Does something else when 2 is to go."""
+
+    def __init__(self, what: Any) -> None:
+        super().__init__(0)
+        self.what = what
+
+    def evict(self) -> Any:
+        key = super().evict()
+        if key == 2:
+            return self.what() if callable(self.what) else self.what
+        return key
+
+
+KEYS = [1, 2, 3, 1, 4, 5, 6, 1, 2]
+"""In three slots, access 5 evicts 1 and access 6 evicts 2."""
+
+
+def test_lru_in_python_is_the_lru_here_request_for_request() -> None:
+    draw = random.Random(7)
+    for slots in (1, 2, 17, 300):
+        keys = [int(draw.paretovariate(0.6)) % 1000 + 2**63 for _ in range(5_000)]
+        theirs, ours = ss.caches.cache(Lru, slots), ss.caches.cache("lru", slots)
+        answers = [(theirs.access(key), ours.access(key)) for key in keys]
+        assert all(one == other for one, other in answers)
+        assert any(one for one, _ in answers)
+        assert len(theirs) == len(ours)
+        assert theirs.policy == "Lru"
+
+
+def test_and_on_a_trace_at_every_size() -> None:
+    rows = ss.hit_ratios(SAMPLE, sizes_mib=[0.5, 4, 64], policies=["lru", Lru, Fifo])
+    ours, theirs = rows[:3], rows[3:6]
+    assert [row["policy"] for row in rows] == ["lru"] * 3 + ["Lru"] * 3 + ["Fifo"] * 3
+    assert [row | {"policy": ""} for row in ours] == [row | {"policy": ""} for row in theirs]
+    assert rows[6:] != theirs
+    one = ss.hit_ratios(SAMPLE, sizes_mib=4, policies=Lru(512))  # type: ignore[arg-type]
+    assert one == [theirs[1]]
+    made = ss.hit_ratios(SAMPLE, sizes_mib=[4], policies=[partial(Lru)])
+    assert made[0] == theirs[1] | {"policy": "partial"}
+
+
+def test_the_strings_of_the_literature_have_their_faults() -> None:
+    """Silberschatz and others, Operating System Concepts; Belady and others, CACM 12(6), 1969."""
+    string = [7, 0, 1, 2, 0, 3, 0, 4, 2, 3, 0, 3, 2, 1, 2, 0, 1, 7, 0, 1]
+    assert 20 - ss.caches.cache(Fifo, 3).hits(string) == 15
+    assert 20 - ss.caches.cache(Lru, 3).hits(string) == 12
+    load = ss.read_trace([{"at": at, "lbn": key} for at, key in enumerate(string)], columns=COLUMNS)
+    rows = ss.hit_ratios(load, sizes_mib=[3 / 2048], segment_kib=0.5, policies=["opt", Fifo, "lru"])
+    assert [20 - row["hits"] for row in rows] == [9, 15, 12]
+    anomaly = [1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5]
+    assert [12 - ss.caches.cache(Fifo, slots).hits(anomaly) for slots in (3, 4)] == [9, 10]
+
+
+COLUMNS = "time=at:s, offset=lbn:512B, bytes=:512B, op=:read"
+
+
+def test_no_policy_has_more_hits_than_the_optimum() -> None:
+    load = ss.workload("hot_cold", requests=20_000, read_fraction=0.7, warm_up_requests=0)
+    sizes = [1, 4, 16, 64]
+    rows = ss.hit_ratios(
+        load, device="g2", sizes_mib=sizes, policies=["opt", *ss.policies(), Fifo], segment_kib=64
+    )
+    optimum = [row["hits"] for row in rows if row["policy"] == "opt"]
+    assert optimum == sorted(optimum)
+    assert all(row["hits"] <= optimum[sizes.index(row["size_mib"])] for row in rows)
+    assert optimum[0] > max(row["hits"] for row in rows[4:] if row["size_mib"] == 1)
+    reads = rows[0]["read_hit_ratio"], rows[0]["write_hit_ratio"]
+    assert 0 < min(reads) < rows[0]["hit_ratio"] < max(reads)
+
+
+def test_the_optimum_is_no_policy_of_a_device() -> None:
+    assert "opt" not in ss.policies()
+    why = "policy 'opt': needs to know all accesses before the first"
+    with pytest.raises(ss.SledsimError, match=why):
+        ss.caches.cache("opt", 3)
+    with pytest.raises(ss.SledsimError, match=why):
+        ss.device("mcd", policy="opt")
+
+
+def boom() -> int:
+    raise LookupError("no idea")
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        (None, r"evict\(\) returned None: must return the key to evict"),
+        (99, r"evict\(\) returned 99: is not in the cache"),
+        (1, r"evict\(\) returned 1: is not in the cache"),  # it went in access 5
+        (-3, r"evict\(\) returned -3 \(int\): must return a key"),
+        ("3", r"evict\(\) returned '3' \(str\): must return a key"),
+        (3.0, r"evict\(\) returned 3.0 \(float\): must return a key"),
+        (boom, "LookupError: no idea"),
+    ],
+)
+def test_a_policy_that_fails_names_the_access_and_the_key(what: object, says: str) -> None:
+    cache = ss.caches.cache(Failing(what), 3)
+    assert [cache.access(key) for key in KEYS[:5]] == [False] * 3 + [True, False]
+    with pytest.raises(
+        ss.SledsimError, match=rf"^policy Failing: access 6 \(key 5\): {says}"
+    ) as error:
+        cache.access(5)
+    assert (type(error.value.__cause__) is LookupError) == (what is boom)
+    with pytest.raises(ss.SledsimError, match="the policy of the cache failed at an earlier acc"):
+        cache.access(1)
+    assert 5 not in cache
+    # In the count of a load, other policies are not asked further, and nothing is returned.
+    rows = [{"at": at, "lbn": key} for at, key in enumerate(KEYS)]
+    load = ss.read_trace(rows, columns=COLUMNS)
+    with pytest.raises(ss.SledsimError, match=rf"policy make: access 6 \(key 5\): {says}"):
+        ss.hit_ratios(load, sizes_mib=[3 / 2048], segment_kib=0.5, policies=["lru", maker(what)])
+
+
+def maker(what: object) -> Any:
+    def make(_slots: int) -> Failing:
+        return Failing(what)
+
+    return make
+
+
+def test_what_fails_in_hit_and_admit_is_named_too() -> None:
+    class Picky(Fifo):
+        def hit(self, key: int) -> None:
+            raise ValueError(key)
+
+        def admit(self, key: int) -> None:
+            if key == 8:
+                raise ArithmeticError
+            super().admit(key)
+
+    cache = ss.caches.cache(Picky, 2)
+    cache.access(4)
+    with pytest.raises(ss.SledsimError, match=r"policy Picky: access 2 \(key 4\): ValueError: 4"):
+        cache.access(4)
+    cache = ss.caches.cache(Picky, 2)
+    with pytest.raises(
+        ss.SledsimError, match=r"policy Picky: access 1 \(key 8\): ArithmeticError$"
+    ) as error:
+        cache.hits([8, 8])
+    assert isinstance(error.value.__cause__, ArithmeticError)
+
+
+def test_nothing_runs_before_a_policy_has_all_methods() -> None:
+    class Half:
+        def __init__(self, _slots: int) -> None:
+            pass
+
+        def hit(self, _key: int) -> None:
+            raise AssertionError
+
+        admit = None
+
+    def never(_done: int, _of: int | None) -> None:
+        raise AssertionError("it runs")
+
+    load = ss.workload(requests=3_000_000)
+    for given, says in (
+        ([Half], r"policies: Half\(131072\) lacks admit, evict"),
+        ([Half(1)], r"policies = <.*: must be .* or an object with .*; lacks admit, evict"),
+        ([3], r"policies = 3: must be the label of a policy, .*; lacks hit, admit, evict"),
+        ([lambda: None], r"policies: <lambda>\(131072\): TypeError: "),
+        ([Lru, lambda _: None], r"policies: <lambda>\(131072\) lacks hit, admit, evict"),
+        ([partial(Lru), partial(Fifo)], "policies: two are called partial: give them names"),
+        (["lru", "opt", "lfu"], "unknown policy 'lfu'"),
+    ):
+        with pytest.raises(ss.SledsimError, match=says) as error:
+            ss.hit_ratios(
+                load,
+                device_blocks=10**9,
+                sizes_mib=[1024],
+                policies=given,  # type: ignore[arg-type]
+                progress=never,
+            )
+        assert error.value.key == "policies" or "unknown" in says
+    with pytest.raises(ss.SledsimError, match=r"policies = .*: an object has one size"):
+        ss.hit_ratios(load, device="g2", sizes_mib=[1, 2], policies=[Lru(1)])
+    with pytest.raises(ss.SledsimError, match=r"policy: Half\(5\) lacks admit, evict"):
+        ss.caches.cache(Half, 5)  # type: ignore[arg-type]
+    with pytest.raises(ss.SledsimError, match="policy = 3: must be the label"):
+        ss.caches.cache(3)  # type: ignore[arg-type]
+
+
+def test_what_ends_a_program_stays_as_it_is() -> None:
+    class Interrupted(Lru):
+        calls = 0
+
+        def admit(self, key: int) -> None:
+            super().admit(key)
+            Interrupted.calls += 1
+            if Interrupted.calls == 5_000:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    assert threading.current_thread() is threading.main_thread()
+    load = ss.workload(requests=3_000_000)
+    with pytest.raises(KeyboardInterrupt):
+        ss.hit_ratios(load, device="g2", sizes_mib=[1], policies=[Interrupted])
+    assert 5_000 <= Interrupted.calls < 200_000
+
+    class Leaving(Fifo):
+        def evict(self) -> int:
+            raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        ss.hit_ratios(load, device="g2", sizes_mib=[1], policies=[Leaving])
+
+
+def test_a_policy_must_not_use_its_own_cache() -> None:
+    class Curious(Fifo):
+        def admit(self, key: int) -> None:
+            assert key not in mine
+
+    mine = ss.caches.cache(Curious, 2)
+    with pytest.raises(ss.SledsimError, match="the cache is in use"):
+        mine.access(1)
+
+
+def test_all_objects_die_with_the_cache() -> None:
+    ways: list[tuple[Any, Any]] = [(Lru, 4), (Failing, boom)]
+    for kind, given in ways:
+        policy = kind(given)
+        gone = weakref.ref(policy)
+        cache = ss.caches.cache(policy, 4)
+        with contextlib.suppress(ss.SledsimError):
+            cache.hits(range(10))
+        del policy, cache
+        gc.collect()
+        assert gone() is None
