@@ -205,10 +205,9 @@ def test_it_writes_when_idle_at_the_mark_and_when_full(
 def test_requests_and_a_full_cache_take_turns() -> None:
     load = ss.workload("random", queue_depth=16, requests=3000, read_fraction=0.5)
     run = ss.simulate(load, drive(cache=CACHE | {"runs": 20}))
-    rows = run.to_polars()
-    waits = rows.group_by("op").agg((pl.col("completion_ns") - pl.col("arrival_ns")).max() / 1e6)
-    assert waits.height == 2
-    assert waits["completion_ns"].max() < 2500  # neither starves
+    assert run.summary["reads"]
+    assert run.summary["writes"]
+    assert max(responses_ms(run)) < 2500  # neither starves
 
 
 @pytest.mark.parametrize("seed", range(4))
