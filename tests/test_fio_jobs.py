@@ -195,6 +195,19 @@ def test_zipf_is_as_steep_as_that_of_fio(tmp_path: Path) -> None:
 
 
 @needs_fio
+def test_pareto_gives_a_share_the_rest_as_in_fio(tmp_path: Path) -> None:
+    """Of 16,384 blocks the first fifth by rank has four fifths of the reads, in turn."""
+    text = "rw=randread\nsize=64m\nio_size=256m\nrandom_distribution=pareto:0.2\n"
+    for rows in (rows_of(made(tmp_path, text).load), fio_sends(tmp_path, text)):
+        assert len(rows) == 65_536
+        counts = sorted(Counter(first for _, first, _ in rows).values(), reverse=True)
+        for turns in (1, 2, 3):
+            hot = sum(counts[: round(16_384 * 0.2**turns)]) / 65_536
+            # The ranks by counts are not those of the law: they have a little more.
+            assert 0.8**turns - 0.01 < hot < 0.8**turns + 0.03
+
+
+@needs_fio
 def test_fio_repeats_no_block_where_the_caution_says_so(tmp_path: Path) -> None:
     text = "rw=randread\nsize=4m"
     job = made(tmp_path, text)
@@ -258,6 +271,7 @@ def test_all_options_of_fio_are_known_and_no_others() -> None:
         ("rw=randread\nbs=8k\nrandom_distribution=zipf:0.9\nsize=1m", {"zipf_exponent": 0.9}),
         ("rw=randread\nbs=8k\nrandom_distribution=zipf:0.9\nsize=1m", {"unit_blocks": 16}),
         ("rw=randread\nrandom_distribution=random\nsize=1m", {"kind": "random"}),
+        ("rw=randread\nrandom_distribution=pareto:0.2\nsize=1m", {"pareto_h": 0.2}),
         ("random_distribution=zipf:0.9\nsize=1m", {"kind": "sequential"}),
         ("bssplit=4k/75:8k\nsize=1m", {"sizes_kib": [4, 8], "size_shares": [75, 25]}),
         ("bssplit=16k/0:4k/50:8k/:12k/\nsize=1m", {"sizes_kib": [4, 8, 12]}),
@@ -406,12 +420,14 @@ WRONG = [
     ("[a]\nbssplit=4k/50:6k/50", 2, "a", "bssplit=4k/50:6k/50", "6144 bytes"),
     ("[a]\nrw=randread\nba=8k", 3, "a", "ba=8k", "divides the size"),
     (
-        "[a]\nrw=randread\nrandom_distribution=pareto:0.9",
+        "[a]\nrw=randread\nrandom_distribution=normal:50",
         3,
         "a",
         "random_distribution",
         "zipf:THETA",
     ),
+    ("[a]\nrw=randread\nrandom_distribution=pareto:1", 3, "a", "random_distribution", "below 1"),
+    ("[a]\nrw=randread\nrandom_distribution=pareto", 3, "a", "random_distribution", "pareto:H"),
     ("[a]\nrw=randread\nrandom_distribution=zipf:1.0", 3, "a", "random_distribution", "theta of 1"),
     ("[a]\nrw=randread\nrandom_distribution=zipf:x", 3, "a", "random_distribution", "above 0"),
 ]

@@ -220,7 +220,13 @@ def test_keys_of_disks(file_keys: Callable[[str], set[str]]) -> None:
     assert documented(parts["The buffer of a drive: `[buffer]`"]) == device_keys(
         "atlas10k", buffer=wrong(segments=8, segment_blocks=100)
     )
-    own = documented(parts[""]) | documented(parts["Seek curves"])
+    assert documented(parts["The queue in a drive: `[queue]`"]) == device_keys(
+        "atlas10k", queue=wrong(entries=8)
+    )
+    assert documented(parts["The write cache of a drive: `[cache]`"]) == device_keys(
+        "atlas10k", cache=wrong(blocks=8)
+    )
+    own = documented(parts[""]) | documented(parts["Seek curves"]) | {"queue", "cache"}
     assert own == set().union(*known) - EVERY_DEVICE
 
 

@@ -64,6 +64,9 @@ if TYPE_CHECKING:
     from sledsim.loads import trace_info as trace_info
     from sledsim.loads import workload as workload
     from sledsim.loads import workloads as workloads
+    from sledsim.published import Published as Published
+    from sledsim.published import published_devices as published_devices
+    from sledsim.published import validate_published as validate_published
     from sledsim.results.perfetto import rows_to_perfetto as rows_to_perfetto
     from sledsim.results.rows import Rows as Rows
     from sledsim.results.summaries import Summary as Summary
@@ -94,6 +97,7 @@ _HOMES = {
     "hardware": "Composite Device Disk Sled device devices",
     "hardware.datasheets": "disk sled",
     "loads": "convert_trace generate_trace read_trace trace_info workload workloads",
+    "published": "Published published_devices validate_published",
     "results.perfetto": "rows_to_perfetto",
     "results.rows": "Rows",
     "results.summaries": "Summary",

@@ -78,11 +78,15 @@ class WorkloadKeys(TypedDict, total=False):
     """Last block of the region, included."""
     unit_blocks: Whole
     """Length of a unit, a multiple of ``blocking``."""
-    zipf_exponent: Real
-    """Exponent of the ranks' probability; 0 is uniform."""
     scatter: bool
     """Spreads the ranks over the region by a random permutation; ``false``: rank 1 lies first,
     then rank 2.
+    """
+    zipf_exponent: Real
+    """Exponent of the ranks' probability; 0 is uniform."""
+    pareto_h: Real
+    """Share of the units that gets all but this share of the requests, above 0 and below 1; 0.5
+    is uniform.
     """
     hot_fraction: Real
     """The hot part's share of the region."""

@@ -25,6 +25,7 @@ SchedulerName: TypeAlias = Literal[
 WorkloadName: TypeAlias = Literal[
     "random",
     "zipf",
+    "pareto",
     "hot_cold",
     "sequential",
     "files",
@@ -42,6 +43,8 @@ PolicyName: TypeAlias = Literal["lru", "lfuda", "slru", "arc", "s3fifo"]
 SledName: TypeAlias = Literal[
     "sigmetrics2000", "osdi2000", "g1", "g2", "g2-buffered", "g3", "cmu2003", "msst2005"
 ]
-DiskName: TypeAlias = Literal["atlas10k", "atlas10k-50mbps", "nearline20t", "superdisk"]
+DiskName: TypeAlias = Literal[
+    "atlas10k", "atlas10k-50mbps", "nearline20t", "barracuda2t", "superdisk"
+]
 CompositeName: TypeAlias = Literal["disk", "mwb", "mcd", "disk_ram", "mems"]
 DeviceName: TypeAlias = SledName | DiskName | CompositeName | Literal["flash", "memory"]

@@ -27,6 +27,7 @@ Replay measurements of a real device on its model and compare the times.
   sledsim validate --device my.toml --trace week.srt --set trace_device=0 --set requests=10000
   sledsim validate --device my.toml --trace mine.csv --set queue_depth=1 \\
     --columns 'time=t:us, offset=lba:512B, bytes=n:512B, op=rw, response=service:us'
+  sledsim validate --published barracuda2t
 
 The demerit figure is the root mean square of the horizontal distance between the distribution
 functions of measured and simulated times (Ruemmler and Wilkes 1994), from all times, sorted. Of all
@@ -41,11 +42,13 @@ service time is compared with the simulated response time.
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = command(commands, "validate", _validate, _ABOUT)
+    parser.add_argument("--device", metavar="DEVICE", help="a preset, or the path of a TOML file")
+    parser.add_argument("--trace", metavar="FILE", help="a trace that has measured times")
     parser.add_argument(
-        "--device", metavar="DEVICE", required=True, help="a preset, or the path of a TOML file"
-    )
-    parser.add_argument(
-        "--trace", metavar="FILE", required=True, help="a trace that has measured times"
+        "--published",
+        metavar="DRIVE",
+        help="compare the numbers that were measured on a drive, and come with sledsim, instead of "
+        "a trace: barracuda2t; with --device, of another model",
     )
     parser.add_argument("--scheduler", metavar="NAME", help=f"scheduler: {load_options.SCHEDULERS}")
     load_options.add_reading(parser)
@@ -60,7 +63,29 @@ def add(commands: Commands) -> None:
     outputs.add_report(parser)
 
 
+def _published(options: argparse.Namespace) -> bool:
+    from sledsim.published import validate_published  # other commands do without
+
+    for name in ("trace", "rows", "plot", "report", "scheduler", "max_demerit"):
+        if getattr(options, name) is not None:
+            flag = name.replace("_", "-")
+            raise SledsimError(f"--{flag}: is for a trace; leave it out with --published")
+    found = work(
+        lambda beat: validate_published(options.published, device=options.device, progress=beat)
+    )
+    if options.json:
+        print_json(found.to_dict())
+    else:
+        found.show()
+    return True
+
+
 def _validate(options: argparse.Namespace) -> bool:
+    if options.published is not None:
+        return _published(options)
+    for name in ("device", "trace"):
+        if getattr(options, name) is None:
+            raise SledsimError(f"--{name}: must be given, or --published DRIVE")
     limit = _limit(options.max_demerit)
     rows = load_options.rows(options)
     outputs.check_plot(options, rows)

@@ -286,8 +286,12 @@ def _places(job: Job, sizes: _Sizes, region: _Region, write: bool) -> dict[str, 
         if float(theta) == 1:
             job.refuse("random_distribution", "fio takes no theta of 1; write 0.99, say")
         keys |= {"kind": "zipf", "zipf_exponent": float(theta), "unit_blocks": smallest // _BLOCK}
+    elif kind == "pareto":
+        if not re.fullmatch(r"0?\.[0-9]*[1-9][0-9]*", theta):
+            job.refuse("random_distribution", "must be pareto:H, above 0 and below 1")
+        keys |= {"kind": "pareto", "pareto_h": float(theta), "unit_blocks": smallest // _BLOCK}
     elif kind != "random" or theta:
-        job.refuse("random_distribution", "is not taken; must be random or zipf:THETA")
+        job.refuse("random_distribution", "is not taken; must be random, zipf:THETA or pareto:H")
     return keys
 
 

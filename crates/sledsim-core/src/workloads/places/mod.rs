@@ -10,7 +10,9 @@
 //! - `sequential`: streams of requests, each beginning where the one before it
 //!   ended;
 //! - `hot_cold`: a part of the region gets most requests;
+//! - `ranked`: units of the region by rank;
 //! - `zipf`: a few units of the region get most requests;
+//! - `pareto`: a share of the units gets the rest of the requests, and so within it;
 //! - `extents`: a working set spread over a region, for `files`, `scan`
 //!   and `nurand`;
 //! - `recency`: a stack of units, the last one used on top;
@@ -25,7 +27,11 @@ mod sequential;
 
 mod hot_cold;
 
+mod ranked;
+
 mod zipf;
+
+mod pareto;
 
 mod extents;
 
@@ -65,6 +71,7 @@ impl Named for PlaceEntry {
 pub(super) const PLACES: Registry<PlaceEntry> = Registry::new(&[
     uniform::ENTRY,
     zipf::ENTRY,
+    pareto::ENTRY,
     hot_cold::ENTRY,
     sequential::ENTRY,
     files::ENTRY,

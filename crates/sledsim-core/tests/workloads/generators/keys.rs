@@ -28,6 +28,10 @@ fn any_load() -> impl Strategy<Value = (String, String, u64)> {
                 format!("zipf_exponent = {s}\nscatter = {scatter}\nunit_blocks = {{{unit}}}");
             ("zipf", text)
         }),
+        (0.01..0.99, 1..5_u64, any::<bool>()).prop_map(|(h, unit, scatter)| {
+            let text = format!("pareto_h = {h}\nscatter = {scatter}\nunit_blocks = {{{unit}}}");
+            ("pareto", text)
+        }),
         (0.01..0.99, 0.0..=1.0, 0.0..=1.0).prop_map(|(f, share, start)| {
             let start = start * (1.0 - f);
             ("hot_cold", format!("hot_fraction = {f}\nhot_share = {share}\nhot_start = {start}"))
