@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
@@ -12,6 +13,7 @@ from sledsim._input_files import check_output
 from sledsim._number_text import number, size
 from sledsim.cli.parser import command, print_json
 from sledsim.hardware import Device, device, devices, wrap
+from sledsim.hardware.evidence import counts
 from sledsim.show.text import WIDTH, table
 
 if TYPE_CHECKING:
@@ -39,7 +41,10 @@ List the devices that come with sledsim (the default).
 """
 
 _SHOW = """\
-Show a device: every parameter with its source, and derived quantities.
+Show a device: every parameter, what it rests on, its source, and derived quantities.
+
+What a value rests on is said by the mark of the comment behind it: [M] measured, [P] or [S]
+published, [D] derived, [A] assumed, [F] fitted.
 
 Of a device with keys set, and of one with a base, it also lists the parameters that differ from
 the device as it comes, or from the base.
@@ -237,7 +242,9 @@ def _show(options: argparse.Namespace) -> None:
     base = device(plain) if keys or options.set else shown.base_of(made.spec)
     changed = shown.against(made.spec, base)
     if options.json:
-        print_json({**made.spec, **changed})
+        evidence = made.evidence
+        found = {"evidence": {key: asdict(one) for key, one in evidence.items()}}
+        print_json({**made.spec, **found, "evidence_counts": counts(evidence), **changed})
         return
     print(shown.text(made, changed, None if options.all else shown.MOST_LISTED))
 
