@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import sledsim as ss
 from sledsim.cli import main
-from sledsim.hardware import Evidence
+from sledsim.hardware.evidence import Evidence
 from sledsim.layout_maps import with_layout
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ def stated(file: Path) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("name", ss.devices())
 def test_kinds_are_those_of_the_marks_in_the_file(name: str) -> None:
     found = ss.device(name).evidence
-    marks = dict(stated(PRESETS / f"{name}.toml"))
+    listed = NOT_SAID.get(name, set())
+    marks = {k: mark for k, mark in stated(PRESETS / f"{name}.toml") if k not in listed}
     assert len(marks) >= 1
     assert {key: found[key].kind for key in marks} == {k: MARKS[m] for k, m in marks.items()}
 

@@ -13,7 +13,6 @@ from sledsim._input_files import check_output
 from sledsim._number_text import number, size
 from sledsim.cli.parser import command, print_json
 from sledsim.hardware import Device, device, devices, wrap
-from sledsim.hardware.evidence import counts
 from sledsim.show.text import WIDTH, table
 
 if TYPE_CHECKING:
@@ -235,7 +234,8 @@ def _quantity(line: dict[str, Any], key: str, unit: str) -> str:
 
 
 def _show(options: argparse.Namespace) -> None:
-    from sledsim.show import devices as shown  # a list does without
+    from sledsim.hardware.evidence import counts  # a list does without
+    from sledsim.show import devices as shown
 
     made = resolve(options.device, options.set)
     plain, keys = _core.split_device_name(options.device)

@@ -4,7 +4,6 @@ from sledsim.hardware.accesses import Access, Batch, Instant, Pass, Seek, Step
 from sledsim.hardware.base import Composite, Device
 from sledsim.hardware.checks import Op, Point
 from sledsim.hardware.disks import Disk, DiskSeek, Sector, Zone
-from sledsim.hardware.evidence import Evidence
 from sledsim.hardware.factory import (
     DeviceLike,
     device,
@@ -23,7 +22,6 @@ __all__ = [
     "DeviceLike",
     "Disk",
     "DiskSeek",
-    "Evidence",
     "Instant",
     "Location",
     "Op",

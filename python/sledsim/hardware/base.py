@@ -172,9 +172,9 @@ class Device(Shown):
         """What every value of the spec rests on, by key: measured, published, assumed and so on.
 
         The mark of the comment behind a value says it: ``[M]``, ``[P]`` or ``[S]``, ``[D]``,
-        ``[A]``, ``[F]``; see :class:`sledsim.hardware.Evidence` and the page on device files. Keys
-        of the parts of a composite are dotted: ``back.rpm``. A value that a file takes from its
-        base rests on what the base says. ``title``, ``kind`` and ``base`` are no values.
+        ``[A]``, ``[F]``; see :class:`sledsim.hardware.evidence.Evidence` and the page on device
+        files. Keys of the parts of a composite are dotted: ``back.rpm``. A value that a file takes
+        from its base rests on what the base says. ``title``, ``kind`` and ``base`` are no values.
         """
         from sledsim.hardware import evidence  # it makes devices
 

@@ -24,7 +24,8 @@ from sledsim.show.text import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sledsim.hardware import Device, Evidence
+    from sledsim.hardware import Device
+    from sledsim.hardware.evidence import Evidence
 
 MOST_LISTED = 20
 """Zones, or other entries of a list, that are written."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sledsim.hardware import Evidence
+    from sledsim.hardware.evidence import Evidence
     from sledsim.show.sheet import Sheet, Table
 
 RESTS_ON = "rests on"
