@@ -43,11 +43,15 @@ def test_lines_fit_80_columns(words: list[str], shown: Callable[..., str]) -> No
 
 def test_nothing_of_a_device_is_lost_by_wrapping(shown: Callable[..., str]) -> None:
     text = " ".join(shown("show", "disk_ram", "--all").split())
-    spec = ss.device("disk_ram").spec
+    device = ss.device("disk_ram")
+    spec = device.spec
     assert " ".join(spec["about"].split()) in text
     for key, entry in spec["parameters"].items():
         value = entry["value"] if isinstance(entry["value"], str) else json.dumps(entry["value"])
         source = f" {entry['source']}" if entry["source"] else ""
+        if key in device.evidence:
+            one = device.evidence[key]
+            source = f" {one.kind} {one.said}"
         assert f"{key} {value}{source} ({entry['origin']})" in text
 
 
@@ -82,7 +86,7 @@ def test_a_preset_is_compared_with_its_base(
     assert changed(shown("show", "msst2005"))[1:] == [["command_overhead_ms", "0.2", "0"]]
     assert changed(shown("show", "disk_ram"))[1:] == [["controller_cache.cache_mib", "4", "256"]]
     assert "base" not in document("show", "g2")
-    assert document("show", "g2") == ss.device("g2").spec
+    assert ss.device("g2").spec.items() <= document("show", "g2").items()
 
 
 def test_the_base_of_a_file_is_relative_to_the_file(

@@ -118,7 +118,7 @@ def test_a_comparison() -> None:
 def test_a_device_has_its_parameters_with_units_and_sources() -> None:
     rows = cells(parsed(ss.device("g2")))
     assert rows["capacity"] == ["3.456 GB, 6,750,000 blocks"]
-    assert rows["tips"] == ["6400", "[S] DiskSim 4.0 G2; [P] CMU-CS-03-125 section 4"]
+    assert rows["tips"] == ["6400", "published", "DiskSim 4.0 G2; [P] CMU-CS-03-125 section 4"]
     assert rows["settle_ms"] == ["0.2154"]
     for name in ss.devices():
         parsed(ss.device(name))

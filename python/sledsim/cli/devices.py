@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
@@ -39,7 +40,10 @@ List the devices that come with sledsim (the default).
 """
 
 _SHOW = """\
-Show a device: every parameter with its source, and derived quantities.
+Show a device: every parameter, what it rests on, its source, and derived quantities.
+
+What a value rests on is said by the mark of the comment behind it: [M] measured, [P] or [S]
+published, [D] derived, [A] assumed, [F] fitted.
 
 Of a device with keys set, and of one with a base, it also lists the parameters that differ from
 the device as it comes, or from the base.
@@ -230,14 +234,17 @@ def _quantity(line: dict[str, Any], key: str, unit: str) -> str:
 
 
 def _show(options: argparse.Namespace) -> None:
-    from sledsim.show import devices as shown  # a list does without
+    from sledsim.hardware.evidence import counts  # a list does without
+    from sledsim.show import devices as shown
 
     made = resolve(options.device, options.set)
     plain, keys = _core.split_device_name(options.device)
     base = device(plain) if keys or options.set else shown.base_of(made.spec)
     changed = shown.against(made.spec, base)
     if options.json:
-        print_json({**made.spec, **changed})
+        evidence = made.evidence
+        found = {"evidence": {key: asdict(one) for key, one in evidence.items()}}
+        print_json({**made.spec, **found, "evidence_counts": counts(evidence), **changed})
         return
     print(shown.text(made, changed, None if options.all else shown.MOST_LISTED))
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from sledsim.hardware.evidence import Evidence
     from sledsim.plots.frame import Place, Size
 
 
@@ -165,6 +166,19 @@ class Device(Shown):
     def parameters(self) -> dict[str, Any]:
         """The plain value of every key of the spec."""
         return {key: entry["value"] for key, entry in self.spec["parameters"].items()}
+
+    @property
+    def evidence(self) -> dict[str, Evidence]:
+        """What every value of the spec rests on, by key: measured, published, assumed and so on.
+
+        The mark of the comment behind a value says it: ``[M]``, ``[P]`` or ``[S]``, ``[D]``,
+        ``[A]``, ``[F]``; see :class:`sledsim.hardware.evidence.Evidence` and the page on device
+        files. Keys of the parts of a composite are dotted: ``back.rpm``. A value that a file takes
+        from its base rests on what the base says. ``title``, ``kind`` and ``base`` are no values.
+        """
+        from sledsim.hardware import evidence  # it makes devices
+
+        return evidence.of(self)
 
     def plot_seeks(
         self,

@@ -234,10 +234,10 @@ class _Plan:
         for track, (skew, cylinder_skew), count in zip(
             self.tracks, self.skews, self.cylinders, strict=True
         ):
-            yield "[[zone]] # [D] bits equally dense on all tracks, zones of as many cylinders"
-            yield f"first_cylinder = {first}"
-            yield f"last_cylinder = {first + count - 1}"
-            yield f"blocks_per_track = {track}"
+            yield "[[zone]]"
+            yield f"first_cylinder = {first} # [D] zones of as many cylinders"
+            yield f"last_cylinder = {first + count - 1} # [D] zones of as many cylinders"
+            yield f"blocks_per_track = {track} # [D] bits equally dense on all tracks"
             yield f"track_skew_sectors = {skew} # [D] hides a head switch with settling"
             yield f"cylinder_skew_sectors = {cylinder_skew} # [D] hides a seek with settling"
             first += count

@@ -8,20 +8,32 @@ from typing import TYPE_CHECKING, Any
 from sledsim._number_text import number, size
 from sledsim.hardware import device as make_device
 from sledsim.hardware import devices
+from sledsim.hardware.evidence import counts
 from sledsim.show.sheet import Sheet, Table
 from sledsim.show.sheet import facts as facts_table
-from sledsim.show.text import specification, table, value_text
+from sledsim.show.text import (
+    RESTS_ON,
+    WIDTH,
+    filled,
+    source_cells,
+    specification,
+    table,
+    value_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sledsim.hardware import Device
+    from sledsim.hardware.evidence import Evidence
 
 MOST_LISTED = 20
 """Zones, or other entries of a list, that are written."""
 _LONGEST_CHANGE = 20
 """Characters shown of a changed value."""
 _NO_PARAMETERS = ("title", "kind")
+_WORDS = {"given": "given by you", "unknown": "not said"}
+"""Kinds of evidence whose names do not say it by themselves."""
 
 
 def sheet(device: Device) -> Sheet:
@@ -36,23 +48,26 @@ def sheet(device: Device) -> Sheet:
         for key, value in spec["derived"].items()
         if key not in {"blocks", "capacity_bytes"}
     ]
+    evidence = device.evidence
     listed = [
-        [key, value_text(entry["value"]), entry["source"] or ""]
+        [key, value_text(entry["value"]), *source_cells(entry, evidence.get(key))]
         for key, entry in parameters.items()
         if key not in _NO_PARAMETERS
     ]
     about = f"{number(len(listed))} parameters and their sources"
+    head = ["parameter", "value", RESTS_ON, "source"]
+    counted = _counted(evidence, parameters)
     return Sheet(
         title=f"{device.name}: {title}" if title else device.name,
         tables=[facts_table(rows, "What follows from the parameters")],
-        facts=Table(["parameter", "value", "source"], listed, about, frozenset({0, 2})),
+        facts=Table(head, listed, about, frozenset({0, 2, 3}), after=[counted]),
     )
 
 
 def text(
     device: Device, changed: Mapping[str, Any] | None = None, most: int | None = MOST_LISTED
 ) -> str:
-    """Write a device: its parameters with their sources, and what follows from them.
+    """Write a device: its parameters, what they rest on, and what follows from them.
 
     Parameters
     ----------
@@ -68,8 +83,19 @@ def text(
         changed = against(spec, base_of(spec) or _preset(device))
     derived = [["derived", "value"]]
     derived += [[key, number(value)] for key, value in spec["derived"].items()]
-    parts = [specification(spec, most), _changes(changed), table(derived, "<>")]
+    evidence = device.evidence
+    counted = filled(_counted(evidence, spec["parameters"]), WIDTH)
+    parts = [specification(spec, most, evidence), counted]
+    parts += [_changes(changed), table(derived, "<>")]
     return "\n\n".join(filter(None, parts))
+
+
+def _counted(evidence: Mapping[str, Evidence], parameters: Mapping[str, Any]) -> str:
+    """Say how many values rest on what, in a device and in the parts that it only names."""
+    counted = (f"{number(n)} {_WORDS.get(kind, kind)}" for kind, n in counts(evidence).items())
+    values = "value" if len(evidence) == 1 else "values"
+    parts = "" if evidence.keys() <= parameters.keys() else ", those of its parts among them"
+    return f"{number(len(evidence))} {values}{parts}: {', '.join(counted)}"
 
 
 def _preset(device: Device) -> Device | None:

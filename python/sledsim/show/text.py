@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from sledsim.hardware.evidence import Evidence
     from sledsim.show.sheet import Sheet, Table
 
+RESTS_ON = "rests on"
+"""The head of the column that says what kind of evidence there is."""
 WIDTH = 80
 """Columns of a terminal that tables are laid out for."""
 _GAP = 2
@@ -36,7 +39,7 @@ def paragraphs(sheet: Sheet) -> Iterator[str]:
         for one in (one for found in sheet.cautions.values() for one in found):
             if one["code"] in _LOUD:
                 text = f"{one['code'].upper()}: {one['text']}."
-                yield _filled(text, _LOUD_WIDTH)
+                yield filled(text, _LOUD_WIDTH)
     for each in tables:
         if each.folded:
             continue
@@ -57,7 +60,7 @@ def _written(of: Table) -> str:
 def _hanging(line: str, below: Table) -> str:
     if not (below.wrapped or below.leading):
         return line
-    return _filled(line, WIDTH, "  ")
+    return filled(line, WIDTH, "  ")
 
 
 def table(rows: Sequence[Sequence[str]], align: str, width: int | None = None) -> str:
@@ -120,7 +123,11 @@ def stacked_table(
     return "\n\n".join(tables)
 
 
-def specification(spec: Mapping[str, Any], most: int | None = None) -> str:
+def specification(
+    spec: Mapping[str, Any],
+    most: int | None = None,
+    evidence: Mapping[str, Evidence] | None = None,
+) -> str:
     """Write a device or a workload: its name, what it is, and every parameter with its source.
 
     A value that is too wide for the column of values takes the rest of its lines.
@@ -131,7 +138,11 @@ def specification(spec: Mapping[str, Any], most: int | None = None) -> str:
         As :attr:`Device.spec <sledsim.Device.spec>`.
     most
         How many entries of a list, such as the zones of a disk, are written; by default all.
+    evidence
+        As :attr:`Device.evidence <sledsim.Device.evidence>`: written as a column of its own.
     """
+    known = evidence or {}
+    third = max(len(RESTS_ON), len("published")) + _GAP if evidence else 0
     entries = []
     left: dict[str, int] = {}
     for key, entry in spec["parameters"].items():
@@ -139,19 +150,24 @@ def specification(spec: Mapping[str, Any], most: int | None = None) -> str:
         if place is not None and most is not None and int(place[2]) >= most:
             left[place[1]] = int(place[2]) + 1
         else:
-            entries.append((key, value_text(entry["value"]), _source(entry)))
+            kind, source = source_cells(entry, known.get(key))
+            origin = f"({entry['origin']})"
+            entries.append((key, value_text(entry["value"]), kind, f"{source} {origin}".lstrip()))
     more = [f"{name}[{most}] to {name}[{end - 1}]: --all shows them" for name, end in left.items()]
-    entries.insert(0, ("parameter", "value", "source (from)"))
-    first = max(len(key) for key, _, _ in entries) + _GAP
-    second = max(len(value) for _, value, _ in entries if len(value) <= _NARROW_VALUE)
+    entries.insert(0, ("parameter", "value", RESTS_ON * bool(evidence), "source (from)"))
+    first = max(len(key) for key, *_ in entries) + _GAP
+    second = max(len(value) for _, value, *_ in entries if len(value) <= _NARROW_VALUE)
     lines = []
-    for key, value, source in entries:
+    for key, value, kind, source in entries:
         if len(value) <= _NARROW_VALUE:
             start = f"{key:<{first}}{value:>{second}}" + " " * _GAP
-            wrapped = _wrap(source, WIDTH - len(start))
+            written = f"{kind:<{third}}{source}"
+            if max(map(len, source.split())) <= WIDTH - len(start) - third:
+                start, written = f"{start}{kind:<{third}}", source
+            wrapped = _wrap(written, WIDTH - len(start))
         else:
             start = f"{key:<{first}}"
-            wrapped = _wrap(f"{value}  {source}", WIDTH - len(start))
+            wrapped = _wrap("  ".join(filter(None, [value, kind, source])), WIDTH - len(start))
         lines.append(start + wrapped[0])
         lines += [" " * len(start) + line for line in wrapped[1:]]
     parts = [spec["name"], _rewrapped(spec["about"]), "\n".join([*lines, *more])]
@@ -171,7 +187,7 @@ def _rewrapped(about: str) -> str:
     return "\n".join(
         "\n".join(lines)
         if all(len(line) <= WIDTH for line in lines)
-        else _filled(" ".join(lines), WIDTH)
+        else filled(" ".join(lines), WIDTH)
         for lines in paragraphs
         if lines
     )
@@ -182,9 +198,12 @@ def value_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _source(entry: Mapping[str, Any]) -> str:
-    origin = f"({entry['origin']})"
-    return f"{entry['source']} {origin}" if entry["source"] else origin
+def source_cells(entry: Mapping[str, Any], one: Evidence | None) -> tuple[str, str]:
+    """Return what a parameter of a spec rests on, in a word, and its source without the mark."""
+    source = entry["source"] or ""
+    if one is None:
+        return "", source
+    return ("not said" if one.kind == "unknown" else one.kind), one.said if source else ""
 
 
 def _widths(rows: Sequence[Sequence[str]], columns: int) -> list[int]:
@@ -202,7 +221,7 @@ def _wrap(text: str, width: int) -> list[str]:
     return wrapped or [""]
 
 
-def _filled(text: str, width: int, behind: str = "") -> str:
+def filled(text: str, width: int, behind: str = "") -> str:
     """Wrap a paragraph; further lines begin with ``behind``."""
     import textwrap
 
