@@ -226,7 +226,7 @@ def test_keys_of_disks(file_keys: Callable[[str], set[str]]) -> None:
     assert documented(parts["The write cache of a drive: `[cache]`"]) == device_keys(
         "atlas10k", cache=wrong(blocks=8)
     )
-    own = documented(parts[""]) | documented(parts["Seek curves"]) | {"queue", "cache"}
+    own = documented(parts[""]) | documented(parts["Seek curves"])
     assert own == set().union(*known) - EVERY_DEVICE
 
 

@@ -434,6 +434,10 @@ class DeviceKeys(TypedDict, total=False):
     """
     overheads: Table
     """Times of the processor."""
+    queue: Table
+    """The queue in the drive; without it the scheduler orders all requests."""
+    cache: Table
+    """The write cache of a drive of today."""
     physical_sector_blocks: Whole
     """Blocks of a physical sector, a power of two: a write that does not fill its sectors reads
     them first and writes a revolution later; 8 for drives that emulate sectors of 512 bytes.
@@ -442,8 +446,6 @@ class DeviceKeys(TypedDict, total=False):
     """With ``"table"`` and ``"hpl"``: what to do where measured times fall: ``"refuse"``,
     ``"keep"`` or ``"smooth"``.
     """
-    queue: Table
-    cache: Table
     seek_min_ms: Real
     """``datasheet``: time for one cylinder; the three times are met exactly by a + b √d + c d."""
     seek_full_ms: Real
