@@ -53,7 +53,7 @@ pub struct Calculator {
 impl Calculator {
     /// Creates a calculator for the disk that `spec` describes.
     pub fn new(spec: &DiskSpec) -> Self {
-        let disk = spec.disk().with_power(None);
+        let disk = spec.disk().with_power(None).with_faults(None);
         let geometry = &disk.drive().geometry;
         let rotation = disk.drive().rotation;
         let zones = spec.zones().iter().enumerate().map(|(index, zone)| {
