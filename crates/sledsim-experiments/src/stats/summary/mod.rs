@@ -320,8 +320,8 @@ pub struct DeviceSummary {
     #[serde(serialize_with = "as_map")]
     #[schemars(with = "BTreeMap<String, u64>", transform = counts)]
     pub counts: Vec<(&'static str, u64)>,
-    /// Of a disk with slow episodes those that began, from the start of the simulation on; else
-    /// the key is missing.
+    /// Of a disk with slow episodes those that began, from the start of the simulation on, of
+    /// several seeds one after the other; else the key is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub episodes: Vec<EpisodeSummary>,
 }
