@@ -34,7 +34,7 @@ may be no requests, or a device without values of power.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, NotRequired, TypeAlias, TypedDict
 
 MaybeNone: TypeAlias = Any
 """``None``, which type checkers do not insist on handling."""
@@ -79,10 +79,11 @@ def _type_of(schema: dict[str, Any], defs: dict[str, Any], classes: dict[str, st
 def _class(schema: dict[str, Any], defs: dict[str, Any], classes: dict[str, str]) -> str:
     """Add the class of an object, and return its name."""
     name: str = schema["title"]
-    assert set(schema["required"]) == set(schema["properties"]), name
     fields = []
     for key, part in schema["properties"].items():
-        fields.append(f"    {key}: {_type_of(part, defs, classes)}")
+        kind = _type_of(part, defs, classes)
+        wanted = key in schema["required"]
+        fields.append(f"    {key}: {kind if wanted else f'NotRequired[{kind}]'}")
         if "description" in part:
             fields.append(documented(part["description"]))
     about = documented(schema["description"])

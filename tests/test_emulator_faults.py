@@ -206,8 +206,8 @@ def test_ways_to_say_faults(tmp_path: Path, how: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--device=atlas10k", "--faults=ecc_tips=1"], "'atlas10k' is no single sled"),
-        (["--device=mwb", "--faults=ecc_tips=1"], "'mwb' is no single sled: how disks"),
+        (["--device=atlas10k", "--faults=ecc_tips=1"], "unknown key 'device.faults.ecc_tips'"),
+        (["--device=mwb", "--faults=ecc_tips=1"], "'mwb' is no single sled or disk: how memories"),
         (["--device=g2", "--faults=x"], "--faults x: 'x': must be KEY=VALUE"),
         (["--device=g2", "--faults=ecc_tip=1"], "did you mean"),
         (["--device=g2", "--faults=ecc_tips=-1"], "faults.ecc_tips = -1: must be"),

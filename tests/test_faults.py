@@ -134,8 +134,11 @@ def test_wrong_keys_of_the_table_are_named(
     assert "device.faults." in line
 
 
-def test_only_sleds_have_faults(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["run", "--device", "atlas10k", "--set", "device.faults.seed=1"]
+@pytest.mark.parametrize("keys", [("atlas10k", "ecc_tips"), ("g2", "remapped"), ("flash", "seed")])
+def test_devices_have_faults_of_their_own(
+    capsys: pytest.CaptureFixture[str], keys: tuple[str, str]
+) -> None:
+    words = ["run", "--device", keys[0], "--set", f"device.faults.{keys[1]}=1"]
     assert main(words) == 2
     assert "faults" in capsys.readouterr().err
 

@@ -6,7 +6,15 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NotRequired,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import pytest
 import sledsim as ss
@@ -59,6 +67,10 @@ def test_the_types_of_keys_are_up_to_date() -> None:
 def test_a_summary_is_of_its_type() -> None:
     load = ss.workload("random", rate=500, requests=600, warm_up_requests=10)
     assert_of(ss.simulate(load, "g2", precision=0.5, replications=2).summary, summary_types.Summary)
+    slow = ss.device("atlas10k", faults={"episodes_per_hour": 9000, "episode_ms": 100})
+    faulty = ss.simulate(ss.workload("random", requests=500), slow).summary
+    assert faulty["devices"][0]["episodes"][0]["delayed"]
+    assert_of(faulty, summary_types.Summary)
     task = ss.simulate(ss.workload("random", requests=50), "g2", background="scan").summary
     assert_of(task, summary_types.Summary)
     with pytest.raises(AssertionError):
@@ -72,9 +84,11 @@ def assert_of(value: object, kind: Any) -> None:
     elif is_typeddict(kind):
         assert isinstance(value, dict)
         hints = get_type_hints(kind)
-        assert value.keys() == hints.keys()
-        for key, hint in hints.items():
-            assert_of(value[key], hint)
+        written = get_type_hints(kind, include_extras=True).items()
+        optional = {key for key, hint in written if get_origin(hint) is NotRequired}
+        assert hints.keys() - optional <= value.keys() <= hints.keys()
+        for key in value:
+            assert_of(value[key], hints[key])
     elif get_origin(kind) is list:
         assert isinstance(value, list)
         for item in value:

@@ -27,6 +27,7 @@ mod devices {
         mod buffer_writes;
         mod disksim;
         mod drives;
+        mod faults;
         mod invariants;
         mod mapping;
         mod means;

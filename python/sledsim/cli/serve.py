@@ -136,8 +136,8 @@ def add_device(parser: Parser, *, required: bool) -> None:
     parser.add_argument(
         "--faults",
         metavar="FAULTS",
-        help="let the tips of a sled fail: keys of [faults] as in ecc_tips=4,spare_tips=64,"
-        "tip_failures_per_hour=3600, or the path of a TOML file",
+        help="let the tips of a sled fail, or a disk err: keys of [faults] as in ecc_tips=4,"
+        "spare_tips=64,tip_failures_per_hour=3600, or the path of a TOML file",
     )
     parser.add_argument(
         "--file", metavar="PATH", help="keep the data in this file, made if there is none"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
+from sledsim.emulator.tip_faults import DISK_COUNTS, disks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,6 +100,14 @@ def _metrics(status: dict[str, Any]) -> Iterator[Metric]:
             if "faults" in export:
                 gauge.add_metric([export["name"]], export["faults"][key])
         yield gauge
+
+    met = CounterMetricFamily(
+        "sledsim_disk_faults", "Errors that a disk met", labels=["export", "disk", "kind"]
+    )
+    for name, disk, counts in disks(status):
+        for key in DISK_COUNTS:
+            met.add_metric([name, disk, key], counts[key])
+    yield met
 
     response = "Response time since the start, in time of the device"
     late = "How late requests were answered since the start, in real time"

@@ -52,7 +52,7 @@ class Export:
     speed: float = 1.0
     """Seconds of the device in a real second."""
     faults: Mapping[str, object] | None = None
-    """Keys of the table ``[faults]``, on top of the device's; a single sled only."""
+    """Keys of the table ``[faults]``, on top of the device's; a single sled or disk only."""
     record: Path | None = None
     """A Parquet file for the recording of requests; it is complete when the server stops."""
     power_cut: str | None = None
@@ -123,7 +123,8 @@ class Server:
             ``[faults]`` has ``faults``: ``tips_failed``, ``tips_replaced``, ``spares_left``,
             ``blocks_at_risk`` (with missing tip sectors that the code still recovers),
             ``blocks_lost``, ``blocks_given_up``, ``tip_sectors_rebuilt`` and ``blocks_recovered``
-            for reads.
+            for reads. Of a disk with such a table, ``summary["devices"]`` has the ``counts`` of its
+            errors, and in ``episodes`` those in which it was slow, with what they delayed.
         """
         status: dict[str, Any] = json.loads(self._core.status())
         return status

@@ -1,15 +1,15 @@
-"""Faults of the tips of served sleds."""
+"""Faults of served devices: the tips of sleds, the errors of disks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sledsim._arguments import placed, shown
 from sledsim._core import SledsimError, SpecError
 from sledsim._input_files import content, is_file, toml
 from sledsim._number_text import number
-from sledsim.hardware import Device, Sled, device
+from sledsim.hardware import Device, Disk, Sled, device
 from sledsim.hardware.labels import split_list
 from sledsim.show.text import table
 
@@ -23,7 +23,16 @@ COUNTS = {
     "blocks_lost": "blocks lost",
     "blocks_given_up": "given up",
 }
-"""What a status has of each export with faults, and its title."""
+"""What a status has of each sled with faults, and its title."""
+
+DISK_COUNTS = {
+    "passes_retried": "passes retried",
+    "retries": "retries",
+    "passes_unrecovered": "unrecovered",
+    "remapped_accesses": "remapped",
+    "passes_delayed": "delayed",
+}
+"""What the summary counts of each disk with errors, and its title."""
 
 
 def read(said: str, name: str = "--faults") -> dict[str, Any]:
@@ -52,7 +61,7 @@ def read(said: str, name: str = "--faults") -> dict[str, Any]:
 
 
 def with_faults(base: Device, faults: Mapping[str, object] | None) -> Device:
-    """Return a sled with these keys in ``[faults]``; unchanged if there are none."""
+    """Return a sled or disk with these keys in ``[faults]``; unchanged if there are none."""
     if faults is None:
         return base
     if not isinstance(faults, Mapping):
@@ -61,18 +70,40 @@ def with_faults(base: Device, faults: Mapping[str, object] | None) -> Device:
             f"faults = {shown(faults)}: must be a mapping of the keys of [faults]",
             key="faults",
         )
-    if not isinstance(base, Sled):
+    if not isinstance(base, Sled | Disk):
         raise placed(
             SpecError,
-            f"faults: '{base.name}' is no single sled: how disks, memories, flash and the "
-            "parts of composites fail is not modelled",
+            f"faults: '{base.name}' is no single sled or disk: how memories and flash fail is "
+            "not modelled; the parts of composites have their own tables [faults]",
             key="faults",
         )
     return device(base, faults=dict(faults))
 
 
+def disks(status: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, int]]]:
+    """Give the export, the name and the counts of each disk with errors."""
+    for export in status["exports"]:
+        for part in export["summary"]["devices"]:
+            if set(DISK_COUNTS) <= set(part["counts"]):
+                yield export["name"], part["name"], part["counts"]
+
+
 def faults_table(status: Mapping[str, Any]) -> str | None:
     """Write what has failed of each export with faults; None if there are none."""
+    tables = [found for found in (_sleds(status), _disks(status)) if found is not None]
+    return "\n\n".join(tables) or None
+
+
+def _disks(status: Mapping[str, Any]) -> str | None:
+    rows = [["", "disk", *DISK_COUNTS.values()]]
+    rows += [
+        [export, name, *(number(counts[key]) for key in DISK_COUNTS)]
+        for export, name, counts in disks(status)
+    ]
+    return table(rows, "<<" + ">" * len(DISK_COUNTS)) if len(rows) > 1 else None
+
+
+def _sleds(status: Mapping[str, Any]) -> str | None:
     rows = [["", *COUNTS.values()]]
     rows += [
         [export["name"], *(number(export["faults"][key]) for key in COUNTS)]

@@ -8,7 +8,7 @@ may be no requests, or a device without values of power.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, NotRequired, TypeAlias, TypedDict
 
 MaybeNone: TypeAlias = Any
 """``None``, which type checkers do not insist on handling."""
@@ -179,6 +179,28 @@ class EnergyJ(TypedDict):
     """The sum."""
 
 
+class DelayedAccess(TypedDict):
+    """An access that an episode delayed."""
+
+    id: int | MaybeNone
+    """The request in the rows of the device; ``None`` for what it writes back."""
+    at_ns: int
+    """When it would have begun, in ns."""
+    by_ns: int
+    """By how much it was delayed, in ns."""
+
+
+class EpisodeSummary(TypedDict):
+    """An episode in which a disk was slow."""
+
+    begin_ns: int
+    """Its beginning, in ns."""
+    end_ns: int
+    """Its end, in ns."""
+    delayed: list[DelayedAccess]
+    """The accesses to the media that it delayed."""
+
+
 class DeviceSummary(TypedDict):
     """One device."""
 
@@ -191,6 +213,10 @@ class DeviceSummary(TypedDict):
     counts: dict[str, int]
     """What else it counts, by name; of a cache how many segments were asked for and found, and
     the blocks it moved.
+    """
+    episodes: NotRequired[list[EpisodeSummary]]
+    """Of a disk with slow episodes those that began, from the start of the simulation on; else
+    the key is missing.
     """
 
 

@@ -254,6 +254,7 @@ impl Children {
             mechanisms: Vec::new(),
             energy: Some(Energy::default()),
             counts,
+            ..Report::default()
         });
         for model in &self.models {
             model.report(until, reports);

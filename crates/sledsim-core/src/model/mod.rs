@@ -13,6 +13,7 @@
 //! - `background`: background tasks of a device;
 //! - `busy`: how long a mechanism was busy;
 //! - `energy`: energy by cause;
+//! - `episode`: episodes in which a device is slow;
 //! - `rest`: a host tells a device to rest;
 //! - `contents`: models that keep contents, for tests of power failures;
 //! - `media_writes`: writes as they reach the media;
@@ -34,6 +35,8 @@ mod busy;
 
 mod energy;
 
+mod episode;
+
 mod rest;
 
 pub mod contents;
@@ -48,6 +51,7 @@ pub use busy::Busy;
 pub use completion_queue::CompletionQueue;
 pub use contents::Contents;
 pub use energy::Energy;
+pub use episode::{DelayedAccess, Episode};
 pub use mechanism::Mechanism;
 pub use rest::Rest;
 pub use source::Source;
@@ -192,4 +196,6 @@ pub struct Report {
     pub energy: Option<Energy>,
     /// Other counts by name, such as the hits of a cache.
     pub counts: Vec<(&'static str, u64)>,
+    /// Episodes in which it was slow, if faults ask for any, and what they delayed.
+    pub episodes: Vec<Episode>,
 }

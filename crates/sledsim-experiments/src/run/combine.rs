@@ -3,7 +3,7 @@
 use crate::stats::{RunReport, WarmUpCut};
 use sledsim_core::model::Report;
 
-/// Adds busy times, energies, counts and warm-ups of `one` run to those of the runs
+/// Adds busy times, energies, counts, episodes and warm-ups of `one` run to those of the runs
 /// before it; the end is the latest, and of saturated runs the first is kept. The
 /// rest of the facts is not touched.
 pub(super) fn add_facts(facts: &mut RunReport, one: &RunReport) {
@@ -31,4 +31,5 @@ fn add(sum: &mut Report, report: &Report) {
     for ((_, sum), (_, count)) in sum.counts.iter_mut().zip(&report.counts) {
         *sum += count;
     }
+    sum.episodes.extend_from_slice(&report.episodes);
 }

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 use sledsim_core::engine::Saturated;
-use sledsim_core::model::{Busy, Energy, Report};
+use sledsim_core::model::{Busy, Energy, Episode, Report};
 
 /// The version of [`PartFacts`].
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// The facts of a part: its figures, and what [`add_facts`](super::combine::add_facts) adds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,7 @@ struct ReportNumbers {
     busy: Vec<Busy>,
     energy: Option<Energy>,
     counts: Vec<u64>,
+    episodes: Vec<Episode>,
 }
 
 impl ReportNumbers {
@@ -40,6 +41,7 @@ impl ReportNumbers {
             busy: report.mechanisms.iter().map(|(_, busy)| *busy).collect(),
             energy: report.energy,
             counts: report.counts.iter().map(|(_, count)| *count).collect(),
+            episodes: report.episodes.clone(),
         }
     }
 
@@ -57,6 +59,7 @@ impl ReportNumbers {
             mechanisms: mechanisms.map(|((name, _), busy)| (*name, *busy)).collect(),
             energy: self.energy,
             counts: counts.map(|((name, _), count)| (*name, *count)).collect(),
+            episodes: self.episodes.clone(),
         }
     }
 }

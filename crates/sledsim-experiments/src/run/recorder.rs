@@ -208,6 +208,7 @@ fn difference(now: &Report, before: &Report) -> Report {
         counts: (now.counts.iter().zip(&before.counts))
             .map(|(&(name, now), &(_, before))| (name, now - before))
             .collect(),
+        episodes: now.episodes.clone(),
     }
 }
 

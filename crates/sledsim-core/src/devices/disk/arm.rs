@@ -2,13 +2,14 @@
 //! media that keep rotating.
 
 use super::drive::{Arm, Drive, Pass, PassMode};
+use super::faults::{DiskFaults, FaultsMet, FaultyPasses};
 use crate::devices::disk::power::{Cause, DiskPower, Spindle};
 use crate::model::mechanism::{
     Bounds, Mechanism, Media, Passes, Positions, Service, Span, Start, Step, Tips,
 };
-use crate::model::{Background, BatchPlanner, Energy};
+use crate::model::{Background, BatchPlanner, Energy, Episode};
 use sledsim_base::request::{Extent, Request};
-use sledsim_base::row::{Parts, Path, Row, UNKNOWN_ENERGY};
+use sledsim_base::row::{Parts, Path, Row, Status, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
 use std::sync::Arc;
 
@@ -21,18 +22,35 @@ pub struct Disk {
     /// Its cylinder before it passed by others.
     cylinder_before: u32,
     spindle: Option<Box<Spindle>>,
+    faults: Option<Box<FaultyPasses>>,
 }
 
 impl Disk {
     /// Creates a disk with its arm at cylinder 0 and head 0.
     pub fn new(drive: Arc<Drive>) -> Self {
-        Self { drive, arm: Arm::default(), cylinder_before: 0, spindle: None }
+        Self { drive, arm: Arm::default(), cylinder_before: 0, spindle: None, faults: None }
     }
 
     /// Returns the disk with power states, if any.
     pub fn with_power(mut self, power: Option<DiskPower>) -> Self {
         self.spindle = power.map(|power| Box::new(Spindle::new(power)));
         self
+    }
+
+    /// Returns the disk with errors, if any.
+    pub fn with_faults(mut self, faults: Option<&DiskFaults>) -> Self {
+        self.faults = faults.map(|faults| Box::new(FaultyPasses::new(faults, &self.drive)));
+        self
+    }
+
+    /// Its errors at work.
+    pub(super) fn faults(&mut self) -> Option<&mut FaultyPasses> {
+        self.faults.as_deref_mut()
+    }
+
+    /// The slow episodes that began by `until`, and what they delayed.
+    pub fn episodes(&self, until: Nanos) -> Vec<Episode> {
+        self.faults.as_ref().map_or_else(Vec::new, |faults| faults.episodes(until))
     }
 
     /// How long work arriving at `at` waits for the spindle.
@@ -89,7 +107,8 @@ impl Disk {
     }
 
     /// Moves over `extents` from `at` on. `each` gets the spindle, when a pass begins, and
-    /// the pass. Returns the parts, the number of passes, the end, and where the arm went.
+    /// the pass. Returns the parts, the number of passes, the end, where the arm went, and the
+    /// errors met.
     #[inline(always)] // hot
     pub(super) fn sweep(
         &mut self,
@@ -97,16 +116,30 @@ impl Disk {
         extents: &[Extent],
         how: PassMode,
         mut each: impl FnMut(&mut Option<Box<Spindle>>, Nanos, &Pass),
-    ) -> (Parts, u32, Nanos, Path) {
+    ) -> (Parts, u32, Nanos, Path, FaultsMet) {
         let (mut parts, mut passes, mut now) = (Parts::default(), 0, at);
-        let Self { drive, arm, spindle, .. } = self;
+        let mut met = FaultsMet::default();
+        let Self { drive, arm, spindle, faults, .. } = self;
         let mut path = Path { from: arm.place(), ..Path::default() };
         if arm.passed_by > 0 {
             path.from.cylinder = self.cylinder_before;
             path.cylinders = u64::from(arm.passed_by);
         }
         for &extent in extents {
-            for pass in drive.passes(now, *arm, how, extent) {
+            let mut planned = drive.passes(now, *arm, how, extent);
+            while let Some(begin) = planned.at() {
+                if let Some(faults) = faults {
+                    let wait = faults.wait(begin);
+                    parts.other += wait;
+                    now = begin + wait;
+                    planned.resume(now);
+                }
+                let Some(mut pass) = planned.next() else { break };
+                if let Some(faults) = faults {
+                    let into = (&mut parts, &mut path);
+                    met.add(faults.meet(drive, now, how, &mut pass, into));
+                    planned.resume(pass.end);
+                }
                 passes += 1;
                 parts.seek += pass.seek;
                 parts.head_switch += pass.head_switch;
@@ -119,7 +152,7 @@ impl Disk {
             }
         }
         path.to = arm.place();
-        (parts, passes, now, path)
+        (parts, passes + met.retries + met.remapped, now, path, met)
     }
 
     /// Sets the position of the arm after work that was planned with [`Disk::drive`].
@@ -213,7 +246,7 @@ impl Mechanism for Disk {
     }
 
     fn counts(&self) -> Vec<(&'static str, u64)> {
-        Vec::new()
+        self.faults.as_ref().map_or_else(Vec::new, |faults| faults.counts())
     }
 
     fn pass_by(&mut self, lbn: u64) {
@@ -230,7 +263,7 @@ impl Mechanism for Disk {
     fn access(&mut self, at: Nanos, request: &Request, passes: &mut Passes, row: &mut Row) {
         let (delay, mut energy_j) = self.begin(at);
         let how = self.drive.access(request.op);
-        let (mut parts, count, _, path) =
+        let (mut parts, count, _, path, met) =
             self.sweep(at + delay, &request.extents, how, |spindle, now, pass| {
                 let took = [pass.seek, pass.transfer];
                 let pass_j = (spindle.as_mut())
@@ -247,10 +280,14 @@ impl Mechanism for Disk {
                     ..Step::default()
                 });
             });
-        parts.other = delay;
+        parts.other += delay;
+        if let Some(faults) = &mut self.faults {
+            faults.enter(request.id, met);
+        }
         let energy_nj = self.energy_nj(energy_j);
-        let path = Some(path);
-        Service { parts, passes: count, energy_nj, path, ..Service::default() }.set(row);
+        let (path, retries) = (Some(path), met.retries);
+        let status = if met.unrecovered > 0 { Status::Error } else { Status::Ok };
+        Service { parts, passes: count, retries, energy_nj, status, path }.set(row);
     }
 
     fn energy(&self, until: Nanos) -> Option<Energy> {

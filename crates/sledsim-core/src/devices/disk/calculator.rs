@@ -7,6 +7,7 @@ use crate::model::mechanism::{Mechanism, Positions};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
+use std::sync::Arc;
 
 /// A zone, as reported to users.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +54,7 @@ pub struct Calculator {
 impl Calculator {
     /// Creates a calculator for the disk that `spec` describes.
     pub fn new(spec: &DiskSpec) -> Self {
-        let disk = spec.disk().with_power(None);
+        let disk = Disk::new(Arc::clone(&spec.drive));
         let geometry = &disk.drive().geometry;
         let rotation = disk.drive().rotation;
         let zones = spec.zones().iter().enumerate().map(|(index, zone)| {

@@ -308,6 +308,15 @@ impl Drive {
     }
 }
 
+impl Pass {
+    /// Makes all of it later.
+    pub(super) fn delay(&mut self, by: Nanos) {
+        for time in [&mut self.arrive, &mut self.ready, &mut self.first, &mut self.end] {
+            *time += by;
+        }
+    }
+}
+
 impl Track {
     /// As [`Track::angle`], for indices up to twice the sectors.
     fn angle_at(&self, index: u32) -> u64 {
@@ -324,6 +333,18 @@ pub struct Passes<'a> {
     how: PassMode,
     lbn: u64,
     end: u64,
+}
+
+impl Passes<'_> {
+    /// When the next one begins; `None` if there is none.
+    pub(super) fn at(&self) -> Option<Nanos> {
+        (self.lbn < self.end).then_some(self.at)
+    }
+
+    /// Lets the next one begin at `at`.
+    pub(super) fn resume(&mut self, at: Nanos) {
+        self.at = at;
+    }
 }
 
 impl Iterator for Passes<'_> {

@@ -11,6 +11,7 @@
 //! * [`drive`]: the times of one pass over a track.
 //! * `start`: estimates for requests that wait.
 //! * [`power`]: states and energy of the spindle.
+//! * [`faults`]: retries, remapped sectors and slow episodes.
 //! * [`arm`]: the disk as a [`crate::model::mechanism::Mechanism`].
 //! * [`controller`]: queue, bus, overheads and buffer, as a [`crate::model::Model`].
 //! * [`spec`]: the parameters of a disk, read and checked.
@@ -21,6 +22,7 @@ pub mod arm;
 pub mod calculator;
 pub mod controller;
 pub mod drive;
+pub mod faults;
 pub mod geometry;
 pub mod kind;
 pub mod mapping;

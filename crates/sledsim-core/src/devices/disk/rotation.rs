@@ -92,6 +92,13 @@ impl Rotation {
         Nanos((product >> (64 + self.shift)) as u64)
     }
 
+    /// The time of whole revolutions, truncated to nanoseconds.
+    pub fn revolutions(&self, count: u32) -> Nanos {
+        // `count` covers the truncation of the period.
+        let product = u128::from(count) * u128::from(self.period) + u128::from(count);
+        Nanos((product >> self.shift) as u64)
+    }
+
     /// Duration of a revolution in s.
     pub fn revolution_s(&self) -> f64 {
         self.period as f64 / (1_u64 << self.shift) as f64 * 1e-9

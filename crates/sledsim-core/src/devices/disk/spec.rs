@@ -5,6 +5,7 @@
 use super::arm::Disk;
 use super::controller::{Controller, ControllerSettings, WriteBack};
 use super::drive::Drive;
+use super::faults::DiskFaults;
 use super::geometry::{Geometry, GeometryError, ZoneSpec};
 use super::mapping::Mapping;
 use super::rotation::{Rotation, angle_of, share};
@@ -36,6 +37,8 @@ pub struct DiskSpec {
     pub settings: ControllerSettings,
     /// Power by state, and the power policy.
     pub power: Option<DiskPower>,
+    /// Errors.
+    pub faults: Option<DiskFaults>,
     surfaces: u32,
     cylinders: u32,
     zones: Vec<ZoneSpec>,
@@ -86,6 +89,7 @@ impl DiskSpec {
             drive: Arc::new(drive),
             settings: ControllerSettings::read(keys)?,
             power: DiskPower::read(keys)?,
+            faults: DiskFaults::read(keys, surfaces, blocks)?,
             surfaces,
             cylinders,
             zones,
@@ -94,7 +98,8 @@ impl DiskSpec {
 
     /// The mechanical part as a mechanism.
     pub fn disk(&self) -> Disk {
-        Disk::new(Arc::clone(&self.drive)).with_power(self.power)
+        let disk = Disk::new(Arc::clone(&self.drive)).with_power(self.power);
+        disk.with_faults(self.faults.as_ref())
     }
 
     /// The zones, from the outer edge inwards.

@@ -1,9 +1,9 @@
 //! Makes the summary of statistics and of the facts of a run.
 
 use super::{
-    Confidence, DeviceSummary, EnergyJ, IntervalMs, LongestWait, MechanismSummary,
-    OverloadedSummary, PrecisionSummary, SaturatedSummary, SeedSummary, Summary, TimesMs,
-    WarmUpSummary,
+    Confidence, DelayedSummary, DeviceSummary, EnergyJ, EpisodeSummary, IntervalMs, LongestWait,
+    MechanismSummary, OverloadedSummary, PrecisionSummary, SaturatedSummary, SeedSummary, Summary,
+    TimesMs, WarmUpSummary,
 };
 use crate::stats::figures::spans_of_all;
 use crate::stats::interval::{Caution, Interval, LEVEL};
@@ -12,7 +12,7 @@ use crate::stats::report::{RunFigures, RunReport, SeedRun};
 use crate::stats::streaming::Stats;
 use sledsim_base::distribution::Distribution;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
-use sledsim_core::model::{Energy, Report};
+use sledsim_core::model::{Energy, Episode, Report};
 use std::collections::BTreeMap;
 
 impl Summary {
@@ -199,7 +199,19 @@ impl DeviceSummary {
             name: report.name.clone(),
             energy_j: report.energy.as_ref().map(EnergyJ::new),
             counts: report.counts.clone(),
+            episodes: report.episodes.iter().map(EpisodeSummary::new).collect(),
         }
+    }
+}
+
+impl EpisodeSummary {
+    fn new(episode: &Episode) -> Self {
+        let delayed = episode.delayed.iter().map(|access| DelayedSummary {
+            id: access.request,
+            at_ns: access.at.0,
+            by_ns: access.by.0,
+        });
+        Self { begin_ns: episode.begin.0, end_ns: episode.end.0, delayed: delayed.collect() }
     }
 }
 

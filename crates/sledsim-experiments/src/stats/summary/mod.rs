@@ -320,6 +320,34 @@ pub struct DeviceSummary {
     #[serde(serialize_with = "as_map")]
     #[schemars(with = "BTreeMap<String, u64>", transform = counts)]
     pub counts: Vec<(&'static str, u64)>,
+    /// Of a disk with slow episodes those that began, from the start of the simulation on, of
+    /// several seeds one after the other; else the key is missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub episodes: Vec<EpisodeSummary>,
+}
+
+/// An episode in which a disk was slow.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(inline, title = "EpisodeSummary")]
+pub struct EpisodeSummary {
+    /// Its beginning, in ns.
+    pub begin_ns: u64,
+    /// Its end, in ns.
+    pub end_ns: u64,
+    /// The accesses to the media that it delayed.
+    pub delayed: Vec<DelayedSummary>,
+}
+
+/// An access that an episode delayed.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(inline, title = "DelayedAccess")]
+pub struct DelayedSummary {
+    /// The request in the rows of the device; null for what it writes back.
+    pub id: Option<u64>,
+    /// When it would have begun, in ns.
+    pub at_ns: u64,
+    /// By how much it was delayed, in ns.
+    pub by_ns: u64,
 }
 
 /// One mechanism.

@@ -44,6 +44,7 @@ fn a_run_worked_out_by_hand() {
         mechanisms,
         energy: Some(energy),
         counts: vec![("hits", 3)],
+        ..Report::default()
     };
     let found = summary(
         &stats,

@@ -168,7 +168,7 @@ impl Controller {
                 self.show_write(run.source, &[Extent { lbn: *lbn, blocks: run.blocks }]);
             }
         }
-        moved.parts.other = woken;
+        moved.parts.other += woken;
         self.spend(begin, &moved, Cause::Destage);
         self.occupy(OWN_WORK, &moved);
         self.written = (begin, moved.end);

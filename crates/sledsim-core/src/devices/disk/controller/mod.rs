@@ -31,6 +31,9 @@
 //! complete in a cache that is written to the media later, and a FLUSH makes all wait: see
 //! `destaging`. With `physical_sector_blocks` writes that do not fill sectors read them first.
 //!
+//! *Errors.* With `[faults]`, moves meet what [`faults`](super::faults) describes. A read whose
+//! data could not be read keeps nothing in the buffer.
+//!
 //! *Power.* On a disk with power states the spindle starts before the mechanics
 //! move for a request or a write in the buffer; this is `other` in the rows.
 //!
@@ -65,6 +68,7 @@ pub use settings::{
 
 use super::arm::Disk;
 use super::drive::{Drive, PassMode};
+use super::faults::FaultsMet;
 use super::geometry::Track;
 use crate::devices::disk::power::Cause;
 use crate::model::mechanism::{BlockOrder, Mechanism, Positions};
@@ -77,7 +81,7 @@ use cache::{Run, WriteCache};
 use pieces::{Delivery, TimedPiece};
 use segments::Segments;
 use sledsim_base::request::{Extent, Op, Request};
-use sledsim_base::row::{Parts, Path, Row};
+use sledsim_base::row::{Parts, Path, Row, Status};
 use sledsim_base::units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -173,6 +177,8 @@ struct MoveResult {
     passes: u32,
     end: Nanos,
     path: Path,
+    /// Errors met.
+    met: FaultsMet,
     /// Rotation from when the head was first on track to the first sector accessed.
     wait: u64,
     /// The last track, and its first block if every sector is known to hold its block.
@@ -192,6 +198,7 @@ impl MoveResult {
         self.path.cylinders += next.path.cylinders;
         self.parts = self.parts + next.parts;
         self.passes += next.passes;
+        self.met.add(next.met);
         (self.end, self.wait) = (next.end, next.wait);
         (self.track, self.full) = (next.track, next.full);
     }
@@ -388,7 +395,7 @@ impl Controller {
         let (mut wait, mut track, mut full) = (None, Track::default(), None);
         let (drive, pieces) = (&self.drive, &mut self.pieces);
         pieces.clear();
-        let (parts, passes, end, path) = self.disk.sweep(at, extents, how, |_, _, pass| {
+        let (parts, passes, end, path, met) = self.disk.sweep(at, extents, how, |_, _, pass| {
             wait.get_or_insert(pass.wait);
             drive.runs(*pass, |extent, first, end| {
                 pieces.push(TimedPiece::of(extent, first, end));
@@ -396,7 +403,7 @@ impl Controller {
             (track, full) = (pass.track, pass.full);
         });
         let wait = wait.unwrap_or_default();
-        MoveResult { parts, passes, end, path, wait, track, full, energy_j: 0.0 }
+        MoveResult { parts, passes, end, path, met, wait, track, full, energy_j: 0.0 }
     }
 
     /// As [`Controller::move_data`] for a write whose blocks arrive one after the other
@@ -409,6 +416,7 @@ impl Controller {
         asked: Nanos,
     ) -> MoveResult {
         let arm = self.disk.arm();
+        let planned = self.disk.faults().map(|faults| faults.planned());
         let mut moved = self.move_data(at, extents, how);
         for _ in 0..2 {
             let first = self.pieces.iter().map(|piece| piece.first).min();
@@ -433,6 +441,9 @@ impl Controller {
             // From another angle the order of sectors may differ: then wait for all.
             how.not_before = if how.not_before == Nanos::ZERO { begin } else { coming.end };
             self.disk.leave(arm);
+            if let (Some(faults), Some(planned)) = (self.disk.faults(), planned) {
+                faults.forget(planned);
+            }
             moved = self.move_data(at, extents, how);
         }
         moved
@@ -487,6 +498,10 @@ impl Controller {
         let mut row = self.row(waiting, at);
         row.start = start;
         row.passes = moved.passes;
+        row.retries = moved.met.retries;
+        if moved.met.unrecovered > 0 {
+            row.status = Status::Error;
+        }
         row.path = Some(moved.path);
         row.energy_nj = self.disk.energy_nj(moved.energy_j);
         row.parts = Parts {
@@ -516,8 +531,11 @@ impl Controller {
         Busy { other, ..self.busy }
     }
 
-    /// Accounts for the time of the move `moved` of request `id`.
+    /// Accounts for the time of the move `moved` of request `id`, and the errors met.
     fn occupy(&mut self, id: u64, moved: &MoveResult) {
+        if let Some(faults) = self.disk.faults() {
+            faults.enter(id, moved.met);
+        }
         self.busy.add(id, moved.parts.total());
         self.free = self.free.max(moved.end);
     }
@@ -595,7 +613,8 @@ impl Model for Controller {
             name: self.name.clone(),
             mechanisms: vec![("", self.busy_until(until)), (".bus", self.bus.busy)],
             energy: self.disk.energy(until),
-            ..Report::default()
+            counts: self.disk.counts(),
+            episodes: self.disk.episodes(until),
         });
     }
 }

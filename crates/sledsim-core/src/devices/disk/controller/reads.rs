@@ -41,12 +41,19 @@ impl Controller {
         }
     }
 
-    /// Plans the next pass of read-ahead.
+    /// Plans the next pass of read-ahead; whether there is one.
     fn plan_on(&mut self) -> bool {
         let ahead = self.ahead.as_mut();
+        let begin = ahead.as_ref().map(|ahead| ahead.at());
         let Some(mut piece) = ahead.and_then(|ahead| ahead.next(&self.drive)) else {
             return false;
         };
+        if let (Some(faults), Some(begin), Some(arm)) = (self.disk.faults(), begin, piece.arm)
+            && faults.stops(begin, arm.head, piece.extent)
+        {
+            self.ahead = None;
+            return false;
+        }
         piece.segment = self.reading;
         self.disk.expect(piece.end);
         self.coming.push(piece);
@@ -333,7 +340,7 @@ impl Controller {
         let (woken, startup_j) = self.disk.begin(start);
         let begins = start + woken + overhead;
         let mut moved = self.move_data(begins, extents, how);
-        moved.parts.other = woken;
+        moved.parts.other += woken;
         moved.energy_j = startup_j + self.spend(begins, &moved, Cause::Request);
         self.occupy(request.id, &moved);
 
@@ -342,7 +349,10 @@ impl Controller {
         let overhead = overhead + overheads.read_completion;
         let mut row = self.served(waiting, [at, start, crossed], overhead, &moved);
         self.answer(&mut row, crossed + overheads.read_completion, sink);
-        if keeps && let &[extent] = extents {
+        if keeps
+            && moved.met.unrecovered == 0
+            && let &[extent] = extents
+        {
             self.keep_read(segment, request.extents[0], extent, &moved, streams);
         }
         self.remember(request);

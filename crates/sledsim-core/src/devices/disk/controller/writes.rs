@@ -87,7 +87,7 @@ impl Controller {
         let begin = (free + woken).max(at + overhead);
         let mut moved = self.write_data(begin, &[extent], how, crossed - bus);
         self.show_write(request.id, &[extent]);
-        moved.parts.other = woken;
+        moved.parts.other += woken;
         self.spend(begin, &moved, Cause::Destage);
         self.occupy(OWN_WORK, &moved);
         crossed = crossed.max(self.fits_at(extent));
@@ -202,7 +202,7 @@ impl Controller {
         let crossed = self.bus.take(request.id, start + fixed, start + fixed + bus);
         let mut moved = self.write_through(start, &request.extents, crossed - bus);
         self.show_write(request.id, &request.extents);
-        moved.parts.other = woken;
+        moved.parts.other += woken;
         moved.energy_j = startup_j + self.spend(start, &moved, Cause::Request);
         self.occupy(request.id, &moved);
         let end = moved.end.max(crossed);

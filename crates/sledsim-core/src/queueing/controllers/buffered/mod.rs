@@ -389,6 +389,7 @@ impl<M: Mechanism> Model for Buffered<M> {
                 ..spent
             }),
             counts,
+            ..Report::default()
         });
     }
 }

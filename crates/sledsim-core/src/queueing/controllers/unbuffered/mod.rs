@@ -408,6 +408,7 @@ impl<M: Mechanism> Model for Station<M> {
             mechanisms: self.interface.mechanisms(self.busy, self.bus_busy),
             energy: self.mechanism.energy(until.max(self.mechanism_free)),
             counts: self.mechanism.counts(),
+            ..Report::default()
         });
     }
 }
