@@ -215,8 +215,8 @@ class DeviceSummary(TypedDict):
     the blocks it moved.
     """
     episodes: NotRequired[list[EpisodeSummary]]
-    """Of a disk with slow episodes those that began, from the start of the simulation on; else
-    the key is missing.
+    """Of a disk with slow episodes those that began, from the start of the simulation on, of
+    several seeds one after the other; else the key is missing.
     """
 
 
