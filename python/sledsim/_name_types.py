@@ -43,5 +43,5 @@ SledName: TypeAlias = Literal[
     "sigmetrics2000", "osdi2000", "g1", "g2", "g2-buffered", "g3", "cmu2003", "msst2005"
 ]
 DiskName: TypeAlias = Literal["atlas10k", "atlas10k-50mbps", "nearline20t", "superdisk"]
-CompositeName: TypeAlias = Literal["disk", "mwb", "mcd", "disk_ram", "mems"]
+CompositeName: TypeAlias = Literal["exos2x18", "disk", "mwb", "mcd", "disk_ram", "mems"]
 DeviceName: TypeAlias = SledName | DiskName | CompositeName | Literal["flash", "memory"]
