@@ -72,7 +72,7 @@ impl SharedBus {
             }
             (start, left) = (start.since(used), left.since(used));
         }
-        end = end + left;
+        end += left;
         self.taken.push_back((start, end));
         match left {
             Nanos::ZERO => ready,
@@ -112,7 +112,7 @@ mod tests {
             let gap = 1 + random.below(60);
             let mut completion = Nanos::ZERO;
             for id in 0..150 {
-                completion = completion + Nanos(random.below(gap));
+                completion += Nanos(random.below(gap));
                 let is_read = random.below(2) == 0;
                 let row = Row {
                     op: if is_read { Op::Read } else { Op::Write },

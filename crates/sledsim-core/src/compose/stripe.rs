@@ -194,7 +194,7 @@ impl Composite for Stripe {
             row.start = child_row.start;
             row.completion = crossed;
             row.parts = child_row.parts;
-            row.parts.bus = row.parts.bus + crossed.since(child_row.completion);
+            row.parts.bus += crossed.since(child_row.completion);
         }
         if *left == 0 {
             sink.done(row);
