@@ -82,6 +82,9 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         unit = "" if kind == "raid1" else "unit_blocks = 16\n"
         path.write_text(ARRAY.format(kind=kind, unit=unit))
         yield kind, run(random(queue_depth=8, read_fraction=0.5), path.name)
+    path = folder / "actuators.toml"
+    path.write_text('kind = "actuators"\nactuators = 3\n[child]\nbase = "atlas10k"\n')
+    yield "actuators", run(random(queue_depth=8, read_fraction=0.5), path.name)
     layouts = ("simple", "organ_pipe", "columnar", "subregioned", "bipartite")
     for layout in layouts:
         yield f"layout {layout}", run(random(), "g2", layout=layout)

@@ -32,6 +32,7 @@ ARRAYS = {
     "raid5": 'kind = "raid5"\nchildren = 4\nunit_blocks = 8\n[child]\nbase = "atlas10k"\n',
     "raid6": 'kind = "raid6"\nchildren = 5\nunit_blocks = 8\n[child]\nbase = "atlas10k"\n',
     "raid10": 'kind = "raid10"\nchildren = 3\nunit_blocks = 8\n[child]\nbase = "mems"\n',
+    "actuators": 'kind = "actuators"\nactuators = 2\n[child]\nbase = "atlas10k"\n',
     "rebuilt": 'kind = "raid5"\nchildren = 3\nunit_blocks = 8\nspares = 1\nfail_child = 1\n'
     'fail_at_ms = 20\n[child]\nbase = "memory"\nblocks = 4096\nlatency_ms = 0.1\n'
     "ms_per_block = 0.001\n",

@@ -24,6 +24,7 @@ COMPOSITES = {
     "raid0": 'kind = "raid0"\nunit_blocks = 8\nchildren = 4\nchild = {base = "g2"}\n',
     "raid1": 'kind = "raid1"\nchildren = 2\nchild = {base = "atlas10k"}\n',
     "raid5": RAID5 + 'child = {base = "g3"}\n',
+    "actuators": 'kind = "actuators"\nactuators = 2\nchild = {base = "atlas10k"}\n',
     "rebuilt-raid1": 'kind = "raid1"\nchildren = 2\n' + FAILING,
     "rebuilt-raid5": RAID5 + FAILING,
     "rebuilt-raid6": RAID5.replace("raid5", "raid6") + FAILING,

@@ -359,6 +359,7 @@ class DeviceKeys(TypedDict, total=False):
         "raid5",
         "raid6",
         "raid10",
+        "actuators",
         "read_cache",
         "mcd",
         "mwb",
@@ -512,6 +513,8 @@ class DeviceKeys(TypedDict, total=False):
     """How fast a rebuild goes on in any case; 0 is in idle time only, ``inf`` does not wait."""
     rebuild_unit_blocks: Whole
     """What of a child is rebuilt in one go, a multiple of ``unit_blocks``."""
+    actuators: Whole
+    """How many arms, each as the disk in the table ``[child]``."""
     front: Table
     """The fast device."""
     back: Table

@@ -46,5 +46,5 @@ SledName: TypeAlias = Literal[
 DiskName: TypeAlias = Literal[
     "atlas10k", "atlas10k-50mbps", "nearline20t", "barracuda2t", "superdisk"
 ]
-CompositeName: TypeAlias = Literal["disk", "mwb", "mcd", "disk_ram", "mems"]
+CompositeName: TypeAlias = Literal["exos2x18", "disk", "mwb", "mcd", "disk_ram", "mems"]
 DeviceName: TypeAlias = SledName | DiskName | CompositeName | Literal["flash", "memory"]

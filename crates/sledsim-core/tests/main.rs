@@ -10,6 +10,7 @@ mod common;
 mod listed;
 
 mod devices {
+    mod actuators;
     mod catalog;
     mod flash;
 

@@ -42,6 +42,7 @@ _OF_NAMES = {
     "atlas10k": RED,
     "atlas10k50mbps": VERMILION,
     "nearline20t": PLUM,
+    "exos2x18": GREEN,
     "superdisk": INDIGO,
     "flash": SLATE,
     "memory": PLUM,

@@ -27,6 +27,7 @@ use sledsim_base::progress::Progress;
 use sledsim_base::registry::Registry;
 use sledsim_base::units::Nanos;
 use std::any::Any;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -71,6 +72,7 @@ impl Children for Parts<'_> {
     fn add(&mut self, part: &str, keys: Keys) -> Result<Child> {
         let device = Device::read(self.known, &format!("{}.{part}", self.name), keys, self.beside)?;
         let child = Child {
+            kind: Arc::clone(&device.kind),
             blocks: device.blocks(),
             has_positions: device.has_positions(),
             start: device.kind.start(),
@@ -361,6 +363,15 @@ impl Device {
     pub fn disk(&self) -> Option<&DiskSpec> {
         let kind: &dyn Any = &*self.kind;
         kind.downcast_ref()
+    }
+
+    /// Its independent ranges of LBNs, in order, each with an arm of its own; empty unless
+    /// there are several. A layout mixes them.
+    pub fn ranges(&self) -> Vec<Range<u64>> {
+        match self.layout {
+            Some(_) => Vec::new(),
+            None => self.kind.ranges(),
+        }
     }
 
     /// Logical blocks it offers.

@@ -1,5 +1,6 @@
 //! The kinds of devices.
 
+use crate::compose::actuators;
 use crate::compose::arrays::kind::{RAID1, RAID5, RAID6, RAID10};
 use crate::compose::hybrids::{mcd, mwb};
 use crate::compose::read_cache_kind;
@@ -20,6 +21,7 @@ pub const KINDS: Registry<KindEntry> = Registry::new(&[
     RAID5,
     RAID6,
     RAID10,
+    actuators::KIND,
     read_cache_kind::KIND,
     mcd::kind::KIND,
     mwb::kind::KIND,

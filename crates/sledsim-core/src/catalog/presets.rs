@@ -7,7 +7,7 @@ use sledsim_base::labels::{settings_of_label, split_label};
 use std::path::{Path, PathBuf};
 
 /// The presets by name, in the order in which they are listed.
-pub const PRESETS: [(&str, &str); 20] = [
+pub const PRESETS: [(&str, &str); 21] = [
     ("sigmetrics2000", include_str!("../../data/devices/sigmetrics2000.toml")),
     ("osdi2000", include_str!("../../data/devices/osdi2000.toml")),
     ("g1", include_str!("../../data/devices/g1.toml")),
@@ -20,6 +20,7 @@ pub const PRESETS: [(&str, &str); 20] = [
     ("atlas10k-50mbps", include_str!("../../data/devices/atlas10k-50mbps.toml")),
     ("nearline20t", include_str!("../../data/devices/nearline20t.toml")),
     ("barracuda2t", include_str!("../../data/devices/barracuda2t.toml")),
+    ("exos2x18", include_str!("../../data/devices/exos2x18.toml")),
     ("superdisk", include_str!("../../data/devices/superdisk.toml")),
     ("flash", include_str!("../../data/devices/flash.toml")),
     ("memory", include_str!("../../data/devices/memory.toml")),
@@ -32,8 +33,8 @@ pub const PRESETS: [(&str, &str); 20] = [
 
 /// What other tools call devices of a kind, with the presets that are near.
 const KINDS: [(&str, &[&str]); 6] = [
-    ("hdd", &["atlas10k", "nearline20t", "superdisk"]),
-    ("drive", &["atlas10k", "nearline20t", "superdisk"]),
+    ("hdd", &["atlas10k", "nearline20t", "exos2x18", "superdisk"]),
+    ("drive", &["atlas10k", "nearline20t", "exos2x18", "superdisk"]),
     ("ssd", &["flash"]),
     ("nvme", &["flash"]),
     ("ram", &["memory"]),

@@ -13,8 +13,10 @@
 //! - `media_record`: the contents of the media over time, by the passes of a leaf;
 //! - `token_table`: a token per block, in pages;
 //! - `host_queue`: the queue of a host in front of a device;
+//! - `shared_bus`: a bus that several devices share;
 //! - `stripe`: blocks distributed over several devices in units;
 //! - `stripe_kind`: the kinds `stripe` and `raid0` of devices;
+//! - `actuators`: the kind `actuators` of devices;
 //! - `read_cache`: a fast model in front of a slow one, writing through;
 //! - `read_cache_kind`: the kind `read_cache` of devices;
 //! - `arrays`: mirrors and rotated parity, with failures and rebuilds;
@@ -35,9 +37,13 @@ mod token_table;
 
 mod host_queue;
 
+mod shared_bus;
+
 mod stripe;
 
 pub mod stripe_kind;
+
+pub mod actuators;
 
 mod read_cache;
 

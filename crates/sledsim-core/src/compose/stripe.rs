@@ -1,7 +1,9 @@
 //! A stripe: blocks distributed over several devices in units.
 
 use super::by_id::{HashById, UNDER_WAY};
+use super::shared_bus::SharedBus;
 use super::{Children, Composite};
+use crate::devices::disk::controller::BusTimes;
 use crate::model::contents::Contents;
 use crate::model::{CompletionSink, Model, Report};
 use sledsim_base::random::Stream;
@@ -25,6 +27,8 @@ pub struct Stripe {
     outstanding: HashById<(usize, Row)>,
     next_child_id: u64,
     content_state: Option<ContentState>,
+    /// The bus that its children share, if they do.
+    bus: Option<SharedBus>,
 }
 
 /// Contents of a stripe whose children keep contents.
@@ -54,7 +58,13 @@ impl Stripe {
             outstanding: HashById::default(),
             next_child_id: 0,
             content_state: keeps.then(ContentState::default),
+            bus: None,
         }
+    }
+
+    /// The same, whose children share one bus to the host.
+    pub(super) fn on_bus(self, times: BusTimes) -> Self {
+        Self { bus: Some(SharedBus::new(times)), ..self }
     }
 
     /// Blocks of a stripe over `children` children, the smallest of which has
@@ -159,7 +169,11 @@ impl Composite for Stripe {
     }
 
     fn report(&self, until: Nanos, reports: &mut Vec<Report>) {
+        let own = reports.len();
         self.children.report(&self.name, Vec::new(), until, reports);
+        if let Some(bus) = &self.bus {
+            reports[own].mechanisms.push((".bus", bus.busy));
+        }
     }
 
     fn child_done(&mut self, child: usize, child_row: &Row, sink: &mut dyn CompletionSink) {
@@ -173,11 +187,16 @@ impl Composite for Stripe {
         let (left, row) = self.outstanding.get_mut(&id).expect(UNDER_WAY);
         *left -= 1;
         row.charge(child_row);
-        if *left == 0 {
-            // Completions come in order, so this child was the last.
+        let crossed =
+            self.bus.as_mut().map_or(child_row.completion, |bus| bus.carry(id, child_row));
+        // The last to be complete so far.
+        if crossed >= row.completion {
             row.start = child_row.start;
-            row.completion = child_row.completion;
+            row.completion = crossed;
             row.parts = child_row.parts;
+            row.parts.bus += crossed.since(child_row.completion);
+        }
+        if *left == 0 {
             sink.done(row);
             self.outstanding.remove(&id);
         }
@@ -205,6 +224,9 @@ impl Contents for Stripe {
     fn lose_power(&mut self, at: Nanos, chance: &mut Stream) {
         self.children.lose_power(at, chance);
         self.outstanding.clear();
+        if let Some(bus) = &mut self.bus {
+            bus.forget();
+        }
         self.content_state = Some(ContentState::default());
     }
 

@@ -15,6 +15,7 @@ use sledsim_base::registry::Named;
 use sledsim_base::units::{BLOCK_BYTES, Nanos};
 use std::any::Any;
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How much a device holds.
@@ -51,6 +52,12 @@ pub trait DeviceKind: Any + Debug + Send + Sync {
     /// positioning.
     fn has_positions(&self) -> bool {
         false
+    }
+
+    /// Its independent ranges of LBNs, in order, each with an arm of its own; empty unless
+    /// there are several.
+    fn ranges(&self) -> Vec<Range<u64>> {
+        Vec::new()
     }
 
     /// State at time zero.
@@ -107,8 +114,10 @@ pub trait Children {
 }
 
 /// Properties of a child that its parent needs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Child {
+    /// What it is.
+    pub kind: Arc<dyn DeviceKind>,
     /// Number of logical blocks.
     pub blocks: u64,
     /// Whether any part of it has a mechanical position.

@@ -133,6 +133,30 @@ fn limits_and_characteristics_are_those_of_the_device() {
     }
 }
 
+/// What a drive with two actuators reports: an ST18000NM0092, as printed by its maker on the
+/// mailing list linux-block on 9 August 2022 (two ranges of 17,578,328,064 = 4_17c0_0000h
+/// blocks, one storage element each), in the layout of SBC-5.
+#[test]
+fn a_disk_with_two_actuators_reports_its_positioning_ranges() {
+    let target = Target::of(vec![spec("exos2x18", &[]), spec("atlas10k", &[])]);
+    let initiator = target.initiator();
+    assert_eq!(page(&initiator, 0, 0x00)[4..], [0x00, 0x80, 0x83, 0x86, 0xb0, 0xb1, 0xb2, 0xb9]);
+    let mut expected = vec![0; 128];
+    expected[..4].copy_from_slice(&[0x00, 0xb9, 0x00, 0x7c]);
+    expected[64..72].copy_from_slice(&[0x00, 0x01, 0, 0, 0, 0, 0, 0]);
+    expected[72..80].copy_from_slice(&[0, 0, 0, 0, 0, 0, 0, 0]);
+    expected[80..88].copy_from_slice(&[0, 0, 0, 0x04, 0x17, 0xc0, 0, 0]);
+    expected[96..104].copy_from_slice(&[0x01, 0x01, 0, 0, 0, 0, 0, 0]);
+    expected[104..112].copy_from_slice(&[0, 0, 0, 0x04, 0x17, 0xc0, 0, 0]);
+    expected[112..120].copy_from_slice(&[0, 0, 0, 0x04, 0x17, 0xc0, 0, 0]);
+    assert_eq!(page(&initiator, 0, 0xb9), expected);
+    // Cut off at the allocation length; the page says how long it is.
+    assert_eq!(initiator.read(0, &inquiry(1, 0xb9, 64)), expected[..64]);
+    assert_eq!(be16(&page(&initiator, 0, 0xb1), 4), 7200);
+    assert!(!page(&initiator, LUN_1, 0x00)[4..].contains(&0xb9));
+    assert_eq!(initiator.sense(LUN_1, &inquiry(1, 0xb9, 255), &[]), INVALID_FIELD);
+}
+
 #[test]
 fn the_first_unit_attention_is_reported_once() {
     let target = Target::two();

@@ -310,7 +310,18 @@ fn stripe_of_write_buffers() -> Box<dyn Model> {
     )
 }
 
-pub(super) const MODELS: [(&str, Make); 30] = [
+/// Arms that wait for the bus they share.
+fn buffered_disk_with_three_arms() -> Box<dyn Model> {
+    array(
+        "actuators",
+        "actuators = 3\nchild.base = \"atlas10k\"\nchild.bus_ms_per_block = 0.3\n\
+         child.buffer.write_back = \"none\"\nchild.cache.blocks = 2000\n\
+         child.queue.entries = 2",
+    )
+}
+
+pub(super) const MODELS: [(&str, Make); 31] = [
+    ("buffered disk with three arms", buffered_disk_with_three_arms),
     ("sled by positioning time", sled_by_positioning_time),
     ("buffered disk by positioning time", disk_by_positioning_time),
     ("sled behind a host", sled_behind_a_host),

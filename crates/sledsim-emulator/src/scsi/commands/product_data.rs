@@ -1,4 +1,5 @@
-//! Vital product data (SPC-4, section 7.8; SBC-3, section 6.5).
+//! Vital product data (SPC-4, section 7.8; SBC-3, section 6.5; SBC-5 for concurrent
+//! positioning ranges).
 
 use super::unmap::MAXIMUM_RANGES;
 use crate::parallel_interface::Interface;
@@ -13,17 +14,19 @@ pub(super) const VENDOR: &[u8; 8] = b"SLEDSIM ";
 /// The peripheral qualifier and type of an address without a logical unit.
 pub(super) const NO_UNIT: u8 = 0x7f;
 
-/// Makes what follows the header of a page. It gets the name of the target device.
+/// Makes what follows the header of a page; empty if the unit does not have the page. It gets
+/// the name of the target device.
 type Contents = fn(&LogicalUnit, &str) -> Vec<u8>;
 
 /// The pages but the list of them, in ascending order.
-static PAGES: [(u8, Contents); 6] = [
+static PAGES: [(u8, Contents); 7] = [
     (0x80, |unit, target| serial(unit, target).into_bytes()),
     (0x83, designators),
     (0x86, |_, _| extended()),
     (0xb0, |unit, _| limits(unit)),
     (0xb1, |unit, _| characteristics(unit)),
     (0xb2, |_, _| provisioning()),
+    (0xb9, |unit, _| positioning_ranges(unit)),
 ];
 
 /// The bytes after the header in a page of 64 bytes.
@@ -35,16 +38,20 @@ const DESIGNATOR_BYTES: usize = 252;
 pub(super) fn page(call: &AnyCall<'_>, code: u8) -> Result<Vec<u8>, Sense> {
     let (peripheral, contents) = match (call.unit, code) {
         (None, 0x00) => (NO_UNIT, vec![0x00]),
-        (Some(_), 0x00) => {
-            let codes = PAGES.iter().map(|(code, _)| *code);
+        (Some(unit), 0x00) => {
+            let has = |make: &Contents| !make(unit, call.device.name()).is_empty();
+            let codes = PAGES.iter().filter(|(_, make)| has(make)).map(|(code, _)| *code);
             (0, std::iter::once(0x00).chain(codes).collect())
         }
-        (Some(unit), _) => match PAGES.iter().find(|(known, _)| *known == code) {
-            Some((_, make)) => (0, make(unit, call.device.name())),
-            None => return Err(Sense::invalid_field(2)),
-        },
-        (None, _) => return Err(Sense::invalid_field(2)),
+        (Some(unit), _) => {
+            let found = PAGES.iter().find(|(known, _)| *known == code);
+            (0, found.map_or_else(Vec::new, |(_, make)| make(unit, call.device.name())))
+        }
+        (None, _) => (0, Vec::new()),
     };
+    if contents.is_empty() {
+        return Err(Sense::invalid_field(2));
+    }
     let [high, low] = (contents.len() as u16).to_be_bytes();
     let mut page = vec![peripheral, code, high, low];
     page.extend_from_slice(&contents);
@@ -152,4 +159,24 @@ fn provisioning() -> Vec<u8> {
     // No threshold; LBPU, LBPWS, LBPWS10, LBPRZ; thin provisioning. Where power may fail,
     // UNMAP deallocates nothing: see the export.
     vec![0x00, 0xe4, 0x02, 0x00]
+}
+
+/// Bytes of a range of LBAs in the page of concurrent positioning ranges.
+const RANGE_BYTES: usize = 32;
+
+/// Concurrent positioning ranges: those of a device with several arms.
+fn positioning_ranges(unit: &LogicalUnit) -> Vec<u8> {
+    let ranges = unit.export.about().device.ranges();
+    if ranges.is_empty() {
+        return Vec::new();
+    }
+    let mut data = vec![0; LONG + RANGE_BYTES * ranges.len()];
+    for (index, range) in ranges.iter().enumerate() {
+        let at = LONG + RANGE_BYTES * index;
+        data[at] = index as u8;
+        data[at + 1] = 1; // storage elements
+        put(&mut data, at + 8, &range.start.to_be_bytes());
+        put(&mut data, at + 16, &(range.end - range.start).to_be_bytes());
+    }
+    data
 }
