@@ -73,7 +73,7 @@ def stated(file: Path) -> Iterator[tuple[str, str]]:
     """Yield keys of plain values of a file, and the first three letters of the comment."""
     table = ""
     for line in file.read_text().splitlines():
-        if heading := re.fullmatch(r"\[(\w+)\]", line):
+        if heading := re.fullmatch(r"\[([\w.]+)\]", line):
             table = f"{heading[1]}."
         if plain := re.fullmatch(r"(\w+) += (?!\[)[^#]+# (...).*", line):
             yield table + plain[1], plain[2]

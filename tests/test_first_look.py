@@ -149,7 +149,7 @@ def test_numbers_of_the_tables_are_those_of_the_summaries(
 ) -> None:
     for load, rows in zip(LOADS, tables, strict=True):
         assert [row[1] for row in rows] == DEVICES
-        for _, device, mark, mean, _, p50, p99, p99_9, longest, rate, busy, energy, _ in rows:
+        for _, device, mark, mean, _, p50, p99, p99_9, longest, rate, busy, energy, *_ in rows:
             summary = summaries[load, device]
             times = summary["response_time_ms"]
             unreliable = summary["confidence"]["response_time_ms"]["caution"]
