@@ -16,6 +16,7 @@ from sybil.integration.pytest import SybilItem
 REAL_TIME = (
     "test_applications*",
     "test_crash_app*",
+    "test_disk_faults*",
     "test_emulator*",
     "test_failed_writes*",
     "test_power_cut*",

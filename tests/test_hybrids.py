@@ -14,7 +14,8 @@ import sledsim as ss
 if TYPE_CHECKING:
     from pathlib import Path
 
-PRESETS = [name for name in ss.devices() if isinstance(ss.device(name), ss.Composite)]
+PRESETS = ["disk", "mwb", "mcd", "disk_ram", "mems"]
+"""The architectures of MSST 2005."""
 
 
 def sledsim(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -224,7 +224,7 @@ def test_facts_of_another_version_or_device_are_refused(tmp_path: Path) -> None:
         merge.expect(parts.text)
         problems = {
             b"": "there are no bytes",
-            b"\x09" + facts[1:]: "the bytes have version 9; must be 2",
+            b"\x09" + facts[1:]: "the bytes have version 9; must be 3",
             facts[:-1]: "the bytes are damaged",
             facts + b"\x00": "the bytes are damaged",
         }
