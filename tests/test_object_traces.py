@@ -14,10 +14,11 @@ import warnings
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 import sledsim as ss
 from sledsim.cli import main
+
+from tests.packing import zstd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,13 +70,6 @@ def optimal_hits(keys: list[int], slots: int) -> int:
             kept.remove(max(kept, key=lambda other: at[other][-1] if at[other] else len(keys)))
         kept.add(key)
     return hits
-
-
-def zstd(content: bytes) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as out:
-        out.write(content)
-    return bytes(sink.getvalue())
 
 
 PACKED: dict[str, Callable[[bytes], bytes]] = {

@@ -17,10 +17,11 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 import sledsim as ss
 from sledsim.cli import main
+
+from tests.packing import zstd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,13 +36,6 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     """Work in an empty folder."""
     with contextlib.chdir(tmp_path):
         yield tmp_path
-
-
-def zstd(content: bytes) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as packed:
-        packed.write(content)
-    return bytes(sink.getvalue())
 
 
 PACKED: dict[str, Callable[[bytes], bytes]] = {

@@ -78,9 +78,8 @@ def is_path(text: str) -> bool:
 
 def with_digest(path: str) -> str:
     """Return an import path with the digest of its source behind it."""
-    where = path.partition("#")[0]
-    _imported(path, "scheduler")  # checks a digest
-    return f"{where}#{_digest(_loaded(where, 'scheduler')[0])}"
+    where, digest, _ = _checked(path, "scheduler")
+    return f"{where}#{digest}"
 
 
 def _own(label: str, given: Any) -> _core.OwnScheduler:
@@ -92,6 +91,12 @@ def _own(label: str, given: Any) -> _core.OwnScheduler:
 
 
 def _imported(path: str, name: str) -> _core.OwnScheduler:
+    where, _, found = _checked(path, name)
+    return _own(where, found)
+
+
+def _checked(path: str, name: str) -> tuple[str, str, object]:
+    """Return an import path without a digest, that of its source, and what is there."""
     where, _, digest = path.partition("#")
     module, found = _loaded(where, name)
     now = _digest(module)
@@ -101,7 +106,7 @@ def _imported(path: str, name: str) -> _core.OwnScheduler:
         refuse(name, where, must)
     if digest not in {"", now}:
         refuse(name, path, f"of the source it was; that has the digest {now} now")
-    return _own(where, found)
+    return where, now, found
 
 
 def _loaded(where: str, name: str) -> tuple[ModuleType, object]:

@@ -191,7 +191,7 @@ def hit_ratios(
     ----------
     load
         A workload or a trace. One of accesses to objects (``oracle_general``) will do: each object
-        takes one slot of ``segment_kib``, whatever its size.
+        takes one slot of ``segment_kib``, large or small.
     sizes_mib
         Sizes of the caches, rounded down to whole segments.
     policies

@@ -4,7 +4,8 @@
 use crate::boundary::{detached, dict, json_text};
 use crate::check::Check;
 use crate::error::{SledsimError, to_python};
-use crate::policies::{Failure, GivenPolicy};
+use crate::failure::Failure;
+use crate::policies::GivenPolicy;
 use crate::simulation::Load;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -12,6 +12,7 @@
 //! * `device`, `sled`, `disk`: devices and their calculators.
 //! * `layouts`: layouts of blocks on a device.
 //! * `simulation`: loads and runs.
+//! * `failure`: the first exception of objects that the core calls.
 //! * `own_scheduler`: schedulers written in Python.
 //! * `perfetto`: rows as a trace for Perfetto.
 //! * `explore`: a run as a page shows it.
@@ -36,6 +37,7 @@ mod disk;
 mod emulator;
 mod error;
 mod explore;
+mod failure;
 mod faults;
 mod layouts;
 mod names;

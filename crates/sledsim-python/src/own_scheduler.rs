@@ -4,15 +4,16 @@
 //! until the run asks [`Failure::check`], which is before any result is written.
 
 use crate::error::refused;
+use crate::failure::Failure;
 use pyo3::exceptions::{PyAttributeError, PyException};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes};
-use sledsim_base::error::{Error, Result};
+use sledsim_base::error::Result;
 use sledsim_base::units::Nanos;
 use sledsim_core::model::mechanism::Positions;
 use sledsim_core::queueing::schedulers::{Scheduler, SchedulerSpec, Waiting};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The most requests that an error lists.
 const MOST_LISTED: usize = 8;
@@ -65,29 +66,6 @@ impl SchedulerArgument<'_> {
     }
 }
 
-/// The first error of the schedulers of a run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Failure(Arc<Mutex<Option<PyErr>>>);
-
-impl Failure {
-    fn set(&self, error: PyErr) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-    }
-
-    fn is_set(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-
-    /// An error if there was one, which [`Failure::take`] returns.
-    pub(crate) fn check(&self) -> Result<()> {
-        if self.is_set() { Err(Error::Interrupted) } else { Ok(()) }
-    }
-
-    pub(crate) fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
 /// A time in ms; the nearest number to a decimal one.
 fn ms(time: Nanos) -> f64 {
     time.0 as f64 / 1e6
@@ -97,6 +75,8 @@ fn ms(time: Nanos) -> f64 {
 struct Entry {
     waiting: Waiting,
     cylinder: i64,
+    /// At the pick; 0 if it is not worked out.
+    positioning_ms: f64,
 }
 
 /// Asks the object of the user.
@@ -130,12 +110,12 @@ impl Picker {
     /// The index that the object picks.
     fn ask(&mut self, py: Python<'_>, at: Nanos, positions: &dyn Positions) -> PyResult<usize> {
         let Some((pick, queue)) = &self.asked else { return Ok(0) };
-        let estimate = |entry: &Entry| ms(positions.estimate(at, &entry.waiting.request));
         let mut shown = queue.borrow_mut(py);
         shown.arrays = Arrays::default();
-        shown.positioning_ms.clear();
         if self.positioned {
-            shown.positioning_ms.extend(self.entries.iter().map(estimate));
+            for entry in &mut self.entries {
+                entry.positioning_ms = ms(positions.estimate(at, &entry.waiting.request));
+            }
         }
         shown.current_cylinder = positions.cylinder(at);
         std::mem::swap(&mut shown.entries, &mut self.entries);
@@ -185,7 +165,7 @@ impl Picker {
 impl Scheduler for Picker {
     fn push(&mut self, waiting: Waiting, positions: &dyn Positions) {
         let cylinder = positions.target_cylinder(&waiting.request);
-        self.entries.push(Entry { waiting, cylinder });
+        self.entries.push(Entry { waiting, cylinder, positioning_ms: 0.0 });
     }
 
     fn pop(&mut self, at: Nanos, positions: &dyn Positions) -> Option<Waiting> {
@@ -193,7 +173,7 @@ impl Scheduler for Picker {
             return None;
         }
         let mut index = 0;
-        if !self.failure.is_set() {
+        if !self.failure.is_some() {
             match Python::attach(|py| self.ask(py, at, positions)) {
                 Ok(picked) => index = picked,
                 Err(error) => self.failure.set(error),
@@ -221,7 +201,6 @@ struct Arrays {
 #[pyclass(module = "sledsim._core")]
 pub(crate) struct Queue {
     entries: Vec<Entry>,
-    positioning_ms: Vec<f64>,
     /// Whether the device has positioning times, and whether they were worked out.
     has_positions: bool,
     positioned: bool,
@@ -298,13 +277,7 @@ impl Queue {
                 false => "positioning_ms: the device has no positioning times",
             }));
         }
-        if let Some(made) = &self.arrays.positioning_ms {
-            return Ok(made.clone_ref(py));
-        }
-        let bytes: Vec<u8> = self.positioning_ms.iter().flat_map(|ms| ms.to_ne_bytes()).collect();
-        let made = array(py, &bytes, Kind::Real)?;
-        self.arrays.positioning_ms = Some(made.clone_ref(py));
-        Ok(made)
+        column!(self, py, positioning_ms, Real, |one| one.positioning_ms.to_ne_bytes())
     }
 
     /// What they are: "read", "write", "flush" or "trim".

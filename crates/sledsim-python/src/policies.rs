@@ -1,14 +1,13 @@
 //! Replacement policies written in Python.
 
 use crate::error::SledsimError;
+use crate::failure::Failure;
 use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use sledsim_base::error::Result;
 use sledsim_core::compose::caches::{Directory, Policy, PolicySpec};
 use sledsim_experiments::hits::HitsPolicy;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A policy as Python names it.
 #[derive(FromPyObject)]
@@ -40,42 +39,6 @@ impl GivenPolicy {
             Self::Label(label) => HitsPolicy::named(label),
             Self::Python(..) => self.spec(failure).map(HitsPolicy::Policy),
         }
-    }
-}
-
-/// The first exception of policies that share it; none of them is called after it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Failure(Arc<(AtomicBool, Mutex<Option<PyErr>>)>);
-
-impl Failure {
-    /// Whether there is one.
-    pub(crate) fn is_some(&self) -> bool {
-        self.0.0.load(Ordering::Acquire)
-    }
-
-    /// Raises the exception, if there is one; later another, as what was raised holds on to
-    /// the frames that it went through, and with them to the cache.
-    pub(crate) fn raised(&self) -> PyResult<()> {
-        if !self.is_some() {
-            return Ok(());
-        }
-        let kept = self.kept().take();
-        Err(kept.unwrap_or_else(|| {
-            SledsimError::new_err(
-                "the policy of the cache failed at an earlier access: make a new one",
-            )
-        }))
-    }
-
-    fn set(&self, error: PyErr) {
-        if !self.is_some() {
-            *self.kept() = Some(error);
-            self.0.0.store(true, Ordering::Release);
-        }
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Option<PyErr>> {
-        self.0.1.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

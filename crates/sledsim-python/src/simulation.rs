@@ -227,9 +227,7 @@ pub(crate) fn run(
             check.check(at)
         })
     });
-    if let Some(error) = failure.take() {
-        return Err(error);
-    }
+    failure.raised()?;
     match result {
         Ok(run) => Ok(RunOutput {
             document: json_text(&run.document),

@@ -127,7 +127,7 @@ def _made(
     if len(jobs) > 1 and any(counts):
         each = ", ".join(f"{name} {client.requests or 'all'}" for name, client in clients.items())
         cautions.append(
-            f"{file}: jobs go on here until all requests are sent, whoever sends them; in fio each "
+            f"{file}: jobs go on here until all together have sent all requests; in fio each "
             f"ends with its own ({each[:200]}), so other shares of the requests are theirs"
         )
     made: dict[str, Any] = dict(next(iter(clients.values())).keys)

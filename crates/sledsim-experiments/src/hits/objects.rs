@@ -14,7 +14,7 @@ const NEVER: u32 = u32::MAX;
 
 impl HitsSpec {
     /// As [`HitsSpec::count_with_facts`], of at most `most` accesses. Each object takes one
-    /// slot, whatever its size.
+    /// slot, large or small.
     pub(super) fn count_objects(
         &self,
         (mut objects, most): (Objects, u64),

@@ -31,7 +31,7 @@ Compute the hit ratios of caches of several sizes and policies on a trace.
 Requests pass by in the order of their arrival; one that touches several segments is an access for
 each. No times are simulated. The policy opt is Belady's: the most hits that any policy could have
 that admits every miss. A trace of accesses to objects (oracleGeneral) will do, too: each object
-takes one segment, whatever its size.
+takes one segment, large or small.
 """
 
 

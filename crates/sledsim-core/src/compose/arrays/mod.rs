@@ -122,13 +122,16 @@ pub(crate) trait Level: Send {
     /// other slots.
     fn read(&mut self, view: &View<'_>, plan: &mut Plan) -> Result<u64, Lost>;
 
-    /// Plans the reads that must precede a write of these blocks.
+    /// Plans the reads that must precede a write of these blocks: none without parity.
     fn before_write(
         &mut self,
         extents: &[Extent],
         members: &Members,
         plan: &mut Plan,
-    ) -> Result<ParityWriteCounts, Lost>;
+    ) -> Result<ParityWriteCounts, Lost> {
+        let _ = (extents, members, plan);
+        Ok(ParityWriteCounts::default())
+    }
 
     /// Plans the writes for these blocks.
     fn write(&mut self, extents: &[Extent], members: &Members, plan: &mut Plan)

@@ -3,7 +3,7 @@
 use super::members::Members;
 use super::plan::Plan;
 use super::reads::Reads;
-use super::{Level, Lost, ParityWriteCounts, TokenMap, View};
+use super::{Level, Lost, TokenMap, View};
 use sledsim_base::request::Extent;
 
 /// Mirrors: copies of the same blocks.
@@ -67,15 +67,6 @@ impl Level for Mirrors {
             plan.add(slot, extent.lbn, extent.end());
         }
         Ok(0)
-    }
-
-    fn before_write(
-        &mut self,
-        _extents: &[Extent],
-        _members: &Members,
-        _plan: &mut Plan,
-    ) -> Result<ParityWriteCounts, Lost> {
-        Ok(ParityWriteCounts::default())
     }
 
     fn write(

@@ -11,7 +11,7 @@
 use super::members::Members;
 use super::plan::Plan;
 use super::reads::Reads;
-use super::{Level, Lost, ParityWriteCounts, TokenMap, View};
+use super::{Level, Lost, TokenMap, View};
 use sledsim_base::request::{Extent, Op, Request};
 
 /// The table of the copies.
@@ -121,15 +121,6 @@ impl Level for StripedMirrors {
             plan.add(slot, request.lbn(), request.lbn() + u64::from(request.blocks()));
         }
         Ok(0)
-    }
-
-    fn before_write(
-        &mut self,
-        _extents: &[Extent],
-        _members: &Members,
-        _plan: &mut Plan,
-    ) -> Result<ParityWriteCounts, Lost> {
-        Ok(ParityWriteCounts::default())
     }
 
     fn write(

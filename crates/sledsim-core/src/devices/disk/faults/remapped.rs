@@ -1,7 +1,7 @@
 //! Remapped sectors: grown defects whose blocks moved to a spare area.
 //!
-//! The spare area of a zone is taken to be its last sectors, the last one first, whatever the
-//! scheme of sparing and the blocks that lie there. Only the way there is modelled: blocks
+//! The spare area of a zone is taken to be its last sectors, the last one first, under every
+//! scheme of sparing, also where blocks lie there. Only the way there is modelled: blocks
 //! keep their number, and [`Geometry`] still tells their old place.
 
 use crate::devices::disk::geometry::Geometry;
