@@ -377,9 +377,14 @@ class DeviceKeys(TypedDict, total=False):
     """Time of a revolution, to the picosecond; in place of ``rpm``."""
     rpm: Real
     """Revolutions a minute, exact."""
-    mapping: Literal["ascending", "serpentine_zone", "serpentine_drive"]
+    mapping: Literal["ascending", "serpentine_zone", "serpentine_drive", "serpentine_bands"]
     """Order in which blocks visit the heads of a cylinder: ``"ascending"``,
-    ``"serpentine_zone"`` or ``"serpentine_drive"``.
+    ``"serpentine_zone"`` or ``"serpentine_drive"``; or the tracks of a band:
+    ``"serpentine_bands"``.
+    """
+    band_cylinders: Whole
+    """With ``"serpentine_bands"``, which needs it: cylinders of a band, counted from the first
+    of the zone; the last may be narrower.
     """
     sparing: Literal[
         "none",
@@ -451,6 +456,10 @@ class DeviceKeys(TypedDict, total=False):
     """``datasheet``: time for one cylinder; the three times are met exactly by a + b √d + c d."""
     seek_full_ms: Real
     """``datasheet``: time across all cylinders."""
+    seek_two_cylinders_ms: Real
+    """``datasheet``: time for two cylinders, if the curve begins there: a track that is next
+    needs less settling than others.
+    """
     seek_average_ms: Real
     """``datasheet``: average over all moves between two cylinders."""
     seek_table_ms: Sequence[Any]

@@ -45,11 +45,16 @@ class _Model:
         """Return a run of random reads of 4 KiB."""
         return self._random(depth, 1.0, _REQUESTS)
 
-    def _random(self, depth: int, reads: float, requests: int) -> Any:
-        key = (depth, reads)
+    def _random(self, depth: int, reads: float, requests: int, part: int = 1) -> Any:
+        key = (depth, reads, part)
         if key not in self.made:
             load = workload(
-                "random", queue_depth=depth, read_fraction=reads, requests=requests, **_ALIGNED
+                "random",
+                queue_depth=depth,
+                read_fraction=reads,
+                requests=requests,
+                last_lbn=self.device.blocks // part - 1,
+                **_ALIGNED,
             )
             self.made[key] = simulate(load, self.device, rows=False)
         return self.made[key]
@@ -63,9 +68,13 @@ class _Model:
         """Return random reads a second."""
         return float(self.reads(depth).summary["throughput_iops"])
 
-    def write_iops(self, seconds: float = 30, depth: int = 1) -> float:
-        """Return random writes a second, with what the cache takes at first."""
-        requests = round(seconds * 200)
+    def tenth_gain(self, depth: int) -> float:
+        """Return how many times as many random reads a second the outer tenth serves."""
+        tenth = self._random(depth, 1.0, _REQUESTS, part=10)
+        return float(tenth.summary["throughput_iops"]) / self.read_iops(depth)
+
+    def write_iops(self, requests: int, depth: int = 1) -> float:
+        """Return random writes a second of so many, with what the cache takes at first."""
         return float(self._random(depth, 0.0, requests).summary["throughput_iops"])
 
     def sequential_read_mb_s(self) -> float:
@@ -77,22 +86,29 @@ class _Model:
         return self._sequential(0.0)
 
     def _sequential(self, reads: float) -> float:
-        rates = []
-        for piece in range(_PIECES):
-            first = self.device.blocks * piece // _PIECES // _MIB * _MIB
-            load = workload(
-                "sequential",
-                queue_depth=1,
-                requests=200,
-                read_fraction=reads,
-                size="fixed",
-                mean_size_kib=1024,
-                first_lbn=first,
-                last_lbn=first + 201 * _MIB - 1,
-                streams=1,
-            )
-            rates.append(simulate(load, self.device, rows=False).summary["throughput_mb_s"])
-        return harmonic_mean(rates)
+        starts = [self.device.blocks * piece // _PIECES // _MIB * _MIB for piece in range(_PIECES)]
+        return harmonic_mean(
+            self._rate_mb_s(reads, 1, first_lbn=first, last_lbn=first + 201 * _MIB - 1)
+            for first in starts
+        )
+
+    def outer_read_mb_s(self, streams: int = 1) -> float:
+        """Return the rate of streams, each from the beginning of one of as many equal ranges."""
+        return self._rate_mb_s(1.0, streams)
+
+    def _rate_mb_s(self, reads: float, streams: int, **region: int) -> float:
+        """Return the rate of requests of 1 MiB, each where the last of its stream ended."""
+        load = workload(
+            "sequential",
+            queue_depth=streams,
+            requests=200 * streams,
+            read_fraction=reads,
+            size="fixed",
+            mean_size_kib=1024,
+            streams=streams,
+            **region,
+        )
+        return float(simulate(load, self.device, rows=False).summary["throughput_mb_s"])
 
     def flush_ms(self, writes: int) -> float:
         """Return the median time of a flush after so many scattered writes."""
@@ -185,7 +201,7 @@ def published_devices() -> list[str]:
 
 
 def validate_published(
-    name: Literal["barracuda2t"] | str,
+    name: Literal["barracuda2t", "exos2x18", "nearline20t"] | str,
     *,
     device: DeviceLike | None = None,
     progress: ProgressLike = None,

@@ -4,7 +4,8 @@ use super::LayoutContext;
 use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 
-/// The cylinders that hold blocks, in the order of their blocks.
+/// The cylinders that hold blocks, in the order of their blocks; of a disk whose mapping has
+/// bands, the bands.
 #[derive(Clone, Debug)]
 pub(super) struct Cylinders {
     /// Number and first block of each.
@@ -35,7 +36,7 @@ impl Cylinders {
         let (mut first, mut lbn) = (Vec::new(), 0);
         while lbn < blocks {
             first.push((geometry.cylinder_of(lbn), lbn));
-            lbn = geometry.end_of_cylinder(lbn);
+            lbn = geometry.end_of_band(lbn);
         }
         Some(Self { first, blocks })
     }

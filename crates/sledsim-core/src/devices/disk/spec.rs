@@ -9,7 +9,7 @@ use super::faults::DiskFaults;
 use super::geometry::{Geometry, GeometryError, ZoneSpec};
 use super::mapping::Mapping;
 use super::rotation::{Rotation, angle_of, share};
-use super::seek::{self, Hpl, Seeks, ThreePart};
+use super::seek::{self, Datasheet, Hpl, Seeks, ThreePart};
 use super::sparing::{self, Sparing};
 use crate::devices::disk::power::DiskPower;
 use crate::devices::kind::Capacity;
@@ -41,6 +41,7 @@ pub struct DiskSpec {
     pub faults: Option<DiskFaults>,
     surfaces: u32,
     cylinders: u32,
+    mapping: Mapping,
     zones: Vec<ZoneSpec>,
 }
 
@@ -50,8 +51,8 @@ impl DiskSpec {
         let surfaces = keys.u32("surfaces", 1..=1000)?;
         let cylinders = keys.u32("cylinders", 1..=MAX_CYLINDERS)?;
         let rotation = read_rotation(keys)?;
-        let mapping = keys.choice("mapping", &Mapping::NAMED)?;
-        let sparing = read_sparing(keys)?;
+        let mapping = read_mapping(keys, surfaces)?;
+        let sparing = read_sparing(keys, mapping)?;
         let (zones, zone_keys) = read_zones(keys, sparing)?;
         check_cylinders(keys, &zones, &zone_keys, cylinders)?;
 
@@ -73,12 +74,14 @@ impl DiskSpec {
         let settle = Range::at_least(-LONGEST_MS).at_most(LONGEST_MS);
         let times_ms = read_seeks(keys, cylinders)?;
         let fixed_access_ms = keys.opt_f64("seek_zero_ms", time())?;
+        // A curve that begins at two cylinders says nothing of shorter moves.
+        let short_ms = if keys.has("seek_two_cylinders_ms") { &times_ms[..1] } else { &times_ms };
         let drive = Drive {
             geometry,
             rotation,
             seeks: Seeks::new(
                 &times_ms,
-                fixed_access_ms.unwrap_or_else(|| seek::fixed_access_ms(&times_ms)),
+                fixed_access_ms.unwrap_or_else(|| seek::fixed_access_ms(short_ms)),
             ),
             head_switch: Nanos::from_ms(keys.f64("head_switch_ms", time())?),
             write_settle_ns: (1e6 * keys.f64("write_settle_ms", settle)?).round() as i64,
@@ -92,6 +95,7 @@ impl DiskSpec {
             faults: DiskFaults::read(keys, surfaces, blocks)?,
             surfaces,
             cylinders,
+            mapping,
             zones,
         })
     }
@@ -153,12 +157,15 @@ impl DiskSpec {
             let skew = skew as f64 / 2f64.powi(64);
             skew + (switch.s() / revolution_s - skew).max(0.0).ceil()
         };
-        let surfaces = f64::from(self.surfaces);
+        // Tracks of a band, which is a cylinder if the mapping has none.
+        let band = self.mapping.band().min(zone.last_cylinder - zone.first_cylinder + 1);
+        let tracks = f64::from(self.surfaces) * f64::from(band);
+        let switches = f64::from(self.surfaces - 1);
         let neighbour = self.drive.seeks.time(self.cylinders.min(2) - 1);
-        let revolutions = surfaces
-            + (surfaces - 1.0) * pause(zone.track_skew, self.drive.head_switch)
-            + pause(zone.cylinder_skew, neighbour);
-        let bytes = surfaces * f64::from(zone.blocks_per_track) * BLOCK_BYTES as f64;
+        let revolutions = tracks
+            + switches * pause(zone.track_skew, self.drive.head_switch)
+            + (tracks - switches) * pause(zone.cylinder_skew, neighbour);
+        let bytes = tracks * f64::from(zone.blocks_per_track) * BLOCK_BYTES as f64;
         1e-6 * bytes / (revolutions * revolution_s)
     }
 }
@@ -207,8 +214,31 @@ fn read_rotation(keys: &mut Keys) -> Result<Rotation> {
     }
 }
 
-fn read_sparing(keys: &mut Keys) -> Result<Sparing> {
+/// Reads the mapping and the width of its bands.
+fn read_mapping(keys: &mut Keys, surfaces: u32) -> Result<Mapping> {
+    let most = MAX_CYLINDERS / surfaces;
+    match keys.choice("mapping", &Mapping::NAMED)? {
+        Mapping::SerpentineBands(_) => {
+            Ok(Mapping::SerpentineBands(keys.u32("band_cylinders", 1..=most)?))
+        }
+        mapping => match keys.opt_u32("band_cylinders", 1..=most)? {
+            None => Ok(mapping),
+            Some(_) => {
+                let must = "must be left out unless mapping is \"serpentine_bands\"";
+                Err(keys.refuse("band_cylinders", must))
+            }
+        },
+    }
+}
+
+fn read_sparing(keys: &mut Keys, mapping: Mapping) -> Result<Sparing> {
     let mut sparing = keys.choice("sparing", &Sparing::NAMED)?;
+    let by_cylinders =
+        matches!(sparing.range, sparing::Range::Cylinder | sparing::Range::Cylinders(_));
+    if by_cylinders && matches!(mapping, Mapping::SerpentineBands(_)) {
+        let must = "must be none, or by tracks, zones or the disk, where mapping is \"serpentine_bands\": blocks do not follow each other on a cylinder";
+        return Err(keys.refuse("sparing", must));
+    }
     let given = keys.opt_u32("sparing_range_cylinders", 1..=MAX_CYLINDERS)?;
     match (&mut sparing.range, given) {
         (sparing::Range::Cylinders(count), Some(given)) => *count = given,
@@ -407,13 +437,21 @@ fn read_seeks(keys: &mut Keys, cylinders: u32) -> Result<Vec<f64>> {
         Curve::Datasheet => {
             let min_ms = keys.f64("seek_min_ms", time())?;
             let full_ms = keys.f64("seek_full_ms", Range::at_least(min_ms).at_most(LONGEST_MS))?;
-            if longest < 2 {
+            let two = Range::at_least(min_ms).at_most(full_ms);
+            let two_ms = keys.opt_f64("seek_two_cylinders_ms", two)?;
+            if longest < 2 && two_ms.is_none() {
                 return Ok(vec![min_ms; longest as usize]);
             }
-            let (least, most) = seek::average_limits_ms(min_ms, full_ms, longest);
+            let least = if two_ms.is_some() { 5 } else { 4 };
+            if longest + 1 < least {
+                let must = format!("must be \"table\" for a disk of fewer than {least} cylinders");
+                return Err(keys.refuse("seek", must));
+            }
+            let sheet = Datasheet { min_ms, two_ms, full_ms, longest };
+            let (least, most) = sheet.average_limits_ms();
             let average = Range::at_least(least).at_most(most);
             let average_ms = keys.f64("seek_average_ms", average)?;
-            Ok(seek::datasheet(min_ms, average_ms, full_ms, longest))
+            Ok(sheet.times_ms(average_ms))
         }
     }
 }

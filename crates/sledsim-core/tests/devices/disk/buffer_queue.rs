@@ -351,6 +351,7 @@ fn of_zone(zone: Zone, rpm: u32, zero_latency: bool, segment_blocks: u64) -> (Dr
         mapping: 0,
         sparing,
         range_cylinders: 1,
+        band_cylinders: 1,
         zones: vec![zone],
         unused_end: 0,
         rpm,

@@ -6,7 +6,8 @@ use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Device;
 use std::fmt::Write;
 
-pub const MAPPINGS: [&str; 3] = ["ascending", "serpentine_zone", "serpentine_drive"];
+pub const MAPPINGS: [&str; 4] =
+    ["ascending", "serpentine_zone", "serpentine_drive", "serpentine_bands"];
 
 /// In the order of DiskSim's numbers.
 pub const SPARINGS: [&str; 11] = [
@@ -44,6 +45,7 @@ pub struct Drive {
     pub mapping: usize,
     pub sparing: usize,
     pub range_cylinders: u32,
+    pub band_cylinders: u32,
     pub zones: Vec<Zone>,
     pub unused_end: u64,
     pub rpm: u32,
@@ -109,6 +111,9 @@ impl Drive {
         if SPARINGS[self.sparing] == "range_end" {
             writeln!(text, "sparing_range_cylinders = {}", self.range_cylinders).unwrap();
         }
+        if self.banded() {
+            writeln!(text, "band_cylinders = {}", self.band_cylinders).unwrap();
+        }
         let mut cylinder = 0;
         for zone in &self.zones {
             cylinder += zone.gap;
@@ -142,6 +147,35 @@ impl Drive {
         Device::from_keys(Keys::parse(&self.toml(), "test.toml").unwrap(), None)
     }
 
+    /// Whether its mapping has bands.
+    pub fn banded(&self) -> bool {
+        MAPPINGS[self.mapping] == "serpentine_bands"
+    }
+
+    /// Cylinder and head of the tracks of a zone in the order of the mapping.
+    fn tracks(&self, zone: &Zone, first: u32) -> Vec<(u32, u32)> {
+        let end = first + zone.cylinders;
+        let width = if self.banded() { self.band_cylinders } else { 1 };
+        let mut tracks = Vec::new();
+        for (band, outermost) in (first..end).step_by(width as usize).enumerate() {
+            let mut heads: Vec<u32> = (0..self.surfaces).collect();
+            let turned = match MAPPINGS[self.mapping] {
+                "ascending" => false,
+                "serpentine_zone" | "serpentine_bands" => band % 2 == 1,
+                _ => outermost % 2 == 1,
+            };
+            if turned {
+                heads.reverse();
+            }
+            let mut cylinders: Vec<u32> = (outermost..end.min(outermost + width)).collect();
+            for head in heads {
+                tracks.extend(cylinders.iter().map(|&cylinder| (cylinder, head)));
+                cylinders.reverse();
+            }
+        }
+        tracks
+    }
+
     /// All sectors of the drive in the order of its mapping, with their blocks after
     /// remapping. `None` if no blocks are left.
     pub fn walk(&self) -> Option<Vec<Sector>> {
@@ -161,39 +195,30 @@ impl Drive {
             let [offset, track_skew, cylinder_skew] = zone.skews.map(unit);
             let mut at = offset;
             let mut place = 0;
-            for _ in 0..zone.cylinders {
-                let mut heads: Vec<u32> = (0..self.surfaces).collect();
-                let turned = match MAPPINGS[self.mapping] {
-                    "ascending" => false,
-                    "serpentine_zone" => (cylinder - first) % 2 == 1,
-                    _ => cylinder % 2 == 1,
-                };
-                if turned {
-                    heads.reverse();
+            let mut before = None;
+            for (cylinder, head) in self.tracks(zone, first) {
+                if let Some(before) = before {
+                    at += if before == cylinder { track_skew } else { cylinder_skew };
                 }
-                for (turn, &head) in heads.iter().enumerate() {
-                    if place > 0 {
-                        at += if turn == 0 { cylinder_skew } else { track_skew };
-                    }
-                    // To the nearest sector; sevenths know no ties.
-                    let start = (at + 3) / 7;
-                    for step in 0..zone.sectors {
-                        let unit = if tracks_mode { u64::from(zone.sectors) } else { 1 };
-                        sectors.push(Sector {
-                            zone: index,
-                            place,
-                            cylinder,
-                            head,
-                            physical: (start + step) % zone.sectors,
-                            slipped: zone.slips.contains(&(place / unit)),
-                            lbn: None,
-                        });
-                        usable.push(place >= zone.reserved);
-                        place += 1;
-                    }
+                before = Some(cylinder);
+                // To the nearest sector; sevenths know no ties.
+                let start = (at + 3) / 7;
+                for step in 0..zone.sectors {
+                    let unit = if tracks_mode { u64::from(zone.sectors) } else { 1 };
+                    sectors.push(Sector {
+                        zone: index,
+                        place,
+                        cylinder,
+                        head,
+                        physical: (start + step) % zone.sectors,
+                        slipped: zone.slips.contains(&(place / unit)),
+                        lbn: None,
+                    });
+                    usable.push(place >= zone.reserved);
+                    place += 1;
                 }
-                cylinder += 1;
             }
+            cylinder += zone.cylinders;
             // Spares, range by range.
             let per_cylinder = (self.surfaces * zone.sectors) as usize;
             let length = match SPARINGS[self.sparing] {
@@ -370,7 +395,7 @@ fn zone() -> impl Strategy<Value = Zone> {
 
 /// Small drives of every mapping and sparing scheme; some are invalid.
 pub fn drive() -> impl Strategy<Value = Drive> {
-    let layout = (1_u32..5, 0_usize..3, 0_usize..11, 1_u32..4, 0_u64..9);
+    let layout = (1_u32..5, 0_usize..4, 0_usize..11, 1_u32..4, 0_u64..9);
     let zones = prop::collection::vec(zone(), 1..4);
     let motion = (
         prop_oneof![Just(6000_u32), Just(10_025), Just(7200), 3000_u32..20_000],
@@ -383,7 +408,12 @@ pub fn drive() -> impl Strategy<Value = Drive> {
     );
     let picks = prop::collection::vec((any::<u64>(), any::<u64>()), 0..6);
     (layout, zones, motion, picks).prop_map(|(layout, mut zones, motion, picks)| {
-        let (surfaces, mapping, sparing, range_cylinders, unused_end) = layout;
+        let (surfaces, mapping, mut sparing, range_cylinders, unused_end) = layout;
+        let by_cylinders =
+            SPARINGS[sparing].starts_with("cylinder") || SPARINGS[sparing] == "range_end";
+        if MAPPINGS[mapping] == "serpentine_bands" && by_cylinders {
+            sparing = 9; // which bands allow
+        }
         for zone in &mut zones {
             let tracks = u64::from(zone.cylinders * surfaces);
             let tracks_mode = SPARINGS[sparing] == "zone_end_tracks";
@@ -400,6 +430,7 @@ pub fn drive() -> impl Strategy<Value = Drive> {
             mapping,
             sparing,
             range_cylinders,
+            band_cylinders: range_cylinders,
             zones,
             unused_end: unused_end.saturating_sub(4),
             rpm,

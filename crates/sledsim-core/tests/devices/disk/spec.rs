@@ -5,7 +5,7 @@ use crate::common::{device, entry};
 use sledsim_base::keys::Keys;
 use sledsim_core::catalog::Device;
 use sledsim_core::devices::disk::seek::{
-    Hpl, Seeks, ThreePart, average_limits_ms, datasheet, hpl, rising, table, three_part,
+    Datasheet, Hpl, Seeks, ThreePart, hpl, rising, table, three_part,
 };
 use sledsim_core::devices::disk::spec::DiskSpec;
 
@@ -181,6 +181,33 @@ fn every_error_is_reported_with_its_line_and_key() {
             "blocks = 759",
             "sparing_range_cylinders = 2",
             "small.toml:9: sparing_range_cylinders = 2: must be left out",
+        ),
+        ("'ascending'", "'serpentine_bands'", "small.toml: missing key 'band_cylinders'"),
+        (
+            "'ascending'",
+            "'ascending'\nband_cylinders = 2",
+            "small.toml:7: band_cylinders = 2: must be left out unless mapping is \"serpentine_bands\"",
+        ),
+        (
+            "'ascending'",
+            "'serpentine_bands'\nband_cylinders = 0",
+            "small.toml:7: band_cylinders = 0: must be an integer from 1 to 2097152",
+        ),
+        (
+            "'ascending'\nsparing = 'track_end'",
+            "'serpentine_bands'\nband_cylinders = 2\nsparing = 'cylinder_end'",
+            "small.toml:8: sparing = 'cylinder_end': must be none, or by tracks, zones or the disk",
+        ),
+        // Curves of a datasheet.
+        (
+            "seek = 'table'",
+            "seek = 'datasheet'\nseek_min_ms = 1\nseek_full_ms = 3\nseek_two_cylinders_ms = 4",
+            "seek_two_cylinders_ms = 4: must be at least 1 and at most 3",
+        ),
+        (
+            "seek = 'table'",
+            "seek = 'table'\nseek_two_cylinders_ms = 2",
+            "unknown key 'seek_two_cylinders_ms'",
         ),
         ("'track_end'", "'trak_end'", "small.toml:7: sparing = 'trak_end': must be \"none\", "),
         // Skews.
@@ -376,33 +403,40 @@ fn a_three_part_seek_obeys_the_equations_of_motion() {
 }
 
 #[test]
-fn a_datasheet_curve_meets_all_three_times() {
-    let times = datasheet(0.8, 5.0, 10.5, 9999);
-    assert!(times.is_sorted());
-    assert!((times[0] - 0.8).abs() < 1e-12 && (times[9998] - 10.5).abs() < 1e-9);
-    // The average of all moves between two of 10,000 cylinders, one by one in
-    // a coarser drive.
-    let mut sum = 0.0;
-    let mut moves = 0.0;
-    for from in (0..10_000_usize).step_by(7) {
-        for to in 0..10_000_usize {
-            if from != to {
-                sum += times[from.abs_diff(to) - 1];
-                moves += 1.0;
+fn a_datasheet_curve_meets_all_its_times() {
+    for two_ms in [None, Some(2.0)] {
+        let sheet = Datasheet { min_ms: 0.8, two_ms, full_ms: 10.5, longest: 9999 };
+        let times = sheet.times_ms(5.0);
+        assert!(times.is_sorted());
+        assert!((times[0] - 0.8).abs() < 1e-12 && (times[9998] - 10.5).abs() < 1e-9);
+        assert!(two_ms.is_none_or(|two_ms| (times[1] - two_ms).abs() < 1e-12));
+        // The average of all moves between two of 10,000 cylinders, one by one in
+        // a coarser drive.
+        let mut sum = 0.0;
+        let mut moves = 0.0;
+        for from in (0..10_000_usize).step_by(7) {
+            for to in 0..10_000_usize {
+                if from != to {
+                    sum += times[from.abs_diff(to) - 1];
+                    moves += 1.0;
+                }
             }
         }
+        let mean: f64 = sum / moves;
+        assert!((mean - 5.0).abs() < 1e-3, "{mean}");
+        // At the limits the curve is level at one of its ends, beyond them it falls.
+        let (least, most) = sheet.average_limits_ms();
+        assert!(least < 5.0 && 5.0 < most, "{least} {most}");
+        for (average, rises) in
+            [(least + 1e-3, true), (least - 1e-3, false), (most - 1e-3, true), (most + 1e-3, false)]
+        {
+            assert_eq!(sheet.times_ms(average).is_sorted(), rises, "{average}");
+        }
     }
-    let mean: f64 = sum / moves;
-    assert!((mean - 5.0).abs() < 1e-3, "{mean}");
-    // At the limits the curve is level at one of its ends, beyond them it falls.
-    let (least, most) = average_limits_ms(0.8, 10.5, 9999);
-    assert!(least < 5.0 && 5.0 < most, "{least} {most}");
-    for (average, rises) in
-        [(least + 1e-3, true), (least - 1e-3, false), (most - 1e-3, true), (most + 1e-3, false)]
-    {
-        let times = datasheet(0.8, average, 10.5, 9999);
-        assert_eq!(times.is_sorted(), rises, "{average}");
-    }
+    // Few cylinders, where the moves by one weigh much: four, three, two moves and one.
+    let sheet = Datasheet { min_ms: 1.0, two_ms: Some(4.0), full_ms: 6.0, longest: 4 };
+    let times = sheet.times_ms((4.0 * 1.0 + 3.0 * 4.0 + 2.0 * 5.0 + 6.0) / 10.0);
+    assert!(times.iter().zip([1.0, 4.0, 5.0, 6.0]).all(|(a, b)| (a - b).abs() < 1e-9), "{times:?}");
     let device = device("superdisk", &[]);
     let seeks = &device.disk().expect("a disk").drive.seeks;
     assert!((seeks.mean_ms() - 3.0).abs() < 1e-3, "{}", seeks.mean_ms());

@@ -35,12 +35,22 @@ impl Geometry {
     pub(super) fn track_of(&self, zone_index: u32, place: u64) -> (Track, u32) {
         let zone = &self.zones[zone_index as usize];
         let (visited, index) = zone.sectors.divide(place);
-        let (inward, turn) = self.surfaces.divide(visited);
-        let cylinder = zone.first_cylinder + inward as u32;
-        let head = (self.mapping).head(cylinder, inward as u32, turn, self.surfaces.by());
-        let angle = (zone.offset)
-            .wrapping_add(inward.wrapping_mul(zone.pitch))
-            .wrapping_add(u64::from(turn).wrapping_mul(zone.track_skew));
+        let (cylinder, head, skew) = match &self.bands {
+            None => {
+                let (inward, turn) = self.surfaces.divide(visited);
+                let cylinder = zone.first_cylinder + inward as u32;
+                let head = (self.mapping).head(cylinder, inward as u32, turn, self.surfaces.by());
+                let skew = u64::from(turn).wrapping_mul(zone.track_skew);
+                (cylinder, head, inward.wrapping_mul(zone.pitch).wrapping_add(skew))
+            }
+            Some(bands) => {
+                let visit = bands.visit(visited, zone.cylinders());
+                let skew = visit.switches.wrapping_mul(zone.track_skew);
+                let skew = visit.moves.wrapping_mul(zone.cylinder_skew).wrapping_add(skew);
+                (zone.first_cylinder + visit.inward as u32, visit.head, skew)
+            }
+        };
+        let angle = zone.offset.wrapping_add(skew);
         let shift = (u128::from(angle) * u128::from(zone.sectors.by()) + (1 << 63)) >> 64;
         let track = Track {
             cylinder,
@@ -153,12 +163,20 @@ impl Geometry {
         self.track_of(zone, place).0.cylinder
     }
 
-    /// One past the last block of the cylinder to which `lbn` was dealt.
+    /// One past the last of the blocks that follow `lbn` on the cylinder to which it was
+    /// dealt; with bands these are on one track.
     pub fn end_of_cylinder(&self, lbn: u64) -> u64 {
+        if self.bands.is_some() { self.track_around(lbn).end } else { self.end_of_band(lbn) }
+    }
+
+    /// One past the last block of the band to which `lbn` was dealt: of its cylinder, if the
+    /// mapping has no bands.
+    pub fn end_of_band(&self, lbn: u64) -> u64 {
         let DealtBlock { zone, place, .. } = self.dealt(lbn);
-        let cylinder =
-            u64::from(self.zones[zone as usize].sectors.by()) * u64::from(self.surfaces.by());
-        let end = self.blocks_before(zone, (place / cylinder + 1) * cylinder);
-        end.min(self.blocks)
+        let (sectors, surfaces) = (self.zones[zone as usize].sectors, self.surfaces);
+        let visited = sectors.divide(place).0;
+        let whole = (surfaces.divide(visited).0 + 1) * u64::from(surfaces.by());
+        let end = self.bands.map_or(whole, |bands| bands.end(visited));
+        self.blocks_before(zone, end * u64::from(sectors.by())).min(self.blocks)
     }
 }

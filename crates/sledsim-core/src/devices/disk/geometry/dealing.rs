@@ -25,6 +25,7 @@ impl Geometry {
             width: (u128::MAX / u128::from(sectors)).wrapping_add(1),
             offset: spec.offset,
             track_skew: spec.track_skew,
+            cylinder_skew: spec.cylinder_skew,
             pitch: turns.wrapping_mul(spec.track_skew).wrapping_add(spec.cylinder_skew),
             places,
             stretch: self.stretches.len(),

@@ -27,7 +27,7 @@ mod zones;
 pub use tracks::{Piece, Sector, Track};
 pub use zones::{GeometryError, ZoneSpec};
 
-use super::mapping::Mapping;
+use super::mapping::{Bands, Mapping};
 use super::sparing::{Range, Sparing};
 use sledsim_base::divisor::Divisor;
 use std::ops;
@@ -40,6 +40,7 @@ struct Zone {
     width: u128,
     offset: u64,
     track_skew: u64,
+    cylinder_skew: u64,
     /// Skew from one cylinder's first track to the next one's.
     pitch: u64,
     /// Places in the zone.
@@ -70,11 +71,18 @@ struct Remap {
     place: u64,
 }
 
+impl Zone {
+    fn cylinders(&self) -> u32 {
+        self.last_cylinder - self.first_cylinder + 1
+    }
+}
+
 /// The sector of each block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Geometry {
     surfaces: Divisor,
     mapping: Mapping,
+    bands: Option<Bands>,
     zones: Vec<Zone>,
     stretches: Vec<Stretch>,
     /// The stretch of every block whose number is a multiple of `1 << every`.
@@ -106,6 +114,7 @@ impl Geometry {
         let mut geometry = Self {
             surfaces: Divisor::new(surfaces),
             mapping,
+            bands: Bands::of(mapping, surfaces),
             zones: Vec::new(),
             stretches: Vec::new(),
             index: Vec::new(),

@@ -34,8 +34,12 @@ impl Geometry {
             return None;
         }
         let inward = cylinder - zone.first_cylinder;
-        let turn = (self.mapping).head(cylinder, inward, head, self.surfaces.by());
-        let visited = u64::from(inward) * u64::from(self.surfaces.by()) + u64::from(turn);
+        let visited = if let Some(bands) = &self.bands {
+            bands.before(inward, head, zone.cylinders())
+        } else {
+            let turn = (self.mapping).head(cylinder, inward, head, self.surfaces.by());
+            u64::from(inward) * u64::from(self.surfaces.by()) + u64::from(turn)
+        };
         let place = visited * u64::from(zone.sectors.by());
         Some(self.track_of(index as u32, place).0)
     }

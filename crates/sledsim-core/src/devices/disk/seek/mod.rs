@@ -13,7 +13,7 @@ mod staying;
 mod table;
 mod three_part;
 
-pub use datasheet::{average_limits_ms, datasheet};
+pub use datasheet::Datasheet;
 pub use hpl::{Hpl, hpl};
 pub use staying::fixed_access_ms;
 pub use table::{rising, table};
