@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-import pytest
 import sledsim as ss
 
 from tests.test_emulator_mount import Place, needs_root, place  # noqa: F401 (a fixture)
@@ -15,7 +13,7 @@ from tests.test_emulator_mount import Place, needs_root, place  # noqa: F401 (a 
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the emulator needs Linux")
+    import pytest
 
 SPEED = 5.0
 EPISODE_NS = 500_000_000
