@@ -207,6 +207,44 @@ def test_wrong_values_say_what_was_allowed(keys: dict[str, Any], says: str) -> N
         drive(faults=keys)
 
 
+WRONG: dict[str, tuple[str, str]] = {
+    "seed = -1": ("", "an integer of at least 0"),
+    "retry_rate = 2": ("", "at least 0 and at most 1"),
+    "retry_revolutions = [0, 2]": ("", "an integer from 1 to 1000"),
+    "unrecovered_rate = 1.5": ("", "at least 0 and at most 1"),
+    "weak_head = 9": ("weak_head_retry_rate = 0.5", "an integer from 0 to 3"),
+    "weak_head_retry_rate = 2": ("weak_head = 1", "at least 0 and at most 1"),
+    "remapped = -1": ("", "an integer from 0 to 1000000"),
+    "episodes_per_hour = -1": ("episode_ms = 1", "at least 0 and at most 1000000"),
+    "episode_ms = 0": ("episodes_per_hour = 1", "at least 0.001 and at most 3600000"),
+    "episode_factor = 0": ("episodes_per_hour = 1\nepisode_ms = 1", "at least 1 and at most"),
+}
+"""A wrong value of each key, what it has to come with, and what is allowed."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the emulator needs Linux")
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("how", ["words", "file", "export"])
+def test_a_served_disk_refuses_wrong_values_and_says_where_they_are(
+    wrong: str, how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others, allowed = WRONG[wrong]
+    lines = "\n".join(filter(None, (wrong, others)))
+    file = tmp_path / "faults.toml"
+    file.write_text(f"[faults]\n{lines}\n", encoding="utf-8")
+    said = lines.replace(" ", "").replace("\n", ",") if how == "words" else str(file)
+    option = "--export" if how == "export" else "--faults"
+    given = f"a=barracuda2t,faults={said}" if how == "export" else said
+    device = [] if how == "export" else ["--device=barracuda2t"]
+    assert main(["serve", *device, f"{option}={given}"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"sledsim: error: {option} {given}: ")
+    key, _, value = wrong.partition(" = ")
+    assert f"faults.{key}" in error
+    assert f"{0 if key == 'retry_revolutions' else value}: must be {allowed}" in error
+    assert error.count("\n") == 1
+
+
 # Served
 
 

@@ -211,6 +211,7 @@ def test_ways_to_say_faults(tmp_path: Path, how: str) -> None:
         (["--device=g2", "--faults=x"], "--faults x: 'x': must be KEY=VALUE"),
         (["--device=g2", "--faults=ecc_tip=1"], "did you mean"),
         (["--device=g2", "--faults=ecc_tips=-1"], "faults.ecc_tips = -1: must be"),
+        (["--device=g2", "--faults=seed=1,seed=2"], "'seed=2': seed must be given once"),
         (["--device=g2", "--faults=/none.toml"], "--faults /none.toml: No such file"),
         (["--device=g2", "--faults=ecc_tips=200"], "ecc_tips = 200; the words of a served sled"),
         (["--device=g2", "--faults=failing_tips=[1]"], "must come with tip_failures_per_hour"),

@@ -70,7 +70,7 @@ def _mount(options: argparse.Namespace) -> None:
     makes = directory is not None and (there_is_none or options.mkfs)
     system.need_mounting(system.MAKERS[options.fs or "ext4"][0] if makes else None)
     served = {key: getattr(options, key) for key in ("device", *export_spec.DEFAULTS)}
-    for key in ("file", "record"):
+    for key in ("file", "record", "record_data"):
         served[key] = _absolute(served[key])
     served["device"] = labels.absolute(options.device)
     if options.faults is not None:

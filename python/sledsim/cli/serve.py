@@ -178,7 +178,7 @@ def _export(text: str) -> Export:
     name, equals, device = first.partition("=")
     if not (name and equals and device):
         raise SledsimError(f"--export {text}: must begin with NAME=DEVICE")
-    said: dict[str, Any] = {}
+    said: dict[str, Any] = {"device": device}
     for word in rest:
         key, equals, value = word.partition("=")
         if key == "read-only" and not equals:
@@ -189,7 +189,8 @@ def _export(text: str) -> Export:
             except ValueError:
                 raise SledsimError(f"--export {text}: {key} = {value}: must be a number") from None
         elif key == "faults" and value:
-            said[key] = tip_faults.read(value, f"--export {text}: faults")
+            base = device_of(said["device"])
+            said["device"] = tip_faults.with_said(base, value, f"--export {text}: faults")
         elif key in _WORDS and value:
             said[key.replace("-", "_")] = value
         else:
@@ -198,7 +199,7 @@ def _export(text: str) -> Export:
                 "record=PATH, record-data=DIR, power-cut=WHEN, faults=(KEY=VALUE,...) or read-only"
             )
             raise SledsimError(f"--export {text}: '{word}': must be {known}")
-    return Export(device=device, name=name, **said)
+    return Export(name=name, **said)
 
 
 def _serve(options: argparse.Namespace) -> None:

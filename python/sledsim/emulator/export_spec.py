@@ -52,8 +52,9 @@ def export_of(options: Mapping[str, Any], name: str | None = None) -> Export:
         options["background"],
     )
     faults = options["faults"]
+    with_them = tip_faults.with_said if isinstance(faults, str) else tip_faults.with_faults
     return Export(
-        device=wrap(core),
+        device=with_them(wrap(core), faults),
         name=name,
         scheduler=scheduler,
         file=options["file"],
@@ -63,5 +64,4 @@ def export_of(options: Mapping[str, Any], name: str | None = None) -> Export:
         batch_window_ms=options["batch_window_ms"],
         power_cut=options["power_cut"],
         record_data=options["record_data"],
-        faults=tip_faults.read(faults) if isinstance(faults, str) else faults,
     )

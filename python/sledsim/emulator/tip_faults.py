@@ -53,11 +53,25 @@ def read(said: str, name: str = "--faults") -> dict[str, Any]:
         key, equals, value = (part.strip() for part in word.partition("="))
         if not (key and equals and value):
             raise SledsimError(f"{name} {said}: '{word}': must be {FORM}")
+        if key in keys:
+            raise SledsimError(f"{name} {said}: '{word}': {key} must be given once")
         try:
             keys[key] = toml(f"value = {value}")["value"]
         except ValueError:
             keys[key] = value  # a word, as in out_of_spares=capacity
     return keys
+
+
+def with_said(base: Device, said: str, name: str = "--faults") -> Device:
+    """Return a sled or disk with what `read` reads; errors say where the keys come from."""
+    keys = read(said, name)
+    try:
+        return with_faults(base, keys)
+    except SpecError as error:
+        argument = (error.key or "").removeprefix("device.")
+        problem = str(error).removeprefix("argument ").removeprefix(f"{argument}: ")
+        file = said if is_file(said) else None
+        raise placed(SpecError, f"{name} {said}: {problem}", file=file, key=error.key) from None
 
 
 def with_faults(base: Device, faults: Mapping[str, object] | None) -> Device:
