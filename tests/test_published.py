@@ -57,7 +57,7 @@ def test_disks_draw_what_drives_like_them_are_published_to_draw(
     keys: dict[str, Any] = {"read_fraction": 1, "size": "fixed", "queue_depth": 1}
     random = ss.workload("random", requests=4000, mean_size_kib=4, blocking=8, **keys)
     # The arm without a request does not read ahead.
-    calm = {"child.buffer.read_ahead": "none"} if name == "exos2x18" else {}
+    calm: dict[str, Any] = {"child.buffer.read_ahead": "none"} if name == "exos2x18" else {}
     assert _mean_w(random, ss.device(name, **calm)) == pytest.approx(random_w, rel=0.05)
     if sequential_w is not None:
         one = ss.workload("sequential", requests=2000, mean_size_kib=1024, **keys)

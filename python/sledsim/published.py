@@ -96,7 +96,7 @@ class _Model:
         """Return the rate of streams, each from the beginning of one of as many equal ranges."""
         return self._rate_mb_s(1.0, streams)
 
-    def _rate_mb_s(self, reads: float, streams: int, **region: int) -> float:
+    def _rate_mb_s(self, reads: float, streams: int, **region: Any) -> float:
         """Return the rate of requests of 1 MiB, each where the last of its stream ended."""
         load = workload(
             "sequential",

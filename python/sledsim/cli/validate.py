@@ -47,8 +47,8 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--published",
         metavar="DRIVE",
-        help="compare the numbers that were measured on a drive, and come with sledsim, instead of "
-        "a trace: barracuda2t; with --device, of another model",
+        help="compare the numbers that are known of a drive, and come with sledsim, instead of a "
+        "trace: barracuda2t, exos2x18 or nearline20t; with --device, of another model",
     )
     parser.add_argument("--scheduler", metavar="NAME", help=f"scheduler: {load_options.SCHEDULERS}")
     load_options.add_reading(parser)
@@ -64,8 +64,10 @@ def add(commands: Commands) -> None:
 
 
 def _published(options: argparse.Namespace) -> bool:
-    from sledsim.published import validate_published  # other commands do without
+    from sledsim.published import published_devices, validate_published  # others do without
 
+    if options.published not in (known := published_devices()):
+        raise SledsimError(f"--published {options.published}: must be one of {', '.join(known)}")
     for name in ("trace", "rows", "plot", "report", "scheduler", "max_demerit"):
         if getattr(options, name) is not None:
             flag = name.replace("_", "-")
