@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from sledsim import executors
-from sledsim._above import Drawn, Explained
+from sledsim._above import Drawn, Explained, Tabled
 from sledsim._arguments import as_list, optional, refuse, whole
 from sledsim._core import VERSION, SpecError
 from sledsim._load import Load
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from sledsim.results.summaries import IntervalMs
 
 
-class Comparison(Drawn, Explained, Reported):
+class Comparison(Drawn, Explained, Tabled, Reported):
     """The result of a comparison; made by :func:`compare`."""
 
     _kind = "comparison"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _number_text
-from sledsim._number_text import decimals_of, interval, number, rounded
+from sledsim._number_text import decimals_of, half_text, interval, longer_side, number, rounded
 from sledsim.show.sheet import Sheet, Table, Word
 from sledsim.show.sheet import facts as facts_table
 from sledsim.show.words import cell, listed
@@ -23,7 +23,10 @@ RESULTS = {
 }
 """What is shown, unless other results are named: its name in a sentence, its unit, and its word in
 the glossary."""
-_OWN_MEAN, _OWN_HIGH = "response_time_ms.mean", "confidence.response_time_ms.high"
+_OWN_MEAN = "response_time_ms.mean"
+_OWN_ENDS = "confidence.response_time_ms.low", "confidence.response_time_ms.high"
+HALF = "95 %"
+"""The head of a column of half the intervals of a mean, as ± 0.041."""
 _MOST_LINES = 200
 """Points in the table at the most."""
 _OVER = frozenset({"saturated", "overloaded"})
@@ -50,8 +53,8 @@ def sheet(study: Study, results: Sequence[str] = (), most: int = _MOST_LINES) ->
     means = study.means_table()
     chosen = list(results) or [name for name in RESULTS if name in results_of(means)]
     keys = study.varied or study.parameters[:1]
-    ends = [f"{name}.{end}" for name in chosen for end in ("low", "high")]
-    wanted = [*keys, *chosen, *ends, *([_OWN_HIGH] if _OWN_HIGH in means.names() else [])]
+    ends = [end for name in chosen for end in _ends(name)]
+    wanted = [*keys, *chosen, *ends, *(end for end in _OWN_ENDS if end in means.names())]
     wanted += ["error", "caution"]
     columns = {name: means.column(name) or [None] * len(means) for name in wanted}
     points = [{name: columns[name][row] for name in columns} for row in range(len(means))]
@@ -74,6 +77,10 @@ def sheet(study: Study, results: Sequence[str] = (), most: int = _MOST_LINES) ->
 def called(result: str) -> tuple[str, str, str]:
     """Return the name of a result in a sentence, its unit, and its word in the glossary."""
     return RESULTS.get(result, (result, "", ""))
+
+
+def _ends(result: str) -> tuple[str, str]:
+    return f"{result}.low", f"{result}.high"
 
 
 def _at(point: Mapping[str, Any], keys: Sequence[str]) -> str:
@@ -145,9 +152,9 @@ def _points(
         row = [cell(point[key]) for key in keys]
         for name in results:
             own = alone and name == _OWN_MEAN  # a run tells the interval of this one
-            high = point.get(_OWN_HIGH) if own else point[f"{name}.high"]
-            half = None if high is None or point[name] is None else high - point[name]
-            row += [_number_text.mean(point[name], half), "" if half is None else f"± {half:.2g}"]
+            low, high = (point.get(end) for end in (_OWN_ENDS if own else _ends(name)))
+            half = longer_side(point[name], low, high)
+            row += [_number_text.mean(point[name], half), half_text(half)]
         codes = _codes(point["caution"])
         row.append("; ".join(filter(None, (", ".join(codes), point["error"]))))
         rows.append(row)
@@ -155,13 +162,17 @@ def _points(
             marked.add(at)
     more = len(points) - len(rows)
     terms = {name: called(name)[2] for name in results}
-    last = len(keys) + 2 * len(results)
-    heads = (Word(name, terms[name]) if terms[name] else name for name in results)
+    names = (Word(name, terms[name]) if terms[name] else name for name in results)
+    interval_head = Word(HALF, "Confidence interval")
+    heads = [*keys, *(head for name in names for head in (name, interval_head)), "note"]
+    # A column of intervals or notes that has none is left out.
+    often_empty = {HALF, "note"}
+    kept = [at for at, h in enumerate(heads) if h not in often_empty or any(r[at] for r in rows)]
     return Table(
-        [*keys, *(each for head in heads for each in (head, "")), "note"],
-        rows,
+        [heads[at] for at in kept],
+        [[row[at] for at in kept] for row in rows],
         f"{len(points):,} points" + (f", the first {len(rows)}" if more else ""),
-        left=frozenset({*range(len(keys) + 1, last, 2), last}),
+        left=frozenset(place for place, at in enumerate(kept) if heads[at] in often_empty),
         marked=frozenset(marked),
         after=[f"{more:,} more points: see study.means, or --json"] if more else [],
     )

@@ -1,0 +1,195 @@
+"""Tables with numbers and their intervals, from which LaTeX, Markdown and CSV are written."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from sledsim._arguments import as_list, near, refuse
+from sledsim._number_text import longer_side, measured, plain, with_interval
+from sledsim.show.words import cell as cell_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sledsim.results.rows import Rows
+
+    Digits: TypeAlias = Callable[[float], str]
+
+MOST_ROWS = 1000
+"""Rows of a table on a page at the most."""
+_PERCENTILE = re.compile(r"(.*\b)?p(\d\d)(?:_(\d+))?(_ms)?", re.ASCII)
+_SHARES = frozenset({"utilisation", "distance", "goal", "hit_ratio"})
+"""Columns of shares whose names do not end in ``_share``."""
+_HEADS = {
+    "label": ("", ""),
+    "what": ("", ""),
+    "op": ("", ""),
+    "time": ("", ""),
+    "throughput_iops": ("throughput", "1/s"),
+    "utilisation": ("busy", "%"),
+    "energy_mj_per_request": ("energy each", "mJ"),
+    "speed_up": ("speed-up", ""),
+    "trace_ratio": ("ratio on this trace", ""),
+    "paired_rms_ms": ("each", "ms"),
+    "response_time_ms.mean": ("mean", "ms"),
+}
+"""Heads that are shorter than the names, and units."""
+
+
+class Number(NamedTuple):
+    """A number as it is written, without commas."""
+
+    digits: str
+    half: str = ""
+    """Half its interval, with as many decimals; empty without one."""
+
+
+Cell: TypeAlias = "Number | str | None"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column."""
+
+    name: str
+    """As the table of the result has it."""
+    head: str
+    unit: str
+    cells: Sequence[Cell]
+
+    @property
+    def numbers(self) -> list[Number]:
+        """Its numbers; none for a column of texts."""
+        return [cell for cell in self.cells if isinstance(cell, Number)]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as it is written on a page."""
+
+    columns: Sequence[Column]
+    marks: Sequence[str]
+    """What stands behind the first cell of each row: the mark of a caution, or nothing."""
+    notes: Sequence[str]
+    """Lines below it."""
+    caption: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table of a result with all digits, and how it is written on a page."""
+
+    rows: Rows
+    columns: Sequence[str]
+    """Columns that are written unless others are named; those without a value are left out."""
+    digits: Digits = measured
+    """Writes a number that has no interval."""
+    own_digits: Mapping[str, Digits] = field(default_factory=dict)
+    """The same for single columns."""
+    instead: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """Texts in place of values, by column and row."""
+    marks: Mapping[int, str] = field(default_factory=dict)
+    """Marks of rows."""
+    notes: Sequence[str] = ()
+    caption: str = ""
+
+
+def grid(source: Source, columns: Sequence[str] | None, caption: str | None) -> Grid:
+    """Return a table with the columns that are named, or those of the source."""
+    rows = source.rows
+    if len(rows) > MOST_ROWS:
+        refuse("rows", len(rows), f"at most {MOST_ROWS:,} on a page: rows[:{MOST_ROWS}], or to_csv")
+    if columns is None:
+        chosen = [name for name in source.columns if any(v is not None for v in rows[name])]
+    else:
+        chosen = named(rows, columns)
+    made = [_column(source, name) for name in chosen]
+    notes = list(source.notes)
+    told = source.caption if caption is None else caption
+    if caption is None and any(cell.half for column in made for cell in column.numbers):
+        told = f"{told} Intervals are of 95 %.".lstrip()
+    marks = [source.marks.get(at, "") for at in range(len(rows))]
+    return Grid(made, marks, notes, told)
+
+
+def named(rows: Rows, columns: Sequence[str]) -> list[str]:
+    """Return the names of columns; unknown ones are refused, with those that are like them."""
+    names = [str(name) for name in as_list("columns", columns)]
+    for name in names:
+        if name not in rows.column_names:
+            refuse("columns", name, f"of {near(name, rows.column_names)}")
+    if not names:
+        refuse("columns", names, "one name at least")
+    return names
+
+
+def ends_of(rows: Rows, name: str) -> tuple[str, str] | None:
+    """Return the names of the columns with the ends of the interval of a column, if it has one."""
+    known = rows.column_names
+    stem, unit = (name.removesuffix("_ms"), "_ms") if name.endswith("_ms") else (name, "")
+    group, _, last = name.rpartition(".")
+    ways = [f"{name}.{{}}", f"{stem}_{{}}{unit}"]
+    if last == "mean":  # a single run tells the interval of its mean
+        ways.append(f"confidence.{group}.{{}}")
+    for way in ways:
+        low, high = way.format("low"), way.format("high")
+        if low in known and high in known and any(v is not None for v in rows[low]):
+            return low, high
+    return None
+
+
+def head(name: str) -> tuple[str, str]:
+    """Return the head of a column in few words, and its unit; ``""`` for none."""
+    if name in _HEADS:
+        return _HEADS[name]
+    found = _PERCENTILE.fullmatch(name)
+    if found and (found[4] or name.startswith("response_time_ms.")):
+        before = (found[1] or "").removeprefix("response_time_ms.").replace("_", " ")
+        return f"{before}p{found[2]}{'.' if found[3] else ''}{found[3] or ''}", "ms"
+    from sledsim.plots import names  # most tables do without
+
+    words, unit = names.described(name)
+    if name.endswith("_share"):
+        words = words.removesuffix(" share")
+    return words, "%" if _is_share(name) else unit
+
+
+def _is_share(name: str) -> bool:
+    return name.endswith("_share") or name in _SHARES
+
+
+def _column(source: Source, name: str) -> Column:
+    rows, ends = source.rows, ends_of(source.rows, name)
+    lows, highs = (rows[end] if ends else [None] * len(rows) for end in ends or ("", ""))
+    digits = source.own_digits.get(name) or (percent if _is_share(name) else source.digits)
+    scale = 100.0 if _is_share(name) else 1.0
+    cells: list[Cell] = []
+    for at, (value, low, high) in enumerate(zip(rows[name], lows, highs, strict=True)):
+        if (name, at) in source.instead:
+            cells.append(source.instead[name, at])
+        else:
+            cells.append(_cell(value, low, high, digits, scale))
+    return Column(name, *head(name), cells)
+
+
+def _cell(value: Any, low: float | None, high: float | None, digits: Digits, scale: float) -> Cell:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return Number(str(value))
+    if not isinstance(value, float):
+        return None if value is None else str(value)
+    if not math.isfinite(value):
+        return cell_text(value)
+    half = longer_side(value, low, high)
+    if half is not None and 0 < half < math.inf:
+        return Number(*with_interval(scale * value, scale * half))
+    return Number(digits(scale * value).replace(",", ""))
+
+
+def percent(value: float) -> str:
+    """Write a number of percent with two digits, as the text tables do."""
+    return plain(float(f"{value:.2g}"))
