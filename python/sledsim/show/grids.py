@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
+import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
 
     Digits: TypeAlias = Callable[[float], str]
 
+LONG_TEXT, WRAPPED_TEXT = 24, 20
+"""Characters of a text from which on a column is wrapped, and of the lines then."""
+_NARROW = 9
+"""Characters on a line of a head."""
+_GAP, _ROOM = 1.5, 55.0
+"""Between columns, and in a column of a page of two, in digits of small print."""
 MOST_ROWS = 1000
 """Rows of a table on a page at the most."""
 _PERCENTILE = re.compile(r"(.*\b)?p(\d\d)(?:_(\d+))?(_ms)?", re.ASCII)
@@ -46,6 +54,39 @@ class Number(NamedTuple):
     half: str = ""
     """Half its interval, with as many decimals; empty without one."""
 
+    @property
+    def uncertainty(self) -> str:
+        """Half the interval in units of the last digit of the number."""
+        return self.half.replace(".", "").lstrip("0")
+
+
+class Shape(NamedTuple):
+    """The most digits that numbers have in each place."""
+
+    sign: bool
+    whole: int
+    decimals: int
+    uncertainty: int
+    power: int
+
+    def __len__(self) -> int:
+        """Return the characters of a number with all of them."""
+        extra = (2 if self.uncertainty else 0) + (2 if self.power else 0)
+        return self.sign + sum(self[1:]) + bool(self.decimals) + extra
+
+
+def shape_of(numbers: Sequence[Number]) -> Shape:
+    """Return the digits that there is room for in a column of numbers."""
+    parts = [each.digits.lstrip("-").partition("e") for each in numbers]
+    points = [mantissa.partition(".") for mantissa, _, _ in parts]
+    return Shape(
+        any(each.digits.startswith("-") for each in numbers),
+        max(len(whole) for whole, _, _ in points),
+        max(len(decimals) for _, _, decimals in points),
+        max(len(each.uncertainty) for each in numbers),
+        max(len(power.lstrip("+-")) for _, _, power in parts),
+    )
+
 
 Cell: TypeAlias = "Number | str | None"
 
@@ -59,6 +100,21 @@ class Column:
     head: str
     unit: str
     cells: Sequence[Cell]
+
+    @property
+    def heads(self) -> list[str]:
+        """The head with its unit, in lines for a narrow column."""
+        told = f"{self.head} ({self.unit})" if self.unit else self.head
+        return textwrap.wrap(told, _NARROW, break_long_words=False, break_on_hyphens=False)
+
+    @property
+    def width(self) -> float:
+        """How wide it is on a page, with the gap beside it, in digits; long texts are wrapped."""
+        texts = [len(cell) for cell in self.cells if isinstance(cell, str)]
+        longest = max([len(shape_of(self.numbers)) if self.numbers else 0, *texts])
+        if longest > LONG_TEXT:
+            longest = WRAPPED_TEXT
+        return max(longest, *map(len, self.heads or [""])) + _GAP
 
     @property
     def numbers(self) -> list[Number]:
@@ -84,7 +140,10 @@ class Source:
 
     rows: Rows
     columns: Sequence[str]
-    """Columns that are written unless others are named; those without a value are left out."""
+    """Columns that are written unless others are named, as many as there is room for; those without
+    a value are left out."""
+    keys: int = 1
+    """How many of these tell the rows apart, and are written always."""
     digits: Digits = measured
     """Writes a number that has no interval."""
     own_digits: Mapping[str, Digits] = field(default_factory=dict)
@@ -102,17 +161,27 @@ def grid(source: Source, columns: Sequence[str] | None, caption: str | None) -> 
     rows = source.rows
     if len(rows) > MOST_ROWS:
         refuse("rows", len(rows), f"at most {MOST_ROWS:,} on a page: rows[:{MOST_ROWS}], or to_csv")
-    if columns is None:
-        chosen = [name for name in source.columns if any(v is not None for v in rows[name])]
-    else:
-        chosen = named(rows, columns)
+    chosen = source.columns if columns is None else named(rows, columns)
     made = [_column(source, name) for name in chosen]
+    if columns is None:
+        made = _fitting(made, source.keys)
     notes = list(source.notes)
     told = source.caption if caption is None else caption
     if caption is None and any(cell.half for column in made for cell in column.numbers):
         told = f"{told} Intervals are of 95 %.".lstrip()
     marks = [source.marks.get(at, "") for at in range(len(rows))]
     return Grid(made, marks, notes, told)
+
+
+def _fitting(columns: Sequence[Column], keys: int) -> list[Column]:
+    """Return the columns that have a value and fit a column of text, the keys always."""
+    known = [column for column in columns if any(cell is not None for cell in column.cells)]
+    widths = itertools.accumulate(column.width for column in known)
+    return [
+        column
+        for at, (column, width) in enumerate(zip(known, widths, strict=True))
+        if at < keys or width <= _ROOM
+    ]
 
 
 def named(rows: Rows, columns: Sequence[str]) -> list[str]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from typing import TYPE_CHECKING
 
 from sledsim._arguments import refuse
-from sledsim.show.grids import Number
+from sledsim.show.grids import LONG_TEXT, WRAPPED_TEXT, Number, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +27,6 @@ _SPECIAL = {
 """What stands for characters that are commands, ligatures, or read as arguments of a new row."""
 _ESCAPED = re.compile("|".join(map(re.escape, sorted(_SPECIAL, key=len, reverse=True))))
 _LABEL = re.compile(r"[\w:./+*-]+", re.ASCII)
-_NARROW = 14
-"""Characters of a head on one line."""
 
 
 def text(of: Grid, label: str | None) -> str:
@@ -47,9 +44,9 @@ def escaped(words: str) -> str:
 def _lines(of: Grid, label: str | None) -> Iterator[str]:
     yield r"% \usepackage{booktabs,siunitx}"
     yield r"\begin{table}"
-    yield r"  \centering"
+    yield r"  \centering\footnotesize\setlength{\tabcolsep}{3pt}"
     if of.caption:
-        yield rf"  \caption{{{escaped(of.caption)}}}"
+        yield rf"  \caption{{{escaped(of.caption)}}}\smallskip"
     if label is not None:
         yield rf"  \label{{{label}}}"
     yield rf"  \begin{{tabular}}{{@{{}}{''.join(map(_kind, of.columns))}@{{}}}}"
@@ -65,7 +62,7 @@ def _lines(of: Grid, label: str | None) -> Iterator[str]:
     yield r"    \bottomrule"
     yield r"  \end{tabular}"
     for note in of.notes:
-        yield rf"  \par\smallskip\footnotesize\raggedright {escaped(note)}"
+        yield rf"  \par\smallskip\raggedright {escaped(note)}"
     yield r"\end{table}"
 
 
@@ -73,45 +70,28 @@ def _kind(column: Column) -> str:
     """Return the type of a column: ``l`` for texts, ``S`` with the widest numbers."""
     numbers = column.numbers
     if not numbers:
-        return "l"
-    parts = [re.split(r"[.e]", each.digits.lstrip("-")) for each in numbers]
-    whole = max(len(part[0]) for part in parts)
-    decimals = max(_decimals(each) for each in numbers)
-    half = max(len(_compact(each)) for each in numbers)
-    powers = max(len(each.digits.partition("e")[2].lstrip("+-")) for each in numbers)
-    sign = "-" if any(each.digits.startswith("-") for each in numbers) else ""
-    return (
-        f"S[table-format={sign}{whole}.{decimals}"
-        + (f"({half})" if half else "")
-        + (f"e-{powers}" if powers else "")
-        + "]"
-    )
-
-
-def _decimals(number: Number) -> int:
-    return len(number.digits.partition("e")[0].partition(".")[2])
-
-
-def _compact(number: Number) -> str:
-    """Return half an interval in units of the last digit of the number."""
-    return number.half.replace(".", "").lstrip("0")
+        long = max((len(cell) for cell in column.cells if isinstance(cell, str)), default=0)
+        wrapped = rf">{{\raggedright\arraybackslash}}p{{{WRAPPED_TEXT / 2:g}em}}"
+        return wrapped if long > LONG_TEXT else "l"
+    of = shape_of(numbers)
+    uncertainty = f"({of.uncertainty})" if of.uncertainty else ""
+    power = f"e-{of.power}" if of.power else ""
+    sign = "-" if of.sign else ""
+    return f"S[table-format={sign}{of.whole}.{of.decimals}{uncertainty}{power}]"
 
 
 def _head(column: Column) -> str:
-    words = escaped(column.head)
-    if column.unit:
-        words = f"{words} ({escaped(column.unit)})"
-    lines = textwrap.wrap(words, _NARROW, break_long_words=False, break_on_hyphens=False)
+    lines = [escaped(line) for line in column.heads]
+    side = "c" if column.numbers else "l"
+    words = r" \\ ".join(lines)
     if len(lines) > 1:
-        side = "c" if column.numbers else "l"
-        inner = r" \\ ".join(lines)
-        words = rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{inner}\end{{tabular}}"
+        words = rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{words}\end{{tabular}}"
     return f"{{{words}}}"
 
 
 def _cell(cell: Cell, of_numbers: bool) -> str:
     if isinstance(cell, Number):
-        return f"{cell.digits}({_compact(cell)})" if cell.half else cell.digits
+        return f"{cell.digits}({cell.uncertainty})" if cell.half else cell.digits
     if cell is None:
         return "{--}"
     shown = r"\quad " * _depth(cell) + escaped(cell)

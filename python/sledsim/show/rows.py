@@ -20,8 +20,6 @@ _MOST_ROWS = 20
 """Rows that are shown."""
 _FURTHER = ("response_time_ms.p99", "throughput_iops", "utilisation", "energy_j.total")
 """Results of means that are shown behind those of :data:`RESULTS`."""
-_WITH_RESULTS = 2
-"""Results of means in a table of a paper, as many as a column of text has room for."""
 
 
 def sheet(rows: Rows) -> Sheet:
@@ -77,8 +75,7 @@ def are_means(rows: Rows) -> bool:
 
 def results_of(means: Rows) -> list[str]:
     """Return the names of the results of a study that are written unless others are named."""
-    known = [name for name in (*RESULTS, *_FURTHER) if name in means.column_names]
-    return known[:_WITH_RESULTS]
+    return [name for name in (*RESULTS, *_FURTHER) if name in means.column_names]
 
 
 def _cells(rows: Rows, name: str) -> list[list[str]]:
@@ -99,4 +96,4 @@ def _in_order(rows: Rows) -> list[str]:
         return names
     keys = names[: names.index("rows")]
     varied = [key for key in keys if len(set(map(cell, rows[key]))) > 1]
-    return [*(varied or keys), *(name for name in (*RESULTS, *_FURTHER) if name in names)]
+    return [*(varied or keys), *results_of(rows)]

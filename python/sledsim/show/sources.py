@@ -29,6 +29,9 @@ ENDINGS = (".tex", ".csv", ".md")
 """Endings of files."""
 
 
+_BOTH = ("measured", "simulated")
+
+
 def write(
     result: Any,
     ending: str,
@@ -121,7 +124,9 @@ def _source(result: Any) -> Source:
     from sledsim.show import rows
 
     digits = mean if rows.are_means(result) else _as_shown
-    return grids.Source(result, rows.first_columns(result), digits, caption=f"{_version({})}.")
+    return grids.Source(
+        result, rows.first_columns(result), digits=digits, caption=f"{_version({})}."
+    )
 
 
 def _as_shown(value: float) -> str:
@@ -181,9 +186,9 @@ def _comparison(comparison: Comparison) -> Source:
     return grids.Source(
         rows,
         [
-            *("label", "mean_ms", "p50_ms", "p99_ms", "throughput_iops", "energy_mj_per_request"),
-            *("speed_up", "trace_ratio"),
+            *("label", "mean_ms"),
             *(("faster_share", "difference_p50_ms") if comparison.has_pairs else ()),
+            *("p99_ms", "speed_up", "trace_ratio", "throughput_iops", "energy_mj_per_request"),
         ],
         own_digits={
             "speed_up": lambda value: f"{value:.2f}",
@@ -219,6 +224,7 @@ def _study(study: Study) -> Source:
     return grids.Source(
         means,
         [*keys, *shown.results_of(means)],
+        len(keys),
         mean,
         own_digits=dict.fromkeys(study.parameters, _as_shown),
         marks=dict.fromkeys(sheet.tables[0].marked, cautions.UNRELIABLE),
@@ -230,10 +236,11 @@ def _study(study: Study) -> Source:
 def _validation(validation: Validation) -> Source:
     document, rows, sheet = validation.to_dict(), _figures(validation), sheet_of(validation)
     several = ["time"] if len(set(rows["time"])) > 1 else []
-    both = [f"{side}_{name}_ms" for name in ("mean", "p99") for side in ("measured", "simulated")]
+    means, tails = ([f"{side}_{name}_ms" for side in _BOTH] for name in ("mean", "p99"))
     return grids.Source(
         rows,
-        [*several, "op", "requests", *both, "demerit_ms", "demerit_percent"],
+        [*several, "op", *means, "demerit_ms", "demerit_percent", *tails, "requests"],
+        len(several) + 1,
         own_digits={"demerit_percent": grids.percent},
         notes=[*cautions.lines(sheet.cautions), *map(str, sheet.warnings)],
         caption=_told(
@@ -254,8 +261,7 @@ def _figures(validation: Validation) -> Rows:
 
 
 def _of_part(name: str, figures: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    both = ("measured", "simulated")
-    statistics = [(side, key) for key in figures["measured_ms"]["all"] for side in both]
+    statistics = [(side, key) for key in figures["measured_ms"]["all"] for side in _BOTH]
     for op in ("read", "write", "all"):
         yield {
             "time": name,
@@ -267,7 +273,7 @@ def _of_part(name: str, figures: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     yield {
         "time": name,
         "op": "class-weighted",
-        "requests": None,
+        "requests": figures["requests"]["all"],
         **dict.fromkeys(f"{side}_{key}_ms" for side, key in statistics),
         "demerit_ms": figures["class_weighted_ms"],
         "demerit_percent": figures["class_weighted_percent"],
@@ -279,7 +285,7 @@ def _published(published: Published) -> Source:
     return grids.Source(
         published.table,
         ["what", "unit", "measured", "simulated", "distance", "role", "goal", "met"],
-        number,
+        digits=number,
         own_digits={"distance": lambda value: f"{value:.1f}"},
         caption=_told(
             f"Published and simulated numbers, {sheet_of(published).title}",
