@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sledsim._number_text import half_text, longer_side, mean, number
 from sledsim.show.grids import ends_of
 from sledsim.show.sheet import Sheet, Table
-from sledsim.show.studies import HALF, RESULTS
+from sledsim.show.studies import HALF, RESULTS, is_over
 from sledsim.show.text import WIDTH
 from sledsim.show.words import cell
 
@@ -78,6 +78,18 @@ def results_of(means: Rows) -> list[str]:
     return [name for name in (*RESULTS, *_FURTHER) if name in means.column_names]
 
 
+def keys_of(means: Rows) -> list[str]:
+    """Return the keys of the points of a study."""
+    names = means.column_names
+    return names[: names.index("rows")]
+
+
+def unreliable(means: Rows) -> list[int]:
+    """Return the numbers of the rows whose runs failed, or whose device could not keep up."""
+    told = zip(means["caution"], means["error"], strict=True)
+    return [at for at, (caution, error) in enumerate(told) if error or is_over(caution)]
+
+
 def _cells(rows: Rows, name: str) -> list[list[str]]:
     """Return a column as text, and one of half its intervals if it is a mean that has them."""
     ends = ends_of(rows, name) if are_means(rows) else None
@@ -94,6 +106,8 @@ def _in_order(rows: Rows) -> list[str]:
     names = rows.column_names
     if not are_means(rows):
         return names
-    keys = names[: names.index("rows")]
+    keys = keys_of(rows)
     varied = [key for key in keys if len(set(map(cell, rows[key]))) > 1]
-    return [*(varied or keys), *results_of(rows)]
+    results = results_of(rows)
+    main = [name for name in results if name in RESULTS]
+    return list(dict.fromkeys([*(varied or keys), *main, "caution", "error", *results]))

@@ -123,9 +123,14 @@ def _source(result: Any) -> Source:
             return _published(result)
     from sledsim.show import rows
 
-    digits = mean if rows.are_means(result) else _as_shown
+    means = rows.are_means(result)
     return grids.Source(
-        result, rows.first_columns(result), digits=digits, caption=f"{_version({})}."
+        result,
+        rows.first_columns(result),
+        digits=mean if means else _as_shown,
+        own_digits=dict.fromkeys(rows.keys_of(result) if means else (), _as_shown),
+        marks=dict.fromkeys(rows.unreliable(result), cautions.UNRELIABLE) if means else {},
+        caption=f"{_version({})}.",
     )
 
 
@@ -210,10 +215,8 @@ def _comparison(comparison: Comparison) -> Source:
 
 def _study(study: Study) -> Source:
     from sledsim.show import rows as shown
-    from sledsim.show import studies
 
-    sheet = studies.sheet(study, most=grids.MOST_ROWS)
-    means = study.means
+    sheet, means = sheet_of(study), study.means
     seeds = [seed for seed in study.table.column("seed_used") if seed is not None]
     runs = len(study) // max(len(means), 1)
     keys = study.varied or study.parameters[:1]
@@ -227,7 +230,7 @@ def _study(study: Study) -> Source:
         len(keys),
         mean,
         own_digits=dict.fromkeys(study.parameters, _as_shown),
-        marks=dict.fromkeys(sheet.tables[0].marked, cautions.UNRELIABLE),
+        marks=dict.fromkeys(shown.unreliable(means), cautions.UNRELIABLE),
         notes=[f"{cautions.UNRELIABLE} {text}" for text in sheet.warnings],
         caption=_told(sheet.title, *_facts(sheet), *own, document={}),
     )

@@ -124,13 +124,18 @@ def _warnings(
     if study.errors:
         failed = sum(bool(point["error"]) for point in points)
         yield f"{failed:,} of {len(points):,} points failed: {study.errors[0]}."
-    over = [point for point in points if _OVER & set(_codes(point["caution"]))]
+    over = [point for point in points if is_over(point["caution"])]
     if over:
         where = f", {'the first at ' * (len(over) > 1)}{_at(over[0], keys)}"
         yield (
             f"The device cannot keep up with the load at {len(over):,} of {len(points):,} points"
             f"{where}: means of these depend on the length of the run."
         )
+
+
+def is_over(caution: str | None) -> bool:
+    """Tell whether the device could not keep up in one of the replications."""
+    return bool(_OVER & set(_codes(caution)))
 
 
 def _codes(caution: str | None) -> list[str]:
@@ -158,7 +163,7 @@ def _points(
         codes = _codes(point["caution"])
         row.append("; ".join(filter(None, (", ".join(codes), point["error"]))))
         rows.append(row)
-        if point["error"] or _OVER & set(codes):
+        if point["error"] or is_over(point["caution"]):
             marked.add(at)
     more = len(points) - len(rows)
     terms = {name: called(name)[2] for name in results}
