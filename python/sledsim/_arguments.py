@@ -70,7 +70,12 @@ _MOST_NAMES = 40
 
 
 def near(name: object, known: Sequence[str]) -> str:
-    """Return the names, of many those that are like another: with it as a part, or alike."""
+    """Return the names, of many those that are like another: with it as a part, or alike.
+
+    ``NAME.low`` and ``NAME.high``, the ends of intervals, are left out.
+    """
+    ends = {f"{each}{end}" for each in known for end in (".low", ".high")}
+    known = [each for each in known if each not in ends]
     if len(known) <= _MOST_NAMES:
         return ", ".join(known)
     import difflib  # only errors need it

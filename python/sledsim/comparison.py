@@ -96,6 +96,24 @@ class Comparison(Drawn, Explained, Tabled, Reported):
         said = f"On this trace the mean response time of {label}, the baseline, is "
         return said + ", ".join(ratios) if ratios else None
 
+    def percentile(
+        self, percent: float, time: str = "response_time", op: str | None = None
+    ) -> dict[str, float | None]:
+        """Return a percentile in ms of each run, by its label.
+
+        Parameters
+        ----------
+        percent, time, op
+            As for :meth:`Run.percentile`.
+
+        Raises
+        ------
+        SledsimError
+            As there.
+        """
+        found = (run.percentile(percent, time, op) for run in self.runs)
+        return dict(zip(self.labels, found, strict=True))
+
     def differences(self, label: str) -> list[tuple[float, float]]:
         """Return the distribution of paired differences of response time from the baseline.
 

@@ -238,8 +238,8 @@ def _numbers(content: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str
 
 
 def _unit(kind: str) -> str:
-    """Return the unit that the name of a method of the model ends in."""
-    return next(unit for end, unit in _UNITS.items() if kind.endswith(end))
+    """Return the unit that the name of a method of the model ends in; a ratio has none."""
+    return next((unit for end, unit in _UNITS.items() if kind.endswith(end)), "")
 
 
 _UNITS = {"_ms": "ms", "_iops": "1/s", "_mb_s": "MB/s"}
