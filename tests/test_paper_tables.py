@@ -155,16 +155,15 @@ def test_an_interval_has_two_digits_and_its_mean_as_many_decimals(
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e5))
 @example(10.0, 0.0995)
 def test_rounding_is_that_of_the_decimal_module(value: float, half: float) -> None:
-    rows = of_one(value, None, None)
     low, high = value - half, value + half
-    reach = max(high - value, value - low)
-    if not reach:
+    width = (high - low) / 2
+    if not width:
         return
     rows = of_one(value, low, high)
     _, (_, (cell,)) = tabular(rows.to_latex(columns=["x_ms"]))
     found = re.fullmatch(r"(-?[\d.]+)\((\d+)\)", cell)
     assert found is not None
-    two = Decimal(f"{Decimal(reach):.1e}")  # two digits of the exact value of the float
+    two = Decimal(f"{Decimal(width):.1e}")  # two digits of the exact value of the float
     unit = Decimal(1).scaleb(two.as_tuple().exponent)  # type: ignore[arg-type]
     mean = Decimal(value).quantize(unit, ROUND_HALF_EVEN)
     decimals = len(found[1].partition(".")[2])
@@ -173,9 +172,9 @@ def test_rounding_is_that_of_the_decimal_module(value: float, half: float) -> No
     assert f"{Decimal(found[1])} ± {two:f}" in rows.to_markdown() or mean == 0
 
 
-def test_the_longer_side_of_an_interval_is_written() -> None:
-    assert tabular(of_one(2.0, 1.5, 2.8).to_latex(columns=["x_ms"]))[1][1] == ["2.00(80)"]
-    assert "2.00 ± 0.80" in of_one(2.0, 1.2, 2.5).to_markdown(columns=["x_ms"])
+def test_half_the_width_of_an_interval_is_written() -> None:
+    assert tabular(of_one(2.0, 1.5, 2.8).to_latex(columns=["x_ms"]))[1][1] == ["2.00(65)"]
+    assert "2.0 ± 1.1" in of_one(2.0, 1.2, 3.4).to_markdown(columns=["x_ms"])
 
 
 def test_numbers_without_an_interval_have_the_digits_of_the_text(
@@ -245,12 +244,12 @@ def test_markdown_has_the_cells_of_latex(results: dict[str, Any], kind: str) -> 
 
 
 def test_a_mean_of_markdown_is_that_of_the_run(results: dict[str, Any]) -> None:
-    interval = results["run"].summary["confidence"]["response_time_ms"]
+    share = results["run"].summary["confidence"]["response_time_ms"]["half_width_share"]
     heads, _, first, *_ = lines_of(results["run"].to_markdown())
     mean, half = map(float, first[heads.index("mean (ms)")].split(" ± "))
-    assert mean == pytest.approx(results["run"].summary["response_time_ms"]["mean"], abs=half / 20)
-    reach = max(interval["high"] - interval["mean"], interval["mean"] - interval["low"])
-    assert half == pytest.approx(reach, rel=0.05)
+    wanted = results["run"].summary["response_time_ms"]["mean"]
+    assert mean == pytest.approx(wanted, abs=half / 20)
+    assert half == pytest.approx(share * wanted, rel=0.05)
 
 
 # CSV

@@ -253,9 +253,9 @@ def test_a_study_has_its_intervals_or_no_column_of_them(replications: int, resul
         assert float(mean) == pytest.approx(means[result][at], rel=0.05)
         if half:
             told = "confidence.queue_ms" if "queue" in result else "confidence.response_time_ms"
-            high = f"{told if replications == 1 else result}.high"
-            reach = means[high][at] - means[result][at]
-            assert float(half[0].removeprefix("± ")) == pytest.approx(reach, rel=0.25)
+            of = told if replications == 1 else result
+            width = means[f"{of}.high"][at] - means[f"{of}.low"][at]
+            assert float(half[0].removeprefix("± ")) == pytest.approx(width / 2, rel=0.05)
 
 
 def test_a_validation_and_a_crash_test_are_told(

@@ -84,9 +84,9 @@ class Tabled:
     ) -> str | None:
         r"""Return the table for LaTeX, with the packages ``booktabs`` and ``siunitx``.
 
-        A mean with a 95 % interval has two digits of the latter: ``12.345(68)`` is 12.345 ± 0.068.
-        Where one side of the interval is longer, that side is written. Other numbers have the
-        digits that ``show()`` prints, and shares are in %.
+        A mean with a 95 % interval is written with half the width of the latter, both to two digits
+        of it: ``12.345(68)`` is 12.345 ± 0.068. Other numbers have the digits that ``show()``
+        prints, and shares are in %.
 
         Parameters
         ----------

@@ -47,11 +47,6 @@ def half_width(low: float | None, high: float | None) -> float | None:
     return None if low is None or high is None else (high - low) / 2
 
 
-def longer_side(value: float | None, low: float | None, high: float | None) -> float | None:
-    """Return how far an interval reaches on its longer side, as a ratio's is not in the middle."""
-    return None if None in {value, low, high} else max(high - value, value - low)  # type: ignore[operator]
-
-
 def half_text(half_width: float | None) -> str:
     """Write half an interval with two digits; nothing for none."""
     return f"± {with_interval(0, half_width)[1]}" if half_width else ""

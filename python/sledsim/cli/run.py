@@ -82,9 +82,7 @@ def add(commands: Commands) -> None:
         parser, "response times, where the time went, and the way of up to 200 requests"
     )
     outputs.add_report(parser)
-    outputs.add_table(
-        parser, "; of a split trace, one row per volume or window (.csv or .parquet, too)"
-    )
+    outputs.add_table(parser, "; of a split trace, one row per volume or window, also as .parquet")
     outputs.add_explore(parser)
     volumes.add(parser)
 

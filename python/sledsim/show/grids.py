@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sledsim._arguments import as_list, near, refuse
-from sledsim._number_text import longer_side, measured, plain, with_interval
+from sledsim._number_text import half_width, measured, plain, with_interval
 from sledsim.show.words import cell as cell_text
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def _cell(value: Any, low: float | None, high: float | None, digits: Digits, sca
         return None if value is None else str(value)
     if not math.isfinite(value):
         return cell_text(value)
-    half = longer_side(value, low, high)
+    half = half_width(low, high)
     if half is not None and 0 < half < math.inf:
         return Number(*with_interval(scale * value, scale * half))
     return Number(digits(scale * value).replace(",", ""))

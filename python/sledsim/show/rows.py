@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sledsim._number_text import half_text, longer_side, mean, number
+from sledsim._number_text import half_text, half_width, mean, number
 from sledsim.show.grids import ends_of
 from sledsim.show.sheet import Sheet, Table
 from sledsim.show.studies import HALF, RESULTS, is_over
@@ -95,10 +95,8 @@ def _cells(rows: Rows, name: str) -> list[list[str]]:
     ends = ends_of(rows, name) if are_means(rows) else None
     if ends is None:
         return [[cell(value) for value in rows[name]]]
-    columns = (rows[each] for each in (name, *ends))
-    halves = [longer_side(*each) for each in zip(*columns, strict=True)]
-    means = map(mean, rows[name], halves)
-    return [[*means], [*map(half_text, halves)]]
+    halves = list(map(half_width, *(rows[end] for end in ends)))
+    return [[*map(mean, rows[name], halves)], [*map(half_text, halves)]]
 
 
 def _in_order(rows: Rows) -> list[str]:

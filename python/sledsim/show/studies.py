@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _number_text
-from sledsim._number_text import decimals_of, half_text, interval, longer_side, number, rounded
+from sledsim._number_text import decimals_of, half_text, half_width, interval, number, rounded
 from sledsim.results.rows import Rows
 from sledsim.show.grids import ends_of
 from sledsim.show.sheet import Sheet, Table, Word
@@ -158,7 +158,7 @@ def _points(
     for at, point in enumerate(points[:most]):
         row = [cell(point[key]) for key in keys]
         for name in ends:
-            half = longer_side(*(point[each] for each in (name, *ends[name])))
+            half = half_width(*(point[each] for each in ends[name]))
             row += [_number_text.mean(point[name], half), half_text(half)]
         codes = _codes(point["caution"])
         row.append("; ".join(filter(None, (", ".join(codes), point["error"]))))
