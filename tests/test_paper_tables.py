@@ -294,6 +294,14 @@ def test_csv_of_a_run_and_a_validation_is_that_of_their_documents(results: dict[
     assert float(lines["class-weighted"]["demerit_ms"]) == document["class_weighted_ms"]
 
 
+def test_csv_has_the_codes_of_cautions(results: dict[str, Any]) -> None:
+    over = results["overloaded"].runs[1]
+    assert {line["caution"] for line in read(over.to_csv())} == {"overloaded"}
+    assert {line["caution"] for line in read(results["run"].to_csv())} == {""}
+    codes = [one["code"] for one in results["validation"].cautions]
+    assert read(results["validation"].to_csv())[0]["caution"] == ", ".join(codes)
+
+
 def test_a_named_column_has_its_interval(results: dict[str, Any]) -> None:
     mean = "response_time_ms.mean"
     (first, *_) = read(results["study"].to_csv(columns=["rate", mean]))

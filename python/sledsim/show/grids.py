@@ -29,6 +29,8 @@ _GAP, _ROOM = 1.5, 55.0
 MOST_ROWS = 1000
 """Rows of a table on a page at the most."""
 _PERCENTILE = re.compile(r"(.*\b)?p(\d\d)(?:_(\d+))?(_ms)?", re.ASCII)
+_LONG_PERCENTILE = re.compile(r"([\d.]+)th percentile of the ", re.ASCII)
+_OF_INTERVALS = "Values are given with half the width of their 95 % intervals."
 _SHARES = frozenset({"utilisation", "distance", "goal", "hit_ratio"})
 """Columns of shares whose names do not end in ``_share``."""
 _HEADS = {
@@ -168,7 +170,7 @@ def grid(source: Source, columns: Sequence[str] | None, caption: str | None) -> 
     notes = list(source.notes)
     told = source.caption if caption is None else caption
     if caption is None and any(cell.half for column in made for cell in column.numbers):
-        told = f"{told} Intervals are of 95 %.".lstrip()
+        told = f"{told} {_OF_INTERVALS}".lstrip()
     marks = [source.marks.get(at, "") for at in range(len(rows))]
     return Grid(made, marks, notes, told)
 
@@ -221,6 +223,7 @@ def head(name: str) -> tuple[str, str]:
     from sledsim.plots import names  # most tables do without
 
     words, unit = names.described(name)
+    words = _LONG_PERCENTILE.sub(r"p\1 ", words)
     if name.endswith("_share"):
         words = words.removesuffix(" share")
     return words, "%" if _is_share(name) else unit

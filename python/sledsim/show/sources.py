@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sledsim.comparison import Comparison
     from sledsim.published import Published
-    from sledsim.results.rows import Rows
+    from sledsim.results.rows import Kind, Rows
     from sledsim.show.grids import Source
     from sledsim.show.sheet import Sheet
     from sledsim.simulation import Run
@@ -142,7 +142,7 @@ def _run(run: Run) -> Source:
     from sledsim.show.runs import shown_times
 
     document, sheet, kinds = run.to_dict(), sheet_of(run), shown_times(run.summary)
-    rows = rows_of([_time(run.summary, key) for key, _, _ in kinds], {"time": "text"})
+    rows = _times(run, [key for key, _, _ in kinds])
     decimals = response_decimals(document["summary"])
     return grids.Source(
         rows,
@@ -161,13 +161,15 @@ def _run(run: Run) -> Source:
     )
 
 
-def _times(run: Run) -> Rows:
-    """Return a row for each kind of time in the summary, with the intervals that are known."""
-    every = run.summary.items()
-    names = [
-        name.removesuffix("_ms") for name, each in every if isinstance(each, dict) and "p50" in each
+def _times(run: Run, names: Sequence[str] = ()) -> Rows:
+    """Return a row for each kind of time, by default all, with the intervals that are known."""
+    every = [name for name, each in run.summary.items() if isinstance(each, dict) and "p50" in each]
+    told = {"caution": ", ".join(cautions.codes(run.cautions))}
+    records = [
+        _time(run.summary, name) | told
+        for name in names or (each.removesuffix("_ms") for each in every)
     ]
-    return rows_of([_time(run.summary, name) for name in names], {"time": "text"})
+    return rows_of(records, {"time": "text", "caution": "text"})
 
 
 def _time(summary: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -260,7 +262,9 @@ def _figures(validation: Validation) -> Rows:
     document = validation.to_dict()
     parts = {"response": document, **(document["parts"] or {})}
     records = (record for name, figures in parts.items() for record in _of_part(name, figures))
-    return rows_of(list(records), {"time": "text", "op": "text", "requests": "whole"})
+    told = {"caution": ", ".join(cautions.codes(validation.cautions))}
+    kinds: dict[str, Kind] = dict.fromkeys(("time", "op", "caution"), "text")
+    return rows_of([record | told for record in records], kinds | {"requests": "whole"})
 
 
 def _of_part(name: str, figures: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
