@@ -212,6 +212,15 @@ def test_a_line_of_its_own_cannot_be_added_to_latex_or_markdown() -> None:
     assert line == r"| a \\\\ b \| c | 1 |"
 
 
+def test_long_texts_are_wrapped_between_words() -> None:
+    names = ["mcd(back.base=barracuda2t), fcfs", "g2, fcfs"]
+    rows = rows_of([{"name": name, "x": 1.5} for name in names], {"name": "text"})
+    kinds, (_, *cells) = tabular(rows.to_latex())
+    assert [row[0] for row in cells] == names
+    assert kinds[0] == "p{13.5em}", "27 characters of half an em are the longest word"
+    assert tabular(rows[1:].to_latex())[0][0] == "l"
+
+
 @pytest.mark.parametrize("label", ["", "a b", "a}", r"\x", "tab:é", "50%"])
 def test_a_label_that_latex_cannot_have_is_refused(results: dict[str, Any], label: str) -> None:
     with pytest.raises(ss.SledsimError, match=r"label = .*must be letters, digits"):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Digits: TypeAlias = Callable[[float], str]
 
-LONG_TEXT, WRAPPED_TEXT = 24, 20
+_LONG_TEXT, _WRAPPED_TEXT = 24, 20
 """Characters of a text from which on a column is wrapped, and of the lines then."""
 _NARROW = 9
 """Characters on a line of a head."""
@@ -36,7 +36,7 @@ _SHARES = frozenset({"utilisation", "distance", "goal", "hit_ratio"})
 _HEADS = {
     "label": ("", ""),
     "what": ("", ""),
-    "op": ("", ""),
+    "op": ("operation", ""),
     "time": ("", ""),
     "throughput_iops": ("throughput", "1/s"),
     "utilisation": ("busy", "%"),
@@ -114,9 +114,15 @@ class Column:
         """How wide it is on a page, with the gap beside it, in digits; long texts are wrapped."""
         texts = [len(cell) for cell in self.cells if isinstance(cell, str)]
         longest = max([len(shape_of(self.numbers)) if self.numbers else 0, *texts])
-        if longest > LONG_TEXT:
-            longest = WRAPPED_TEXT
-        return max(longest, *map(len, self.heads or [""])) + _GAP
+        return max(self.wrapped or longest, *map(len, self.heads or [""])) + _GAP
+
+    @property
+    def wrapped(self) -> int:
+        """The characters on a line of a column of long texts, as many as a word has; else none."""
+        texts = [] if self.numbers else [cell for cell in self.cells if isinstance(cell, str)]
+        if max(map(len, texts), default=0) <= _LONG_TEXT:
+            return 0
+        return max(_WRAPPED_TEXT, *(len(word) for text in texts for word in text.split()))
 
     @property
     def numbers(self) -> list[Number]:
@@ -224,6 +230,8 @@ def head(name: str) -> tuple[str, str]:
 
     words, unit = names.described(name)
     words = _LONG_PERCENTILE.sub(r"p\1 ", words)
+    if name.endswith("_ns"):  # as in rows of requests
+        return words.removesuffix(" ns"), "ns"
     if name.endswith("_share"):
         words = words.removesuffix(" share")
     return words, "%" if _is_share(name) else unit

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from sledsim._arguments import refuse
-from sledsim.show.grids import LONG_TEXT, WRAPPED_TEXT, Number, shape_of
+from sledsim.show.grids import Number, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,9 +70,8 @@ def _kind(column: Column) -> str:
     """Return the type of a column: ``l`` for texts, ``S`` with the widest numbers."""
     numbers = column.numbers
     if not numbers:
-        long = max((len(cell) for cell in column.cells if isinstance(cell, str)), default=0)
-        wrapped = rf">{{\raggedright\arraybackslash}}p{{{WRAPPED_TEXT / 2:g}em}}"
-        return wrapped if long > LONG_TEXT else "l"
+        wrapped = column.wrapped  # a digit is half an em wide
+        return rf">{{\raggedright\arraybackslash}}p{{{wrapped / 2:g}em}}" if wrapped else "l"
     of = shape_of(numbers)
     uncertainty = f"({of.uncertainty})" if of.uncertainty else ""
     power = f"e-{of.power}" if of.power else ""

@@ -146,7 +146,7 @@ def _run(run: Run) -> Source:
     decimals = response_decimals(document["summary"])
     return grids.Source(
         rows,
-        ["time", *(f"{name}_ms" for name in ("mean", "sd", "p50", "p90", "p99", "max"))],
+        ["time", *(f"{name}_ms" for name in ("mean", "p50", "p99", "max", "sd", "p90"))],
         own_digits={"mean_ms": lambda value: part(value, decimals)},
         instead={("time", at): "  " * depth + name for at, (_, depth, name) in enumerate(kinds)},
         notes=cautions.lines(sheet.cautions),
@@ -209,7 +209,7 @@ def _comparison(comparison: Comparison) -> Source:
             f"Response times of {sheet.title}",
             *_load(first),
             *[f"LBNs {document['lbns']}"] * drawn,
-            f"{requests} requests each",
+            f"{requests} requests{' each' * (len(comparison.runs) > 1)}",
             document=document,
         ),
     )
