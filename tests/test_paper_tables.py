@@ -383,6 +383,20 @@ def test_a_table_fits_a_column_of_text_and_keeps_its_keys(results: dict[str, Any
         assert max(sum(map(len, row)) for row in rows) < 70
 
 
+def test_a_table_of_many_keys_has_a_result() -> None:
+    grid = {
+        "rate": [100, 200],
+        "read_fraction": [0.5, 1],
+        "mean_size_kib": [4, 8],
+        "scheduler": ["fcfs", "sptf"],
+        "device.resonance_hz": [700, 739],
+    }
+    study = ss.sweep(SMALL, grid=grid)
+    heads, *_ = lines_of(study.to_markdown())
+    assert heads[-1] == "mean (ms)"
+    assert len(heads) == len(study.varied) + 1
+
+
 # Refusals, and files
 
 

@@ -151,7 +151,7 @@ class Source:
     """Columns that are written unless others are named, as many as there is room for; those without
     a value are left out."""
     keys: int = 1
-    """How many of these tell the rows apart, and are written always."""
+    """How many of these tell the rows apart; they are written always, with the one after them."""
     digits: Digits = measured
     """Writes a number that has no interval."""
     own_digits: Mapping[str, Digits] = field(default_factory=dict)
@@ -182,13 +182,13 @@ def grid(source: Source, columns: Sequence[str] | None, caption: str | None) -> 
 
 
 def _fitting(columns: Sequence[Column], keys: int) -> list[Column]:
-    """Return the columns that have a value and fit a column of text, the keys always."""
+    """Return the columns that have a value and fit a column of text; keys and one more always."""
     known = [column for column in columns if any(cell is not None for cell in column.cells)]
     widths = itertools.accumulate(column.width for column in known)
     return [
         column
         for at, (column, width) in enumerate(zip(known, widths, strict=True))
-        if at < keys or width <= _ROOM
+        if at <= keys or width <= _ROOM
     ]
 
 
