@@ -171,7 +171,8 @@ class Tabled:
     ) -> str | None:
         """Return the table as CSV with all digits: a line of names, then one for each row.
 
-        Gaps are empty.
+        Gaps are empty. It has the means of a study and the kinds of time of a run:
+        ``study.table.to_csv`` has a row for each run, ``run.rows.to_csv`` one for each request.
 
         Parameters
         ----------

@@ -117,7 +117,7 @@ def check_table(options: argparse.Namespace, *others: str | None, more: Sequence
     """Refuse a table that cannot be written, before a long run; ``more`` are further endings."""
     if options.table is not None:
         from sledsim._input_files import check_output  # few commands write one
-        from sledsim.show.sources import ENDINGS
+        from sledsim.show.tables import ENDINGS
 
         named = (getattr(options, name, None) for name in ("trace", "plot", "report", "explore"))
         check_output(

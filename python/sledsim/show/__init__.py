@@ -4,8 +4,8 @@
   ``crashes``, ``devices``, ``loads``, ``rows``, ``traces`` make that of each kind; ``words`` has
   what their sentences share.
 - ``text``, ``notebook`` and ``pages``: how a sheet is shown.
-- ``grids``: a table of a result with its intervals; ``sources`` makes that of each kind, ``latex``
-  and ``markdown`` write it.
+- ``grids``: a table of a result with its intervals. ``sources`` makes that of each kind, ``latex``
+  and ``markdown`` write it, ``tables`` has the files.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def write_page(result: Any, path: Any, **how: Any) -> None:
 
 
 def write_table(result: Any, ending: str, path: Any, **how: Any) -> str | None:
-    """Return a result as a table, or write it, as :func:`sledsim.show.sources.write` does."""
-    from sledsim.show import sources
+    """Return a result as a table, or write it, as :func:`sledsim.show.tables.write` does."""
+    from sledsim.show import tables
 
-    return sources.write(result, ending, path, **how)
+    return tables.write(result, ending, path, **how)

@@ -1,15 +1,13 @@
-"""What is written of each kind of result as a table, and the files."""
+"""What is written of each kind of result as a table."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._arguments import path_text
-from sledsim._input_files import check_output
 from sledsim._number_text import mean, measured, number, part, response_decimals
 from sledsim.results import cautions
-from sledsim.results.rows import csv_of, rows_of
+from sledsim.results.rows import rows_of
 from sledsim.show import grids, loads, sheet_of
 from sledsim.show.words import cell
 
@@ -25,74 +23,10 @@ if TYPE_CHECKING:
     from sledsim.studies.study import Study
     from sledsim.validation import Validation
 
-ENDINGS = (".tex", ".csv", ".md")
-"""Endings of files."""
-
-
 _BOTH = ("measured", "simulated")
 
 
-def write(
-    result: Any,
-    ending: str,
-    path: Any,
-    *,
-    columns: Sequence[str] | None = None,
-    caption: str | None = None,
-    label: str | None = None,
-) -> str | None:
-    """Return a result as a table, or write it to a file, which appears when it is complete.
-
-    Parameters
-    ----------
-    result
-        A run, a comparison, a study, a validation, published numbers or rows.
-    ending
-        One of :data:`ENDINGS`, which is that of the file, too.
-    path
-        The file, or ``None``.
-    columns, caption, label
-        As :class:`sledsim._above.Tabled` has them.
-    """
-    file = None if path is None else path_text("path", path)
-    if file is not None:
-        check_output(file, (ending,), (), f"path {file}")
-    text = _text(result, ending, columns, caption, label)
-    if file is None:
-        return text
-    _core.write_atomically(file, text.encode())
-    return None
-
-
-def _text(
-    result: Any,
-    ending: str,
-    columns: Sequence[str] | None,
-    caption: str | None,
-    label: str | None,
-) -> str:
-    if ending == ".csv":
-        rows = _rows(result)
-        return csv_of(rows, _with_ends(rows, columns))
-    of = grids.grid(_source(result), columns, caption)
-    if ending == ".md":
-        from sledsim.show import markdown
-
-        return markdown.text(of)
-    from sledsim.show import latex
-
-    return latex.text(of, label)
-
-
-def _with_ends(rows: Rows, columns: Sequence[str] | None) -> list[str]:
-    """Return the names of columns, each with those of its interval."""
-    if columns is None:
-        return rows.column_names
-    names = ((name, *(grids.ends_of(rows, name) or ())) for name in grids.named(rows, columns))
-    return list(dict.fromkeys(each for group in names for each in group))
-
-
-def _rows(result: Any) -> Rows:
+def rows_with_all_digits(result: Any) -> Rows:
     """Return the table of a result with all digits."""
     match result._kind:
         case "run":
@@ -109,7 +43,8 @@ def _rows(result: Any) -> Rows:
     return table
 
 
-def _source(result: Any) -> Source:
+def source_of(result: Any) -> Source:
+    """Return the table of a result, and how it is written on a page."""
     match result._kind:
         case "run":
             return _run(result)
