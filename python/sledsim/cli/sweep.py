@@ -256,7 +256,7 @@ def _shown(study: Study, options: argparse.Namespace) -> list[str]:
     """Return the results that ``--show`` names."""
     from sledsim.show import studies  # a dry run does without
 
-    wanted = [] if options.show is None else options.show.split(",")
+    wanted = options.show.split(",") if options.show else []
     known = studies.results_of(study.means_table()) if wanted else []
     for name in wanted:
         if name not in known:

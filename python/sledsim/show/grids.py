@@ -28,7 +28,7 @@ _GAP, _ROOM = 1.5, 55.0
 """Between columns, and in a column of a page of two, in digits of small print."""
 MOST_ROWS = 1000
 """Rows of a table on a page at the most."""
-_PERCENTILE = re.compile(r"(.*\b)?p(\d\d)(?:_(\d+))?(_ms)?", re.ASCII)
+_PERCENTILE = re.compile(r"(.*\b)?p(\d\d)(?:_(\d+))?_ms", re.ASCII)
 _LONG_PERCENTILE = re.compile(r"([\d.]+)th percentile of the ", re.ASCII)
 _OF_INTERVALS = "Values are given with half the width of their 95 % intervals."
 _SHARES = frozenset({"utilisation", "distance", "goal", "hit_ratio"})
@@ -44,7 +44,6 @@ _HEADS = {
     "speed_up": ("speed-up", ""),
     "trace_ratio": ("ratio on this trace", ""),
     "paired_rms_ms": ("each", "ms"),
-    "response_time_ms.mean": ("mean", "ms"),
 }
 """Heads that are shorter than the names, and units."""
 
@@ -223,8 +222,8 @@ def head(name: str) -> tuple[str, str]:
     if name in _HEADS:
         return _HEADS[name]
     found = _PERCENTILE.fullmatch(name)
-    if found and (found[4] or name.startswith("response_time_ms.")):
-        before = (found[1] or "").removeprefix("response_time_ms.").replace("_", " ")
+    if found:
+        before = (found[1] or "").replace("_", " ")
         return f"{before}p{found[2]}{'.' if found[3] else ''}{found[3] or ''}", "ms"
     from sledsim.plots import names  # most tables do without
 

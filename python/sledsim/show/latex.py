@@ -26,6 +26,8 @@ _SPECIAL = {
 }
 """What stands for characters that are commands, ligatures, or read as arguments of a new row."""
 _ESCAPED = re.compile("|".join(map(re.escape, sorted(_SPECIAL, key=len, reverse=True))))
+_PERCENT = re.compile(r"(?<=\d) \\%", re.ASCII)
+"""A sign that stays on the line of its number."""
 _LABEL = re.compile(r"[\w:./+*-]+", re.ASCII)
 
 
@@ -38,7 +40,8 @@ def text(of: Grid, label: str | None) -> str:
 
 def escaped(words: str) -> str:
     """Return a text as LaTeX prints it; spaces and ends of lines are one space."""
-    return _ESCAPED.sub(lambda found: _SPECIAL[found[0]], " ".join(words.split()))
+    shown = _ESCAPED.sub(lambda found: _SPECIAL[found[0]], " ".join(words.split()))
+    return _PERCENT.sub(r"~\\%", shown)
 
 
 def _lines(of: Grid, label: str | None) -> Iterator[str]:

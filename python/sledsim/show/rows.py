@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim._number_text import half_text, half_width, mean, number
+from sledsim.results import cautions
 from sledsim.show.grids import ends_of
 from sledsim.show.sheet import Sheet, Table
 from sledsim.show.studies import HALF, RESULTS, is_over
@@ -20,6 +21,9 @@ _MOST_ROWS = 20
 """Rows that are shown."""
 _FURTHER = ("response_time_ms.p99", "throughput_iops", "utilisation", "energy_j.total")
 """Results of means that are shown behind those of :data:`RESULTS`."""
+
+_DOUBTS = cautions.OF_INTERVALS - {"precision"}
+"""Codes of cautions for which the interval of a run is not to be relied on."""
 
 
 def sheet(rows: Rows) -> Sheet:
@@ -73,7 +77,7 @@ def are_means(rows: Rows) -> bool:
     return any(f"{name}.low" in rows.column_names for name in RESULTS)
 
 
-def results_of(means: Rows) -> list[str]:
+def main_results(means: Rows) -> list[str]:
     """Return the names of the results of a study that are written unless others are named."""
     return [name for name in (*RESULTS, *_FURTHER) if name in means.column_names]
 
@@ -88,6 +92,16 @@ def unreliable(means: Rows) -> list[int]:
     """Return the numbers of the rows whose runs failed, or whose device could not keep up."""
     told = zip(means["caution"], means["error"], strict=True)
     return [at for at, (caution, error) in enumerate(told) if error or is_over(caution)]
+
+
+def doubtful_intervals(means: Rows) -> dict[int, str]:
+    """Return why the interval of a single run is not to be relied on, by the number of its row."""
+    found = {}
+    for at, (runs, caution) in enumerate(zip(means["rows"], means["caution"], strict=True)):
+        codes = _DOUBTS.intersection((caution or "").split(", "))
+        if runs == 1 and codes:
+            found[at] = ", ".join(sorted(codes)).replace("_", " ")
+    return found
 
 
 def _cells(rows: Rows, name: str) -> list[list[str]]:
@@ -106,6 +120,6 @@ def _in_order(rows: Rows) -> list[str]:
         return names
     keys = keys_of(rows)
     varied = [key for key in keys if len(set(map(cell, rows[key]))) > 1]
-    results = results_of(rows)
+    results = main_results(rows)
     main = [name for name in results if name in RESULTS]
     return list(dict.fromkeys([*(varied or keys), *main, "caution", "error", *results]))

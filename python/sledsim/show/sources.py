@@ -9,7 +9,7 @@ from sledsim._number_text import mean, measured, number, part, response_decimals
 from sledsim.results import cautions
 from sledsim.results.rows import rows_of
 from sledsim.show import grids, loads, sheet_of
-from sledsim.show.words import cell
+from sledsim.show.words import cell, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -64,7 +64,10 @@ def source_of(result: Any) -> Source:
         rows.first_columns(result),
         digits=mean if means else _as_shown,
         own_digits=dict.fromkeys(rows.keys_of(result) if means else (), _as_shown),
-        marks=dict.fromkeys(rows.unreliable(result), cautions.UNRELIABLE) if means else {},
+        marks=dict.fromkeys(
+            [*rows.unreliable(result), *rows.doubtful_intervals(result)] if means else (),
+            cautions.UNRELIABLE,
+        ),
         caption=f"{_version({})}.",
     )
 
@@ -141,7 +144,8 @@ def _comparison(comparison: Comparison) -> Source:
         marks=dict(enumerate(marks)),
         notes=cautions.lines(comparison.cautions),
         caption=_told(
-            f"Response times of {sheet.title}",
+            sheet.title,
+            "means and percentiles are of response times",
             *_load(first),
             *[f"LBNs {document['lbns']}"] * drawn,
             f"{requests} requests{' each' * (len(comparison.runs) > 1)}",
@@ -154,6 +158,8 @@ def _study(study: Study) -> Source:
     from sledsim.show import rows as shown
 
     sheet, means = sheet_of(study), study.means
+    doubts = shown.doubtful_intervals(means)
+    codes = dict.fromkeys(doubts.values())
     seeds = [seed for seed in study.table.column("seed_used") if seed is not None]
     runs = len(study) // max(len(means), 1)
     keys = study.varied or study.parameters[:1]
@@ -163,13 +169,16 @@ def _study(study: Study) -> Source:
         own.append(f"seed{'s' * (len(ends) > 1)} {' to '.join(f'{seed:.0f}' for seed in ends)}")
     return grids.Source(
         means,
-        [*keys, *shown.results_of(means)],
+        [*keys, *shown.main_results(means)],
         len(keys),
         mean,
         own_digits=dict.fromkeys(study.parameters, _as_shown),
-        marks=dict.fromkeys(shown.unreliable(means), cautions.UNRELIABLE),
-        notes=[f"{cautions.UNRELIABLE} {text}" for text in sheet.warnings],
-        caption=_told(sheet.title, *_facts(sheet), *own, document={}),
+        marks=dict.fromkeys([*shown.unreliable(means), *doubts], cautions.UNRELIABLE),
+        notes=[
+            *(f"{cautions.UNRELIABLE} {text}" for text in sheet.warnings),
+            *(f"{cautions.UNRELIABLE} the interval is not to be relied on: {c}" for c in codes),
+        ],
+        caption=_told(f"Results over {listed(keys)}", *_facts(sheet), *own, document={}),
     )
 
 
