@@ -232,6 +232,32 @@ def test_a_study_names_its_ends(results: dict[str, Any], texts: dict[str, str]) 
     assert lead.startswith("Over 4 points the mean response time goes from")
 
 
+@pytest.mark.parametrize("replications", [1, 3])
+@pytest.mark.parametrize("result", ["response_time_ms.mean", "queue_ms.mean", "queue_ms.p99"])
+def test_a_study_has_its_intervals_or_no_column_of_them(replications: int, result: str) -> None:
+    study = ss.sweep(
+        {"device": "g2", "requests": 2000},
+        grid={"rate": [300, 500]},
+        replications=replications,
+    )
+    text = reports.page(study, axes=["rate", result])
+    (points,) = re.findall(r"<caption><span>2 points</span>.*?</table>", text, re.DOTALL)
+    heads, *rows = (
+        [plain(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)]
+        for row in re.findall(r"<tr.*?</tr>", points, re.DOTALL)
+    )
+    single_tail = replications == 1 and result.endswith("p99")  # a run tells those of means alone
+    assert heads == ["rate", result, *([] if single_tail else ["95 %"])]
+    means = study.means
+    for at, (_, mean, *half) in enumerate(rows):
+        assert float(mean) == pytest.approx(means[result][at], rel=0.05)
+        if half:
+            told = "confidence.queue_ms" if "queue" in result else "confidence.response_time_ms"
+            of = told if replications == 1 else result
+            width = means[f"{of}.high"][at] - means[f"{of}.low"][at]
+            assert float(half[0].removeprefix("± ")) == pytest.approx(width / 2, rel=0.05)
+
+
 def test_a_validation_and_a_crash_test_are_told(
     results: dict[str, Any], texts: dict[str, str]
 ) -> None:

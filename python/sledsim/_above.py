@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
     from types import ModuleType
-    from typing import Any
+    from typing import Any, overload
 
     from matplotlib.figure import Figure
 
@@ -48,6 +48,146 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return str(shown().as_html(self))
+
+
+class Tabled:
+    """A result that is written as a table: for LaTeX, for Markdown, and as CSV."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def to_latex(
+            self,
+            path: None = None,
+            *,
+            columns: Sequence[str] | None = None,
+            caption: str | None = None,
+            label: str | None = None,
+        ) -> str: ...
+        @overload
+        def to_latex(
+            self,
+            path: str | PathLike[str],
+            *,
+            columns: Sequence[str] | None = None,
+            caption: str | None = None,
+            label: str | None = None,
+        ) -> None: ...
+
+    def to_latex(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str | None:
+        r"""Return the table for LaTeX, with the packages ``booktabs`` and ``siunitx``.
+
+        A mean with a 95 % interval is written with half the width of the latter, both to two digits
+        of it: ``12.345(68)`` is 12.345 ± 0.068. Other numbers have the digits that ``show()``
+        prints, and shares are in %.
+
+        Parameters
+        ----------
+        path
+            A file to write instead, ``.tex``.
+        columns
+            The columns, by their names in CSV, each with its interval; by default a few that fit
+            a column of text.
+        caption
+            The caption; by default devices, load, number of requests, seed and version. It is
+            text: characters that LaTeX takes for commands are escaped. ``""`` for none.
+        label
+            The name for ``\ref``; by default none.
+
+        Raises
+        ------
+        SledsimError
+            For an unknown column, a name that no label can have, more than 1,000 rows, another
+            ending, or a file that cannot be written.
+        """
+        text: str | None = shown().write_table(
+            self, ".tex", path, columns=columns, caption=caption, label=label
+        )
+        return text
+
+    if TYPE_CHECKING:
+
+        @overload
+        def to_markdown(
+            self,
+            path: None = None,
+            *,
+            columns: Sequence[str] | None = None,
+            caption: str | None = None,
+        ) -> str: ...
+        @overload
+        def to_markdown(
+            self,
+            path: str | PathLike[str],
+            *,
+            columns: Sequence[str] | None = None,
+            caption: str | None = None,
+        ) -> None: ...
+
+    def to_markdown(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        caption: str | None = None,
+    ) -> str | None:
+        """Return the table of :meth:`to_latex` for Markdown, intervals as ``12.345 ± 0.068``.
+
+        Parameters
+        ----------
+        path
+            A file to write instead, ``.md``.
+        columns
+            As for :meth:`to_latex`.
+        caption
+            A paragraph before the table; by default as for :meth:`to_latex`, ``""`` for none.
+
+        Raises
+        ------
+        SledsimError
+            As for :meth:`to_latex`.
+        """
+        text: str | None = shown().write_table(self, ".md", path, columns=columns, caption=caption)
+        return text
+
+    if TYPE_CHECKING:
+
+        @overload
+        def to_csv(self, path: None = None, *, columns: Sequence[str] | None = None) -> str: ...
+        @overload
+        def to_csv(
+            self, path: str | PathLike[str], *, columns: Sequence[str] | None = None
+        ) -> None: ...
+
+    def to_csv(
+        self, path: str | PathLike[str] | None = None, *, columns: Sequence[str] | None = None
+    ) -> str | None:
+        """Return the table as CSV with all digits: a line of names, then one for each row.
+
+        Gaps are empty. It has the means of a study and the kinds of time of a run:
+        ``study.table.to_csv`` has a row for each run, ``run.rows.to_csv`` one for each request.
+
+        Parameters
+        ----------
+        path
+            A file to write instead, ``.csv``.
+        columns
+            The columns, each with the ends of its interval; by default all.
+
+        Raises
+        ------
+        SledsimError
+            For an unknown column, another ending, or a file that cannot be written.
+        """
+        text: str | None = shown().write_table(self, ".csv", path, columns=columns)
+        return text
 
 
 class Drawn:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsFloat, TypeVar
 from sledsim._core import SledsimError, SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 T = TypeVar("T")
 Error = TypeVar("Error", bound=SledsimError)
@@ -63,6 +63,27 @@ def shown(given: object) -> str:
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, deep lists
         return f"<{type(given).__name__}: {error}>"
     return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+_MOST_NAMES = 40
+"""Names that an error lists."""
+
+
+def near(name: object, known: Sequence[str]) -> str:
+    """Return the names, of many those that are like another: with it as a part, or alike.
+
+    ``NAME.low`` and ``NAME.high``, the ends of intervals, are left out.
+    """
+    ends = {f"{each}{end}" for each in known for end in (".low", ".high")}
+    known = [each for each in known if each not in ends]
+    if len(known) <= _MOST_NAMES:
+        return ", ".join(known)
+    import difflib  # only errors need it
+
+    wanted = str(name)
+    has_it = [each for each in known if wanted in each.split(".")]
+    like = has_it or difflib.get_close_matches(wanted, known, n=5, cutoff=0.4) or known
+    return f"{', '.join(like[:5])}, ... ({len(known)} names)"
 
 
 def limited(name: str, given: Iterable[T], most: int = MOST_ITEMS) -> list[T]:

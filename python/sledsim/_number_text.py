@@ -8,7 +8,6 @@ JSON and data frames keep all digits.
 
 from __future__ import annotations
 
-from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,13 +26,30 @@ def interval(low: float, high: float) -> tuple[str, str]:
 
 
 def decimals_of(half_width: float) -> int:
-    """Return the decimals that two digits of a half width need; fewer than none for tens."""
-    return _MOST_DECIMALS if half_width <= 0 else min(1 - floor(log10(half_width)), _MOST_DECIMALS)
+    """Return the decimals that two digits of a half width need; fewer than none for hundreds."""
+    return _MOST_DECIMALS if half_width <= 0 else min(_of_two_digits(half_width), _MOST_DECIMALS)
+
+
+def _of_two_digits(value: float) -> int:
+    """Return the decimals of two digits of a number above 0: of 0.0996, which is 0.10, two."""
+    return 1 - int(f"{value:.1e}".partition("e")[2])
+
+
+def with_interval(value: float, half_width: float) -> tuple[str, str]:
+    """Write a mean and half its interval, both rounded to two digits of the latter."""
+    decimals = _of_two_digits(half_width)
+    shown = (rounded(each, decimals).replace(",", "") for each in (value, half_width))
+    return next(shown), next(shown)
 
 
 def half_width(low: float | None, high: float | None) -> float | None:
     """Return half the width of an interval, if there is one."""
     return None if low is None or high is None else (high - low) / 2
+
+
+def half_text(half_width: float | None) -> str:
+    """Write half an interval with two digits; nothing for none."""
+    return f"± {with_interval(0, half_width)[1]}" if half_width else ""
 
 
 def mean_decimals(value: float, half_width: float | None) -> int:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from sledsim import executors
-from sledsim._above import Drawn, Explained
+from sledsim._above import Drawn, Explained, Tabled
 from sledsim._arguments import as_list, optional, refuse, whole
 from sledsim._core import VERSION, SpecError
 from sledsim._load import Load
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from sledsim.results.summaries import IntervalMs
 
 
-class Comparison(Drawn, Explained, Reported):
+class Comparison(Drawn, Explained, Tabled, Reported):
     """The result of a comparison; made by :func:`compare`."""
 
     _kind = "comparison"
@@ -95,6 +95,24 @@ class Comparison(Drawn, Explained, Reported):
         label = baseline["label"]
         said = f"On this trace the mean response time of {label}, the baseline, is "
         return said + ", ".join(ratios) if ratios else None
+
+    def percentile(
+        self, percent: float, time: str = "response_time", op: str | None = None
+    ) -> dict[str, float | None]:
+        """Return a percentile in ms of each run, by its label.
+
+        Parameters
+        ----------
+        percent, time, op
+            As for :meth:`Run.percentile`.
+
+        Raises
+        ------
+        SledsimError
+            As there.
+        """
+        found = (run.percentile(percent, time, op) for run in self.runs)
+        return dict(zip(self.labels, found, strict=True))
 
     def differences(self, label: str) -> list[tuple[float, float]]:
         """Return the distribution of paired differences of response time from the baseline.

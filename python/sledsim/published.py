@@ -8,6 +8,7 @@ from importlib.resources import files
 from statistics import harmonic_mean, median
 from typing import TYPE_CHECKING, Any, Literal
 
+from sledsim._above import Tabled
 from sledsim._arguments import refuse, text
 from sledsim._core import VERSION
 from sledsim._number_text import number, percent
@@ -132,7 +133,7 @@ def _row(ms: float, lbn: int, blocks: int, op: str) -> dict[str, object]:
     return {"ms": ms, "lbn": lbn, "blocks": blocks, "op": op}
 
 
-class Published(Reported):
+class Published(Tabled, Reported):
     """Numbers of a device beside those of its model; made by :func:`validate_published`."""
 
     _kind = "published"
@@ -143,7 +144,7 @@ class Published(Reported):
 
     @property
     def table(self) -> Rows:
-        """One row for each number: ``what``, ``measured``, ``simulated``, ``distance``, ``role``.
+        """One row for each number: ``what``, ``unit``, ``measured``, ``simulated``, and others.
 
         ``distance`` is simulated / measured - 1; ``role`` is ``"fitted"`` or ``"test"``; ``goal``
         is the largest distance of a test that has one, and ``met`` whether it is kept.
@@ -185,7 +186,7 @@ class Published(Reported):
         )
 
 
-_KINDS: dict[str, Kind] = dict.fromkeys(("what", "role", "met"), "text")
+_KINDS: dict[str, Kind] = dict.fromkeys(("what", "unit", "role", "met"), "text")
 
 
 def _verdict(line: dict[str, Any]) -> str:
@@ -229,8 +230,8 @@ def validate_published(
     with told(progress) as beat:
         lines = []
         for done, (wanted, given) in enumerate(_numbers(content)):
-            simulated = getattr(model, wanted.pop("kind"))(**wanted)
-            lines.append(_line(given, simulated))
+            kind = wanted.pop("kind")
+            lines.append(_line(given, _unit(kind), getattr(model, kind)(**wanted)))
             if beat is not None:
                 beat(done + 1, len(content["number"]))
     return Published(
@@ -252,11 +253,20 @@ def _numbers(content: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str
         yield {key: value for key, value in line.items() if key not in _OWN}, line
 
 
-def _line(given: dict[str, Any], simulated: float) -> dict[str, Any]:
+def _unit(kind: str) -> str:
+    """Return the unit that the name of a method of the model ends in; a ratio has none."""
+    return next((unit for end, unit in _UNITS.items() if kind.endswith(end)), "")
+
+
+_UNITS = {"_ms": "ms", "_iops": "1/s", "_mb_s": "MB/s"}
+
+
+def _line(given: dict[str, Any], unit: str, simulated: float) -> dict[str, Any]:
     distance = simulated / given["measured"] - 1
     goal = given.get("goal")
     return {
         "what": given["what"],
+        "unit": unit,
         "measured": float(given["measured"]),
         "simulated": simulated,
         "distance": distance,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeAlias, overload
 
 from sledsim import _core
-from sledsim._above import Drawn, Explained, plots
+from sledsim._above import Drawn, Explained, Tabled, plots
 from sledsim._arguments import as_list, optional, path_text, real, refuse, share, text, whole
 from sledsim._number_text import measured, number, percent, response_decimals, rounded
 from sledsim._own_schedulers import scheduler_of
@@ -43,7 +43,7 @@ Task: TypeAlias = str | Mapping[str, object]
 """A background task: its name, perhaps with keys, or a mapping of its keys."""
 
 
-class Run(Drawn, Explained, Reported):
+class Run(Drawn, Explained, Tabled, Reported):
     """The result of a simulation; made by :func:`simulate`.
 
     Runs are values: two are equal if their documents and statistics are, and the rows and series

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _core
-from sledsim._above import Drawn
+from sledsim._above import Drawn, Tabled
 from sledsim._arguments import path_text, text
 from sledsim._number_text import measured
 from sledsim._progress import told
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sledsim.loads import LoadLike
 
 
-class Validation(Drawn, Reported):
+class Validation(Drawn, Tabled, Reported):
     """The result of a validation; made by :func:`validate`."""
 
     _kind = "validation"

@@ -66,12 +66,14 @@ def add(commands: Commands) -> None:
     load_options.add_precision(parser)
     outputs.add_plot(parser, "the distributions, the time split by cause and paired differences")
     outputs.add_report(parser)
+    outputs.add_table(parser)
     outputs.add_explore(parser)
 
 
 def _compare(options: argparse.Namespace) -> None:
     outputs.check_plot(options)
     outputs.check_report(options)
+    outputs.check_table(options)
     outputs.check_explore(options)
     names = split_names(options.devices, "--devices")
     schedulers = split_names(options.schedulers, "--schedulers")
@@ -113,11 +115,12 @@ def _compare(options: argparse.Namespace) -> None:
     )
     outputs.write_plot(options, comparison.plot)
     outputs.write_report(options, comparison)
+    outputs.write_table(options, comparison)
     outputs.write_explore(options, comparison)
     if options.json:
         print_json(comparison.to_dict())
         return
     comparison.show()
-    for file in (options.plot, options.report, options.explore):
+    for file in (options.plot, options.report, options.table, options.explore):
         if file is not None:
             print(f"\nwritten: {file}")

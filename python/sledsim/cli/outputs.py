@@ -1,4 +1,4 @@
-"""Options that draw and report: ``--plot``, ``--size``, ``--title`` and ``--report``."""
+"""Options that draw, report and write tables: ``--plot``, ``--report``, ``--table`` and others."""
 
 from __future__ import annotations
 
@@ -101,6 +101,38 @@ def write_report(options: argparse.Namespace, result: Any, axes: Sequence[str] =
         from sledsim.show import pages  # few commands write one
 
         pages.write(result, options.report, command=options.words, axes=axes)
+
+
+def add_table(parser: Parser, more: str = "") -> None:
+    """Take ``--table``; ``more`` is said behind its help."""
+    parser.add_argument(
+        "--table",
+        metavar="FILE",
+        help="write the numbers as a table: for a paper (.tex), with all digits (.csv), or for "
+        f"Markdown (.md){more}",
+    )
+
+
+def check_table(options: argparse.Namespace, *others: str | None, more: Sequence[str] = ()) -> None:
+    """Refuse a table that cannot be written, before a long run; ``more`` are further endings."""
+    if options.table is not None:
+        from sledsim._input_files import check_output  # few commands write one
+        from sledsim.show.tables import ENDINGS
+
+        named = (getattr(options, name, None) for name in ("trace", "plot", "report", "explore"))
+        check_output(
+            options.table, (*ENDINGS, *more), (*named, *others), f"--table {options.table}"
+        )
+
+
+def write_table(options: argparse.Namespace, result: Any, columns: Sequence[str] = ()) -> None:
+    """Write the table of a result, if it is asked for; ``columns`` are named, or its own."""
+    if options.table is not None:
+        from pathlib import Path
+
+        ending = Path(options.table).suffix.lower()
+        ways = {".tex": result.to_latex, ".csv": result.to_csv, ".md": result.to_markdown}
+        ways[ending](options.table, columns=columns or None)
 
 
 def add_explore(parser: Parser) -> None:

@@ -82,17 +82,21 @@ def add(commands: Commands) -> None:
         parser, "response times, where the time went, and the way of up to 200 requests"
     )
     outputs.add_report(parser)
+    outputs.add_table(parser, "; of a split trace, one row per volume or window, also as .parquet")
     outputs.add_explore(parser)
     volumes.add(parser)
 
 
 def _run(options: argparse.Namespace) -> None:
     rows = load_options.rows(options)
-    if volumes.asked(options):
+    if split := volumes.asked(options):
         volumes.refuse_others(options)
     outputs.check_plot(options, rows, options.series, options.perfetto)
     outputs.check_report(options, rows, options.series, options.perfetto)
     outputs.check_explore(options, rows, options.series, options.perfetto)
+    outputs.check_table(
+        options, rows, options.series, options.perfetto, more=(".parquet",) if split else ()
+    )
     _check_perfetto(options)
     if options.parts and rows is None and options.perfetto is None:
         raise SledsimError("--parts: needs --rows FILE or --perfetto FILE, where they go")
@@ -115,8 +119,10 @@ def _run(options: argparse.Namespace) -> None:
         options.background,
     )
     device, load = wrap(core_device), Load(core_load, "scenario")
-    if volumes.asked(options):
+    if split:
         parts = volumes.run(load, device, own or scheduler, options)
+        if volumes.data_file(options) is None:
+            outputs.write_table(options, parts.volumes)
         _show(parts, [options.table], json=options.json)
         return
     precision = load_options.precision(options)
@@ -140,8 +146,10 @@ def _run(options: argparse.Namespace) -> None:
     )
     outputs.write_plot(options, run.plot)
     outputs.write_report(options, run)
+    outputs.write_table(options, run)
     outputs.write_explore(options, run)
-    files = [rows, options.series, options.perfetto, options.plot, options.report, options.explore]
+    files = [rows, options.series, options.perfetto, options.plot, options.report, options.table]
+    files.append(options.explore)
     _show(run, files, json=options.json)
 
 

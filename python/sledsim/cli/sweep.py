@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sledsim._arguments import whole
+from sledsim._arguments import near, whole
 from sledsim._core import SledsimError
 from sledsim._input_files import is_file
 from sledsim._number_text import number
@@ -108,11 +108,13 @@ def add(commands: Commands) -> None:
         help="for --plot and --report: key, result, and key for lines",
     )
     outputs.add_report(parser)
+    outputs.add_table(parser)
 
 
 def _sweep(options: argparse.Namespace) -> bool:
     outputs.check_plot(options)
     outputs.check_report(options)
+    outputs.check_table(options)
     if options.output is not None and Path(options.output).suffix in {".csv", ".parquet", ".json"}:
         raise SledsimError(
             f"--output {options.output}: must be a folder, which holds the rows of all runs as"
@@ -144,6 +146,8 @@ def _sweep(options: argparse.Namespace) -> bool:
     study = sweep.study()
     outputs.write_plot(options, functools.partial(study.plot, *axes))
     outputs.write_report(options, study, axes)
+    shown = _shown(study, options)
+    outputs.write_table(options, study, [*study.varied, *shown] if shown else ())
     if options.json:
         print_json(_document(sweep, study))
     else:
@@ -248,20 +252,31 @@ def _document(sweep: Sweep, study: Study) -> dict[str, Any]:
     }
 
 
+def _shown(study: Study, options: argparse.Namespace) -> list[str]:
+    """Return the results that ``--show`` names."""
+    from sledsim.show import studies  # a dry run does without
+
+    wanted = options.show.split(",") if options.show else []
+    known = studies.results_of(study.means_table()) if wanted else []
+    for name in wanted:
+        if name not in known:
+            raise SledsimError(f"--show {name}: must be one of {near(name, known)}")
+    return wanted
+
+
 def _report(sweep: Sweep, study: Study, options: argparse.Namespace) -> list[str]:
     from sledsim.show import studies, text  # a dry run does without
 
-    wanted = options.show.split(",") if options.show else ()
-    known = studies.results_of(study.means_table())
-    for name in wanted:
-        if name not in known:
-            raise SledsimError(f"--show {name}: must be one of {', '.join(known)}")
-    parts = list(text.paragraphs(studies.sheet(study, wanted, _MOST_LINES)))
+    parts = list(text.paragraphs(studies.sheet(study, _shown(study, options), _MOST_LINES)))
     reused = sweep.runs - sweep.run_now
     told = f"{number(sweep.run_now)} runs made, {number(reused)} were there"
     failed = sum(error is not None for error in study.table.column("error"))
     parts.append(told + (f", {number(failed)} with an error" if failed else ""))
     if not sweep.store.is_temporary:
         parts.append(f"written: {study.folder}")
-    parts += [f"written: {file}" for file in (options.plot, options.report) if file is not None]
+    parts += [
+        f"written: {file}"
+        for file in (options.plot, options.report, options.table)
+        if file is not None
+    ]
     return parts

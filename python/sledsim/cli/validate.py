@@ -61,6 +61,7 @@ def add(commands: Commands) -> None:
     load_options.add_rows(parser, "one row per request, measured and simulated")
     outputs.add_plot(parser, "the distributions of both")
     outputs.add_report(parser)
+    outputs.add_table(parser)
 
 
 def _published(options: argparse.Namespace) -> bool:
@@ -72,13 +73,17 @@ def _published(options: argparse.Namespace) -> bool:
         if getattr(options, name) is not None:
             flag = name.replace("_", "-")
             raise SledsimError(f"--{flag}: is for a trace; leave it out with --published")
+    outputs.check_table(options)
     found = work(
         lambda beat: validate_published(options.published, device=options.device, progress=beat)
     )
+    outputs.write_table(options, found)
     if options.json:
         print_json(found.to_dict())
-    else:
-        found.show()
+        return True
+    found.show()
+    if options.table is not None:
+        print(f"\nwritten: {options.table}")
     return True
 
 
@@ -92,6 +97,7 @@ def _validate(options: argparse.Namespace) -> bool:
     rows = load_options.rows(options)
     outputs.check_plot(options, rows)
     outputs.check_report(options, rows)
+    outputs.check_table(options, rows)
     core_device, core_load, scheduler = _core.scenario(
         None,
         options.device,
@@ -107,13 +113,14 @@ def _validate(options: argparse.Namespace) -> bool:
         validation.write_rows(rows)
     outputs.write_plot(options, validation.plot)
     outputs.write_report(options, validation)
+    outputs.write_table(options, validation)
     share = validation.demerit_percent["all"]
     passed = limit is None or (share is not None and share <= limit)
     if options.json:
         print_json(validation.to_dict())
         return passed
     validation.show()
-    for file in (rows, options.plot, options.report):
+    for file in (rows, options.plot, options.report, options.table):
         if file is not None:
             print(f"\nwritten: {file}")
     if limit is not None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sledsim.hardware import Device
     from sledsim.volumes import VolumesRun
 
-_OWN = ("warm_up", "folder", "table")
+_OWN = ("warm_up", "folder")
 """Options that need a split."""
 _OTHERS: dict[str, object] = {
     "rows": None,
@@ -59,9 +59,6 @@ def add(parser: Parser) -> None:
         metavar="FOLDER",
         help="keep the files of the parts here, and use them if they are of the same trace",
     )
-    parser.add_argument(
-        "--table", metavar="FILE", help="write one row per volume or window (.csv or .parquet)"
-    )
 
 
 def asked(options: argparse.Namespace) -> bool:
@@ -101,10 +98,16 @@ def run(load: Load, device: Device, scheduler: str, options: argparse.Namespace)
             warm_up_s=options.warm_up,
             workers=options.workers,
             folder=options.folder,
-            table=options.table,
+            table=data_file(options),
             progress=beat,
         )
     )
+
+
+def data_file(options: argparse.Namespace) -> str | None:
+    """Return the file of ``--table`` if it is written as the parts are joined."""
+    table: str | None = options.table
+    return table if table is not None and table.lower().endswith((".csv", ".parquet")) else None
 
 
 def _flag(name: str) -> str:

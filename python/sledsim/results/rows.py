@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from sledsim import _core
-from sledsim._above import Shown, shown
-from sledsim._arguments import path_text, refuse
+from sledsim._above import Shown, Tabled, shown
+from sledsim._arguments import near, refuse
 from sledsim._core import SledsimError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from os import PathLike
     from typing import Literal, TypeAlias
 
     import pandas as pd
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     Kind: TypeAlias = Literal["text", "truth", "whole", "number"]
 
 
-class Rows(Shown):
+class Rows(Tabled, Shown):
     """A table: :attr:`Run.rows`, :attr:`Run.series`, :attr:`Study.means` and others.
 
     It has the Arrow PyCapsule interface: ``polars.DataFrame(rows)``, ``pyarrow.table(rows)``,
@@ -80,7 +79,7 @@ class Rows(Shown):
         """
         found = self._core.column(name)
         if found is None:
-            raise SledsimError(f"column = {name!r}: must be one of {', '.join(self.column_names)}")
+            refuse("column", name, f"one of {near(name, self.column_names)}")
         return found
 
     @property
@@ -172,22 +171,17 @@ class Rows(Shown):
         """
         return _need("to_arrow", "pyarrow").table(self)
 
-    def to_csv(self, path: str | PathLike[str]) -> None:
-        """Write the table as CSV: a line of names, then a line for each row; gaps are empty.
 
-        Raises
-        ------
-        SledsimError
-            For a file that cannot be written.
-        """
-        import csv  # few programs need it
-        import io
+def csv_of(rows: Rows, names: Sequence[str]) -> str:
+    """Return columns of a table as CSV: a line of names, then a line for each row."""
+    import csv  # few programs need it
+    import io
 
-        text = io.StringIO()
-        lines = csv.writer(text, lineterminator="\n")
-        lines.writerow(self.column_names)
-        lines.writerows(zip(*(self.column(name) for name in self.column_names), strict=True))
-        _core.write_atomically(path_text("path", path), text.getvalue().encode())
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(names)
+    lines.writerows(zip(*(rows.column(name) for name in names), strict=True))
+    return text.getvalue()
 
 
 def rows_of(records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Kind]) -> Rows:

@@ -4,6 +4,8 @@
   ``crashes``, ``devices``, ``loads``, ``rows``, ``traces`` make that of each kind; ``words`` has
   what their sentences share.
 - ``text``, ``notebook`` and ``pages``: how a sheet is shown.
+- ``grids``: a table of a result with its intervals. ``sources`` makes that of each kind, ``latex``
+  and ``markdown`` write it, ``tables`` has the files.
 """
 
 from __future__ import annotations
@@ -83,3 +85,10 @@ def write_page(result: Any, path: Any, **how: Any) -> None:
     from sledsim.show import pages
 
     pages.write(result, path, **how)
+
+
+def write_table(result: Any, ending: str, path: Any, **how: Any) -> str | None:
+    """Return a result as a table, or write it, as :func:`sledsim.show.tables.write` does."""
+    from sledsim.show import tables
+
+    return tables.write(result, ending, path, **how)

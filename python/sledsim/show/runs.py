@@ -187,15 +187,19 @@ def _confidence(summary: dict[str, Any]) -> str:
     return f"mean response time {low} to {high} ms{width} at {level}, from {batches} {of}{warning}"
 
 
+def shown_times(summary: Mapping[str, Any]) -> list[tuple[str, int, str]]:
+    """Return those of :data:`KINDS` that a run has, and those that go with every run."""
+    return [each for each in KINDS if summary[f"{each[0]}_ms"]["max"] or each[0] in _ALWAYS]
+
+
 def _times(summary: Mapping[str, Any]) -> Table:
     heads = [percentile(name.replace("_", ".")) for name in STATISTICS]
     decimals = response_decimals(summary)
     rows = []
-    for key, depth, name in KINDS:
+    for key, depth, name in shown_times(summary):
         times = summary[f"{key}_ms"]
-        if times["max"] or key in _ALWAYS:
-            others = (measured(times[each]) for each in STATISTICS[1:])
-            rows.append([indented(name, depth), part(times["mean"], decimals), *others])
+        others = (measured(times[each]) for each in STATISTICS[1:])
+        rows.append([indented(name, depth), part(times["mean"], decimals), *others])
     about = "Times of the requests in ms; indented, what they are made of"
     return Table(["time in ms", *heads], rows, about)
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _above
-from sledsim._above import Shown
+from sledsim._above import Shown, Tabled
 from sledsim._core import SledsimError
 from sledsim.results.rows import Rows
 
@@ -79,7 +79,7 @@ class StudyRows(Rows):
         return super().column(name) if found is None else found
 
 
-class Study(Shown):
+class Study(Tabled, Shown):
     """The result of a sweep; made by :func:`sledsim.sweep`."""
 
     _kind = "study"
