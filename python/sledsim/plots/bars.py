@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sledsim.plots import curves
+from sledsim.plots import curves, texts
 from sledsim.plots.scales import inches_of
 from sledsim.plots.style import in_order
 
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 _SHARE = 0.8
 """What the bars of a group take of its place."""
-_LETTER_IN = 0.085
-"""Width of a letter on a bar."""
+_LABEL_IN = 0.36
+"""The share of the width that names beside bars take at the most."""
+_ROOMY = 1.8
+"""In less lines a bar names are small."""
 
 
 def grouped(
@@ -60,11 +62,11 @@ def grouped(
         handles[label] = bars
         if text is not None:
             own = None if callable(text) else text[label]
-            texts = [text(value) if own is None else own[place] for place, value in found]  # type: ignore[operator]
-            longest = max((len(line) for one in texts for line in one.split("\n")), default=0)
-            upright |= longest * _LETTER_IN > 1.1 * room
-            keys: Any = {"rotation": 90} if longest * _LETTER_IN > 1.1 * room else {}
-            axes.bar_label(bars, texts, padding=2, fontsize="small", **keys)
+            said = [text(value) if own is None else own[place] for place, value in found]  # type: ignore[operator]
+            longest = max((texts.width_in(one) for one in said), default=0.0)
+            upright |= longest > 1.1 * room
+            keys: Any = {"rotation": 90} if longest > 1.1 * room else {}
+            axes.bar_label(bars, said, padding=2, fontsize=texts.points(), **keys)
     axes.set_xticks(range(len(groups)), list(groups))
     axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.grid(visible=False, axis="x")
@@ -73,6 +75,37 @@ def grouped(
         _make_room(axes, 0.14 if upright else 0.05)
     if len(series) > 1:
         curves.legend_above(axes, handles)
+
+
+def rows(axes: Axes, labels: Sequence[str]) -> None:
+    """Name horizontal bars, from top to bottom, in as many lines as have room."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    most = min(1.5, _LABEL_IN * figure.get_size_inches()[0])
+    room_pt = 72 * inches_of(axes)[1] / max(1, len(labels))
+    size = texts.points("medium" if room_pt > _ROOMY * texts.points("medium") else "small")
+    lines = max(1, int(room_pt / (1.3 * size)))
+    names = [
+        texts.cut(label, (0.85 if lines > 1 else 1.0) * lines * most, size) for label in labels
+    ]
+    names = [texts.wrapped(name, most, size) if lines > 1 else name for name in names]
+    axes.set_yticks(range(len(labels)), names, fontsize=size)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.tick_params(axis="y", length=0)
+
+
+def beside(axes: Axes, end: float, place: float, text: str, apart_pt: float = 5) -> None:
+    """Write a text beside the right end of a horizontal bar."""
+    axes.annotate(
+        text,
+        (end, place),
+        xytext=(apart_pt, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=texts.points(),
+        annotation_clip=False,
+    )
 
 
 def _make_room(axes: Axes, share: float) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-import textwrap
 from typing import TYPE_CHECKING, Literal
 
-from sledsim.plots import units
+from sledsim.plots import texts, units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,14 +24,16 @@ _RAISED = str.maketrans(
 """Digits and sign of exponents."""
 _UNIT = 12
 """Most characters of a unit."""
-_LETTERS_PER_INCH, _LETTER_IN = 13.5, 0.07
+_LETTER_IN = 0.07
 _SHORT = 5
 """Characters of a number that needs no more room than others."""
 _NEAR_ZERO = 0.5
 """Decades that the linear part of an axis of both signs takes on each side."""
+_EDGE = 0.06
+"""What is free at each end of an axis that has labels at its values, as a share."""
 _LONG = 6
 """Characters of a label from which on there is no room for those between powers of ten."""
-_LABELS_PER_INCH = {"x": 2.5, "y": 3.0}
+_LABELS_PER_INCH = {"x": 2.5, "y": 3.5}
 
 
 def fit(axes: Axes, which: Literal["x", "y"], values: Iterable[float], *, from_zero: bool) -> None:
@@ -116,6 +117,51 @@ def signed(axes: Axes, values: Sequence[float]) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 
+def at_values(axes: Axes, which: Literal["x", "y"], values: Sequence[float]) -> None:
+    """Label an axis at rising values, or at every second, ... one if all have no room.
+
+    It is logarithmic if they are more evenly apart there.
+    """
+    from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, NullFormatter
+
+    log = values[0] > 0 and values[-1] > 4 * values[0] and len(values) > 2
+    if log:
+        steps = [after - before for before, after in itertools.pairwise(values)]
+        ratios = [math.log(after / before) for before, after in itertools.pairwise(values)]
+        log = max(steps) / min(steps) > max(ratios) / min(ratios)
+    ends = [math.log(value) if log else value for value in (values[0], values[-1])]
+    edge = _EDGE * (ends[1] - ends[0]) or 0.5
+    limits = [ends[0] - edge, ends[1] + edge]
+    axes.set(**{f"{which}scale": "log" if log else "linear"})
+    axes.set(**{f"{which}lim": [math.exp(end) for end in limits] if log else limits})
+
+    class Values(Locator):
+        """Finds the ticks when the picture is drawn, as the room is known only then."""
+
+        def __call__(self) -> list[float]:
+            places = [(math.log(value) if log else value) - limits[0] for value in values]
+            scale = inches_of(axes)[which == "y"] / (limits[1] - limits[0])
+            size = texts.points("medium")
+            needs = [
+                texts.width_in(plain(value), size) + 0.06 if which == "x" else size / 60
+                for value in values
+            ]
+            for every in range(1, len(values)):
+                shown = [*zip(places, needs, strict=True)][::every]
+                if all(
+                    (at - before) * scale >= (one + other) / 2
+                    for (before, one), (at, other) in itertools.pairwise(shown)
+                ):
+                    return list(values[::every])
+            return [values[0]]
+
+    axis: Axis = getattr(axes, f"{which}axis")
+    axis.set_major_locator(Values())
+    axis.set_minor_locator(FixedLocator(list(values)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def ends(values: Iterable[float]) -> tuple[float, float]:
     """Return the least and the largest of the values that a logarithmic axis can show."""
     found = [value for value in values if math.isfinite(value) and value > 0]
@@ -138,7 +184,7 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -
         """Finds the ticks when the picture is drawn, as the room is known only then."""
 
         def __call__(self) -> list[float]:
-            return _ticks(low, high, inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which])
+            return log_ticks(low, high, inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which])
 
     axis: Axis = getattr(axes, f"{which}axis")
     axes.set(**{f"{which}scale": "log"})
@@ -176,7 +222,7 @@ def binary(
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _ticks(low: float, high: float, room: float) -> list[float]:
+def log_ticks(low: float, high: float, room: float) -> list[float]:
     """Return the ticks of a logarithmic axis that has room for so many labels."""
     room = max(2.0, room)
     first, last = math.floor(math.log10(low / 1.1)), math.ceil(math.log10(high * 1.1))
@@ -184,7 +230,11 @@ def _ticks(low: float, high: float, room: float) -> list[float]:
     powers = [10.0**power for power in range(first, last + 1)]
     if decades > 3:
         every = math.ceil(decades / room)
-        return [10.0**power for power in range(first, last + 1) if power % every == 0]
+        inside = [
+            power for power in range(first, last + 1) if low / 1.1 <= 10.0**power <= high * 1.1
+        ]
+        begins = min(range(every), key=lambda begin: -len(inside[begin::every]))
+        return [10.0**power for power in inside[begins::every]]
     ticks = [power * step for power in powers for step in (1, 2, 5)]
     shown = [tick for tick in ticks if low / 1.1 <= tick <= high * 1.1]
     if len(shown) > room or any(len(plain(tick)) > _LONG for tick in shown):
@@ -202,11 +252,10 @@ def inches_of(axes: Axes) -> tuple[float, float]:
 
 def wrapped(axes: Axes, label: str, which: Literal["x", "y"] = "x") -> str:
     """Break the label of an axis into lines that are not longer than the axis."""
-    most = max(16, int(inches_of(axes)[which == "y"] * _LETTERS_PER_INCH))
     words, comma, unit = label.rpartition(", ")
     if comma and len(unit) <= _UNIT:
         label = f"{words},\u00a0{unit}"  # not alone on a line
-    return textwrap.fill(label, most, break_on_hyphens=False)
+    return texts.wrapped(label, max(1.1, inches_of(axes)[which == "y"]))
 
 
 def plain(value: float) -> str:
