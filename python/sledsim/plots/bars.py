@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from sledsim.plots import curves, texts
 from sledsim.plots.scales import inches_of
@@ -77,18 +78,26 @@ def grouped(
         curves.legend_above(axes, handles)
 
 
-def rows(axes: Axes, labels: Sequence[str]) -> None:
-    """Name horizontal bars, from top to bottom, in as many lines as have room."""
+_LABELS: WeakKeyDictionary[Axes, Sequence[str]] = WeakKeyDictionary()
+"""The names of the bars of axes."""
+
+
+def rows(axes: Axes, labels: Sequence[str] = ()) -> None:
+    """Name horizontal bars, from top to bottom, in as many lines as have room.
+
+    Without labels those that it was called with stand in the room that there is now.
+    """
+    labels = labels or _LABELS.get(axes, ())
+    if not labels:
+        return
+    _LABELS[axes] = labels
     figure = axes.get_figure(root=True)
     assert figure is not None
     most = min(1.5, _LABEL_IN * figure.get_size_inches()[0])
     room_pt = 72 * inches_of(axes)[1] / max(1, len(labels))
     size = texts.points("medium" if room_pt > _ROOMY * texts.points("medium") else "small")
-    lines = max(1, int(room_pt / (1.3 * size)))
-    names = [
-        texts.cut(label, (0.85 if lines > 1 else 1.0) * lines * most, size) for label in labels
-    ]
-    names = [texts.wrapped(name, most, size) if lines > 1 else name for name in names]
+    lines = max(1, int(room_pt / (1.25 * size)))
+    names = [texts.fitted(label, most, lines, size) for label in labels]
     axes.set_yticks(range(len(labels)), names, fontsize=size)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")

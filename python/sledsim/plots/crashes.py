@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sledsim.plots import bars
-from sledsim.plots.frame import Panel, load_title, picture
+from sledsim.plots.frame import Panel, picture
 from sledsim.plots.style import OPS
 
 if TYPE_CHECKING:
@@ -41,5 +41,7 @@ def crash(test: CrashReport, **how: Unpack[How]) -> Picture:
 
     heading = f"{document['device']}: writes under way"
     what = "What became of the writes that were under way when the power failed"
-    facts = [f"{load_title(document['workload'])}, on {document['device']}"]
+    events = f"{document['points']:,} failures, {document['requests']:,} requests"
+    device = f"{document['device']} ({document['scheduler']})"
+    facts = [device, f"{events}, seed {document['seed']}"]
     return picture(how, {"under_way": Panel(draw, what)}, heading, facts=facts, height_in=2.4)

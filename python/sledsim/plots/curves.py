@@ -100,7 +100,7 @@ def legend_above(axes: Axes, handles: Mapping[str, Any], columns: int | None = N
     size = texts.points(rcParams["legend.fontsize"])
     lines = any(hasattr(handle, "get_linestyle") for handle in handles.values())
     beside = 0.5 if lines else 0.32  # the handle, and what is left free
-    names = [texts.wrapped(label, max(0.8, inches - beside), size) for label in handles]
+    names = [texts.fitted(label, max(0.8, inches - beside), 2, size) for label in handles]
     if columns is None:
         longest = max(texts.width_in(label, size) for label in names)
         columns = max(1, min(len(names), int(inches / (longest + beside))))
@@ -121,7 +121,7 @@ def legend_above(axes: Axes, handles: Mapping[str, Any], columns: int | None = N
 
 
 def fit(figure: Figure) -> None:
-    """Keep legends above axes and labels of X axes within a figure: fewer columns, more lines."""
+    """Keep legends and titles above axes, and labels of X axes, within a figure."""
     figure.draw_without_rendering()  # the layout is known only then
     for axes in figure.axes:
         while (legend := axes.get_legend()) and legend.get_window_extent().x1 > figure.bbox.x1:
@@ -131,6 +131,12 @@ def fit(figure: Figure) -> None:
             _legend_anew(axes, legend, {}, columns)
             figure.draw_without_rendering()
     for axes in figure.axes:
+        head: Any = axes._left_title  # type: ignore[attr-defined]
+        box = head.get_window_extent()
+        if head.get_text() and box.x1 > figure.bbox.x1:
+            text = head.get_text().replace("\n", " ")
+            room = (figure.bbox.x1 - box.x0) / figure.dpi - _SPARE_IN
+            head.set_text(texts.wrapped(text, room, head.get_fontsize()))
         label = axes.xaxis.label
         box = label.get_window_extent()
         if box.x0 < 0 or box.x1 > figure.bbox.x1 - _SPARE_IN * figure.dpi:

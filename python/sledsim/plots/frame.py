@@ -12,7 +12,7 @@ from sledsim import _arguments as arguments
 from sledsim import _core
 from sledsim._arguments import as_list, refuse
 from sledsim._core import SledsimError
-from sledsim.plots import curves, style, texts
+from sledsim.plots import bars, curves, style, texts
 from sledsim.plots.scales import inches_of
 from sledsim.results import cautions
 from sledsim.traces.frames import name_of
@@ -37,7 +37,7 @@ WIDTHS_IN = {"column": 3.4, "page": 7.0}
 ROW_IN = 2.6
 """The most height of a row of panels in a column."""
 _LEAST_IN, _MOST_IN = 1.5, 60.0
-_AXES_IN = (0.6, 0.6)
+_AXES_IN = (0.5, 0.6)
 """The least width and height of axes: in less nothing can be read."""
 _LABELS_IN = 0.75
 """What titles and labels of axes take of the height of a row."""
@@ -49,6 +49,8 @@ _GRID = 4
 """So many panels may also stand two by two."""
 _NOTES = 0.2
 """The share of a height that was asked for which footnotes may take."""
+_TITLE = 3
+"""The most lines of a title."""
 _MOVED = "notes: see the caption"
 _KEY = 0.01
 """The height of the axes below a legend for all panels, as a share of a panel."""
@@ -183,7 +185,7 @@ def _made(
     grid = figure.add_gridspec(keyed + rows, columns, height_ratios=ratios)
     places = [(keyed + n // columns, n % columns) for n in range(narrow)]
     places += [(keyed + rows - len(panels) + n, -1) for n in range(narrow, len(panels))]
-    legend = figure.add_subplot(grid[0, :]) if keyed else None
+    legend = figure.add_subplot(grid[0, :], label="key") if keyed else None
     axes = [figure.add_subplot(grid[r, c] if c >= 0 else grid[r, :]) for r, c in places]
     frame = _Frame(how, panels, axes, rows, row_in - _LABELS_IN if height is None else None)
     frame.places = places
@@ -280,8 +282,9 @@ class _Frame:
         most = ROW_IN * self.rows if self.how.get("size") == "column" else math.inf
         if title:
             size = texts.points("large" if width > style.NARROW_IN else "medium")
-            lines = texts.wrapped(title, 0.84 * width, size)  # it is bold
-            figure.suptitle(lines, x=0.01, ha="left")
+            lines = _TITLE - (width <= style.NARROW_IN)
+            text = texts.fitted(title, 0.84 * width, lines, size)  # it is bold
+            figure.suptitle(text, x=0.01, ha="left")
         space = footnotes(figure, notes)
         room = height if self.axes_in is None else most
         if space > _NOTES * room:
@@ -303,6 +306,9 @@ class _Frame:
     def _lay_out(self) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of axes that have no room: they are measured
+            self.figure.draw_without_rendering()
+            for axes in self.axes:
+                bars.rows(axes)  # the room is known only now
             curves.fit(self.figure)
 
     def _least(self) -> tuple[float, float]:

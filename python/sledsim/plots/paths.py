@@ -31,7 +31,7 @@ DRAWN = 200
 """So many requests are drawn unless more are asked for."""
 STRAIGHT = "ways are drawn straight between their ends"
 _LABELS = {"cylinder": "cylinder", "row": "boundary\nof rows"}
-_PANEL_IN = 2.7
+_PANEL_IN, _NAME_IN = 2.7, 1.8
 _WIDEST, _THINNEST, _WIDE = 2.4, 0.9, 12.0
 """Widths of lines in points: the limits, and that of one request an inch."""
 _OUTLINE, _GAP = 1.0, 0.8
@@ -78,7 +78,9 @@ class Way:
         mean = number(sum(one.response_ms for one in self.drawn) / count, 3)
         whole = f"{count:,} request{'s' * (count != 1)}"
         totals = (whole, f"{cylinders:,} cylinders", f"mean response {mean} ms")
-        text = f"{self.label}: " + ", ".join(total.replace(" ", "\u00a0") for total in totals)
+        text = f"{texts.cut(self.label, _NAME_IN)}: " + ", ".join(
+            total.replace(" ", "\u00a0") for total in totals
+        )
         return texts.wrapped(text, max(1.5, scales.inches_of(axes)[0]))
 
 

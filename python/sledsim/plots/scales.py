@@ -122,6 +122,7 @@ def at_values(axes: Axes, which: Literal["x", "y"], values: Sequence[float]) -> 
 
     It is logarithmic if they are more evenly apart there.
     """
+    from matplotlib import rcParams  # an extra
     from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, NullFormatter
 
     log = values[0] > 0 and values[-1] > 4 * values[0] and len(values) > 2
@@ -135,17 +136,17 @@ def at_values(axes: Axes, which: Literal["x", "y"], values: Sequence[float]) -> 
     axes.set(**{f"{which}scale": "log" if log else "linear"})
     axes.set(**{f"{which}lim": [math.exp(end) for end in limits] if log else limits})
 
+    size = texts.points(rcParams[f"{which}tick.labelsize"])
+    needs = [
+        texts.width_in(plain(value), size) + 0.06 if which == "x" else size / 60 for value in values
+    ]
+
     class Values(Locator):
         """Finds the ticks when the picture is drawn, as the room is known only then."""
 
         def __call__(self) -> list[float]:
             places = [(math.log(value) if log else value) - limits[0] for value in values]
             scale = inches_of(axes)[which == "y"] / (limits[1] - limits[0])
-            size = texts.points("medium")
-            needs = [
-                texts.width_in(plain(value), size) + 0.06 if which == "x" else size / 60
-                for value in values
-            ]
             for every in range(1, len(values)):
                 shown = [*zip(places, needs, strict=True)][::every]
                 if all(

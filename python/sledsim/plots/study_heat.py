@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sledsim._core import SledsimError
 from sledsim._number_text import number
 from sledsim.plots import colour_bars, names, scales, texts
-from sledsim.plots.study_lines import by_panel, check_keys, points_of, values_of
+from sledsim.plots.study_lines import are_numbers, by_panel, check_keys, points_of, values_of
 from sledsim.plots.study_pictures import (
     check_study,
     counted,
@@ -16,7 +16,7 @@ from sledsim.plots.study_pictures import (
     heading,
     label_categories,
 )
-from sledsim.plots.style import INK, heat_colours
+from sledsim.plots.style import heat_colours
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -80,6 +80,7 @@ def heat(
     points = points_of(of, z, "z")
     panels = by_panel(points, row, col)
     across, up = values_of(points, x), values_of(points, y)
+    up = up if are_numbers(up) else up[::-1]  # names begin at the top
     every = [point.mean for point in points]
     made: list[Axes] = []
 
@@ -136,7 +137,7 @@ def _cells(
             part / 12.92 if part <= 0.04 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]
         )
         light = 0.2126 * red + 0.7152 * green + 0.0722 * blue > _LIGHT
-        ink = INK if light else "white"
+        ink = "black" if light else "white"
         if point.unreliable:
             look: Any = {"fill": False, "linewidth": 0, "alpha": 0.45, "edgecolor": ink}
             axes.add_patch(Rectangle((left, low), 1, 1, hatch="////", **look))

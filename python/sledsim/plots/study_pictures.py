@@ -134,9 +134,20 @@ def heading(of: Study, result: str, *keys: str | None) -> str:
 def head(axes: Axes, title: str, panels: Iterable[str]) -> None:
     """Write the title of a panel, with breaks at the same places as in those of the others."""
     room = 1.12 * scales.inches_of(axes)[0]
-    for old, new in ((", ", ",\n"), (" = ", "\n= ")):
-        if any(texts.width_in(each) > room for each in panels):
-            title, panels = title.replace(old, new), [each.replace(old, new) for each in panels]
+    if any(texts.width_in(each) > room for each in panels):
+        parts = [each.split(", ") for each in panels]
+        wide = {
+            of[0]
+            for each in parts
+            for part in each
+            if texts.width_in(part) > room
+            for of in [part.split(" = ")]
+        }
+        lines = [
+            part.replace(" = ", "\n= ") if part.split(" = ")[0] in wide else part
+            for part in title.split(", ")
+        ]
+        title = "\n".join(texts.cut(line, 1.1 * room) for line in ",\n".join(lines).split("\n"))
     axes.set_title(title, fontweight="normal", fontsize=texts.points())
 
 

@@ -153,7 +153,13 @@ STYLE: Any = {
     "lines.linewidth": 1.7,
     "errorbar.capsize": 3,
 }
-NARROW: Any = {"font.size": 8.5, "figure.titlesize": "medium", "lines.linewidth": 1.3}
+NARROW: Any = {
+    "font.size": 8.5,
+    "figure.titlesize": "medium",
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "lines.linewidth": 1.3,
+}
 """What differs in pictures of at most :data:`NARROW_IN`."""
 NARROW_IN = 4.0
 SAVING: Any = {

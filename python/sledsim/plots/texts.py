@@ -74,6 +74,16 @@ def cut(text: str, inches: float, size: str | float = "small") -> str:
     return cut_text
 
 
+def fitted(text: str, inches: float, lines: int, size: str | float = "medium") -> str:
+    """Break a text into at most so many lines of so many inches, and cut it if it is longer."""
+    found = text
+    for share in range(10, 2, -1):
+        found = wrapped(cut(text, share / 10 * lines * inches, size), inches, size)
+        if found.count("\n") < lines:
+            break
+    return found
+
+
 def for_tex(text: str) -> str:
     """Return a text as TeX is to read it, so that it shows every character."""
     return "".join(_TEX.get(char, char) for char in text)
