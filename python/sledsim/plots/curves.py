@@ -122,25 +122,25 @@ def legend_above(axes: Axes, handles: Mapping[str, Any], columns: int | None = N
 
 def fit(figure: Figure) -> None:
     """Keep legends and titles above axes, and labels of X axes, within a figure."""
-    figure.draw_without_rendering()  # the layout is known only then
+    texts.draw(figure)  # the layout is known only then
     for axes in figure.axes:
         while (legend := axes.get_legend()) and legend.get_window_extent().x1 > figure.bbox.x1:
             columns = legend._ncols - 1  # type: ignore[attr-defined]
             if not columns:
                 break
             _legend_anew(axes, legend, {}, columns)
-            figure.draw_without_rendering()
+            texts.draw(figure)
     for axes in figure.axes:
         head: Any = axes._left_title  # type: ignore[attr-defined]
         box = head.get_window_extent()
         if head.get_text() and box.x1 > figure.bbox.x1:
-            text = head.get_text().replace("\n", " ")
+            text = texts.raw(head).replace("\n", " ")
             room = (figure.bbox.x1 - box.x0) / figure.dpi - _SPARE_IN
             head.set_text(texts.wrapped(text, room, head.get_fontsize()))
         label = axes.xaxis.label
         box = label.get_window_extent()
         if box.x0 < 0 or box.x1 > figure.bbox.x1 - _SPARE_IN * figure.dpi:
-            text = label.get_text()
+            text = texts.raw(label)
             half = max(len(word) for word in (text[len(text) // 2 :], *text.split()))
             label.set_text(texts.wrapped(text, texts.width_in("x" * (half + 4), "medium")))
             if box.x1 > figure.bbox.x1:
@@ -161,8 +161,8 @@ def add_to_legend(axes: Axes, label: str, handle: Any) -> None:
 def _legend_anew(
     axes: Axes, legend: Legend, more: Mapping[str, Any], columns: int | None = None
 ) -> None:
-    names = [text.get_text().replace("\n", " ") for text in legend.get_texts()]
-    title = legend.get_title().get_text()
+    names = [texts.raw(text).replace("\n", " ") for text in legend.get_texts()]
+    title = texts.raw(legend.get_title())
     legend_above(axes, {**dict(zip(names, legend.legend_handles, strict=True)), **more}, columns)
     heading(axes, title)
 

@@ -133,7 +133,7 @@ def picture(
     if name is not None:
         if name not in panels:
             refuse("panel", name, f"one of {', '.join(panels)}")
-        panels = {name: panels[name]}
+        panels = {name: panels[name]._replace(wide=False)}
     ax, size = how.get("ax"), how.get("size")
     many = sum(not panel.wide for panel in panels.values()) > 1
     width = size_in(size, width_in or WIDTHS_IN["page"] if many else width_in or 5.2)[0]
@@ -246,9 +246,8 @@ class _Frame:
             self._finish(text, shown)
         else:
             self._on_given(text, shown)
-        texts.escape([self.figure] if self.places else self.axes)
-        for axes in self.axes:
-            texts.tick_format(axes)
+            for axes in self.axes:
+                texts.escape(axes)
         made: Picture = self.figure
         return made
 
@@ -306,7 +305,7 @@ class _Frame:
     def _lay_out(self) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of axes that have no room: they are measured
-            self.figure.draw_without_rendering()
+            texts.draw(self.figure)
             for axes in self.axes:
                 bars.rows(axes)  # the room is known only now
             curves.fit(self.figure)

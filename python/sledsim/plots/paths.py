@@ -140,12 +140,15 @@ def path(
     )
 
 
-def panels_of(ways: Sequence[Way], *, legend: bool = False) -> dict[str, Panel]:
-    """Return the panels of ways by their names; the first has the legend if it is asked for."""
+def panels_of(
+    ways: Sequence[Way], *, legend: bool = False, chosen: str | None = None
+) -> dict[str, Panel]:
+    """Return the panels of ways by their names; the first and the chosen have a legend if any."""
     shown = [(way, axis) for way in ways for axis in way.axes]
     found: dict[str, Panel] = {}
     for way, axis in shown:
-        first = legend and not found
+        name = axis if len(ways) == 1 else f"{way.label} {axis}"
+        first = legend and (not found or name == chosen)
 
         def draw_way(axes: Axes, way: Way = way, axis: Axis = axis, first: bool = first) -> None:
             draw([axes], [(way, axis)], ways)
@@ -154,7 +157,6 @@ def panels_of(ways: Sequence[Way], *, legend: bool = False) -> dict[str, Panel]:
                 curves.legend_above(axes, keys(ways))
                 curves.heading(axes, title)
 
-        name = axis if len(ways) == 1 else f"{way.label} {axis}"
         what = f"{_LABELS[axis]} over time, by cause".replace("\n", " ")
         found[name] = Panel(draw_way, what, x=way.whole, y=(way.device, axis))
     return found

@@ -85,7 +85,7 @@ def _drawn(of: Run | Comparison, how: How, ways: Sequence[Way] = ()) -> Picture:
         **stacks.panels_of(runs, how),
     }
     width = 9.6 if len(panels) == 3 else 7.4
-    for name, panel in paths.panels_of(ways, legend=True).items():
+    for name, panel in paths.panels_of(ways, legend=True, chosen=how.get("panel")).items():
         panels[name] = panel._replace(wide=True)
     more = paths.notes(ways) if ways else []
     if isinstance(of, Comparison):

@@ -6,10 +6,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 LEAST_PT = 7.0
 """No text is smaller, unless the user's own font is."""
@@ -89,38 +88,35 @@ def for_tex(text: str) -> str:
     return "".join(_TEX.get(char, char) for char in text)
 
 
-def escape(artists: Iterable[Artist]) -> None:
-    """Let TeX show the texts of artists as they are, where the user has it write texts."""
+def raw(text: Text) -> str:
+    """Return a text as it was before :func:`escape`."""
+    escaped, own = getattr(text, "_sledsim", ("", ""))
+    return str(own) if text.get_text() == escaped else text.get_text()
+
+
+def escape(artist: Artist) -> None:
+    """Let TeX show texts, names and numbers as they are, where the user has it write texts."""
     from matplotlib import rcParams  # an extra
+    from matplotlib.axis import Axis
     from matplotlib.text import Text
+    from matplotlib.ticker import FuncFormatter, ScalarFormatter
 
     if not rcParams["text.usetex"]:
         return
-    for artist in artists:
-        every: list[Any] = artist.findobj(Text)
-        for text in every:
-            if getattr(text, "_sledsim", None) != text.get_text():
-                text.set_text(for_tex(text.get_text()))
-                text._sledsim = text.get_text()
+    every: list[Any] = artist.findobj(Text)
+    for text in every:
+        if (own := raw(text)) == text.get_text():
+            text.set_text(for_tex(own))
+            text._sledsim = text.get_text(), own
+    every = artist.findobj(Axis)
+    for axis in every:
+        inner = axis.get_major_formatter()
+        if not isinstance(inner, ScalarFormatter) and not hasattr(inner, "for_tex"):
+            axis.set_major_formatter(FuncFormatter(lambda *at, inner=inner: for_tex(inner(*at))))
+            axis.get_major_formatter().for_tex = True
 
 
-def tick_format(axes: Axes) -> None:
-    """Let TeX show the numbers and names of axes as they are, where it writes texts."""
-    from matplotlib import rcParams  # an extra
-    from matplotlib.ticker import Formatter, ScalarFormatter
-
-    class ForTex(Formatter):
-        """A formatter whose texts are escaped."""
-
-        def __init__(self, inner: Formatter) -> None:
-            self._inner = inner
-
-        def __call__(self, value: float, place: int | None = None) -> str:
-            return for_tex(self._inner(value, place))
-
-        def set_locs(self, locs: Any) -> None:
-            self._inner.set_locs(locs)
-
-    for axis in (axes.xaxis, axes.yaxis) if rcParams["text.usetex"] else ():
-        if not isinstance(inner := axis.get_major_formatter(), ScalarFormatter | ForTex):
-            axis.set_major_formatter(ForTex(inner))
+def draw(figure: Figure) -> None:
+    """Lay a figure out, its texts as TeX needs them."""
+    escape(figure)
+    figure.draw_without_rendering()
