@@ -215,6 +215,7 @@ class _Frame:
         self.key = axes[0]
         """Where a legend for all panels stands."""
         self.names: list[str] = []
+        self.collapsed = False
         self.rows = rows
         self.axes_in = axes_in
         """The height of axes that the figure grows for; ``None`` if its height is fixed."""
@@ -303,15 +304,18 @@ class _Frame:
             self._refuse()
 
     def _lay_out(self) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of axes that have no room: they are measured
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
             texts.draw(self.figure)
             for axes in self.axes:
                 bars.rows(axes)  # the room is known only now
             curves.fit(self.figure)
+        self.collapsed = bool(told)  # axes have no room at all
 
     def _least(self) -> tuple[float, float]:
         """Return the least width and the least height of the axes in inches."""
+        if self.collapsed:
+            return 0.0, 0.0
         widths, heights = zip(*(inches_of(axes) for axes in self.axes), strict=True)
         return min(map(abs, widths)), min(map(abs, heights))
 
