@@ -136,7 +136,7 @@ def at_values(axes: Axes, which: Literal["x", "y"], values: Sequence[float]) -> 
     axes.set(**{f"{which}scale": "log" if log else "linear"})
     axes.set(**{f"{which}lim": [math.exp(end) for end in limits] if log else limits})
 
-    size = texts.points(rcParams[f"{which}tick.labelsize"])
+    size = texts.points(rcParams["xtick.labelsize" if which == "x" else "ytick.labelsize"])
     needs = [
         texts.width_in(plain(value), size) + 0.06 if which == "x" else size / 60 for value in values
     ]

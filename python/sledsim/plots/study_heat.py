@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim._core import SledsimError
 from sledsim._number_text import number
-from sledsim.plots import colour_bars, names, scales, texts
+from sledsim.plots import colour_bars, maps, names, scales, texts
 from sledsim.plots.study_lines import are_numbers, by_panel, check_keys, points_of, values_of
 from sledsim.plots.study_pictures import (
     check_study,
@@ -16,7 +16,7 @@ from sledsim.plots.study_pictures import (
     heading,
     label_categories,
 )
-from sledsim.plots.style import heat_colours
+from sledsim.plots.style import INK, QUIET, heat_colours
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -32,8 +32,6 @@ _LOG_FROM = 30
 """From this ratio of the largest to the smallest on, colours are logarithmic."""
 _BESIDE = 0.8
 """The share of the room that the bar of colours leaves."""
-_LIGHT = 0.18
-"""The luminance from which on black stands out more than white."""
 
 
 def heat(
@@ -132,21 +130,13 @@ def _cells(
     )
     for (a, b), point in found.items():
         left, low = across.index(a), up.index(b)
-        colour: Any = mesh.cmap(norm(point.mean))
-        red, green, blue = (
-            part / 12.92 if part <= 0.04 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]
-        )
-        light = 0.2126 * red + 0.7152 * green + 0.0722 * blue > _LIGHT
-        ink = "black" if light else "white"
         if point.unreliable:
-            look: Any = {"fill": False, "linewidth": 0, "alpha": 0.45, "edgecolor": ink}
-            axes.add_patch(Rectangle((left, low), 1, 1, hatch="////", **look))
+            look: Any = {"fill": False, "linewidth": 0, "edgecolor": QUIET, "hatch": "////"}
+            axes.add_patch(Rectangle((left, low), 1, 1, **look))
         if fits:
-            middle = left + 0.5, low + 0.5
             place: Any = {"ha": "center", "va": "center", "fontsize": texts.points()}
-            text = axes.text(*middle, said[a, b], color=ink, **place)
-            if point.unreliable:
-                text.set_bbox({"facecolor": colour, "linewidth": 0, "pad": 0.8})
+            text = axes.text(left + 0.5, low + 0.5, said[a, b], color=INK, **place)
+            text.set_path_effects(maps.halo(2.5))
     label_categories(axes, "x", across, 0.5)
     label_categories(axes, "y", up, 0.5)
     axes.grid(visible=False)

@@ -200,7 +200,7 @@ def facts(study: Study) -> list[str]:
         found.append(f"{words} {values} {unit}".rstrip())
     seeds = [int(seed) for seed in columns["seed_used"]]
     if len(columns["requests"]) == 1 and "requests" not in study.varied:
-        found.append(f"{columns['requests'][0]:,} requests a run")
+        found.append(f"{written(columns['requests'][0])} requests a run")
     runs = f"{len(study):,} runs of {points:,} points"
     if seeds:
         runs += f", seed{'s' * (len(seeds) > 1)} {min(seeds)}"
