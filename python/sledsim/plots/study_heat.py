@@ -16,7 +16,7 @@ from sledsim.plots.study_pictures import (
     heading,
     label_categories,
 )
-from sledsim.plots.style import INK, QUIET, heat_colours
+from sledsim.plots.style import QUIET, heat_colours
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -134,9 +134,7 @@ def _cells(
             look: Any = {"fill": False, "linewidth": 0, "edgecolor": QUIET, "hatch": "////"}
             axes.add_patch(Rectangle((left, low), 1, 1, **look))
         if fits:
-            place: Any = {"ha": "center", "va": "center", "fontsize": texts.points()}
-            text = axes.text(left + 0.5, low + 0.5, said[a, b], color=INK, **place)
-            text.set_path_effects(maps.halo(2.5))
+            maps.write(axes, (left + 0.5, low + 0.5), said[a, b])
     label_categories(axes, "x", across, 0.5)
     label_categories(axes, "y", up, 0.5)
     axes.grid(visible=False)
