@@ -136,7 +136,7 @@ def test_a_caption_says_how_it_was_made(overloaded: ss.Comparison, run: ss.Run) 
         "Distribution of the response time; mean response time by cause.",
         "Load: random, 1,200 requests/s; on g2, atlas10k (fcfs).",
         "seed 1.",
-        "Intervals are those of the mean at 95%, by batch means.",
+        "Intervals: 95 % confidence of the mean, by batch means.",
         "! atlas10k: the load outran the device",
         f"Simulated with sledsim {ss.__version__}.",
     ):

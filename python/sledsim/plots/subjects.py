@@ -58,7 +58,8 @@ def facts(of: Subject, *, intervals: bool = True) -> list[str]:
     known = [document["summary"]["confidence"] for document in documents]
     if intervals and any(each["response_time_ms"]["low"] is not None for each in known):
         method = known[0]["method"].replace("_", " ")
-        found.append(f"intervals are those of the mean at {known[0]['level']:.0%}, by {method}")
+        level = f"{100 * known[0]['level']:g} %"
+        found.append(f"intervals: {level} confidence of the mean, by {method}")
     return found
 
 
