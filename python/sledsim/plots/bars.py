@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+THICK = 0.68
+"""How much of their room horizontal bars take."""
 _SHARE = 0.8
 """What the bars of a group take of its place."""
 _LABEL_IN = 0.36
@@ -102,6 +104,19 @@ def rows(axes: Axes, labels: Sequence[str] = ()) -> None:
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
+
+
+def stacked(
+    axes: Axes, parts: Mapping[str, Sequence[float]], colours: Mapping[str, str]
+) -> tuple[dict[str, Any], list[float]]:
+    """Draw horizontal bars of parts; return what is drawn of each part, and where bars end."""
+    ends = [0.0] * max(map(len, parts.values()), default=0)
+    drawn: dict[str, Any] = {}
+    for part, widths in parts.items():
+        if any(widths):
+            drawn[part] = axes.barh(range(len(ends)), widths, THICK, left=ends, color=colours[part])
+            ends = [end + width for end, width in zip(ends, widths, strict=True)]
+    return drawn, ends
 
 
 def beside(axes: Axes, end: float, place: float, text: str, apart_pt: float = 5) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim._arguments import refuse
 from sledsim._number_text import plain
-from sledsim.plots import curves, scales
+from sledsim.plots import curves, scales, units
 from sledsim.plots.frame import Panel, picture
 from sledsim.plots.style import looks
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from sledsim.plots.frame import How
     from sledsim.plots.picture import Picture
 
-_BESIDE = 0.4
-"""The share of the room that names beside the curves leave."""
 _NEEDED = {"policy", "size_mib", "segment_kib", "hit_ratio"}
 
 
@@ -58,8 +56,7 @@ def hits(
                 places, ratios, marker=its.marker, markersize=4.5, label=policy, **its.line()
             )[0]
         sizes = sorted({row["size_mib"] * 2**20 for row in rows})
-        share = 1.0 if len(look) <= curves.IN_LEGEND else _BESIDE
-        scales.binary(axes, sizes[0] / 1.1, sizes[-1] * 1.1, sizes, share)
+        scales.at_values(axes, sizes, units.binary)
         highest = max((100 * (row["hit_ratio"] or 0.0) for row in rows), default=0.0)
         axes.set(xlabel="size of the cache", ylabel="hit ratio, %")
         axes.set_ylim(0, min(max(1.1 * highest, 1.0), 102.0))

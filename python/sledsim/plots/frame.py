@@ -310,7 +310,7 @@ class _Frame:
             for axes in self.axes:
                 bars.rows(axes)  # the room is known only now
             curves.fit(self.figure)
-        self.collapsed = bool(told)  # axes have no room at all
+        self.collapsed = any("collapsed" in str(each.message) for each in told)
 
     def _least(self) -> tuple[float, float]:
         """Return the least width and the least height of the axes in inches."""

@@ -85,14 +85,9 @@ def draw(axes: Axes, labels: Sequence[str], documents: Sequence[Mapping[str, Any
     documents
         ``Outcome.to_dict()`` of each.
     """
-    places = list(range(len(documents)))
-    ends = [0.0] * len(documents)
-    handles: dict[str, Any] = {}
-    for part, name in PARTS.items():
-        widths = [document[part] for document in documents]
-        if any(widths):
-            handles[name] = axes.barh(places, widths, 0.62, left=ends, color=RUN_TIMES[part])
-            ends = [end + width for end, width in zip(ends, widths, strict=True)]
+    parts = {part: [document[part] for document in documents] for part in PARTS}
+    drawn, _ = bars.stacked(axes, parts, RUN_TIMES)
+    handles = {PARTS[part]: bar for part, bar in drawn.items()}
     told = {place: each["predicted"] for place, each in enumerate(documents) if each["predicted"]}
     marks = {place: predicted["run_s"] for place, predicted in told.items()}
     if marks:

@@ -6,10 +6,10 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Literal
 
-from sledsim.plots import texts, units
+from sledsim.plots import texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -60,29 +60,18 @@ def fit(axes: Axes, which: Literal["x", "y"], values: Iterable[float], *, from_z
     linear(axes, which)
 
 
-def linear(
-    axes: Axes, which: Literal["x", "y"], values: Sequence[float] = (), share: float = 1.0
-) -> None:
-    """Label a linear axis at rising ``values`` if they have room there, else at round numbers.
-
-    It gets a ``share`` of the room that axes alone would have.
-    """
-    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+def linear(axes: Axes, which: Literal["x", "y"], share: float = 1.0) -> None:
+    """Label a linear axis at round numbers, in a share of the room that axes alone would have."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis: Axis = getattr(axes, f"{which}axis")
     room = share * inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which]
     if which == "x":  # names beside the axes take their room, long numbers need more
-        lines = [line for name in axes.get_yticklabels() for line in name.get_text().split("\n")]
-        room -= (
-            max(0.0, max(map(len, lines), default=0) - _SHORT) * _LABELS_PER_INCH["x"] * _LETTER_IN
-        )
+        names = [name.get_text() for name in axes.get_yticklabels() if name.get_text()]
+        beside = max((texts.width_in(name, "medium") for name in names), default=0.0)
+        room -= max(0.0, beside - _SHORT * _LETTER_IN) * _LABELS_PER_INCH["x"]
         room *= min(1.0, _SHORT / len(f"{max(axis.get_view_interval()):,.0f}"))
-    apart = [after - before for before, after in itertools.pairwise(values)]
-    if len(values) == 1 or (apart and min(apart) * room >= values[-1] - values[0]):
-        axis.set_major_locator(FixedLocator(list(values)))
-    else:
-        count = max(1, min(8, int(room)))
-        axis.set_major_locator(MaxNLocator(nbins=count, steps=[1, 2, 5, 10]))
+    axis.set_major_locator(MaxNLocator(max(1, min(8, int(room))), steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 
@@ -117,14 +106,17 @@ def signed(axes: Axes, values: Sequence[float]) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 
-def at_values(axes: Axes, which: Literal["x", "y"], values: Sequence[float]) -> None:
-    """Label an axis at rising values, or at every second, ... one if all have no room.
+def at_values(
+    axes: Axes, values: Sequence[float], written: Callable[[float], str] | None = None
+) -> None:
+    """Label the X axis at rising values, or at every second, ... one if all have no room.
 
     It is logarithmic if they are more evenly apart there.
     """
     from matplotlib import rcParams  # an extra
     from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, NullFormatter
 
+    write = written or plain
     log = values[0] > 0 and values[-1] > 4 * values[0] and len(values) > 2
     if log:
         steps = [after - before for before, after in itertools.pairwise(values)]
@@ -133,20 +125,17 @@ def at_values(axes: Axes, which: Literal["x", "y"], values: Sequence[float]) -> 
     ends = [math.log(value) if log else value for value in (values[0], values[-1])]
     edge = _EDGE * (ends[1] - ends[0]) or 0.5
     limits = [ends[0] - edge, ends[1] + edge]
-    axes.set(**{f"{which}scale": "log" if log else "linear"})
-    axes.set(**{f"{which}lim": [math.exp(end) for end in limits] if log else limits})
-
-    size = texts.points(rcParams["xtick.labelsize" if which == "x" else "ytick.labelsize"])
-    needs = [
-        texts.width_in(plain(value), size) + 0.06 if which == "x" else size / 60 for value in values
-    ]
+    axes.set_xscale("log" if log else "linear")
+    axes.set_xlim(*([math.exp(end) for end in limits] if log else limits))
+    size = texts.points(rcParams["xtick.labelsize"])
+    needs = [texts.width_in(write(value), size) + 0.06 for value in values]
 
     class Values(Locator):
         """Finds the ticks when the picture is drawn, as the room is known only then."""
 
         def __call__(self) -> list[float]:
             places = [(math.log(value) if log else value) - limits[0] for value in values]
-            scale = inches_of(axes)[which == "y"] / (limits[1] - limits[0])
+            scale = inches_of(axes)[0] / (limits[1] - limits[0])
             for every in range(1, len(values)):
                 shown = [*zip(places, needs, strict=True)][::every]
                 if all(
@@ -156,11 +145,10 @@ def at_values(axes: Axes, which: Literal["x", "y"], values: Sequence[float]) -> 
                     return list(values[::every])
             return [values[0]]
 
-    axis: Axis = getattr(axes, f"{which}axis")
-    axis.set_major_locator(Values())
-    axis.set_minor_locator(FixedLocator(list(values)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    axis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_major_locator(Values())
+    axes.xaxis.set_minor_locator(FixedLocator(list(values)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: write(value)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def ends(values: Iterable[float]) -> tuple[float, float]:
@@ -197,30 +185,6 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -
     axis.set_minor_locator(FixedLocator([p * step for p in powers for step in range(2, 10)]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     axis.set_minor_formatter(NullFormatter())
-
-
-def binary(
-    axes: Axes, low: float, high: float, values: Sequence[float] = (), share: float = 1.0
-) -> None:
-    """Make the X axis logarithmic, for numbers of bytes from ``low`` to ``high``, both positive.
-
-    Labels stand at ``values`` if they have room there, else at powers of two. The axis gets a
-    ``share`` of the room that axes alone would have.
-    """
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-    first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
-    room = max(1.0, share * inches_of(axes)[0] * _LABELS_PER_INCH["x"] / 1.5)
-    every = math.ceil((last - first + 1) / room)
-    axes.set_xscale("log", base=2)
-    axes.set_xlim(low, high)
-    ticks = [2.0**power for power in range(first, last + 1) if power % every == 0]
-    apart = [after / before for before, after in itertools.pairwise(values)]
-    if values and min(apart, default=high / low) >= (high / low) ** (1 / room):
-        ticks = list(values)
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: units.binary(value)))
-    axes.xaxis.set_minor_locator(NullLocator())
 
 
 def log_ticks(low: float, high: float, room: float) -> list[float]:

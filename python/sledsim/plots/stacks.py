@@ -134,25 +134,23 @@ def _of_one(axes: Axes, run: Run) -> None:
 
 def _stacks(axes: Axes, runs: Mapping[str, Run], *, shares: bool) -> dict[str, object]:
     """Draw a bar of causes for each run, and return what the legend shows."""
-    places = list(range(len(runs)))
-    ends = [0.0] * len(runs)
-    handles: dict[str, object] = {}
     summaries = [run.to_dict()["summary"] for run in runs.values()]
-    every = [_mean(run) or math.inf for run in runs.values()]
-    wholes = [whole / 100 if shares else 1.0 for whole in every]
-    for cause, colour in CAUSES.items():
-        means = [summary[f"{cause}_ms"]["mean"] or 0.0 for summary in summaries]
-        widths = [mean / whole for mean, whole in zip(means, wholes, strict=True)]
-        if any(widths):
-            drawn = axes.barh(places, widths, 0.68, left=ends, color=colour)
-            ends = [end + width for end, width in zip(ends, widths, strict=True)]
-            if max(part / whole for part, whole in zip(means, every, strict=True)) >= _VISIBLE:
-                handles[cause.replace("_", " ")] = drawn
-    for place, run, end in zip(places, runs.values(), ends, strict=True):
+    wholes = [(_mean(run) or math.inf) / 100 if shares else 1.0 for run in runs.values()]
+    both = [*zip(summaries, wholes, strict=True)]
+    parts = {
+        cause: [(summary[f"{cause}_ms"]["mean"] or 0.0) / whole for summary, whole in both]
+        for cause in CAUSES
+    }
+    drawn, ends = bars.stacked(axes, parts, CAUSES)
+    for place, (run, end) in enumerate(zip(runs.values(), ends, strict=True)):
         if _unreliable(run) and end:
-            axes.barh(place, end, 0.68, color="none", hatch=UNRELIABLE_HATCH)
+            axes.barh(place, end, bars.THICK, color="none", hatch=UNRELIABLE_HATCH)
     _rows(axes, runs)
-    return handles
+    return {
+        cause.replace("_", " "): bar
+        for cause, bar in drawn.items()
+        if any(w >= _VISIBLE * end > 0 for w, end in zip(parts[cause], ends, strict=True))
+    }
 
 
 def _rows(axes: Axes, runs: Mapping[str, Run]) -> None:

@@ -189,8 +189,9 @@ def subject(study: Study) -> str:
 
 def facts(study: Study) -> list[str]:
     """Return what a caption says of a study: what varies, requests, replications, seeds."""
-    table = study.read()
-    columns = {key: table.column(key) or [] for key in (*study.varied, "requests", "seed_used")}
+    wanted = [*study.varied, "requests", "seed_used"]
+    table = study.read(wanted)
+    columns = {key: table.column(key) or [] for key in wanted}
     columns = {key: [*dict.fromkeys(v for v in of if v is not None)] for key, of in columns.items()}
     points = len(study.means_table())
     found = [subject(study)]

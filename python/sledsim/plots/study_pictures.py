@@ -101,7 +101,7 @@ def study(
         lines = by_line(panels[title], keys)
         places = values_of(points, x)
         if numbers:
-            scales.at_values(axes, "x", places)
+            scales.at_values(axes, places)
         _heights(axes, points)
         axes.set_xlabel(scales.wrapped(axes, names.label(x)))
         axes.set_ylabel(scales.wrapped(axes, names.label(y), "y"))

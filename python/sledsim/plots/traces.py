@@ -177,7 +177,9 @@ def _reuse(axes: Axes, info: Mapping[str, Any]) -> None:
         return
     sizes, ratios = [point[0] for point in curve], [100 * point[1] for point in curve]
     axes.plot([*sizes, 2 * sizes[-1]], [*ratios, ratios[-1]], color=INK, drawstyle="steps-post")
-    scales.binary(axes, sizes[0], 2 * sizes[-1])
+    powers = range(math.ceil(math.log2(sizes[0])), math.floor(math.log2(2 * sizes[-1])) + 1)
+    scales.at_values(axes, [2.0**power for power in powers], units.binary)
+    axes.set_xlim(sizes[0], 2 * sizes[-1])
     axes.set(xlabel="size of an LRU cache", ylabel="hit ratio, %", ylim=(0, 102))
     footprint = info["footprint"]["bytes"]
     if sizes[0] <= footprint <= 2 * sizes[-1]:

@@ -62,19 +62,13 @@ def _outcomes(axes: Axes, result: Result) -> None:
     from matplotlib.ticker import MaxNLocator  # an extra
 
     strata = result.strata
-    places = list(range(len(strata)))
     counts = [result.counts(name) for name in strata]
-    ends = [0.0] * len(strata)
-    handles = {}
-    for name, text in OUTCOMES.items():
-        widths = [float(count[name]) for count in counts]
-        if any(widths):
-            handles[text] = axes.barh(places, widths, 0.66, left=ends, color=COLOURS[name])
-            ends = [end + width for end, width in zip(ends, widths, strict=True)]
+    parts = {name: [float(count[name]) for count in counts] for name in OUTCOMES}
+    drawn, _ = bars.stacked(axes, parts, COLOURS)
     bars.rows(axes, [STRATA[name] for name in strata])
     axes.set_xlabel("cuts")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    curves.legend_above(axes, handles)
+    curves.legend_above(axes, {OUTCOMES[name]: bar for name, bar in drawn.items()})
 
 
 def _times(axes: Axes, result: Result) -> None:
