@@ -91,10 +91,11 @@ def draw(axes: Axes, labels: Sequence[str], documents: Sequence[Mapping[str, Any
     told = {place: each["predicted"] for place, each in enumerate(documents) if each["predicted"]}
     marks = {place: predicted["run_s"] for place, predicted in told.items()}
     if marks:
-        (mark,) = axes.plot(
-            list(marks.values()), list(marks), "|", color=INK, markersize=17, markeredgewidth=2
-        )
-        handles["predicted by a replay"] = mark
+        from matplotlib.lines import Line2D  # an extra
+
+        look: Any = {"marker": "|", "color": INK, "markeredgewidth": 2, "linestyle": "none"}
+        axes.plot(list(marks.values()), list(marks), markersize=17, **look)
+        handles["predicted by a replay"] = Line2D([], [], markersize=9, **look)
     for place, document in enumerate(documents):
         end = max(document["run_s"], marks.get(place, 0.0))
         bars.beside(axes, end, place, f"{number(document['run_s'], 3)} s", 6)

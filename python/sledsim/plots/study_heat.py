@@ -125,7 +125,7 @@ def _cells(
     }
     width, height = scales.inches_of(axes)
     room = _BESIDE * width / len(across), height / len(up)
-    fits = room[1] > 1.3 * texts.points() / 72 and room[0] > 0.04 + max(
+    fits = room[1] > 1.7 * texts.points() / 72 and room[0] > 0.04 + max(
         map(texts.width_in, said.values()), default=0.0
     )
     for (a, b), point in found.items():

@@ -133,7 +133,7 @@ def heading(of: Study, result: str, *keys: str | None) -> str:
 
 def head(axes: Axes, title: str, panels: Iterable[str]) -> None:
     """Write the title of a panel, with breaks at the same places as in those of the others."""
-    room = 1.12 * scales.inches_of(axes)[0]
+    room = 1.08 * scales.inches_of(axes)[0]
     if any(texts.width_in(each) > room for each in panels):
         parts = [each.split(", ") for each in panels]
         wide = {
@@ -147,7 +147,7 @@ def head(axes: Axes, title: str, panels: Iterable[str]) -> None:
             part.replace(" = ", "\n= ") if part.split(" = ")[0] in wide else part
             for part in title.split(", ")
         ]
-        title = "\n".join(texts.cut(line, 1.1 * room) for line in ",\n".join(lines).split("\n"))
+        title = "\n".join(texts.cut(line, room) for line in ",\n".join(lines).split("\n"))
     axes.set_title(title, fontweight="normal", fontsize=texts.points())
 
 
