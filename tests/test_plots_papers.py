@@ -159,7 +159,7 @@ def test_figures_on_axes_of_the_user_have_captions_too(run: ss.Run) -> None:
 def test_a_caption_of_a_study_says_what_varied(study: ss.Study) -> None:
     caption = study.plot("rate", MEAN, "scheduler", col="mean_size_kib").caption
     for part in (
-        "Mean response time by rate, scheduler and mean size. Random on g2; rate 200, 600, 1,000",
+        "Mean response time by rate, scheduler and mean size. Study of random on g2; rate 200, 600, 1,000",
         "scheduler fcfs, sptf, c_look; mean size 64, 256, 1,024 KiB",
         "54 runs of 27 points, seeds 1 to 2.",
         "95 % intervals",
@@ -234,6 +234,16 @@ def test_a_map_shows_the_means(study: ss.Study) -> None:
         assert len(axes.patches) == bad
     labels = {axes.get_ylabel().replace("\u00a0", " ") for axes in figure.axes}
     assert labels >= {"mean size, KiB", "mean response time, ms"}
+
+
+def test_a_study_without_values_says_so() -> None:
+    base = {"device": "atlas10k", "requests": 20}
+    study = ss.sweep(base, grid={"rate": [90, 400], "scheduler": ["fcfs", "sptf"]})
+    for panels in ({}, {"col": "scheduler"}):
+        figure = study.plot("rate", "energy_j.total", **panels)  # type: ignore[arg-type]
+        assert "none of the 4 runs has a value" in said(figure)
+    with pytest.raises(ss.SledsimError, match="none of the 4 runs has a value"):
+        study.heat("rate", "scheduler", "energy_j.total")
 
 
 # The user's own style

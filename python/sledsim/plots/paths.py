@@ -130,7 +130,7 @@ def path(
         panels,
         subject(of),
         facts=facts(of, intervals=False),
-        found=cautions_of(runs, means=False),
+        found=cautions_of(runs),
         notes=notes(ways),
         lines=lines if across else 1,
         stacked=not across,

@@ -109,7 +109,7 @@ def signed(axes: Axes, values: Sequence[float]) -> None:
 def at_values(
     axes: Axes, values: Sequence[float], written: Callable[[float], str] | None = None
 ) -> None:
-    """Label the X axis at rising values, or at every second, ... one if all have no room.
+    """Label the X axis at rising values, or at as many of them as have room.
 
     It is logarithmic if they are more evenly apart there.
     """
@@ -136,14 +136,18 @@ def at_values(
         def __call__(self) -> list[float]:
             places = [(math.log(value) if log else value) - limits[0] for value in values]
             scale = inches_of(axes)[0] / (limits[1] - limits[0])
-            for every in range(1, len(values)):
-                shown = [*zip(places, needs, strict=True)][::every]
-                if all(
-                    (at - before) * scale >= (one + other) / 2
-                    for (before, one), (at, other) in itertools.pairwise(shown)
-                ):
-                    return list(values[::every])
-            return [values[0]]
+
+            def apart(one: int, other: int) -> bool:
+                room = (places[other] - places[one]) * scale
+                return room >= (needs[one] + needs[other]) / 2
+
+            shown = [0]
+            last = len(values) - 1
+            for place in range(1, last):
+                if apart(shown[-1], place) and apart(place, last):
+                    shown.append(place)
+            ends = [last] if apart(0, last) else []
+            return [values[place] for place in [*shown, *ends]]
 
     axes.xaxis.set_major_locator(Values())
     axes.xaxis.set_minor_locator(FixedLocator(list(values)))

@@ -103,13 +103,13 @@ def draw(axes: Axes, runs: Mapping[str, Run], *, alone: bool) -> None:
     handles = _stacks(axes, runs, shares=wide)
     if not wide:
         _values(axes, runs)
-        axes.set_xlabel(scales.wrapped(axes, _MEAN))
+        axes.set_xlabel(_MEAN)
     else:
         share = "share of the mean response time, %"
-        axes.set(xlabel=scales.wrapped(axes, share), xlim=(0, 100))
+        axes.set(xlabel=share, xlim=(0, 100))
         if alone:
             _values(axes, runs, at=101.0)
-            axes.set_xlabel(scales.wrapped(axes, f"{share}; beside it the mean, ms"))
+            axes.set_xlabel(f"{share}; beside it the mean, ms")
     if handles:  # requests were served
         curves.legend_above(axes, handles)
 
@@ -198,7 +198,7 @@ def _means(axes: Axes, runs: Mapping[str, Run]) -> None:
         bars.beside(axes, max(ends), place, mean_text(run), apart_pt=7)
     if reach:
         scales.logarithmic(axes, "x", min(reach), max(reach))
-    axes.set_xlabel(scales.wrapped(axes, _MEAN))
+    axes.set_xlabel(_MEAN)
     _rows(axes, runs)
 
 

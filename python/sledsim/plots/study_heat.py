@@ -76,6 +76,8 @@ def heat(
         ask = f"give {ask}" if len(rest) <= len(free) else "run one value of some of them"
         raise SledsimError(f"{', '.join(rest)}: varies, too, and a cell has one value: {ask}")
     points = points_of(of, z, "z")
+    if not points:
+        raise SledsimError(f"z = {z!r}: none of the {len(of.keys):,} runs has a value")
     panels = by_panel(points, row, col)
     across, up = values_of(points, x), values_of(points, y)
     up = up if are_numbers(up) else up[::-1]  # names begin at the top

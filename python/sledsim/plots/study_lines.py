@@ -93,7 +93,7 @@ def are_numbers(values: Iterable[object]) -> bool:
 def by_panel(points: Sequence[Point], row: str | None, col: str | None) -> dict[str, list[Point]]:
     """Return the points of each panel, by its title, row by row."""
     keys = [key for key in (row, col) if key is not None]
-    panels = {}
+    panels: dict[str, list[Point]] = {} if points else {"": []}
     for wanted in itertools.product(*(values_of(points, key) for key in keys)):
         title = ", ".join(titled(key, value) for key, value in zip(keys, wanted, strict=True))
         panels[title] = [p for p in points if [p.at[key] for key in keys] == list(wanted)]
@@ -194,7 +194,7 @@ def facts(study: Study) -> list[str]:
     columns = {key: table.column(key) or [] for key in wanted}
     columns = {key: [*dict.fromkeys(v for v in of if v is not None)] for key, of in columns.items()}
     points = len(study.means_table())
-    found = [subject(study)]
+    found = [f"study of {subject(study)}"]
     for key in study.varied:
         words, unit = names.described(key)
         values = ", ".join(map(written, columns[key]))

@@ -100,7 +100,7 @@ def study(
     def draw(axes: Axes, title: str) -> None:
         lines = by_line(panels[title], keys)
         places = values_of(points, x)
-        if numbers:
+        if numbers and places:
             scales.at_values(axes, places)
         _heights(axes, points)
         axes.set_xlabel(scales.wrapped(axes, names.label(x)))
