@@ -67,8 +67,8 @@ def grouped(
             own = None if callable(text) else text[label]
             said = [text(value) if own is None else own[place] for place, value in found]  # type: ignore[operator]
             longest = max((texts.width_in(one) for one in said), default=0.0)
-            upright |= longest > 1.1 * room
-            keys: Any = {"rotation": 90} if longest > 1.1 * room else {}
+            upright |= longest > 0.9 * room
+            keys: Any = {"rotation": 90} if longest > 0.9 * room else {}
             axes.bar_label(bars, said, padding=2, fontsize=texts.points(), **keys)
     axes.set_xticks(range(len(groups)), list(groups))
     axes.set_xlim(-0.6, len(groups) - 0.4)

@@ -47,6 +47,8 @@ _ROW_IN = 1.5
 """In less height panels stand side by side, however narrow they are."""
 _GRID = 4
 """So many panels may also stand two by two."""
+_ATTEMPTS = 12
+"""So many sizes are tried to find one that has room."""
 _NOTES = 0.2
 """The share of a height that was asked for which footnotes may take."""
 _TITLE = 3
@@ -134,26 +136,56 @@ def picture(
         if name not in panels:
             refuse("panel", name, f"one of {', '.join(panels)}")
         panels = {name: panels[name]._replace(wide=False)}
-    ax, size = how.get("ax"), how.get("size")
     many = sum(not panel.wide for panel in panels.values()) > 1
-    width = size_in(size, width_in or WIDTHS_IN["page"] if many else width_in or 5.2)[0]
-    with style.applied(width if ax is None else math.inf):
-        if ax is not None:
-            frame = _Frame(how, [*panels.values()], _given(ax, size, len(panels)))
-        else:
-            shown = list(panels.values())
-            narrow = [panel for panel in shown if not panel.wide]
+    default_in = width_in or (WIDTHS_IN["page"] if many else 5.2)
+
+    def drawn(ax: Place, size: Size) -> Picture:
+        width, height = size_in(size, default_in)
+        shown = list(panels.values())
+        narrow = [panel for panel in shown if not panel.wide]
+        with style.applied(width if ax is None else math.inf):
+            if ax is not None:
+                frame = _Frame(how, shown, _given(ax, size, len(panels)))
+                return frame.drawn(heading, key, facts, every)
             across = _columns(len(narrow), width, panel_in, lines, columns, stacked=stacked)
-            height = size_in(size, width)[1]
             if height is not None:  # panels side by side rather than low ones
                 ways = [across, 2 if len(narrow) == _GRID else across, -(-len(narrow) // lines)]
                 high = [way for way in ways if height * way >= _ROW_IN * len(narrow)]
                 across = max(across, next(iter(high), ways[-1]))
             if across > 1 and lines > 1:
                 shown = [panel for line in range(lines) for panel in narrow[line::lines]]
-            frame = _made(how, shown, width, height_in, across, keyed=key is not None)
-        frame.names = list(panels)
-        return frame.drawn(heading, key, facts, [*cautions.lines(found or {}), *notes])
+            frame = _made({**how, "size": size}, shown, width, height_in, across, keyed=bool(key))
+            return frame.drawn(heading, key, facts, every)
+
+    every = [*cautions.lines(found or {}), *notes]
+    try:
+        return drawn(how.get("ax"), how.get("size"))
+    except _TooSmallError as error:
+        width, height = _with_room(drawn, error.size)
+        more = f', or one panel: panel="{next(iter(panels))}"' if len(panels) > 1 else ""
+        refuse("size", how.get("size"), f"about {width:g}x{height:g} or larger here{more}")
+
+
+def _with_room(
+    drawn: Callable[[Place, Size], object], size: tuple[float, float]
+) -> tuple[float, float]:
+    """Return a size in which a picture has room."""
+    for _ in range(_ATTEMPTS):
+        try:
+            drawn(None, size)
+        except _TooSmallError as error:
+            size = error.size
+        else:
+            break
+    return size
+
+
+class _TooSmallError(Exception):
+    """A size leaves no room for axes; another one may."""
+
+    def __init__(self, size: tuple[float, float]) -> None:
+        super().__init__(size)
+        self.size = size
 
 
 def _columns(
@@ -214,7 +246,6 @@ class _Frame:
         """The row and the column of each panel; none on axes that were given."""
         self.key = axes[0]
         """Where a legend for all panels stands."""
-        self.names: list[str] = []
         self.collapsed = False
         self.rows = rows
         self.axes_in = axes_in
@@ -225,9 +256,10 @@ class _Frame:
         heading: str,
         key: Callable[[], Mapping[str, Any]] | None,
         facts: Sequence[str],
-        notes: list[str],
+        notes: Sequence[str],
     ) -> Picture:
         """Draw the panels, write title and footnotes, and return the figure."""
+        notes = list(notes)
         for panel, axes in zip(self.panels, self.axes, strict=True):
             notes += panel.draw(axes) or ()
         notes = list(dict.fromkeys(notes))
@@ -301,7 +333,7 @@ class _Frame:
             footnotes(figure, [_MOVED])
             self._lay_out()
         if self._squashed():
-            self._refuse()
+            raise _TooSmallError(self._larger())
 
     def _lay_out(self) -> None:
         with warnings.catch_warnings(record=True) as told:
@@ -322,28 +354,15 @@ class _Frame:
     def _squashed(self) -> bool:
         return any(own < least for own, least in zip(self._least(), _AXES_IN, strict=True))
 
-    def _refuse(self) -> None:
-        """Refuse a size, and tell the least one."""
-        figure = self.figure
-        first = tuple(map(float, figure.get_size_inches()))
-        across = max(column for _, column in self.places) + 1
-        for _ in range(8):
-            width, height = figure.get_size_inches()
-            lacks = [
-                max(0.0, least - own) for own, least in zip(self._least(), _AXES_IN, strict=True)
-            ]
-            if not any(lacks):
-                break
-            figure.set_size_inches(width + across * lacks[0], height + self.rows * lacks[1])
-            self._lay_out()
+    def _larger(self) -> tuple[float, float]:
+        """Return a size in which axes may have room, in tenths of an inch."""
+        many = max(column for _, column in self.places) + 1, self.rows
+        inches = zip(self.figure.get_size_inches(), self._least(), _AXES_IN, many, strict=True)
         width, height = (
-            max(math.ceil(10 * inches) / 10, own)
-            for inches, own in zip(figure.get_size_inches(), first, strict=True)
+            math.ceil(10 * (whole + count * max(0.0, least - own)) - 1e-6) / 10
+            for whole, own, least, count in inches
         )
-        more = f', or one panel: panel="{self.names[0]}"' if len(self.names) > 1 else ""
-        asked = self.how.get("size")
-        must = f"at least {width:g}x{height:g} for this picture{more}"
-        refuse("size", asked if asked is not None else "x".join(f"{i:g}" for i in first), must)
+        return width, height
 
     def _on_given(self, title: str, notes: list[str]) -> None:
         axes = self.axes[0]

@@ -90,8 +90,9 @@ def heat(
         axes.set_ylabel(scales.wrapped(axes, names.label(y), "y"))
         head(axes, title, panels)
         made.append(axes)
-        if len(made) == (1 if how.get("panel") else len(panels)):
-            colour_bars.draw(made, mesh, names.label(z))
+        count = 1 if how.get("panel") else len(panels)
+        if len(made) % count == 0:  # the others of this figure are drawn
+            colour_bars.draw(made[-count:], mesh, names.label(z))
 
     codes = [code for point in points for code in point.unreliable]
     return faceted(
