@@ -151,7 +151,7 @@ def test_a_picture_can_be_read(draw: Callable[..., Figure], size: str) -> None:
     assert seen.cut_off() == []
     assert seen.pale_texts(like_lines=style.COLOURS) == []
     assert seen.pale_lines() == []
-    assert [text.get_text() for text in seen.texts if text.get_fontsize() < 7] == []
+    assert [text.get_text() for text in seen.texts if float(text.get_fontsize()) < 7] == []
     assert "sledsim 0." in figure.caption  # type: ignore[attr-defined]
     for axes in figure.axes:
         box = axes.get_position()

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 import sledsim as ss
+from cycler import cycler
 from matplotlib import pyplot as plt
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
@@ -173,7 +174,9 @@ def test_a_caption_of_a_study_says_what_varied(study: ss.Study) -> None:
 def test_panels_share_axes_and_one_legend(study: ss.Study) -> None:
     figure = study.plot("rate", MEAN, "scheduler", col="mean_size_kib", size="page")
     key, *panels = figure.axes
-    assert [text.get_text() for text in key.get_legend().get_texts()] == ["fcfs", "sptf", "c_look"]
+    legend = key.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["fcfs", "sptf", "c_look"]
     assert not any(axes.get_legend() for axes in panels)
     assert (
         len({axes.get_ylim() for axes in panels}) == len({axes.get_xlim() for axes in panels}) == 1
@@ -251,11 +254,11 @@ def test_a_study_without_values_says_so() -> None:
 
 def test_what_the_user_set_wins(overloaded: ss.Comparison) -> None:
     plain = overloaded.plot(panel="cdf").axes[0]
-    own: dict[str, Any] = {
+    own: Any = {
         "font.family": "serif",
         "font.size": 12,
         "lines.linewidth": 3.3,
-        "axes.prop_cycle": mpl.cycler(color=["#102030", "#405060"]),
+        "axes.prop_cycle": cycler(color=["#102030", "#405060"]),
     }
     with plt.rc_context(own):
         axes = overloaded.plot(panel="cdf").axes[0]
@@ -285,11 +288,8 @@ def test_texts_are_as_tex_needs_them(
     monkeypatch.setattr(TexManager, "get_text_width_height_descent", measure)
     names = {"a_b & 50 % #1": overloaded.runs[0], r"c\d{e} $x$": overloaded.runs[1]}
     with plt.rc_context({"text.usetex": True}):
-        for draw in (
-            lambda: plots.cdf(names, size="column"),
-            lambda: plots.causes(names, size="page"),
-        ):
-            draw()
+        plots.cdf(names, size="column")
+        plots.causes(names, size="page")
     assert any(r"a\_b \& 50 \% \#1" in tex for tex in measured)
     for tex in measured - {"lp"}:
         assert not re.search(r"(?<!\\)[%#&_]", re.sub(r"\$[^$]*\$", "", tex)), tex
