@@ -268,7 +268,7 @@ def _marks(
     figure = axes.get_figure(root=True)
     assert figure is not None
     moved = axes.transData + ScaledTranslation(shift_pt / 72, 0, figure.dpi_scale_trans)
-    look: Any = {"color": its.color, "transform": moved}
+    look: Any = {"color": its.color, "transform": moved, "clip_on": False}  # marks at the edge
     means = [point.mean for point in points]
     (line,) = axes.plot(places, means, its.marker, label=name, markersize=4.5, **look)
     known = [at for at, point in enumerate(points) if None not in (point.low, point.high)]
