@@ -55,7 +55,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if "figure" in self._open:
-            self.figures[-1].append(data.strip())
+            self.figures[-1].append(data.strip().replace("\xa0", " "))
         elif {"td", "th"} & set(self._open[-2:]):
             self.lines[-1][-1] += " " + data if self.lines[-1][-1] else data
 
