@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import functools
+import inspect
 import json
 import math
 import re
@@ -59,6 +60,7 @@ def parts() -> dict[str, Callable[[], str]]:
         "shared options": _shared_options,
         "command pages": _command_pages,
         "names": _names,
+        "pictures": _pictures,
         "device presets": _device_presets,
         "workload presets": _workload_presets,
         "sample traces": _sample_traces,
@@ -158,6 +160,21 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 def _code(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
+
+
+def _pictures() -> str:
+    """Write the functions that draw: how each is called, and what it draws."""
+    from sledsim import plots
+
+    rows = []
+    for name in plots.__all__:
+        function = getattr(plots, name)
+        own = inspect.signature(function).parameters.values()
+        given = [each.replace(annotation=each.empty) for each in own]
+        first = inspect.getdoc(function).partition("\n\n")[0]  # type: ignore[union-attr]
+        text = re.sub(r":\w+:`~?([^`]*)`", r"`\1`", " ".join(first.split()))
+        rows.append([f"`{name}({', '.join(map(str, given))})`", text])
+    return _table(["function", "what it does"], rows)
 
 
 # Commands ---------------------------------------------------------------------------------------

@@ -23,10 +23,15 @@ SAMPLE = "sample:postmark-ext4"
 COLUMNS = "time=t:ms, offset=at:512B, bytes=n:512B, op=op, response=took:ms"
 
 
-def _trace(name: str, lines: list[str]) -> Path:
+@cache
+def _folder() -> Path:
     folder = tempfile.mkdtemp(prefix="pictures-")  # files named as ours are leftovers
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = Path(folder) / name
+    return Path(folder)
+
+
+def _trace(name: str, lines: list[str]) -> Path:
+    path = _folder() / name
     path.write_text("\n".join(["t,at,n,op,took", *lines]) + "\n", encoding="utf-8")
     return path
 
@@ -81,17 +86,33 @@ def hits(policies: int) -> list[dict[str, Any]]:
     return ss.hit_ratios(SAMPLE, sizes_mib=[1, 4, 16, 64, 1024], policies=names)
 
 
+def _device(number: int) -> str:
+    path = _folder() / f"{LONG.format(number)}.toml"
+    path.write_text(f"base = 'g2'\nspring_factor = 0.{7 - number}\n", encoding="utf-8")
+    return str(path)
+
+
 @cache
 def study(kind: str) -> ss.Study:
-    """Return one of a single point, of overloaded points, or of twelve lines."""
+    """Return one of overloaded points, of twelve devices, of three keys, or of extreme values."""
     base = {"device": "g2", "workload": "random", "requests": 200}
     grids: dict[str, dict[str, Any]] = {
-        "one point": {"rate": [100]},
         "a caution": {"scheduler": ["fcfs", "sptf"], "rate": [20, 200, 5000]},
-        "twelve lines": {
+        "twelve devices": {
             "device": [name for name in ss.devices() if name != "memory"][:12],
             "rate": [1, 10, 40],
         },
+        "three keys": {
+            "scheduler": ["fcfs", "sptf", "c_look"],
+            "rate": [200, 600, 1000],
+            "mean_size_kib": [64, 256, 1024],
+        },
+        "six lines": {
+            "scheduler": ["fcfs", "sptf", "c_look", "sstf_lbn", "zone_sptf", "aged_sptf"],
+            "rate": [200, 600, 1000],
+        },
+        "huge numbers": {"rate": [1e-3, 1, 1e6], "requests": [1, 100]},
+        "long names": {"device": [_device(n) for n in range(3)], "rate": [10, 100]},
     }
     return ss.sweep(base, grid=grids[kind])
 
@@ -141,9 +162,27 @@ def moved(kind: str) -> ss.Run | dict[str, ss.Run]:
     return ss.simulate(load, "atlas10k")
 
 
-def _over_rate(kind: str, size: str) -> Figure:
-    y = "response_time_ms.p99_9"
-    return study(kind).plot("rate", y, size=size)
+MEAN = "response_time_ms.mean"
+STUDIES: dict[str, tuple[str, dict[str, Any]]] = {
+    "a caution": ("a caution", {}),
+    "six lines": ("six lines", {}),
+    "a panel for each device": ("twelve devices", {"col": "device"}),
+    "three keys": ("three keys", {"by": "scheduler", "col": "mean_size_kib"}),
+    "rows": ("three keys", {"by": "scheduler", "row": "mean_size_kib"}),
+    "rows and columns": ("three keys", {"col": "scheduler", "row": "mean_size_kib"}),
+    "huge numbers": ("huge numbers", {}),
+    "long names": ("long names", {}),
+    "panels of long names": ("long names", {"col": "device"}),
+}
+"""Pictures of studies over the rate: which study, and what is asked for."""
+HEATS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "a caution": ("a caution", "scheduler", {}),
+    "twelve devices": ("twelve devices", "device", {}),
+    "three keys": ("three keys", "scheduler", {"col": "mean_size_kib"}),
+    "huge numbers": ("huge numbers", "requests", {}),
+    "long names": ("long names", "device", {}),
+}
+"""Maps of studies by the rate and another key."""
 
 
 KINDS: dict[str, dict[str, Callable[..., Figure]]] = {
@@ -170,8 +209,12 @@ KINDS: dict[str, dict[str, Callable[..., Figure]]] = {
         for count in (1, 6, 12)
     },
     "study": {
-        kind: lambda size, kind=kind: _over_rate(kind, size)
-        for kind in ("a caution", "twelve lines")
+        name: lambda size, of=of, keys=keys: study(of).plot("rate", MEAN, size=size, **keys)
+        for name, (of, keys) in STUDIES.items()
+    },
+    "heat": {
+        name: lambda size, of=of, y=y, keys=keys: study(of).heat("rate", y, MEAN, size=size, **keys)
+        for name, (of, y, keys) in HEATS.items()
     },
     "seeks": {
         name: lambda size, name=name: plots.seeks(ss.device(name), size=size)

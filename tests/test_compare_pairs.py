@@ -375,7 +375,7 @@ def test_the_picture_shows_the_distributions() -> None:
     assert axes.get_xlabel() == "response time minus that on g2,\u00a0ms"
     whole = compared.plot()
     wide = ss.compare("sample:sqlite", ["atlas10k", "g2"], paired=True).plot(size="14x7")
-    assert [text.get_text() for text in wide.axes[2].get_yticklabels()] == ["", ""], "beside others"
+    assert not wide.axes[2].get_yticklabels(), "beside others"
     assert whole.get_supxlabel().startswith("On this trace the mean response time of g2, the base")
     assert len(whole.axes) == 1 + len(ss.compare("sample:sqlite", ["g2", "g3", "g1"]).plot().axes)
     assert whole.axes[-1].get_xlabel() == axes.get_xlabel()

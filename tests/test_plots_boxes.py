@@ -144,12 +144,27 @@ def test_every_kind_of_picture_is_looked_at() -> None:
 
 @pytest.mark.parametrize(("draw", "size"), CASES)
 def test_a_picture_can_be_read(draw: Callable[..., Figure], size: str) -> None:
-    seen = Seen(draw(size))
+    figure = draw(size)
+    seen = Seen(figure)
     assert [text.get_text() for text in seen.texts if text.get_parse_math()] == []
     assert seen.overlaps() == []
     assert seen.cut_off() == []
     assert seen.pale_texts(like_lines=style.COLOURS) == []
     assert seen.pale_lines() == []
+    assert [text.get_text() for text in seen.texts if float(text.get_fontsize()) < 7] == []
+    assert "sledsim 0." in figure.caption  # type: ignore[attr-defined]
+    for axes in figure.axes:
+        box = axes.get_position()
+        height_in = box.height * figure.get_figheight()
+        assert height_in >= 0.59 or not axes.axison, "axes are not squashed"
+    if size == "column":
+        rows = {axes.get_subplotspec().rowspan.start for axes in _panels(figure)}
+        assert figure.get_figheight() <= 2.6 * len(rows) + 1e-9
+
+
+def _panels(figure: Figure) -> list[Any]:
+    """Return the axes of panels: not those of a legend for all, nor of bars of colours."""
+    return [axes for axes in figure.axes if axes.get_subplotspec() and axes.get_label() != "key"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

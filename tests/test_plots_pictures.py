@@ -185,21 +185,23 @@ def test_schedulers_are_categories(study: ss.Study) -> None:
     assert all(after - before > 0.05 for before, after in itertools.pairwise(places))
 
 
-def test_many_lines_have_their_names_beside_them() -> None:
-    base = {"workload": "random", "requests": 100}
-    devices = ss.devices()[:10]
-    study = ss.sweep(base, grid={"device": devices, "rate": [5, 10]})
-    (axes,) = study.plot("rate", "seek_ms.mean").axes
-    assert axes.get_legend() is None
-    named = {text.get_text(): text for text in axes.texts}
-    assert set(named) == set(devices)
-    heights = sorted(text.xyann[1] for text in named.values())  # type: ignore[attr-defined]
-    assert all(after - before > 0.05 for before, after in itertools.pairwise(heights))
-    ends = {name: curve(axes, name)[1][-1] for name in devices}
-    lifted = {name: text.xyann[1] for name, text in named.items()}  # type: ignore[attr-defined]
-    assert sorted(devices, key=lambda name: ends[name]) == sorted(
-        devices, key=lambda name: (lifted[name], ends[name])
-    )
+def test_more_lines_than_can_be_told_apart_are_refused_and_told_how_to_divide() -> None:
+    base = {"workload": "random", "requests": 50}
+    grid: dict[str, Any] = {"device": ss.devices()[:8], "rate": [5, 10]}
+    mean = "response_time_ms.mean"
+    with pytest.raises(ss.SledsimError, match=r'^8 lines for device: .*: give col="device"$'):
+        ss.sweep(base, grid=grid).plot("rate", mean)
+    grid = {"device": ["g1", "g2", "g3"], "scheduler": ["fcfs", "sptf"], "rate": [5, 10]}
+    study = ss.sweep(base, grid=grid | {"mean_size_kib": [4, 16]})
+    for by, told in (("scheduler", "device"), ("device", "scheduler")):
+        with pytest.raises(ss.SledsimError, match=rf'^12 lines for {by}, .*: give col="{told}"$'):
+            study.plot("rate", mean, by)
+    with pytest.raises(ss.SledsimError, match=r'mean_size_kib: varies, too, .*give col="mean_s'):
+        study.heat("rate", "scheduler", mean, row="device")
+    with pytest.raises(ss.SledsimError, match="col = 'rate': must be another key than x"):
+        study.plot("rate", mean, col="rate")
+    with pytest.raises(ss.SledsimError, match="row = 'seed': must be a key that varies: "):
+        study.plot("rate", mean, row="seed")
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
     from types import ModuleType
-    from typing import Any, overload
-
-    from matplotlib.figure import Figure
+    from typing import Unpack, overload
 
     from sledsim.explore import Page
-    from sledsim.plots.frame import Place, Size
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
 
 rooms: dict[str, Callable[[], ModuleType]] = {}
 """What returns ``sledsim.show``, ``sledsim.plots`` and ``sledsim.explore``, by their names."""
@@ -34,6 +33,13 @@ def explore() -> ModuleType:
 def shown() -> ModuleType:
     """Return the room of text, notebooks and pages."""
     return rooms["show"]()
+
+
+def saved(figure: Picture, path: str | PathLike[str] | None) -> Picture:
+    """Return a picture, and write it to a file if there is a path."""
+    if path is not None:
+        plots().save(figure, path)
+    return figure
 
 
 class Shown:
@@ -198,34 +204,26 @@ class Drawn:
     def plot(
         self,
         path: str | PathLike[str] | None = None,
-        *,
-        ax: Place = None,
-        size: Size = None,
-        title: str | None = None,
-    ) -> Figure:
+        **how: Unpack[How],
+    ) -> Picture:
         """Draw the result, as the function of :mod:`sledsim.plots` of its kind.
 
         Parameters
         ----------
         path
             A file to write, too: ``.png``, ``.svg`` or ``.pdf``.
-        ax
-            Axes to draw on; by default a new figure.
-        size, title
-            As for :func:`sledsim.plots.cdf`.
+        **how
+            ``ax``, ``size``, ``title``, ``panel`` and ``notes``, as for :func:`sledsim.plots.cdf`.
 
         Raises
         ------
         SledsimError
             If it cannot be written, or without matplotlib.
         """
-        figure = self._draw(ax=ax, size=size, title=title)
-        if path is not None:
-            plots().save(figure, path)
-        return figure
+        return saved(self._draw(**how), path)
 
-    def _draw(self, **how: Any) -> Figure:
-        figure: Figure = getattr(plots(), self._kind)(self, **how)
+    def _draw(self, **how: Unpack[How]) -> Picture:
+        figure: Picture = getattr(plots(), self._kind)(self, **how)
         return figure
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeAlias, overload
 
 from sledsim import _core
-from sledsim._above import Drawn, Explained, Tabled, plots
+from sledsim._above import Drawn, Explained, Tabled, plots, saved
 from sledsim._arguments import as_list, optional, path_text, real, refuse, share, text, whole
 from sledsim._number_text import measured, number, percent, response_decimals, rounded
 from sledsim._own_schedulers import scheduler_of
@@ -22,11 +22,11 @@ from sledsim.results.reported import Origin, Reported
 
 if TYPE_CHECKING:
     from os import PathLike
+    from typing import Unpack
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-    from matplotlib.figure import Figure
 
     from sledsim._name_types import LayoutName
     from sledsim._own_schedulers import SchedulerLike
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from sledsim.executors import ExecutorLike
     from sledsim.hardware import Device, DeviceLike
     from sledsim.loads import LoadLike
-    from sledsim.plots.frame import Place, Size
+    from sledsim.plots.frame import How, Size
+    from sledsim.plots.picture import Picture
     from sledsim.results.rows import Rows
     from sledsim.results.summaries import Summary
     from sledsim.volumes import VolumesRun
@@ -234,17 +235,15 @@ class Run(Drawn, Explained, Tabled, Reported):
         *,
         requests: int | None = None,
         start_ms: float = 0.0,
-        ax: Place = None,
-        size: Size = None,
-        title: str | None = None,
-    ) -> Figure:
+        **how: Unpack[How],
+    ) -> Picture:
         """Draw where the arm or the sled went over time; see :func:`sledsim.plots.path`.
 
         Parameters
         ----------
         path
             A file to write, too: ``.png``, ``.svg`` or ``.pdf``.
-        requests, start_ms, ax, size, title
+        requests, start_ms, **how
             As there.
 
         Raises
@@ -252,12 +251,7 @@ class Run(Drawn, Explained, Tabled, Reported):
         SledsimError
             As there, and if the file cannot be written.
         """
-        figure: Figure = plots().path(
-            self, requests=requests, start_ms=start_ms, ax=ax, size=size, title=title
-        )
-        if path is not None:
-            plots().save(figure, path)
-        return figure
+        return saved(plots().path(self, requests=requests, start_ms=start_ms, **how), path)
 
     def animate(
         self,

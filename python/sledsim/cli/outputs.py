@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from sledsim._arguments import real, whole
@@ -11,9 +12,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from matplotlib.figure import Figure
-
     from sledsim.cli.parser import Parser
+    from sledsim.plots.picture import Picture
 
 
 def add_plot(parser: Parser, what: str) -> None:
@@ -35,6 +35,12 @@ def add_plot(parser: Parser, what: str) -> None:
     parser.add_argument(
         "--title", metavar="TEXT", help="of the picture, in place of load and device; '' for none"
     )
+    parser.add_argument("--panel", metavar="NAME", help="draw only this panel of the picture")
+    parser.add_argument(
+        "--no-notes",
+        action="store_true",
+        help="draw no footnotes, and print a caption that has them",
+    )
 
 
 def check_plot(options: argparse.Namespace, *others: str | None) -> None:
@@ -49,9 +55,11 @@ def check_plot(options: argparse.Namespace, *others: str | None) -> None:
     """
     path: str | None = options.plot
     if path is None:
-        for name in ("size", "title"):
+        for name in ("size", "title", "panel"):
             if getattr(options, name) is not None:
                 raise SledsimError(f"--{name} {getattr(options, name)}: must come with --plot FILE")
+        if options.no_notes:
+            raise SledsimError("--no-notes: must come with --plot FILE")
         return
     from sledsim._input_files import check_output  # only pictures need these
     from sledsim.plots import files, frame
@@ -61,7 +69,7 @@ def check_plot(options: argparse.Namespace, *others: str | None) -> None:
     frame.size_in(options.size, 1.0, "--size")
 
 
-def write_plot(options: argparse.Namespace, draw: Callable[..., Figure]) -> None:
+def write_plot(options: argparse.Namespace, draw: Callable[..., Picture]) -> None:
     """Write the picture, if one is asked for.
 
     Parameters
@@ -69,12 +77,16 @@ def write_plot(options: argparse.Namespace, draw: Callable[..., Figure]) -> None
     options
         Those of the command line.
     draw
-        Draws it, with keywords ``size`` and ``title``.
+        Draws it, with keywords ``size``, ``title``, ``panel`` and ``notes``.
     """
     if options.plot is not None:
         from sledsim.plots.files import save  # only pictures need it
 
-        save(draw(size=options.size, title=options.title), options.plot)
+        how = {"size": options.size, "title": options.title, "panel": options.panel}
+        figure = draw(**how, notes=not options.no_notes)
+        save(figure, options.plot)
+        if options.no_notes:  # beside the results, which may be JSON
+            print(figure.caption, file=sys.stderr)
 
 
 def add_report(parser: Parser) -> None:

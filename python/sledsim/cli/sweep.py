@@ -107,6 +107,13 @@ def add(commands: Commands) -> None:
         metavar="X,Y[,BY]",
         help="for --plot and --report: key, result, and key for lines",
     )
+    parser.add_argument(
+        "--heat", metavar="X,Y,Z", help="for --plot, a map instead: two keys, and a result"
+    )
+    for flag, where in (("--col", "side by side"), ("--row", "below each other")):
+        parser.add_argument(
+            flag, metavar="KEY", help=f"for --plot: a key whose values have panels {where}"
+        )
     outputs.add_report(parser)
     outputs.add_table(parser)
 
@@ -115,6 +122,11 @@ def _sweep(options: argparse.Namespace) -> bool:
     outputs.check_plot(options)
     outputs.check_report(options)
     outputs.check_table(options)
+    for option in ("heat", "col", "row"):
+        if options.plot is None and (given := getattr(options, option)) is not None:
+            raise SledsimError(f"--{option} {given}: must come with --plot FILE")
+    if options.heat is not None:
+        _names("--heat", options.heat, "X,Y,Z", 3)
     if options.output is not None and Path(options.output).suffix in {".csv", ".parquet", ".json"}:
         raise SledsimError(
             f"--output {options.output}: must be a folder, which holds the rows of all runs as"
@@ -144,7 +156,10 @@ def _sweep(options: argparse.Namespace) -> bool:
     axes = _axes(options, found)
     work(lambda beat: sweep.run(options.workers, _told(sweep, beat)), "runs")
     study = sweep.study()
-    outputs.write_plot(options, functools.partial(study.plot, *axes))
+    panels = {"col": options.col, "row": options.row}
+    draw = study.plot if options.heat is None else study.heat
+    drawn = axes if options.heat is None else _names("--heat", options.heat, "X,Y,Z", 3)
+    outputs.write_plot(options, functools.partial(draw, *drawn, **panels))
     outputs.write_report(options, study, axes)
     shown = _shown(study, options)
     outputs.write_table(options, study, [*study.varied, *shown] if shown else ())
@@ -227,14 +242,23 @@ def _axes(options: argparse.Namespace, found: dict[str, Any]) -> list[str]:
     plot = found.get("plot", {})
     axes = [plot[name] for name in ("x", "y", "by") if name in plot]
     if options.axes is not None:
-        axes = [word.strip() for word in options.axes.split(",")]
-    if options.plot is None and not axes:
+        axes = _names("--axes", options.axes, "X,Y or X,Y,BY", 2, 3)
+    if (options.plot is None or options.heat is not None) and not axes:
         return []  # a report chooses
-    if not 2 <= len(axes) <= 3:
+    if len(axes) < 2:
         raise SledsimError(
-            "--plot: needs --axes X,Y or X,Y,BY, or a table [plot] with x and y in the file"
+            "--plot: needs --axes X,Y or X,Y,BY, or --heat X,Y,Z, or a table [plot] with x and y in"
+            " the file"
         )
     return axes
+
+
+def _names(option: str, given: str, wanted: str, *counts: int) -> list[str]:
+    """Return the names that an option lists."""
+    names = [word.strip() for word in given.split(",")]
+    if len(names) not in counts or not all(names):
+        raise SledsimError(f"{option} {given}: must be {wanted}")
+    return names
 
 
 def _document(sweep: Sweep, study: Study) -> dict[str, Any]:

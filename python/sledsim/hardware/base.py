@@ -15,11 +15,11 @@ from sledsim._values import digest_of, hash_of, refuse_other
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from matplotlib.figure import Figure
+    from typing import Unpack
 
     from sledsim.hardware.evidence import Evidence
-    from sledsim.plots.frame import Place, Size
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
 
 
 class Device(Shown):
@@ -183,16 +183,13 @@ class Device(Shown):
     def plot_seeks(
         self,
         start_um: Sequence[float] | None = None,
-        *,
-        ax: Place = None,
-        size: Size = None,
-        title: str | None = None,
-    ) -> Figure:
+        **how: Unpack[How],
+    ) -> Picture:
         """Draw how long seeks of a sled or a disk take.
 
         See :func:`sledsim.plots.seeks` for the parameters.
         """
-        figure: Figure = _above.plots().seeks(self, start_um, ax=ax, size=size, title=title)
+        figure: Picture = _above.plots().seeks(self, start_um, **how)
         return figure
 
     if not TYPE_CHECKING:  # type checkers are to refuse what only sleds have

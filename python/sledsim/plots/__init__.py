@@ -18,6 +18,7 @@ from sledsim.plots.run_times import applications
 from sledsim.plots.runs import comparison, run
 from sledsim.plots.seek_times import seeks
 from sledsim.plots.stacks import causes
+from sledsim.plots.study_heat import heat
 from sledsim.plots.study_pictures import study
 from sledsim.plots.timelines import timeline
 from sledsim.plots.traces import trace
@@ -31,6 +32,7 @@ __all__ = [
     "comparison",
     "crash",
     "differences",
+    "heat",
     "hits",
     "layout",
     "path",

@@ -14,7 +14,7 @@ from sledsim._arguments import optional, path_text, real, refuse
 from sledsim._core import SledsimError
 from sledsim._input_files import check_output
 from sledsim.plots import curves, paths, scales
-from sledsim.plots.frame import begin, require
+from sledsim.plots.frame import Panel, picture, require
 from sledsim.plots.moves import Leg, services_of, stamps_of
 from sledsim.plots.style import CAUSES, FAINT, INK, QUIET
 from sledsim.plots.subjects import subject
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from sledsim.plots.frame import Size
     from sledsim.plots.moves import Axis, Stamp
@@ -136,18 +135,27 @@ class Film:
         legs = {axis: [leg for one in way.moved for leg in one.legs(axis)] for axis in way.axes}
         self._legs = legs
         self._starts = {axis: [leg.start_ms for leg in legs[axis]] for axis in way.axes}
-        with begin(None, size, width_in=6.4, height_in=3.0, wide=1) as frame:
-            above, below = frame.axes
-            paths.draw([below], [(way, "cylinder")])
-            below.set(xlim=window_ms, title="")
-            curves.legend_above(below, paths.keys([way]))
-            self._cursor = below.axvline(low, color=INK, linewidth=1.2)
-            draw = _sled if len(self._axes) > 1 else _disk
-            self._show = draw(above, {axis: _largest(of, axis) for axis in self._axes})
-            self._text = above.set_title(" ", fontweight="normal")
-            self.figure: Figure = frame.end(subject(of), None, [_NOTES[draw], paths.STRAIGHT])
-            self.figure.draw_without_rendering()
-            self.figure.set_layout_engine("none")  # nothing moves from frame to frame
+        draw = _sled if len(self._axes) > 1 else _disk
+
+        def draw_above(axes: Axes) -> None:
+            self._show = draw(axes, {axis: _largest(of, axis) for axis in self._axes})
+            self._text = axes.set_title(" ", fontweight="normal")
+
+        def draw_below(axes: Axes) -> None:
+            paths.draw([axes], [(way, "cylinder")], [way])
+            axes.set(xlim=window_ms, title="")
+            curves.legend_above(axes, paths.keys([way]))
+            self._cursor = axes.axvline(low, color=INK, linewidth=1.2)
+
+        self.figure = picture(
+            {"size": size},
+            {"above": Panel(draw_above), "below": Panel(draw_below, wide=True)},
+            subject(of),
+            notes=[_NOTES[draw], paths.STRAIGHT],
+            width_in=6.4,
+        )
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")  # nothing moves from frame to frame
 
     def show(self, time_ms: float) -> None:
         """Show a time."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
-from sledsim.plots import curves
+from sledsim.plots import curves, texts
 from sledsim.plots.scales import inches_of
 from sledsim.plots.style import in_order
 
@@ -13,10 +14,14 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+THICK = 0.68
+"""How much of their room horizontal bars take."""
 _SHARE = 0.8
 """What the bars of a group take of its place."""
-_LETTER_IN = 0.085
-"""Width of a letter on a bar."""
+_LABEL_IN = 0.36
+"""The share of the width that names beside bars take at the most."""
+_ROOMY = 1.8
+"""In less lines a bar names are small."""
 
 
 def grouped(
@@ -60,11 +65,11 @@ def grouped(
         handles[label] = bars
         if text is not None:
             own = None if callable(text) else text[label]
-            texts = [text(value) if own is None else own[place] for place, value in found]  # type: ignore[operator]
-            longest = max((len(line) for one in texts for line in one.split("\n")), default=0)
-            upright |= longest * _LETTER_IN > 1.1 * room
-            keys: Any = {"rotation": 90} if longest * _LETTER_IN > 1.1 * room else {}
-            axes.bar_label(bars, texts, padding=2, fontsize="small", **keys)
+            said = [text(value) if own is None else own[place] for place, value in found]  # type: ignore[operator]
+            longest = max((texts.width_in(one) for one in said), default=0.0)
+            upright |= longest > 0.9 * room
+            keys: Any = {"rotation": 90} if longest > 0.9 * room else {}
+            axes.bar_label(bars, said, padding=2, fontsize=texts.points(), **keys)
     axes.set_xticks(range(len(groups)), list(groups))
     axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.grid(visible=False, axis="x")
@@ -73,6 +78,58 @@ def grouped(
         _make_room(axes, 0.14 if upright else 0.05)
     if len(series) > 1:
         curves.legend_above(axes, handles)
+
+
+_LABELS: WeakKeyDictionary[Axes, Sequence[str]] = WeakKeyDictionary()
+"""The names of the bars of axes."""
+
+
+def rows(axes: Axes, labels: Sequence[str] = ()) -> None:
+    """Name horizontal bars, from top to bottom, in as many lines as have room.
+
+    Without labels those that it was called with stand in the room that there is now.
+    """
+    labels = labels or _LABELS.get(axes, ())
+    if not labels:
+        return
+    _LABELS[axes] = labels
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    most = min(1.5, _LABEL_IN * figure.get_size_inches()[0])
+    room_pt = 72 * inches_of(axes)[1] / max(1, len(labels))
+    size = texts.points("medium" if room_pt > _ROOMY * texts.points("medium") else "small")
+    lines = max(1, int(room_pt / (1.25 * size)))
+    names = [texts.fitted(label, most, lines, size) for label in labels]
+    axes.set_yticks(range(len(labels)), names, fontsize=size)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.tick_params(axis="y", length=0)
+
+
+def stacked(
+    axes: Axes, parts: Mapping[str, Sequence[float]], colours: Mapping[str, str]
+) -> tuple[dict[str, Any], list[float]]:
+    """Draw horizontal bars of parts; return what is drawn of each part, and where bars end."""
+    ends = [0.0] * max(map(len, parts.values()), default=0)
+    drawn: dict[str, Any] = {}
+    for part, widths in parts.items():
+        if any(widths):
+            drawn[part] = axes.barh(range(len(ends)), widths, THICK, left=ends, color=colours[part])
+            ends = [end + width for end, width in zip(ends, widths, strict=True)]
+    return drawn, ends
+
+
+def beside(axes: Axes, end: float, place: float, text: str, apart_pt: float = 5) -> None:
+    """Write a text beside the right end of a horizontal bar."""
+    axes.annotate(
+        text,
+        (end, place),
+        xytext=(apart_pt, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=texts.points(),
+        annotation_clip=False,
+    )
 
 
 def _make_room(axes: Axes, share: float) -> None:

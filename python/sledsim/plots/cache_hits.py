@@ -7,41 +7,34 @@ from typing import TYPE_CHECKING, Any
 
 from sledsim._arguments import refuse
 from sledsim._number_text import plain
-from sledsim.plots import curves, scales
-from sledsim.plots.frame import begin
+from sledsim.plots import curves, scales, units
+from sledsim.plots.frame import Panel, picture
 from sledsim.plots.style import looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
-    from sledsim.plots.frame import Place, Size
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
 
-_BESIDE = 0.4
-"""The share of the room that names beside the curves leave."""
 _NEEDED = {"policy", "size_mib", "segment_kib", "hit_ratio"}
 
 
 def hits(
     rows: Sequence[Mapping[str, Any]],
-    *,
-    ax: Place = None,
-    size: Size = None,
-    title: str | None = None,
-) -> Figure:
+    **how: Unpack[How],
+) -> Picture:
     """Draw hit ratios over the sizes of caches: a line for each policy.
 
     Parameters
     ----------
     rows
         What :func:`sledsim.hit_ratios` returns.
-    ax
-        Axes to draw on; by default a new figure.
-    size
-        As for :func:`~sledsim.plots.cdf`.
-    title
-        In place of the one that names the segments; rows do not tell the load.
+    **how
+        As for :func:`~sledsim.plots.cdf`; rows do not tell the load.
 
     Raises
     ------
@@ -50,8 +43,9 @@ def hits(
     """
     if not _are_hits(rows):
         refuse("rows", rows, "what hit_ratios(load) returns")
-    with begin(ax, size, height_in=3.4) as frame:
-        axes = frame.axes[0]
+    segments = " and ".join(dict.fromkeys(plain(row["segment_kib"]) for row in rows))
+
+    def draw(axes: Axes) -> None:
         look = looks(list(dict.fromkeys(row["policy"] for row in rows)))
         lines = {}
         for policy, its in look.items():
@@ -62,15 +56,14 @@ def hits(
                 places, ratios, marker=its.marker, markersize=4.5, label=policy, **its.line()
             )[0]
         sizes = sorted({row["size_mib"] * 2**20 for row in rows})
-        share = 1.0 if len(look) <= curves.IN_LEGEND else _BESIDE
-        scales.binary(axes, sizes[0] / 1.1, sizes[-1] * 1.1, sizes, share)
+        scales.at_values(axes, sizes, units.binary)
         highest = max((100 * (row["hit_ratio"] or 0.0) for row in rows), default=0.0)
         axes.set(xlabel="size of the cache", ylabel="hit ratio, %")
         axes.set_ylim(0, min(max(1.1 * highest, 1.0), 102.0))
         curves.name(axes, lines, at_ends=True)
-        segments = " and ".join(dict.fromkeys(plain(row["segment_kib"]) for row in rows))
-        heading = f"hit ratios of caches of {segments} KiB segments"
-        return frame.end(heading if title is None else title)
+
+    heading = f"hit ratios of caches of {segments} KiB segments"
+    return picture(how, {"hits": Panel(draw)}, heading, height_in=3.4)
 
 
 def _are_hits(rows: object) -> bool:

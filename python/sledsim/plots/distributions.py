@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sledsim.plots import curves, scales
-from sledsim.plots.frame import begin
+from sledsim.plots.frame import Panel, picture
 from sledsim.plots.style import OP_LINES, looks
-from sledsim.plots.subjects import cautions_of, runs_of, subject
+from sledsim.plots.subjects import cautions_of, facts, runs_of, subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Unpack
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-    from sledsim.plots.frame import Place, Size
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
     from sledsim.plots.subjects import Subject
     from sledsim.simulation import Run
 
@@ -28,10 +29,8 @@ def cdf(
     time: str = "response_time",
     *,
     op: str | None = None,
-    ax: Place = None,
-    size: Size = None,
-    title: str | None = None,
-) -> Figure:
+    **how: Unpack[How],
+) -> Picture:
     """Draw distribution functions of a kind of time.
 
     A single run has a curve for all requests, and for reads and writes if it is of response times
@@ -45,22 +44,32 @@ def cdf(
         A kind of time, as for :meth:`Run.cdf() <sledsim.Run.cdf()>`.
     op
         ``"read"``, ``"write"``, ``"flush"`` or ``"trim"``, for the response times of these alone.
-    ax
-        Axes to draw on; by default a new figure.
-    size
-        ``"column"``, ``"page"``, ``"WxH"`` in inches, or a pair of inches.
-    title
-        In place of the one that names load and devices; ``""`` for none.
+    **how
+        ``ax``: axes to draw on, one for each panel; by default a new figure. ``size``:
+        ``"column"`` (3.4 inches wide, a row of panels at most 2.6 high), ``"page"`` (7 inches),
+        ``"WxH"`` in inches, or a pair of inches. ``title``: in place of the one that names load
+        and devices; ``""`` for none. ``panel``: the name of the only panel to draw. ``notes``:
+        whether footnotes are drawn; the ``caption`` of the figure has them in any case.
 
     Raises
     ------
     SledsimError
-        For an unknown time or size, or a missing library.
+        For an unknown time, panel or size, a size that is too small, or a missing library.
     """
     runs = runs_of(of)
-    with begin(ax, size) as frame:
-        draw(frame.axes[0], runs, time, op)
-        return frame.end(subject(of) if title is None else title, cautions_of(runs, means=False))
+    shown = Panel(lambda axes: draw(axes, runs, time, op), f"Distribution of the {_words(time)}")
+    return picture(
+        how,
+        {"cdf": shown},
+        subject(of),
+        facts=facts(of, intervals=False),
+        found=cautions_of(runs, means=False),
+    )
+
+
+def _words(time: str) -> str:
+    words = time.replace("_", " ")
+    return words if "time" in words else f"{words} time"
 
 
 def draw(
@@ -85,9 +94,8 @@ def draw(
             for name, points in kinds.items()
         }
     drawn = {name: (points, line) for name, (points, line) in drawn.items() if points}
-    words = time.replace("_", " ")
-    axes.set(xlabel=f"{words if 'time' in words else f'{words} time'}, ms")
-    axes.set(ylabel=f"share of {op}s" if op else "share of requests", ylim=(0, 1.02))
+    axes.set(xlabel=f"{_words(time)}, ms", ylabel=f"share of {op}s" if op else "share of requests")
+    axes.set_ylim(0, 1.02)
     ends = [place for points, _ in drawn.values() for place in (points[0][0], points[-1][0])]
     scales.fit(axes, "x", ends, from_zero=True)
     lines = {}

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 from sledsim._core import SpecError
 from sledsim.hardware import Disk, Sled, device_of
 from sledsim.layout_maps import Layout
-from sledsim.plots import heat, maps, scales
-from sledsim.plots.frame import begin
+from sledsim.plots import colour_bars, maps, scales, texts
+from sledsim.plots.frame import Panel, picture
 from sledsim.plots.seek_times import no_mechanics
-from sledsim.plots.style import HEAT, INK
+from sledsim.plots.style import INK, heat_colours
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from sledsim.hardware import DeviceLike
     from sledsim.layout_maps import LayoutPart
-    from sledsim.plots.frame import Place, Size
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
 
 _LOOKS = 20_000
 """Blocks looked up at the most."""
@@ -36,9 +37,7 @@ _NAMED = 36
 """Most parts that are numbered."""
 
 
-def layout(
-    device: DeviceLike | Layout, *, ax: Place = None, size: Size = None, title: str | None = None
-) -> Figure:
+def layout(device: DeviceLike | Layout, **how: Unpack[How]) -> Picture:
     """Draw where logical blocks lie on the media: their number is the colour.
 
     Of a sled, what one tip sees is drawn, cylinders across and rows upwards: the mean LBN of the
@@ -49,9 +48,7 @@ def layout(
     ----------
     device
         A sled or a disk, or what :func:`sledsim.layout` returns.
-    ax
-        Axes to draw on; by default a new figure.
-    size, title
+    **how
         As for :func:`~sledsim.plots.cdf`.
 
     Raises
@@ -66,11 +63,15 @@ def layout(
     lbn_of: Callable[[int], int] = (lambda block: block) if own is None else own.lbn
     name = "as the device has them" if own is None else str(own.facts["name"])
     parts = [] if own is None else own.parts
-    with begin(ax, size, width_in=6.0, height_in=3.4) as frame:
-        draw = _sled if isinstance(of, Sled) else _disk
-        notes = draw(frame.axes[0], of, lbn_of, parts)  # type: ignore[arg-type]
-        heading = f"logical blocks on {of.name}: {name}"
-        return frame.end(heading if title is None else title, None, notes)
+    draw = _sled if isinstance(of, Sled) else _disk
+    heading = f"logical blocks on {of.name}: {name}"
+    return picture(
+        how,
+        {"layout": Panel(lambda axes: draw(axes, of, lbn_of, parts), heading)},  # type: ignore[arg-type]
+        heading,
+        width_in=6.0,
+        height_in=3.4,
+    )
 
 
 def _sled(
@@ -94,7 +95,7 @@ def _sled(
         _edges(acrosses, cylinders),
         _edges(ups, rows),
         means,
-        cmap=HEAT,
+        cmap=heat_colours(),
         vmin=0,
         vmax=sled.blocks - 1,
         rasterized=True,
@@ -133,7 +134,7 @@ def _disk(
     from matplotlib.cm import ScalarMappable  # an extra
     from matplotlib.colors import Normalize
 
-    colours = ScalarMappable(Normalize(0, disk.blocks - 1), HEAT)
+    colours = ScalarMappable(Normalize(0, disk.blocks - 1), heat_colours())
     axes.bar(
         lefts,
         heights,
@@ -166,7 +167,7 @@ def _finish(axes: Axes, mapped: Any, blocks: int) -> None:
     scales.linear(axes, "x", share=_BESIDE)
     scales.linear(axes, "y")
     unit, name = next((u, n) for u, n in _UNITS if blocks >= 2 * u or u == 1)
-    heat.bar(axes, mapped, f"LBN{name}", unit)
+    colour_bars.draw([axes], mapped, f"LBN{name}", unit)
 
 
 def _outline(axes: Axes, parts: Sequence[LayoutPart], top: float) -> list[str]:
@@ -185,7 +186,7 @@ def _outline(axes: Axes, parts: Sequence[LayoutPart], top: float) -> list[str]:
         )
         text = str(number) if part.data is None else part.data
         room = _BESIDE * width * (right - left) / wide, height * (up - low) / high
-        long_in = 0.085 * len(text)
+        long_in = texts.width_in(text) + 0.04
         turned = room[0] <= long_in
         across, along = (room[1], room[0]) if turned else room
         if len(parts) <= _NAMED and across > long_in and along > _LETTER_IN:
@@ -195,7 +196,7 @@ def _outline(axes: Axes, parts: Sequence[LayoutPart], top: float) -> list[str]:
                 text,
                 ha="center",
                 va="center",
-                fontsize="small",
+                fontsize=texts.points(),
                 rotation=90 if turned else 0,
                 color=INK,
                 path_effects=maps.halo(2.2),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from sledsim.plots.style import HEAT, INK
+from sledsim.plots import texts
+from sledsim.plots.style import INK, heat_colours
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ def draw(
         values,
         origin="lower",
         extent=(-edge, edge, -edge, edge),
-        cmap=ListedColormap(colormaps[HEAT].reversed()(range(_PALEST, _DARKEST))),
+        cmap=ListedColormap(colormaps[heat_colours()].reversed()(range(_PALEST, _DARKEST))),
         interpolation="nearest",
         vmin=low,
         vmax=high,
@@ -70,7 +71,9 @@ def contours(
     figure = axes.get_figure(root=True)
     assert figure is not None
     kept: list[tuple[float, float]] = []
-    for text in axes.clabel(lines, fontsize="small", fmt="%g", inline=False) if labelled else ():
+    for text in (
+        axes.clabel(lines, fontsize=texts.points(), fmt="%g", inline=False) if labelled else ()
+    ):
         at = axes.transData.transform(text.get_position()) / figure.dpi
         text.set_path_effects(halo(2.5))
         if all(math.dist(at, other) >= _APART_IN for other in kept):
@@ -81,7 +84,7 @@ def contours(
 
 def write(axes: Axes, place: tuple[float, float], text: str, **keys: Any) -> None:
     """Write a text on a map, its middle at a place unless ``ha`` and ``va`` say otherwise."""
-    keys = {"ha": "center", "va": "center", "fontsize": "small", **keys}
+    keys = {"ha": "center", "va": "center", "fontsize": texts.points(), **keys}
     axes.text(*place, text, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, **keys)
 
 

@@ -6,21 +6,24 @@ from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
 from sledsim.plots import curves, scales
-from sledsim.plots.frame import begin
+from sledsim.plots.frame import Panel, picture
 from sledsim.plots.style import QUIET, looks
-from sledsim.plots.subjects import cautions_of, runs_of, subject
+from sledsim.plots.subjects import cautions_of, facts, runs_of, subject
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from sledsim.comparison import Comparison
-    from sledsim.plots.frame import Place, Size
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
 
 
-def differences(
-    of: Comparison, *, ax: Place = None, size: Size = None, title: str | None = None
-) -> Figure:
+WHAT = "Distribution of the differences of response time of the same requests"
+
+
+def differences(of: Comparison, **how: Unpack[How]) -> Picture:
     """Draw how much faster or slower the same requests were than on the baseline.
 
     A curve for each run but the baseline: the share of the requests whose response time minus that
@@ -30,9 +33,7 @@ def differences(
     ----------
     of
         A comparison with ``paired=True``.
-    ax
-        Axes to draw on; by default a new figure.
-    size, title
+    **how
         As for :func:`~sledsim.plots.cdf`.
 
     Raises
@@ -42,10 +43,13 @@ def differences(
     """
     if not getattr(of, "has_pairs", False):
         raise SledsimError(f"{of!r}: has no pairs: compare(..., paired=True) makes them")
-    with begin(ax, size) as frame:
-        draw(frame.axes[0], of)
-        found = cautions_of(runs_of(of), means=False)
-        return frame.end(subject(of) if title is None else title, found)
+    return picture(
+        how,
+        {"differences": Panel(lambda axes: draw(axes, of), WHAT)},
+        subject(of),
+        facts=facts(of, intervals=False),
+        found=cautions_of(runs_of(of), means=False),
+    )
 
 
 def draw(axes: Axes, of: Comparison) -> None:

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import itertools
 import math
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sledsim._arguments import real, refuse, whole
 from sledsim._number_text import number
-from sledsim.plots import curves, scales
-from sledsim.plots.frame import begin
+from sledsim.plots import curves, scales, texts
+from sledsim.plots.frame import Panel, picture
 from sledsim.plots.moves import services_of, stamps_of
 from sledsim.plots.style import CAUSES, INK, QUIET
-from sledsim.plots.subjects import cautions_of, runs_of, subject
+from sledsim.plots.subjects import cautions_of, facts, runs_of, subject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-    from sledsim.plots.frame import Frame, Place, Size
+    from sledsim.plots.frame import How
     from sledsim.plots.moves import Axis, Service
+    from sledsim.plots.picture import Picture
     from sledsim.plots.subjects import Subject
     from sledsim.simulation import Run
 
@@ -31,12 +31,11 @@ DRAWN = 200
 """So many requests are drawn unless more are asked for."""
 STRAIGHT = "ways are drawn straight between their ends"
 _LABELS = {"cylinder": "cylinder", "row": "boundary\nof rows"}
-_PANEL_IN = 2.7
+_PANEL_IN, _NAME_IN = 2.7, 1.8
 _WIDEST, _THINNEST, _WIDE = 2.4, 0.9, 12.0
 """Widths of lines in points: the limits, and that of one request an inch."""
 _OUTLINE, _GAP = 1.0, 0.8
 _EDGE = 0.04
-_LETTERS_PER_INCH = 13.5
 _ARRIVAL: Any = {
     "color": INK,
     "linestyle": "none",
@@ -79,8 +78,10 @@ class Way:
         mean = number(sum(one.response_ms for one in self.drawn) / count, 3)
         whole = f"{count:,} request{'s' * (count != 1)}"
         totals = (whole, f"{cylinders:,} cylinders", f"mean response {mean} ms")
-        text = f"{self.label}: " + ", ".join(total.replace(" ", "\u00a0") for total in totals)
-        return textwrap.fill(text, max(20, int(scales.inches_of(axes)[0] * _LETTERS_PER_INCH)))
+        text = f"{texts.cut(self.label, _NAME_IN)}: " + ", ".join(
+            total.replace(" ", "\u00a0") for total in totals
+        )
+        return texts.wrapped(text, max(1.5, scales.inches_of(axes)[0]))
 
 
 def path(
@@ -88,10 +89,8 @@ def path(
     *,
     requests: int | None = None,
     start_ms: float = 0.0,
-    ax: Place = None,
-    size: Size = None,
-    title: str | None = None,
-) -> Figure:
+    **how: Unpack[How],
+) -> Picture:
     """Draw where the arm of a disk or a sled went over time, and why it took so long.
 
     Each run has a panel, and each sled one more, for Y: the boundaries between its rows. Runs of
@@ -108,10 +107,9 @@ def path(
         How many requests are drawn, those that arrive first; by default 200.
     start_ms
         Leave out what arrives earlier.
-    ax
-        Axes to draw on, one for each panel; by default a new figure.
-    size, title
+    **how
         As for :func:`~sledsim.plots.cdf`; on axes that were given there is no title by default.
+        Panels are ``cylinder`` and ``row``, of several runs behind their labels.
 
     Raises
     ------
@@ -122,28 +120,46 @@ def path(
     runs = runs_of(of)
     ways = [way for label, run in runs.items() for way in ways_of(label, run, requests, start_ms)]
     lines = max(len(way.axes) for way in ways)
-    shown = [(way, axis) for way in ways for axis in way.axes]
-    across = len(shown) == lines * len(ways)
-    with begin(
-        ax,
-        size,
-        panels=len(shown),
+    panels = panels_of(ways)
+    across = len(panels) == lines * len(ways)
+    given = how.get("ax") is not None
+    if given:
+        how = {"title": "", **how}
+    return picture(
+        how,
+        panels,
+        subject(of),
+        facts=facts(of, intervals=False),
+        found=cautions_of(runs),
+        notes=notes(ways),
         lines=lines if across else 1,
         stacked=not across,
         width_in=max(5.2, min(4, len(ways)) * _PANEL_IN),
-        height_in=2.3 if len(shown) > 1 else 2.6,
-        keyed=True,
-    ) as frame:
-        if across and frame.columns > 1:
-            shown = [(way, axis) for axis in ways[0].axes for way in ways]
-        draw(frame.axes, shown)
-        curves.legend_above(frame.key, keys([way for way, _ in shown]))
-        if frame.own:
-            _share(frame, shown)
-        else:
-            curves.heading(frame.key, ways[0].heading(frame.key))
-        heading = title if title is not None else subject(of) if frame.own else ""
-        return frame.end(heading, cautions_of(runs), notes(ways))
+        height_in=2.3 if len(panels) > 1 else 2.6,
+        key=lambda: keys(ways),
+    )
+
+
+def panels_of(
+    ways: Sequence[Way], *, legend: bool = False, chosen: str | None = None
+) -> dict[str, Panel]:
+    """Return the panels of ways by their names; the first and the chosen have a legend if any."""
+    shown = [(way, axis) for way in ways for axis in way.axes]
+    found: dict[str, Panel] = {}
+    for way, axis in shown:
+        name = axis if len(ways) == 1 else f"{way.label} {axis}"
+        first = legend and (not found or name == chosen)
+
+        def draw_way(axes: Axes, way: Way = way, axis: Axis = axis, first: bool = first) -> None:
+            draw([axes], [(way, axis)], ways)
+            if first:
+                title = axes.get_title(loc="left")
+                curves.legend_above(axes, keys(ways))
+                curves.heading(axes, title)
+
+        what = f"{_LABELS[axis]} over time, by cause".replace("\n", " ")
+        found[name] = Panel(draw_way, what, x=way.whole, y=(way.device, axis))
+    return found
 
 
 def ways_of(label: str, run: Run, requests: int | None = None, start_ms: float = 0.0) -> list[Way]:
@@ -165,11 +181,11 @@ def ways_of(label: str, run: Run, requests: int | None = None, start_ms: float =
     return ways
 
 
-def draw(panels: Sequence[Axes], shown: Sequence[tuple[Way, Axis]]) -> None:
+def draw(panels: Sequence[Axes], shown: Sequence[tuple[Way, Axis]], ways: Sequence[Way]) -> None:
     """Draw ways on axes, each along one axis; those of one device share their limits."""
     for axes, (way, axis) in zip(panels, shown, strict=True):
         _lines(axes, way.moved, axis)
-        _limits(axes, [other for other, _ in shown], way, axis)
+        _limits(axes, ways, way, axis)
         axes.set(xlabel="time, ms", ylabel=_LABELS[axis])
         scales.linear(axes, "x")
         scales.linear(axes, "y")
@@ -247,16 +263,3 @@ def _limits(axes: Axes, ways: Sequence[Way], own: Way, axis: Axis) -> None:
         low, high = min(values), max(values)
         edge = _EDGE * (high - low) or 0.5
         axes.set(**{f"{which}lim": (low - edge, high + edge)})
-
-
-def _share(frame: Frame, shown: Sequence[tuple[Way, Axis]]) -> None:
-    """Leave out labels that the next panel repeats."""
-    for place, (axes, (way, _)) in enumerate(zip(frame.axes, shown, strict=True)):
-        below = place + frame.columns
-        if below < len(shown) and shown[below][0].whole == way.whole:
-            axes.tick_params(axis="x", labelbottom=False)
-            axes.set_xlabel("")
-        if place % frame.columns and shown[place - 1][0].device == way.device:
-            axes.tick_params(axis="y", labelleft=False)
-            axes.set_ylabel("")
-    frame.figure.align_ylabels(frame.axes)

@@ -31,6 +31,9 @@ def saving() -> AbstractContextManager[None]:
 class Picture(Figure):
     """A figure that notebooks show, and whose PDF files have TrueType fonts."""
 
+    caption = ""
+    """What belongs below it in a paper: what is drawn, load, devices, seed, intervals, cautions."""
+
     def savefig(self, fname: Any, **keys: Any) -> None:
         """Write the figure, as ``matplotlib.figure.Figure.savefig`` does."""
         with saving():

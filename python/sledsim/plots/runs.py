@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sledsim._core import SledsimError
 from sledsim.comparison import Comparison
-from sledsim.plots import curves, distributions, pair_differences, paths, stacks
-from sledsim.plots.frame import begin
-from sledsim.plots.subjects import cautions_of, runs_of, subject
+from sledsim.plots import distributions, pair_differences, paths, stacks
+from sledsim.plots.frame import Panel, picture
+from sledsim.plots.subjects import cautions_of, facts, runs_of, subject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
-    from matplotlib.figure import Figure
-
-    from sledsim.plots.frame import Place, Size
+    from sledsim.plots.frame import How
     from sledsim.plots.paths import Way
+    from sledsim.plots.picture import Picture
     from sledsim.simulation import Run
 
 
-def run(of: Run, *, ax: Place = None, size: Size = None, title: str | None = None) -> Figure:
+def run(of: Run, **how: Unpack[How]) -> Picture:
     """Draw a run: the distribution of its response times, and their mean by cause.
 
     Of up to 200 requests whose rows were kept it shows the way of the arm or the sled, too, as
@@ -30,23 +31,19 @@ def run(of: Run, *, ax: Place = None, size: Size = None, title: str | None = Non
     ----------
     of
         The run.
-    ax
-        Two axes to draw on; by default a new figure. The way is left out there.
-    size, title
-        As for :func:`~sledsim.plots.cdf`.
+    **how
+        As for :func:`~sledsim.plots.cdf`. ``ax`` is two axes, where the way is left out. Panels
+        are ``cdf``, ``causes`` and, of the way, ``cylinder`` and ``row``.
 
     Raises
     ------
     SledsimError
         For an unknown size, or a missing library.
     """
-    ways = _ways(of) if ax is None else []
-    return _both(of, ax, size, title, ways)
+    return _drawn(of, how, _ways(of) if how.get("ax") is None else [])
 
 
-def comparison(
-    of: Comparison, *, ax: Place = None, size: Size = None, title: str | None = None
-) -> Figure:
+def comparison(of: Comparison, **how: Unpack[How]) -> Picture:
     """Draw a comparison: the distributions of response times, and their means by cause.
 
     Of a trace a footnote states the ratios of the means on it. Where requests were paired it shows
@@ -56,19 +53,17 @@ def comparison(
     ----------
     of
         The comparison.
-    ax
-        Two axes to draw on; by default a new figure, of three panels where the means are further
-        apart than 20 to 1: see :func:`~sledsim.plots.causes`. Differences are left out on given
-        axes.
-    size, title
-        As for :func:`~sledsim.plots.cdf`.
+    **how
+        As for :func:`~sledsim.plots.cdf`. ``ax`` is two axes, where differences are left out.
+        Panels are ``cdf``, ``causes``, ``means`` where the means are further apart than 20 to 1
+        (see :func:`~sledsim.plots.causes`), and ``differences``.
 
     Raises
     ------
     SledsimError
         For an unknown size, or a missing library.
     """
-    return _both(of, ax, size, title)
+    return _drawn(of, how)
 
 
 def _ways(run: Run) -> list[Way]:
@@ -81,28 +76,30 @@ def _ways(run: Run) -> list[Way]:
         return []
 
 
-def _both(
-    of: Run | Comparison, ax: Place, size: Size, title: str | None, ways: Sequence[Way] = ()
-) -> Figure:
+def _drawn(of: Run | Comparison, how: How, ways: Sequence[Way] = ()) -> Picture:
     runs = runs_of(of)
-    compared = of if isinstance(of, Comparison) else None
-    paired = compared if ax is None and compared and compared.has_pairs else None
-    panels = 3 if ax is None and stacks.is_wide(runs) else 2
-    shown = [(way, axis) for way in ways for axis in way.axes]
-    height = max(3.0, stacks.height_in(runs))
-    width = 9.6 if panels == 3 else 7.4
-    wide = len(shown) + bool(paired)
-    with begin(ax, size, panels=panels, width_in=width, height_in=height, wide=wide) as frame:
-        distributions.draw(frame.axes[0], runs)
-        across = not frame.own or frame.columns == panels
-        stacks.draw(frame.axes[1:panels], runs, across=across)
-        if shown:
-            paths.draw(frame.axes[panels:], shown)
-            curves.legend_above(frame.axes[panels], paths.keys(ways))
-            curves.heading(frame.axes[panels], ways[0].heading(frame.axes[panels]))
-        if paired:
-            pair_differences.draw(frame.axes[-1], paired)
-        more = paths.notes(ways) if ways else []
-        if compared and compared.on_trace:
-            more = [f"{compared.on_trace}."]
-        return frame.end(subject(of) if title is None else title, cautions_of(runs), more)
+    panels = {
+        "cdf": Panel(
+            lambda axes: distributions.draw(axes, runs), "distribution of the response time"
+        ),
+        **stacks.panels_of(runs, how),
+    }
+    width = 9.6 if len(panels) == 3 else 7.4
+    for name, panel in paths.panels_of(ways, legend=True, chosen=how.get("panel")).items():
+        panels[name] = panel._replace(wide=True)
+    more = paths.notes(ways) if ways else []
+    if isinstance(of, Comparison):
+        if how.get("ax") is None and of.has_pairs:
+            draw = partial(pair_differences.draw, of=of)
+            panels["differences"] = Panel(draw, pair_differences.WHAT, wide=True)
+        more = [f"{of.on_trace}."] if of.on_trace else []
+    return picture(
+        how,
+        panels,
+        subject(of),
+        facts=facts(of),
+        found=cautions_of(runs),
+        notes=more,
+        width_in=width,
+        height_in=max(3.0, stacks.height_in(runs)),
+    )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-import textwrap
 from typing import TYPE_CHECKING, Literal
 
-from sledsim.plots import units
+from sledsim.plots import texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -25,14 +24,16 @@ _RAISED = str.maketrans(
 """Digits and sign of exponents."""
 _UNIT = 12
 """Most characters of a unit."""
-_LETTERS_PER_INCH, _LETTER_IN = 13.5, 0.07
+_LETTER_IN = 0.07
 _SHORT = 5
 """Characters of a number that needs no more room than others."""
 _NEAR_ZERO = 0.5
 """Decades that the linear part of an axis of both signs takes on each side."""
+_EDGE = 0.06
+"""What is free at each end of an axis that has labels at its values, as a share."""
 _LONG = 6
 """Characters of a label from which on there is no room for those between powers of ten."""
-_LABELS_PER_INCH = {"x": 2.5, "y": 3.0}
+_LABELS_PER_INCH = {"x": 2.5, "y": 3.5}
 
 
 def fit(axes: Axes, which: Literal["x", "y"], values: Iterable[float], *, from_zero: bool) -> None:
@@ -59,29 +60,18 @@ def fit(axes: Axes, which: Literal["x", "y"], values: Iterable[float], *, from_z
     linear(axes, which)
 
 
-def linear(
-    axes: Axes, which: Literal["x", "y"], values: Sequence[float] = (), share: float = 1.0
-) -> None:
-    """Label a linear axis at rising ``values`` if they have room there, else at round numbers.
-
-    It gets a ``share`` of the room that axes alone would have.
-    """
-    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+def linear(axes: Axes, which: Literal["x", "y"], share: float = 1.0) -> None:
+    """Label a linear axis at round numbers, in a share of the room that axes alone would have."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis: Axis = getattr(axes, f"{which}axis")
     room = share * inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which]
     if which == "x":  # names beside the axes take their room, long numbers need more
-        lines = [line for name in axes.get_yticklabels() for line in name.get_text().split("\n")]
-        room -= (
-            max(0.0, max(map(len, lines), default=0) - _SHORT) * _LABELS_PER_INCH["x"] * _LETTER_IN
-        )
+        names = [name.get_text() for name in axes.get_yticklabels() if name.get_text()]
+        beside = max((texts.width_in(name, "medium") for name in names), default=0.0)
+        room -= max(0.0, beside - _SHORT * _LETTER_IN) * _LABELS_PER_INCH["x"]
         room *= min(1.0, _SHORT / len(f"{max(axis.get_view_interval()):,.0f}"))
-    apart = [after - before for before, after in itertools.pairwise(values)]
-    if len(values) == 1 or (apart and min(apart) * room >= values[-1] - values[0]):
-        axis.set_major_locator(FixedLocator(list(values)))
-    else:
-        count = max(1, min(8, int(room)))
-        axis.set_major_locator(MaxNLocator(nbins=count, steps=[1, 2, 5, 10]))
+    axis.set_major_locator(MaxNLocator(max(1, min(8, int(room))), steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 
@@ -116,6 +106,55 @@ def signed(axes: Axes, values: Sequence[float]) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 
+def at_values(
+    axes: Axes, values: Sequence[float], written: Callable[[float], str] | None = None
+) -> None:
+    """Label the X axis at rising values, or at as many of them as have room.
+
+    It is logarithmic if they are more evenly apart there.
+    """
+    from matplotlib import rcParams  # an extra
+    from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, NullFormatter
+
+    write = written or plain
+    log = values[0] > 0 and values[-1] > 4 * values[0] and len(values) > 2
+    if log:
+        steps = [after - before for before, after in itertools.pairwise(values)]
+        ratios = [math.log(after / before) for before, after in itertools.pairwise(values)]
+        log = max(steps) / min(steps) > max(ratios) / min(ratios)
+    ends = [math.log(value) if log else value for value in (values[0], values[-1])]
+    edge = _EDGE * (ends[1] - ends[0]) or 0.5
+    limits = [ends[0] - edge, ends[1] + edge]
+    axes.set_xscale("log" if log else "linear")
+    axes.set_xlim(*([math.exp(end) for end in limits] if log else limits))
+    size = texts.points(rcParams["xtick.labelsize"])
+    needs = [texts.width_in(write(value), size) + 0.06 for value in values]
+
+    class Values(Locator):
+        """Finds the ticks when the picture is drawn, as the room is known only then."""
+
+        def __call__(self) -> list[float]:
+            places = [(math.log(value) if log else value) - limits[0] for value in values]
+            scale = inches_of(axes)[0] / (limits[1] - limits[0])
+
+            def apart(one: int, other: int) -> bool:
+                room = (places[other] - places[one]) * scale
+                return room >= (needs[one] + needs[other]) / 2
+
+            shown = [0]
+            last = len(values) - 1
+            for place in range(1, last):
+                if apart(shown[-1], place) and apart(place, last):
+                    shown.append(place)
+            ends = [last] if apart(0, last) else []
+            return [values[place] for place in [*shown, *ends]]
+
+    axes.xaxis.set_major_locator(Values())
+    axes.xaxis.set_minor_locator(FixedLocator(list(values)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: write(value)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
 def ends(values: Iterable[float]) -> tuple[float, float]:
     """Return the least and the largest of the values that a logarithmic axis can show."""
     found = [value for value in values if math.isfinite(value) and value > 0]
@@ -138,7 +177,7 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -
         """Finds the ticks when the picture is drawn, as the room is known only then."""
 
         def __call__(self) -> list[float]:
-            return _ticks(low, high, inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which])
+            return log_ticks(low, high, inches_of(axes)[which == "y"] * _LABELS_PER_INCH[which])
 
     axis: Axis = getattr(axes, f"{which}axis")
     axes.set(**{f"{which}scale": "log"})
@@ -152,31 +191,7 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], low: float, high: float) -
     axis.set_minor_formatter(NullFormatter())
 
 
-def binary(
-    axes: Axes, low: float, high: float, values: Sequence[float] = (), share: float = 1.0
-) -> None:
-    """Make the X axis logarithmic, for numbers of bytes from ``low`` to ``high``, both positive.
-
-    Labels stand at ``values`` if they have room there, else at powers of two. The axis gets a
-    ``share`` of the room that axes alone would have.
-    """
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-    first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
-    room = max(1.0, share * inches_of(axes)[0] * _LABELS_PER_INCH["x"] / 1.5)
-    every = math.ceil((last - first + 1) / room)
-    axes.set_xscale("log", base=2)
-    axes.set_xlim(low, high)
-    ticks = [2.0**power for power in range(first, last + 1) if power % every == 0]
-    apart = [after / before for before, after in itertools.pairwise(values)]
-    if values and min(apart, default=high / low) >= (high / low) ** (1 / room):
-        ticks = list(values)
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: units.binary(value)))
-    axes.xaxis.set_minor_locator(NullLocator())
-
-
-def _ticks(low: float, high: float, room: float) -> list[float]:
+def log_ticks(low: float, high: float, room: float) -> list[float]:
     """Return the ticks of a logarithmic axis that has room for so many labels."""
     room = max(2.0, room)
     first, last = math.floor(math.log10(low / 1.1)), math.ceil(math.log10(high * 1.1))
@@ -184,7 +199,11 @@ def _ticks(low: float, high: float, room: float) -> list[float]:
     powers = [10.0**power for power in range(first, last + 1)]
     if decades > 3:
         every = math.ceil(decades / room)
-        return [10.0**power for power in range(first, last + 1) if power % every == 0]
+        inside = [
+            power for power in range(first, last + 1) if low / 1.1 <= 10.0**power <= high * 1.1
+        ]
+        begins = min(range(every), key=lambda begin: -len(inside[begin::every]))
+        return [10.0**power for power in inside[begins::every]]
     ticks = [power * step for power in powers for step in (1, 2, 5)]
     shown = [tick for tick in ticks if low / 1.1 <= tick <= high * 1.1]
     if len(shown) > room or any(len(plain(tick)) > _LONG for tick in shown):
@@ -202,11 +221,10 @@ def inches_of(axes: Axes) -> tuple[float, float]:
 
 def wrapped(axes: Axes, label: str, which: Literal["x", "y"] = "x") -> str:
     """Break the label of an axis into lines that are not longer than the axis."""
-    most = max(16, int(inches_of(axes)[which == "y"] * _LETTERS_PER_INCH))
     words, comma, unit = label.rpartition(", ")
     if comma and len(unit) <= _UNIT:
         label = f"{words},\u00a0{unit}"  # not alone on a line
-    return textwrap.fill(label, most, break_on_hyphens=False)
+    return texts.wrapped(label, max(1.1, inches_of(axes)[which == "y"]))
 
 
 def plain(value: float) -> str:

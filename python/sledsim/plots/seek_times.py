@@ -8,18 +8,19 @@ from sledsim._arguments import refuse
 from sledsim._core import SpecError
 from sledsim._number_text import number, percent
 from sledsim.hardware import Disk, Sled, device_of
-from sledsim.plots import curves, heat, maps, scales
-from sledsim.plots.frame import begin, size_in
-from sledsim.plots.style import HEAT, INK, OP_LINES, looks
+from sledsim.plots import colour_bars, curves, maps, scales
+from sledsim.plots.frame import Panel, picture, size_in
+from sledsim.plots.style import INK, OP_LINES, heat_colours, looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from sledsim.hardware import Device, DeviceLike, Op
-    from sledsim.plots.frame import Place, Size
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
 
 _POINTS = 101
 """Places along each axis."""
@@ -34,11 +35,8 @@ _CURVE_POINTS = 3000
 def seeks(
     device: DeviceLike,
     start_um: Sequence[float] | None = None,
-    *,
-    ax: Place = None,
-    size: Size = None,
-    title: str | None = None,
-) -> Figure:
+    **how: Unpack[How],
+) -> Picture:
     """Draw how long seeks take.
 
     For a sled, from a start to every point it reaches, as a map with contours: the sled moves
@@ -51,9 +49,7 @@ def seeks(
         A sled or a disk.
     start_um
         X and Y of the start in \u00b5m from the centre, for a sled; by default the centre.
-    ax
-        Axes to draw on; by default a new figure.
-    size, title
+    **how
         As for :func:`~sledsim.plots.cdf`.
 
     Raises
@@ -64,12 +60,12 @@ def seeks(
     """
     of = device_of(device)
     if isinstance(of, Sled):
-        return _of_sled(of, start_um, ax, size, title)
+        return _of_sled(of, start_um, how)
     if not isinstance(of, Disk):
         raise SpecError(no_mechanics(of, "seeks"))
     if start_um is not None:
         refuse("start_um", start_um, "left out for a disk")
-    return _of_disk(of, ax, size, title)
+    return _of_disk(of, how)
 
 
 def no_mechanics(device: Device, function: str) -> str:
@@ -80,9 +76,7 @@ def no_mechanics(device: Device, function: str) -> str:
     return f"device {device.name}: is neither a sled nor a disk{ask}"
 
 
-def _of_sled(
-    sled: Sled, start_um: Sequence[float] | None, ax: Place, size: Size, title: str | None
-) -> Figure:
+def _of_sled(sled: Sled, start_um: Sequence[float] | None, how: How) -> Picture:
     x0, y0 = (0.0, 0.0) if start_um is None else _pair(start_um)
     xs, ys = (_along(sled.parameters[f"travel_{axis}_um"]) for axis in ("x", "y"))
     start = (x0 * 1e-6, y0 * 1e-6, "up")
@@ -93,22 +87,23 @@ def _of_sled(
         for y in ys
     ]
     times = [[max(in_x, in_y) for in_x in of_x] for in_y in of_y]
-    width_in = 4.8 if size is None else size_in(size, 4.8)[0]
-    with begin(ax, size, width_in=4.8, height_in=0.72 * width_in + 0.4) as frame:
-        axes = frame.axes[0]
-        _map(axes, xs, ys, times, (x0, y0))
-        every = [time for line in times for time in line]
-        slower_x = sum(in_x > in_y for in_x in of_x for in_y in of_y) / len(every)
-        mean, longest = number(sum(every) / len(every), 3), number(max(every), 3)
-        times_of = f"mean {mean} ms, longest {longest} ms"
-        note = f"{times_of}; X takes longer than Y to {percent(slower_x)} of the points"
-        where = (
-            "the centre"
-            if (x0, y0) == (0, 0)
-            else f"({x0:g}, {y0:g}) \u00b5m".replace("-", "\u2212")
-        )
-        heading = f"seek time of {sled.name} from {where}"
-        return frame.end(heading if title is None else title, None, [note])
+    width_in = size_in(how.get("size"), 4.8)[0]
+    every = [time for line in times for time in line]
+    slower_x = sum(in_x > in_y for in_x in of_x for in_y in of_y) / len(every)
+    mean, longest = number(sum(every) / len(every), 3), number(max(every), 3)
+    where = "the centre"
+    if (x0, y0) != (0, 0):
+        where = f"({x0:g}, {y0:g}) \u00b5m".replace("-", "\u2212")
+    heading = f"seek time of {sled.name} from {where}"
+    note = f"mean {mean} ms, longest {longest} ms; X takes longer than Y to {percent(slower_x)} of"
+    return picture(
+        how,
+        {"seeks": Panel(lambda axes: _map(axes, xs, ys, times, (x0, y0)), heading)},
+        heading,
+        notes=[f"{note} the points"],
+        width_in=4.8,
+        height_in=0.72 * width_in + 0.4,
+    )
 
 
 def _map(
@@ -120,7 +115,9 @@ def _map(
 ) -> None:
     from matplotlib.ticker import MaxNLocator  # an extra
 
-    mesh = axes.pcolormesh(xs, ys, times, cmap=HEAT, vmin=0, shading="nearest", rasterized=True)
+    mesh = axes.pcolormesh(
+        xs, ys, times, cmap=heat_colours(), vmin=0, shading="nearest", rasterized=True
+    )
     # To the X of the start there is no settling, a cliff that contours leave out.
     nearest = min(range(len(xs)), key=lambda place: abs(xs[place] - start[0]))
     slopes = [
@@ -135,7 +132,7 @@ def _map(
     axes.set(xlabel="X, \u00b5m", ylabel="Y, \u00b5m", aspect="equal")
     axes.set(xlim=(xs[0], xs[-1]), ylim=(ys[0], ys[-1]))
     axes.grid(visible=False)
-    heat.bar(axes, mesh, "seek time, ms")
+    colour_bars.draw([axes], mesh, "seek time, ms")
 
 
 def _along(travel_um: float) -> list[float]:
@@ -150,12 +147,12 @@ def _pair(given: Any) -> tuple[float, float]:
     return x, y
 
 
-def _of_disk(disk: Disk, ax: Place, size: Size, title: str | None) -> Figure:
-    color = looks([disk.name])[disk.name].color
-    with begin(ax, size, height_in=3.2) as frame:
-        axes = frame.axes[0]
+def _of_disk(disk: Disk, how: How) -> Picture:
+    every = {op: disk.seek_curve_ms(op) for op in _OPS}
+
+    def draw(axes: Axes) -> None:
+        color = looks([disk.name])[disk.name].color
         lines = {}
-        every = {op: disk.seek_curve_ms(op) for op in _OPS}
         for op, curve in every.items():
             step = max(1, len(curve) // _CURVE_POINTS)
             # The first cylinders one by one: there the curve bends.
@@ -171,5 +168,6 @@ def _of_disk(disk: Disk, ax: Place, size: Size, title: str | None) -> Figure:
         scales.linear(axes, "x")
         scales.linear(axes, "y")
         curves.name(axes, lines)
-        heading = f"seek time of {disk.name}"
-        return frame.end(heading if title is None else title)
+
+    heading = f"seek time of {disk.name}"
+    return picture(how, {"seeks": Panel(draw, heading)}, heading, height_in=3.2)

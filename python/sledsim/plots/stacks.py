@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from typing import TYPE_CHECKING
 
 from sledsim._number_text import decimals_of, rounded
-from sledsim.plots import curves, scales
-from sledsim.plots.frame import begin
+from sledsim.plots import bars, curves, scales
+from sledsim.plots.frame import Panel, picture
 from sledsim.plots.style import CAUSES, INK, UNRELIABLE_HATCH, looks
-from sledsim.plots.subjects import cautions_of, runs_of, subject
+from sledsim.plots.subjects import cautions_of, facts, runs_of, subject
 from sledsim.results import cautions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
+    from typing import Unpack
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-    from sledsim.plots.frame import Place, Size
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
     from sledsim.plots.subjects import Subject
     from sledsim.simulation import Run
 
@@ -28,12 +28,12 @@ WIDE = 20.0
 _DIGITS = 3
 _VISIBLE = 0.002
 """The share of a bar from which on a cause can be seen, and is in the legend."""
-_LETTERS_PER_INCH = 11.4
 _LABEL = 20
-"""Characters of a line of a label beside a bar."""
+"""Characters of a line of a label beside a bar, about."""
+_MEAN = "mean response time, ms (\u00b1 95 % interval)"
 
 
-def causes(of: Subject, *, ax: Place = None, size: Size = None, title: str | None = None) -> Figure:
+def causes(of: Subject, **how: Unpack[How]) -> Picture:
     """Draw mean response times, split by their causes.
 
     A single run has a bar for each cause. Several have a bar each: of their means, or, where the
@@ -55,10 +55,29 @@ def causes(of: Subject, *, ax: Place = None, size: Size = None, title: str | Non
         For an unknown size, or a missing library.
     """
     runs = runs_of(of)
-    panels = 2 if ax is None and is_wide(runs) else 1
-    with begin(ax, size, panels=panels, height_in=height_in(runs)) as frame:
-        draw(frame.axes, runs, across=frame.across)
-        return frame.end(subject(of) if title is None else title, cautions_of(runs))
+    return picture(
+        how,
+        panels_of(runs, how),
+        subject(of),
+        facts=facts(of),
+        found=cautions_of(runs),
+        height_in=height_in(runs),
+    )
+
+
+def panels_of(runs: Mapping[str, Run], how: How) -> dict[str, Panel]:
+    """Return the panels of causes by their names, as many as are asked for."""
+    chosen, given = how.get("panel"), how.get("ax") is not None
+    alone = given or chosen == "causes"
+
+    def causes_of(axes: Axes) -> None:
+        draw(axes, runs, alone=alone)
+
+    shown = {"causes": Panel(causes_of, "mean response time by cause", y="runs")}
+    if not is_wide(runs) or (given and chosen is None):
+        return shown
+    means = Panel(lambda axes: _means(axes, runs), "mean response times", y="runs")
+    return {"means": means, **shown}
 
 
 def is_wide(runs: Mapping[str, Run]) -> bool:
@@ -71,36 +90,28 @@ def height_in(runs: Mapping[str, Run]) -> float:
     """Return the height that the bars of runs need, in inches."""
     if len(runs) == 1:
         return 3.0
-    lines = sum(_label(label).count("\n") + 1 for label in runs)
+    lines = sum(1 + len(label) // _LABEL for label in runs)
     return max(2.6, 1.5 + 0.3 * len(runs) + 0.13 * (lines - len(runs)))
 
 
-def draw(panels: Sequence[Axes], runs: Mapping[str, Run], *, across: bool = True) -> None:
-    """Draw the bars of runs on axes; on two, the first has the means, logarithmic.
-
-    Labels stand beside the first of panels that are side by side (``across``).
-    """
+def draw(axes: Axes, runs: Mapping[str, Run], *, alone: bool) -> None:
+    """Draw the bars of runs; of shares with the means beside them if they stand alone."""
     if len(runs) == 1:
-        (run,) = runs.values()
-        _of_one(panels[0], run)
+        _of_one(axes, *runs.values())
         return
     wide = is_wide(runs)
-    if len(panels) > 1:
-        _means(panels[0], runs)
-    handles = _stacks(panels[-1], runs, shares=wide)
-    axes = panels[-1]
+    handles = _stacks(axes, runs, shares=wide)
     if not wide:
         _values(axes, runs)
-        axes.set_xlabel("mean response time, ms (\u00b1 95 % interval)")
+        axes.set_xlabel(_MEAN)
     else:
-        axes.set(xlabel="share of the mean response time, %", xlim=(0, 100))
-        if len(panels) == 1:
+        share = "share of the mean response time, %"
+        axes.set(xlabel=share, xlim=(0, 100))
+        if alone:
             _values(axes, runs, at=101.0)
-            axes.set_xlabel("share of the mean response time, %; beside it the mean, ms")
+            axes.set_xlabel(f"{share}; beside it the mean, ms")
     if handles:  # requests were served
         curves.legend_above(axes, handles)
-    if len(panels) > 1 and across:
-        axes.set_yticklabels([])
 
 
 def _of_one(axes: Axes, run: Run) -> None:
@@ -110,49 +121,42 @@ def _of_one(axes: Axes, run: Run) -> None:
     hatch = UNRELIABLE_HATCH if _unreliable(run) else None
     names = [cause.replace("_", " ") for cause in means]
     colours = [CAUSES[cause] for cause in means]
-    axes.barh(names, list(means.values()), color=colours, hatch=hatch)
+    axes.barh(range(len(names)), list(means.values()), color=colours, hatch=hatch)
     for place, mean in enumerate(means.values()):
-        _beside(axes, mean, place, _digits(mean))
-    axes.invert_yaxis()
-    axes.grid(visible=False, axis="y")
-    axes.tick_params(axis="y", length=0)
+        bars.beside(axes, mean, place, _digits(mean))
+    bars.rows(axes, names)
     scales.linear(axes, "x")
     axes.set(xlabel="mean by cause, ms", xlim=(0, 1.28 * max(means.values(), default=1.0)))
     mark = cautions.mark(run.cautions)
     whole = f"mean response time {mean_text(run)} ms {mark}".rstrip()
-    wide = int(scales.inches_of(axes)[0] * _LETTERS_PER_INCH)
-    axes.set_title(textwrap.fill(whole, min(40, wide)), fontweight="normal")
+    axes.set_title(scales.wrapped(axes, whole), fontweight="normal")
 
 
 def _stacks(axes: Axes, runs: Mapping[str, Run], *, shares: bool) -> dict[str, object]:
     """Draw a bar of causes for each run, and return what the legend shows."""
-    places = list(range(len(runs)))
-    ends = [0.0] * len(runs)
-    handles: dict[str, object] = {}
     summaries = [run.to_dict()["summary"] for run in runs.values()]
-    every = [_mean(run) or math.inf for run in runs.values()]
-    wholes = [whole / 100 if shares else 1.0 for whole in every]
-    for cause, colour in CAUSES.items():
-        means = [summary[f"{cause}_ms"]["mean"] or 0.0 for summary in summaries]
-        widths = [mean / whole for mean, whole in zip(means, wholes, strict=True)]
-        if any(widths):
-            bars = axes.barh(places, widths, 0.68, left=ends, color=colour)
-            ends = [end + width for end, width in zip(ends, widths, strict=True)]
-            if max(part / whole for part, whole in zip(means, every, strict=True)) >= _VISIBLE:
-                handles[cause.replace("_", " ")] = bars
-    for place, run, end in zip(places, runs.values(), ends, strict=True):
+    wholes = [(_mean(run) or math.inf) / 100 if shares else 1.0 for run in runs.values()]
+    both = [*zip(summaries, wholes, strict=True)]
+    parts = {
+        cause: [(summary[f"{cause}_ms"]["mean"] or 0.0) / whole for summary, whole in both]
+        for cause in CAUSES
+    }
+    drawn, ends = bars.stacked(axes, parts, CAUSES)
+    for place, (run, end) in enumerate(zip(runs.values(), ends, strict=True)):
         if _unreliable(run) and end:
-            axes.barh(place, end, 0.68, color="none", hatch=UNRELIABLE_HATCH)
+            axes.barh(place, end, bars.THICK, color="none", hatch=UNRELIABLE_HATCH)
     _rows(axes, runs)
-    return handles
+    return {
+        cause.replace("_", " "): bar
+        for cause, bar in drawn.items()
+        if any(w >= _VISIBLE * end > 0 for w, end in zip(parts[cause], ends, strict=True))
+    }
 
 
 def _rows(axes: Axes, runs: Mapping[str, Run]) -> None:
-    marked = [f"{label} {cautions.mark(run.cautions)}".rstrip() for label, run in runs.items()]
-    axes.set_yticks(range(len(runs)), [_label(label) for label in marked])
-    axes.set_ylim(len(runs) - 0.4, -0.6)
-    axes.grid(visible=False, axis="y")
-    axes.tick_params(axis="y", length=0)
+    bars.rows(
+        axes, [f"{label} {cautions.mark(run.cautions)}".rstrip() for label, run in runs.items()]
+    )
 
 
 def _values(axes: Axes, runs: Mapping[str, Run], at: float | None = None) -> None:
@@ -169,7 +173,7 @@ def _values(axes: Axes, runs: Mapping[str, Run], at: float | None = None) -> Non
                 line.set_linestyle(style)
         end = at if at is not None else max(mean, high or 0.0)
         longest = max(longest, end)
-        _beside(axes, end, place, mean_text(run))
+        bars.beside(axes, end, place, mean_text(run))
     if at is None:
         scales.linear(axes, "x")
         axes.set_xlim(0, 1.02 * longest or 1)
@@ -191,23 +195,11 @@ def _means(axes: Axes, runs: Mapping[str, Run]) -> None:
         axes.plot(ends, (place, place), color=color, linestyle=style, linewidth=1.6)
         face = "white" if _unreliable(run) else color
         axes.plot(mean, place, "o", color=color, markerfacecolor=face, markersize=5.5)
-        _beside(axes, max(ends), place, mean_text(run), apart_pt=7)
+        bars.beside(axes, max(ends), place, mean_text(run), apart_pt=7)
     if reach:
         scales.logarithmic(axes, "x", min(reach), max(reach))
-    axes.set_xlabel("mean response time, ms (\u00b1 95 % interval)")
+    axes.set_xlabel(_MEAN)
     _rows(axes, runs)
-
-
-def _beside(axes: Axes, end: float, place: float, text: str, apart_pt: float = 5) -> None:
-    axes.annotate(
-        text,
-        (end, place),
-        xytext=(apart_pt, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize="small",
-        annotation_clip=False,
-    )
 
 
 def mean_text(run: Run) -> str:
@@ -224,10 +216,6 @@ def mean_text(run: Run) -> str:
 
 def _digits(value: float) -> str:
     return rounded(value, _DIGITS - 1 - math.floor(math.log10(value))) if value else "0"
-
-
-def _label(label: str) -> str:
-    return textwrap.fill(label, _LABEL, break_on_hyphens=False)
 
 
 def _mean(run: Run) -> float | None:

@@ -14,6 +14,7 @@ from sledsim.results.causes import CAUSES as CAUSE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
 INK, QUIET, FAINT = "#1b1f24", "#56606b", "#d3d7dc"
 """Of text and axes; of what stands back; of grids."""
@@ -119,30 +120,25 @@ VERDICTS: dict[str, str] = {
 }
 """Of verdicts on published values."""
 
-HEAT = "cividis"
-"""The colours of maps: dark for little, light for much, and alike for the colour-blind."""
-
 UNRELIABLE_HATCH = "////"
 """Over a bar whose mean is not to be relied on."""
 
 STYLE: Any = {
     "figure.constrained_layout.use": True,
-    "figure.facecolor": "white",
-    "figure.titlesize": 10,
+    "figure.titlesize": "large",
     "figure.titleweight": "bold",
     "font.size": 9,
     "text.color": INK,
     "text.parse_math": False,  # names are shown as they are: `a$b$`
     "axes.labelcolor": INK,
     "axes.edgecolor": INK,
-    "axes.titlesize": 9,
+    "axes.titlesize": "medium",
     "axes.titlelocation": "left",
     "axes.linewidth": 0.8,
     "axes.grid": True,
     "axes.axisbelow": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.unicode_minus": True,
     "patch.edgecolor": INK,
     "patch.force_edgecolor": True,
     "patch.linewidth": 0.5,
@@ -153,16 +149,55 @@ STYLE: Any = {
     "grid.color": FAINT,
     "grid.linewidth": 0.6,
     "legend.frameon": False,
-    "legend.fontsize": 8.5,
+    "legend.fontsize": "small",
     "lines.linewidth": 1.7,
     "errorbar.capsize": 3,
 }
+NARROW: Any = {
+    "font.size": 8.5,
+    "figure.titlesize": "medium",
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "lines.linewidth": 1.3,
+}
+"""What differs in pictures of at most :data:`NARROW_IN`."""
+NARROW_IN = 4.0
 SAVING: Any = {
     "pdf.fonttype": 42,  # TrueType: venues refuse Type 3
     "ps.fonttype": 42,
     "svg.fonttype": "none",  # text stays text: it takes the font of the page
     "svg.hashsalt": "sledsim",
 }
+
+
+def of_user(key: Any) -> bool:
+    """Return whether the user set a parameter of matplotlib: it differs from the default."""
+    import matplotlib as mpl  # an extra
+
+    return bool(mpl.rcParams[key] != mpl.rcParamsDefault[key])
+
+
+def applied(width_in: float) -> AbstractContextManager[None]:
+    """Return the context of this style for a width: what the user set wins over it."""
+    import matplotlib as mpl  # an extra
+
+    ours = STYLE | (NARROW if width_in <= NARROW_IN else {})
+    return mpl.rc_context({key: value for key, value in ours.items() if not of_user(key)})
+
+
+def heat_colours() -> str:
+    """Return the name of the colours of maps, the user's own if there are such."""
+    import matplotlib as mpl  # an extra
+
+    return str(mpl.rcParams["image.cmap"]) if of_user("image.cmap") else HEAT
+
+
+def own_colours() -> list[str]:
+    """Return the colours of the user's cycle; none if it is that of matplotlib or of this style."""
+    import matplotlib as mpl  # an extra
+
+    colours = list(mpl.rcParams["axes.prop_cycle"].by_key().get("color", []))
+    return colours if of_user("axes.prop_cycle") and colours != list(COLOURS) else []
 
 
 class Look(NamedTuple):
@@ -217,9 +252,10 @@ def in_order(labels: Sequence[str]) -> dict[str, Look]:
     labels
         Distinct labels, in the order of the picture.
     """
-    known = {label: _OF_NAMES[_key(label)] for label in labels if _key(label) in _OF_NAMES}
-    free = [colour for colour in COLOURS if colour not in known.values()] or list(COLOURS)
+    known = _known(labels)
+    free = own_colours() or [colour for colour in COLOURS if colour not in known.values()]
     others = [label for label in labels if label not in known]
+    free = free or list(COLOURS)
     colours = known | {label: free[n % len(free)] for n, label in enumerate(others)}
     return {
         label: Look(colours[label], DASHES[n % len(DASHES)], MARKERS[n % len(MARKERS)])
@@ -231,8 +267,17 @@ def _key(name: str) -> str:
     return "".join(filter(str.isalnum, name.lower()))
 
 
+def _known(names: Sequence[str]) -> dict[str, str]:
+    """Return the colours of the names that come with sledsim, unless the user has own colours."""
+    if own_colours():
+        return {}
+    return {name: _OF_NAMES[_key(name)] for name in names if _key(name) in _OF_NAMES}
+
+
 def _colours(names: Sequence[str]) -> Mapping[str, str]:
-    known = {name: _OF_NAMES[_key(name)] for name in names if _key(name) in _OF_NAMES}
+    if own := own_colours():
+        return {name: own[place % len(own)] for place, name in enumerate(names)}
+    known = _known(names)
     found = dict(known)
     for name in names:
         if name not in known:

@@ -13,7 +13,7 @@ from sledsim.results import cautions
 from sledsim.simulation import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 Subject: TypeAlias = "Run | Comparison | Mapping[str, Run]"
 """A run, a comparison, or runs by their labels."""
@@ -31,6 +31,36 @@ def runs_of(of: object) -> dict[str, Run]:
     if not isinstance(of, Mapping) or not of or not all(isinstance(r, Run) for r in of.values()):
         refuse("of", of, "a run, a comparison, or runs by their labels")
     return {printable(str(label)): run for label, run in of.items()}
+
+
+def facts(of: Subject, *, intervals: bool = True) -> list[str]:
+    """Return what a caption says of runs: load, devices, requests, seed, and what intervals are."""
+    runs = runs_of(of)
+    documents = [run.to_dict() for run in runs.values()]
+
+    def distinct(values: Iterable[object]) -> str:
+        return ", ".join(dict.fromkeys(str(value) for value in values if value is not None))
+
+    rules = {document["scheduler"] for document in documents}
+    names = []
+    for label, document in zip(runs, documents, strict=True):
+        name = label if document["device"] in label else f"{label}: {document['device']}"
+        told = len(rules) == 1 or document["scheduler"] in name
+        names.append(name if told else f"{name} ({document['scheduler']})")
+    rule = f" ({rules.pop()})" if len(rules) == 1 else ""
+    loads = distinct(load_title(document["workload"]) for document in documents)
+    counts = " or ".join(
+        dict.fromkeys(f"{document['summary']['requests']:,}" for document in documents)
+    )
+    seeds = distinct(document["workload"].get("seed") for document in documents)
+    found = [f"load: {loads}; on {distinct(names)}{rule}"]
+    found.append(f"{counts} requests" + (f", seed {seeds}" if seeds else ""))
+    known = [document["summary"]["confidence"] for document in documents]
+    if intervals and any(each["response_time_ms"]["low"] is not None for each in known):
+        method = known[0]["method"].replace("_", " ")
+        level = f"{100 * known[0]['level']:g} %"
+        found.append(f"intervals: {level} confidence of the mean, by {method}")
+    return found
 
 
 def cautions_of(

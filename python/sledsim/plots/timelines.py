@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sledsim._arguments import refuse
 from sledsim._core import SledsimError
 from sledsim.plots import scales, units
-from sledsim.plots.frame import begin
+from sledsim.plots.frame import Panel, picture
 from sledsim.plots.style import looks
-from sledsim.plots.subjects import cautions_of, subject
+from sledsim.plots.subjects import cautions_of, facts, subject
 from sledsim.simulation import Run
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from typing import Unpack
 
-    from sledsim.plots.frame import Place, Size
+    from matplotlib.axes import Axes
+
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
     from sledsim.results.rows import Rows
 
 _PANELS = {
@@ -25,7 +29,7 @@ _PANELS = {
 }
 
 
-def timeline(of: Run, *, ax: Place = None, size: Size = None, title: str | None = None) -> Figure:
+def timeline(of: Run, **how: Unpack[How]) -> Picture:
     """Draw throughput, outstanding requests and power of a run over time.
 
     The panels share the axis of time. Of a device whose power is not known that panel is left out.
@@ -34,10 +38,8 @@ def timeline(of: Run, *, ax: Place = None, size: Size = None, title: str | None 
     ----------
     of
         A run with a time series: ``simulate(..., series=True)``.
-    ax
-        Axes to draw on, one for each panel; by default a new figure.
-    size, title
-        As for :func:`~sledsim.plots.cdf`.
+    **how
+        As for :func:`~sledsim.plots.cdf`; panels are ``throughput``, ``outstanding``, ``power``.
 
     Raises
     ------
@@ -58,28 +60,34 @@ def timeline(of: Run, *, ax: Place = None, size: Size = None, title: str | None 
     edges = [end / unit for end in ends]
     device = of.to_dict()["device"]
     color = looks([device])[device].color
-    with begin(ax, size, panels=len(panels), width_in=7.0, height_in=1.5, stacked=True) as frame:
-        for axes, name in zip(frame.axes, panels, strict=True):
-            heights = series[name]
-            axes.stairs(heights, edges, color=color, linewidth=1.2, label=name)
-            axes.stairs(heights, edges, color=color, fill=True, alpha=0.15, linewidth=0)
-            axes.set_ylim(0, 1.06 * max(heights, default=0.0) or 1)
-            axes.set_xlim(edges[0], edges[-1])
-            axes.set_ylabel(_PANELS[name])
-            scales.linear(axes, "x")
-            scales.linear(axes, "y")
-            if frame.own and name != panels[-1]:
-                axes.tick_params(axis="x", labelbottom=False)
-            else:
-                axes.set_xlabel(f"time, {unit_name}")
-        if frame.own:
-            for axes in frame.axes[1:]:
-                axes.sharex(frame.axes[0])
-            frame.figure.align_ylabels(frame.axes)
-        given_up = bool(of.summary["saturated"])
-        more = ["outstanding are only those that were served later"] * given_up
-        heading = subject(of) if title is None else title
-        return frame.end(heading, cautions_of({device: of}, means=False), more)
+
+    def draw(name: str, axes: Axes) -> None:
+        heights = series[name]
+        axes.stairs(heights, edges, color=color, linewidth=1.2, label=name)
+        axes.stairs(heights, edges, color=color, fill=True, alpha=0.15, linewidth=0)
+        axes.set_ylim(0, 1.06 * max(heights, default=0.0) or 1)
+        axes.set_xlim(edges[0], edges[-1])
+        axes.set(xlabel=f"time, {unit_name}", ylabel=_PANELS[name])
+        scales.linear(axes, "x")
+        scales.linear(axes, "y")
+
+    given_up = bool(of.summary["saturated"])
+    return picture(
+        how,
+        {
+            name.rpartition("_")[0] or name: Panel(
+                partial(draw, name), _PANELS[name].partition(",")[0] + " over time", x="time"
+            )
+            for name in panels
+        },
+        subject(of),
+        facts=facts(of, intervals=False),
+        found=cautions_of({device: of}, means=False),
+        notes=["outstanding are only those that were served later"] * given_up,
+        width_in=7.0,
+        height_in=1.5,
+        stacked=True,
+    )
 
 
 def _columns(rows: Rows) -> dict[str, list[Any]]:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sledsim._arguments import refuse
-from sledsim.plots import curves, scales, units
-from sledsim.plots.frame import begin, load_title
-from sledsim.plots.style import HEAT, INK, OPS
+from sledsim.plots import colour_bars, curves, scales, texts, units
+from sledsim.plots.frame import Panel, load_title, picture
+from sledsim.plots.style import INK, OPS, heat_colours
 from sledsim.traces.information import OF_PICTURES
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from typing import Unpack
 
-    from sledsim.plots.frame import Place, Size
+    from matplotlib.axes import Axes
+
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
 
 _BLOCK = 512
 _POINTS = 150  # of the arrivals; more is noise
@@ -24,24 +27,20 @@ _OTHERS = "writes, others"
 _PALEST = 50
 """Of 256 colours, those left out: on white they would vanish."""
 _AT_ONCE = "no rates: all requests arrive at once"
-_LETTER_IN = 0.09
 _TICK_IN = 0.2
 """Room for a label that stands upright."""
 
 
-def trace(
-    info: Mapping[str, Any], *, ax: Place = None, size: Size = None, title: str | None = None
-) -> Figure:
+def trace(info: Mapping[str, Any], **how: Unpack[How]) -> Picture:
     """Draw a trace: arrivals and places over time, sizes, and the hit ratios of LRU caches.
 
     Parameters
     ----------
     info
         What ``trace_info(path, picture=True)`` or ``load_info(load, picture=True)`` returns.
-    ax
-        Four axes to draw on; by default a new figure.
-    size, title
-        As for :func:`~sledsim.plots.cdf`.
+    **how
+        As for :func:`~sledsim.plots.cdf`. Panels are ``arrivals``, ``places``, ``sizes`` and
+        ``reuse``.
 
     Raises
     ------
@@ -52,17 +51,17 @@ def trace(
         refuse("info", info, "what trace_info(path, picture=True) returns")
     if any(key not in info for key in OF_PICTURES):
         refuse("picture", False, "True for a picture: trace_info(path, picture=True).plot()")
-    with begin(ax, size, panels=4, width_in=9.0, height_in=2.9) as frame:
-        arrivals, places, sizes, reuse = frame.axes
-        _arrivals(arrivals, info)
-        _places(places, info)
-        _sizes(sizes, info)
-        _reuse(reuse, info)
-        requests = f"{info['requests']:,} request{'s' * (info['requests'] != 1)}"
-        path = info.get("path")
-        name = load_title(info["workload"]) if path is None else str(path).rpartition("/")[2]
-        heading = f"{name}: {requests}, {info['read_fraction']:.0%} reads"
-        return frame.end(heading if title is None else title)
+    requests = f"{info['requests']:,} request{'s' * (info['requests'] != 1)}"
+    path = info.get("path")
+    name = load_title(info["workload"]) if path is None else str(path).rpartition("/")[2]
+    heading = f"{name}: {requests}, {info['read_fraction']:.0%} reads"
+    panels = {
+        "arrivals": Panel(partial(_arrivals, info=info), "arrivals over time"),
+        "places": Panel(partial(_places, info=info), "places over time"),
+        "sizes": Panel(partial(_sizes, info=info), "sizes"),
+        "reuse": Panel(partial(_reuse, info=info), "hit ratios of LRU caches"),
+    }
+    return picture(how, panels, heading, facts=[f"trace: {heading}"], width_in=9.0, height_in=2.9)
 
 
 def _arrivals(axes: Axes, info: Mapping[str, Any]) -> None:
@@ -121,19 +120,11 @@ def _places(axes: Axes, info: Mapping[str, Any]) -> None:
         times,
         places,
         columns,
-        cmap=ListedColormap(colormaps[HEAT].reversed()(range(_PALEST, 256))),
+        cmap=ListedColormap(colormaps[heat_colours()].reversed()(range(_PALEST, 256))),
         norm=LogNorm(1, max(most, 2)),
         rasterized=True,
     )
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    bar = figure.colorbar(mesh, ax=axes, label="requests", pad=0.02)
-    bar.outline.set_visible(False)
-    powers = [10**power for power in range(len(str(most)))]
-    steps = (1, 2, 5) if most < 100 else (1,)
-    ticks = [power * step for power in powers for step in steps if power * step <= max(most, 2)]
-    bar.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks])
-    bar.minorticks_off()
+    colour_bars.draw([axes], mesh, "requests")
     axes.set_xlabel(f"time, {name}")
     label = f"place on device {found['device']}, {bytes_name}"
     axes.set_ylabel(scales.wrapped(axes, label, "y"))
@@ -170,7 +161,7 @@ def _sizes(axes: Axes, info: Mapping[str, Any]) -> None:
     room = scales.inches_of(axes)[0] / max(1, len(lines))
     every = math.ceil(_TICK_IN / room)
     axes.set_xticks(range(0, len(lines), every), labels[::every])
-    if room < max(map(len, labels), default=0) * _LETTER_IN:
+    if room < max((texts.width_in(label, "medium") + 0.06 for label in labels), default=0.0):
         for tick in axes.get_xticklabels():
             tick.set_rotation(90)
     axes.set_xlabel(scales.wrapped(axes, "size, from this to twice as much"))
@@ -186,17 +177,19 @@ def _reuse(axes: Axes, info: Mapping[str, Any]) -> None:
         return
     sizes, ratios = [point[0] for point in curve], [100 * point[1] for point in curve]
     axes.plot([*sizes, 2 * sizes[-1]], [*ratios, ratios[-1]], color=INK, drawstyle="steps-post")
-    scales.binary(axes, sizes[0], 2 * sizes[-1])
+    powers = range(math.ceil(math.log2(sizes[0])), math.floor(math.log2(2 * sizes[-1])) + 1)
+    scales.at_values(axes, [2.0**power for power in powers], units.binary)
+    axes.set_xlim(sizes[0], 2 * sizes[-1])
     axes.set(xlabel="size of an LRU cache", ylabel="hit ratio, %", ylim=(0, 102))
     footprint = info["footprint"]["bytes"]
     if sizes[0] <= footprint <= 2 * sizes[-1]:
         axes.axvline(footprint, color=INK, linestyle=":", linewidth=1)
     rate = info["reuse"]["sampling_rate"]
     of = "" if rate == 1 else f", from a sample of {rate:.2%}"
-    axes.set_title(f"dotted: footprint{of}", fontsize="small", fontweight="normal")
+    axes.set_title(f"dotted: footprint{of}", fontsize=texts.points(), fontweight="normal")
 
 
 def _none(axes: Axes, text: str) -> None:
     axes.set_axis_off()
     axes.set(xticks=[], yticks=[])
-    axes.set_title(scales.wrapped(axes, text), fontsize="small", fontweight="normal")
+    axes.set_title(scales.wrapped(axes, text), fontsize=texts.points(), fontweight="normal")

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sledsim._arguments import refuse
 from sledsim._number_text import number
 from sledsim.plots import curves, scales
-from sledsim.plots.frame import begin, load_title
+from sledsim.plots.frame import Panel, load_title, picture
 from sledsim.plots.style import INK, OP_LINES, looks
 from sledsim.validation import Validation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-    from sledsim.plots.frame import Place, Size
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
 
 _POINTS = 2000
 """Number of quantiles drawn; more cannot be distinguished."""
@@ -33,9 +35,7 @@ _MEASURED: dict[str, Any] = {"color": INK, "alpha": 0.5, "linewidth": 3.4}
 """Broad and pale: colours of some devices are nearly as dark as ink."""
 
 
-def validation(
-    of: Validation, *, ax: Place = None, size: Size = None, title: str | None = None
-) -> Figure:
+def validation(of: Validation, **how: Unpack[How]) -> Picture:
     """Draw a validation: the distribution functions of measured and simulated times.
 
     The demerit figure of a kind measures the area between its two curves. Where the trace tells
@@ -45,10 +45,9 @@ def validation(
     ----------
     of
         The validation.
-    ax
-        Two axes to draw on, three if there are parts; by default a new figure.
-    size, title
-        As for :func:`~sledsim.plots.cdf`.
+    **how
+        As for :func:`~sledsim.plots.cdf`. Panels are ``response``, and ``queue`` and ``service`` or
+        ``differences``.
 
     Raises
     ------
@@ -59,19 +58,27 @@ def validation(
         refuse("of", of, "a validation, as validate() returns it")
     document = of.to_dict()
     parts = document["parts"] or {}
-    panels = 1 + max(1, len(parts))
-    notes: list[str] = []
-    with begin(
-        ax, size, panels=panels, width_in=7.4 if panels < 3 else 9.6, height_in=3.2
-    ) as frame:
-        for axes, part in zip(frame.axes, ("response", *parts), strict=False):
-            notes += _distributions(axes, of, part, parts.get(part, document))
-        if not parts:
-            notes += _differences(frame.axes[1], of)
-        heading = f"{load_title(document['workload'])}, against {document['device']}"
-        heading += f" ({document['scheduler']}): {_demerits(document)}"
-        more = list(dict.fromkeys(notes))
-        return frame.end(heading if title is None else title, {"": of.cautions}, more)
+    panels = {
+        part: Panel(
+            partial(_distributions, of=of, part=part, figures=parts.get(part, document)),
+            f"distributions of measured and simulated {part} times",
+        )
+        for part in ("response", *parts)
+    }
+    if not parts:
+        panels["differences"] = Panel(partial(_differences, of=of), "their differences by rank")
+    subject = f"{load_title(document['workload'])}, against {document['device']}"
+    subject += f" ({document['scheduler']})"
+    demerits = _demerits(document)
+    return picture(
+        how,
+        panels,
+        f"{subject}: {demerits}",
+        facts=[subject, demerits],
+        found={"": of.cautions},
+        width_in=7.4 if len(panels) < 3 else 9.6,
+        height_in=3.2,
+    )
 
 
 def _demerits(document: dict[str, Any]) -> str:

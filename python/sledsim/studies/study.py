@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sledsim import _above
-from sledsim._above import Shown, Tabled
+from sledsim._above import Shown, Tabled, saved
 from sledsim._core import SledsimError
 from sledsim.results.rows import Rows
 
@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
     from pathlib import Path
+    from typing import Unpack
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-    from matplotlib.figure import Figure
 
     from sledsim import _core
     from sledsim._core import StudyTable
-    from sledsim.plots.frame import Place, Size
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
     from sledsim.studies.store import Store
 
 _KEYS = ("key", "digest", "version")
@@ -226,28 +227,55 @@ class Study(Tabled, Shown):
         by: str | None = None,
         path: str | PathLike[str] | None = None,
         *,
-        ax: Place = None,
-        size: Size = None,
-        title: str | None = None,
-    ) -> Figure:
+        col: str | None = None,
+        row: str | None = None,
+        **how: Unpack[How],
+    ) -> Picture:
         """Draw a result over a key: a line for each value of another key.
 
         Parameters
         ----------
-        x, y, by
+        x, y, by, col, row
             As for :func:`sledsim.plots.study`, which this is: keys that vary, and a result.
         path
             A file to write, too: ``.png``, ``.svg`` or ``.pdf``.
-        ax, size, title
+        **how
             As for :func:`sledsim.plots.study`.
 
         Raises
         ------
         SledsimError
-            For an unknown name, a missing library, or a file that cannot be written.
+            For an unknown name, more lines in a panel than can be told apart, a missing library, or
+            a file that cannot be written.
         """
-        plots = _above.plots()
-        figure: Figure = plots.study(self, x, y, by, ax=ax, size=size, title=title)
-        if path is not None:
-            plots.save(figure, path)
-        return figure
+        return saved(_above.plots().study(self, x, y, by, col=col, row=row, **how), path)
+
+    def heat(
+        self,
+        x: str,
+        y: str,
+        z: str,
+        path: str | PathLike[str] | None = None,
+        *,
+        col: str | None = None,
+        row: str | None = None,
+        **how: Unpack[How],
+    ) -> Picture:
+        """Draw a result by two keys as a map: a cell for each pair of values.
+
+        Parameters
+        ----------
+        x, y, z, col, row
+            As for :func:`sledsim.plots.heat`, which this is: keys that vary, and a result.
+        path
+            A file to write, too: ``.png``, ``.svg`` or ``.pdf``.
+        **how
+            As for :func:`sledsim.plots.heat`.
+
+        Raises
+        ------
+        SledsimError
+            For an unknown name, a further key that varies, a missing library, or a file that cannot
+            be written.
+        """
+        return saved(_above.plots().heat(self, x, y, z, col=col, row=row, **how), path)

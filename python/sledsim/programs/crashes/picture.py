@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sledsim._number_text import number
-from sledsim.plots import curves
-from sledsim.plots.frame import begin
+from sledsim.plots import bars, curves
+from sledsim.plots.frame import Panel, picture
 from sledsim.programs.crashes.outcomes import OUTCOMES
 from sledsim.programs.crashes.strata import STRATA
 from sledsim.programs.crashes.trial import PHASES
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from typing import Unpack
 
-    from sledsim.plots.frame import Place, Size
+    from matplotlib.axes import Axes
+
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
     from sledsim.programs.crashes.result import Result
 
 COLOURS = {
@@ -32,45 +35,40 @@ COLOURS = {
 _TIME = "#b58a5f"
 
 
-def draw(
-    result: Result, *, ax: Place = None, size: Size = None, title: str | None = None
-) -> Figure:
+def draw(result: Result, **how: Unpack[How]) -> Picture:
     """Draw how the cuts ended, by stratum, and what the time to be back in service is made of.
 
     Parameters
     ----------
     result
         What `experiment` returns.
-    ax
-        Two axes to draw on; by default a new figure.
-    size, title
-        As for :func:`sledsim.plots.cdf`.
+    **how
+        As for :func:`sledsim.plots.cdf`. Panels are ``outcomes`` and ``times``.
     """
-    with begin(
-        ax, size, panels=2, height_in=1.2 + 0.32 * len(result.strata), stacked=True
-    ) as frame:
-        _outcomes(frame.axes[0], result)
-        _times(frame.axes[1], result)
-        return frame.end(result.title if title is None else title)
+    return picture(
+        how,
+        {
+            "outcomes": Panel(partial(_outcomes, result=result), "outcomes of failures of power"),
+            "times": Panel(partial(_times, result=result), "time to be back in service"),
+        },
+        result.title,
+        facts=[result.title],
+        height_in=1.2 + 0.32 * len(result.strata),
+        stacked=True,
+    )
 
 
 def _outcomes(axes: Axes, result: Result) -> None:
     from matplotlib.ticker import MaxNLocator  # an extra
 
     strata = result.strata
-    places = list(range(len(strata)))
     counts = [result.counts(name) for name in strata]
-    ends = [0.0] * len(strata)
-    handles = {}
-    for name, text in OUTCOMES.items():
-        widths = [float(count[name]) for count in counts]
-        if any(widths):
-            handles[text] = axes.barh(places, widths, 0.66, left=ends, color=COLOURS[name])
-            ends = [end + width for end, width in zip(ends, widths, strict=True)]
-    _rows(axes, [STRATA[name] for name in strata])
+    parts = {name: [float(count[name]) for count in counts] for name in OUTCOMES}
+    drawn, _ = bars.stacked(axes, parts, COLOURS)
+    bars.rows(axes, [STRATA[name] for name in strata])
     axes.set_xlabel("cuts")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    curves.legend_above(axes, handles)
+    curves.legend_above(axes, {OUTCOMES[name]: bar for name, bar in drawn.items()})
 
 
 def _times(axes: Axes, result: Result) -> None:
@@ -81,21 +79,7 @@ def _times(axes: Axes, result: Result) -> None:
     axes.barh(places, means, 0.66, color=_TIME)
     for place, (mean, longest) in enumerate(zip(means, most, strict=True)):
         axes.plot([mean, longest], [place, place], color="black", linewidth=0.9, marker="|")
-        axes.annotate(
-            f"{number(mean, 3)} ms",
-            (longest, place),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize="small",
-        )
-    _rows(axes, list(PHASES.values()))
+        bars.beside(axes, longest, place, f"{number(mean, 3)} ms", 6)
+    bars.rows(axes, list(PHASES.values()))
     axes.set(xlabel="time to be back in service, ms: mean, and to the longest")
     axes.set_xlim(0, 1.25 * max(*most, 1e-3))
-
-
-def _rows(axes: Axes, names: list[str]) -> None:
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.grid(visible=False, axis="y")
-    axes.tick_params(axis="y", length=0)

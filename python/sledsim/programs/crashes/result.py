@@ -14,9 +14,10 @@ from sledsim.programs.crashes.trial import PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Unpack
 
-    from matplotlib.figure import Figure
-
+    from sledsim.plots.frame import How
+    from sledsim.plots.picture import Picture
     from sledsim.programs.crashes.setup import Setup
     from sledsim.programs.crashes.strata import Instant
     from sledsim.programs.crashes.trial import Trial
@@ -106,7 +107,7 @@ class Result(Drawn, Paged, Shown):
 
         return shown.page(self)
 
-    def _draw(self, **how: Any) -> Figure:
+    def _draw(self, **how: Unpack[How]) -> Picture:
         from sledsim.programs.crashes.picture import draw  # matplotlib is an extra
 
         return draw(self, **how)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from sledsim.show.pages.parts import Figure, Report
     from sledsim.studies.study import Study
 
+_FEW = 10
+"""So many values of a key that are no numbers have room beside a map."""
+
 
 def report(study: Study, axes: Sequence[str] = ()) -> Report:
     """Return the page of a study.
@@ -31,32 +34,49 @@ def report(study: Study, axes: Sequence[str] = ()) -> Report:
     """
     known = results_of(study.means_table())
     result = axes[1] if len(axes) > 1 else next((name for name in RESULTS if name in known), "")
-    figure = _figure(study, result, axes)
+    figures = [each for each in (_figure(study, result, axes), _map(study, result)) if each]
     keys_of_rows = hashlib.sha256("\n".join(study.keys).encode()).hexdigest()
     return sheets.report(
         sheet(study, [result] if result else []),
-        ("The picture", [figure] if figure else []),
+        ("The pictures" if len(figures) > 1 else "The picture", figures),
         Section("Errors", [Items(study.errors)]) if study.errors else None,
         made_from=[("runs", keys_of_rows)],
     )
 
 
 def _figure(study: Study, result: str, axes: Sequence[str]) -> Figure | None:
-    """Draw a result over a key; over the first keys that make few enough lines, unless named."""
+    """Draw a result over a key; over the first keys that make few enough lines, unless named.
+
+    Lines are the values of a second key; a third and a fourth one have panels.
+    """
     if axes:
-        return _drawn(study, list(axes))
-    if not result:
-        return None
-    most = min(len(study.varied), 2)
+        x, y, *by = axes
+        return _drawn(study, y, x, *by)
     ways = sorted(
-        permutations(study.varied, most), key=lambda way: not way or not _is_number(study, way[0])
+        permutations(study.varied, min(len(study.varied), 4)),
+        key=lambda way: not way or not _is_number(study, way[0]),
     )
-    for x, *by in filter(None, ways):
+    for keys in filter(None, ways if result else ()):
         try:
-            return _drawn(study, [x, result, *by])
+            return _drawn(study, result, *keys)
         except SledsimError:  # more lines than can be told apart
             continue
     return None
+
+
+def _map(study: Study, result: str) -> Figure | None:
+    """Draw a result by two keys, if just two vary, and each has few values or numbers."""
+    if len(study.varied) != 2 or not result:
+        return None
+    counts = [len(set(map(str, study.read([key]).column(key) or []))) for key in study.varied]
+    numbers = [_is_number(study, key) for key in study.varied]
+    if any(count > _FEW and not number for count, number in zip(counts, numbers, strict=True)):
+        return None
+    # Numbers go from left to right, names from top to bottom.
+    x, y = study.varied if numbers[0] or not numbers[1] else reversed(study.varied)
+    text = f"{_named(result)} by {x} and {y}, a cell for each pair."
+    more_in = 0.2 * max(0, min(counts) - _FEW)
+    return drawn("heat", study, x, y, result, caption=text, alt=text, size=panel(more_in=more_in))
 
 
 def _is_number(study: Study, key: str) -> bool:
@@ -64,17 +84,22 @@ def _is_number(study: Study, key: str) -> bool:
     return all(isinstance(value, int | float) for value in found)
 
 
-def _drawn(study: Study, axes: list[str]) -> Figure:
-    x, y, *by = axes
-    name = called(y)[0]
-    lines = f", a line for each {by[0]}" if by else ""
-    return drawn(
-        "study",
-        study,
-        x,
-        y,
-        *by,
-        caption=f"{name[:1].upper()}{name[1:]} over {x}{lines}.",
-        alt=f"{name} over {x}{lines}.",
-        size=panel(more_in=0.6),
-    )
+def _named(result: str) -> str:
+    name = called(result)[0]
+    return f"{name[:1].upper()}{name[1:]}"
+
+
+def _drawn(
+    study: Study,
+    y: str,
+    x: str,
+    by: str | None = None,
+    col: str | None = None,
+    row: str | None = None,
+) -> Figure:
+    lines = f", a line for each {by}" if by else ""
+    panels = " and ".join(key for key in (col, row) if key)
+    text = f"{_named(y)} over {x}{lines}{f', a panel for each {panels}' if panels else ''}."
+    size = None if col else panel(more_in=0.6)
+    keys = {"by": by, "col": col, "row": row, "size": size}
+    return drawn("study", study, x, y, caption=text, alt=text, wide=bool(col), **keys)
