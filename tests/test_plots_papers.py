@@ -128,6 +128,15 @@ def test_an_unknown_panel_names_those_that_there_are(run: ss.Run) -> None:
         run.plot(colour="red")  # type: ignore[call-arg]
 
 
+def test_the_command_refuses_a_panel_before_it_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endless = ["--set", "requests=1000000000000"]
+    file = str(tmp_path / "a.png")
+    assert main(["run", "--device", "g2", *endless, "--plot", file, "--panel", "paths"]) == 2
+    assert "--panel paths: must be one of cdf, causes, cylinder, row" in capsys.readouterr().err
+
+
 # Captions
 
 
@@ -322,7 +331,7 @@ def test_commands_draw_one_panel_and_print_the_caption(
     assert "too few requests" in err
     assert "too few requests" not in (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert main([*words, "--panel=cause"]) == 2
-    assert "panel = 'cause': must be one of cdf, causes" in capsys.readouterr().err
+    assert "--panel cause: must be one of cdf, causes" in capsys.readouterr().err
     assert main(["run", "--device=g2", "--no-notes"]) == 2
     assert "--no-notes: must come with --plot FILE" in capsys.readouterr().err
 

@@ -64,7 +64,8 @@ def add(commands: Commands) -> None:
         help="compare request by request with the baseline: for a trace or an open load",
     )
     load_options.add_precision(parser)
-    outputs.add_plot(parser, "the distributions, the time split by cause and paired differences")
+    drawn = "the distributions, the time split by cause and paired differences"
+    outputs.add_plot(parser, drawn, "cdf", "causes", "differences")
     outputs.add_report(parser)
     outputs.add_table(parser)
     outputs.add_explore(parser)

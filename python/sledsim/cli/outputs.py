@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sledsim.plots.picture import Picture
 
 
-def add_plot(parser: Parser, what: str) -> None:
+def add_plot(parser: Parser, what: str, *panels: str) -> None:
     """Take ``--plot`` and what belongs to it.
 
     Parameters
@@ -25,7 +25,10 @@ def add_plot(parser: Parser, what: str) -> None:
         Of the command.
     what
         What the picture shows, for the help.
+    *panels
+        The names of its panels, if it has several.
     """
+    parser.set_defaults(panels=panels)
     parser.add_argument("--plot", metavar="FILE", help=f"draw {what} (.png, .svg or .pdf)")
     parser.add_argument(
         "--size",
@@ -35,12 +38,16 @@ def add_plot(parser: Parser, what: str) -> None:
     parser.add_argument(
         "--title", metavar="TEXT", help="of the picture, in place of load and device; '' for none"
     )
-    parser.add_argument("--panel", metavar="NAME", help="draw only this panel of the picture")
+    parser.add_argument("--panel", metavar="NAME", help=_of_panels(panels))
     parser.add_argument(
         "--no-notes",
         action="store_true",
         help="draw no footnotes, and print a caption that has them",
     )
+
+
+def _of_panels(panels: tuple[str, ...]) -> str:
+    return f"draw only this panel of the picture{': ' if panels else ''}{', '.join(panels)}"
 
 
 def check_plot(options: argparse.Namespace, *others: str | None) -> None:
@@ -61,6 +68,9 @@ def check_plot(options: argparse.Namespace, *others: str | None) -> None:
         if options.no_notes:
             raise SledsimError("--no-notes: must come with --plot FILE")
         return
+    if options.panels and options.panel not in (None, *options.panels):
+        known = ", ".join(options.panels)
+        raise SledsimError(f"--panel {options.panel}: must be one of {known}")
     from sledsim._input_files import check_output  # only pictures need these
     from sledsim.plots import files, frame
 

@@ -78,9 +78,9 @@ def add(commands: Commands) -> None:
         "(.pftrace or .perfetto-trace)",
     )
     load_options.add_precision(parser)
-    outputs.add_plot(
-        parser, "response times, where the time went, and the way of up to 200 requests"
-    )
+    way = "the way of up to 200 requests"
+    panels = ("cdf", "causes", "cylinder", "row")
+    outputs.add_plot(parser, f"response times, where the time went, and {way}", *panels)
     outputs.add_report(parser)
     outputs.add_table(parser, "; of a split trace, one row per volume or window, also as .parquet")
     outputs.add_explore(parser)
