@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sledsim as ss
+from matplotlib import style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,17 +52,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{title}\n")
         comparison.show()
         print()
-    maps = [
-        (
-            f"Seek times of {name} from the {place}, moving up at first. {WHY}",
-            ss.device(name).plot_seeks(start_um, size="column", title=""),
-        )
-        for name in ("sigmetrics2000", "g2")
-        for place, start_um in STARTS_UM.items()
-    ]
     first, *others = found.values()
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    first.report(options.output, title="sledsim: a first look", further=[*others, *maps])
+    with style.context("default"):  # not as the user set matplotlib
+        maps = [
+            (
+                f"Seek times of {name} from the {place}, moving up at first. {WHY}",
+                ss.device(name).plot_seeks(start_um, size="column", title=""),
+            )
+            for name in ("sigmetrics2000", "g2")
+            for place, start_um in STARTS_UM.items()
+        ]
+        first.report(options.output, title="sledsim: a first look", further=[*others, *maps])
     print(f"Written: {options.output}")
 
 
