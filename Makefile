@@ -67,7 +67,8 @@ SOURCES := $(shell find crates -type f) Cargo.toml $(wildcard Cargo.lock) pyproj
 # What a wheel holds beside what is compiled.
 PACKAGED := $(shell find python/sledsim -type f ! -name '*.so' ! -name '*.pyc') README.md $(wildcard LICENSE-*)
 # What codespell reads; its settings are in pyproject.toml.
-SPELLED := crates python tests docs examples benches scripts README.md CHANGELOG.md CONTRIBUTING.md
+SPELLED := crates python tests docs examples benches scripts README.md CHANGELOG.md CONTRIBUTING.md \
+	CODE_OF_CONDUCT.md SECURITY.md SUPPORT.md Containerfile
 
 .PHONY: help
 help: ## List the targets

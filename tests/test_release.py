@@ -1,5 +1,6 @@
 """The version of a release, its date and its addresses are the same wherever they stand."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -34,6 +35,30 @@ def test_one_version() -> None:
     assert f"year    = {{{cited('date-released')[:4]}}}" in page
 
 
+def listed(key: str) -> list[str]:
+    """Return the items of a list of CITATION.cff that stands at the margin."""
+    (items,) = re.findall(rf"^{key}:\n((?:  - .+\n)+)", text("CITATION.cff"), re.MULTILINE)
+    return re.findall(r"^  - (.+)$", items, re.MULTILINE)
+
+
+def test_codemeta_says_what_the_citation_says() -> None:
+    meta = json.loads(text("codemeta.json"))
+    assert meta["name"] == cited("title")
+    assert meta["description"] == cited("abstract")
+    assert meta["version"] == cited("version")
+    assert meta["dateModified"] == cited("date-released")
+    assert [f"name: {author['name']}" for author in meta["author"]] == listed("authors")
+    spdx = "https://spdx.org/licenses/"
+    assert meta["license"] == [f"{spdx}{licence}" for licence in listed("license")]
+    assert meta["keywords"] == listed("keywords")
+
+
+def test_the_citation_has_the_authors_and_licences_of_the_package() -> None:
+    project = toml("pyproject.toml")["project"]
+    assert [f"name: {author['name']}" for author in project["authors"]] == listed("authors")
+    assert project["license"].split(" OR ") == listed("license")
+
+
 def test_the_changelog_begins_with_this_version() -> None:
     """What is not released stands above it."""
     headings = re.findall(r"^## (.+)$", text("CHANGELOG.md"), re.MULTILINE)
@@ -52,3 +77,10 @@ def test_one_address() -> None:
         path = re.fullmatch(r".*/(?:blob|tree)/main/(.+)", url)
         assert path is None or (ROOT / path[1]).exists()
     assert source in text("CONTRIBUTING.md")
+    meta = json.loads(text("codemeta.json"))
+    assert meta["codeRepository"] == source
+    assert meta["issueTracker"] == urls["Issues"]
+    assert set(re.findall(r"url: (\S+)", text(".github/ISSUE_TEMPLATE/config.yml"))) <= {
+        urls["Documentation"],
+        f"{source}/security",
+    }
