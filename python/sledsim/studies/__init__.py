@@ -10,7 +10,6 @@ In reading order:
 * ``store``: the folder with the results.
 * ``runner``: runs what is missing on the workers of an executor.
 * ``study``: the result.
-* ``plots``: pictures of studies.
 * ``study_files``: studies as TOML files.
 """
 
