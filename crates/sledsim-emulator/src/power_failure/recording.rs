@@ -370,8 +370,9 @@ fn copy_readable(from: &dyn Store, to: &dyn Store) -> io::Result<()> {
     let (mut at, bytes) = (0, from.bytes());
     let mut buffer = Vec::new();
     while at < bytes {
-        let (some, hole) = from.extent(at, (bytes - at).min(1 << 16))?;
+        let (mut some, hole) = from.extent(at, bytes - at)?;
         if !hole {
+            some = some.min(1 << 16);
             buffer.resize(some as usize, 0);
             match from.read(at, &mut buffer) {
                 Ok(()) if buffer.iter().all(|byte| *byte == 0) => {}
