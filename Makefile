@@ -127,7 +127,7 @@ coverage: build $(VENV)/.coverage $(CARGO_TARPAULIN) | $(TEST_SYSTEM) ## Measure
 	@echo "Python: $$($(PY) -m coverage report --format=total) % of the lines"
 
 .PHONY: deny
-deny: $(CARGO_DENY) ## Check licences, sources and versions of the crates, as tests/test_dependencies.py does, with cargo-deny
+deny: $(CARGO_DENY) ## Check licences, sources and versions of the crates, as tests/project/test_dependencies.py does, with cargo-deny
 	$(CARGO_DENY) --locked check bans licenses sources
 
 .PHONY: docs
@@ -150,7 +150,7 @@ lint: $(VENV)/.lint $(if $(GO),$(ACTIONLINT)) ## Check format, lints, types, spe
 	PYTHONPATH=python $(VENV)/bin/lint-imports --no-cache && echo "sledsim: each floor of the package imports only those below"
 	$(PY) -m codespell_lib $(SPELLED)
 	$(if $(GO),$(ACTIONLINT),@echo "sledsim: .github/workflows is not linted: actionlint needs go, and it is not on the PATH")
-	$(PY) -m pytest -q tests/test_tidy.py
+	$(PY) -m pytest -q tests/project/test_tidy.py
 
 .PHONY: format
 format: $(VENV)/.lint ## Format the code and mend what the linters can mend

@@ -6,27 +6,15 @@ any process, at any time.
 
 import functools
 import re
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sybil.integration.pytest import SybilItem
 
-REAL_TIME = (
-    "test_applications*",
-    "test_crash_app*",
-    "test_disk_faults*",
-    "test_emulator*",
-    "test_failed_writes*",
-    "test_power_cut*",
-    "test_promises*",
-    "test_recorded_data*",
-    "test_rpc*",
-    "test_tables_served*",
-)
-"""Files with servers, mounts and loop devices. They look for what others leave on the machine, and
-take their time from its clock."""
+REAL_TIME = "tests/emulated/"
+"""The folder of tests with servers, mounts and loop devices. They look for what others leave on the
+machine, and take their time from its clock."""
 
 ROOT = Path(__file__).parents[1]
 SHARES = re.compile(
@@ -44,7 +32,7 @@ def group_of(path: str) -> str | None:
     name = path.rsplit("/", 1)[-1]
     if not name.startswith("test_"):
         return path
-    if any(fnmatch(name, pattern) for pattern in REAL_TIME):
+    if path.startswith(REAL_TIME):
         return "real time"
     return path if SHARES.search((ROOT / path).read_text(encoding="utf-8")) else None
 

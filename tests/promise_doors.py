@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import sledsim as ss
 from sledsim.papers.cmu_cs_03_125.scsi_initiator import Initiator
 
+from tests.emulated.test_emulator import Client
 from tests.promise_model import BLOCK, ZERO, Host, Step
-from tests.test_emulator import Client
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -79,7 +79,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// tests/test_damaged_parquet.py does so with more of them, and with what runs them.
+    /// tests/traces/test_damaged_parquet.py does so with more of them, and with what runs them.
     #[test]
     fn parquet_is_read_or_refused(data in mutated("parquet")) {
         let folder = TempDir::new().unwrap();

@@ -1,0 +1,306 @@
+"""Failures of power under real programs: good set-ups are found good, bad ones bad."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sledsim as ss
+from sledsim.cli import main
+from sledsim.programs.crashes import GOOD
+
+from tests.emulated.test_applications import clean as clean  # noqa: PLC0414 (a fixture)
+from tests.emulated.test_applications import needs_postgres
+from tests.emulated.test_crash_app_checks import script
+from tests.emulated.test_emulator_mount import needs_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Ran = Callable[..., dict[str, Any]]
+
+MOST_CUTS = 300
+"""How many instants are tried until one shows what is looked for."""
+
+PYTHON = f"#!{sys.executable}\n"
+LOAD = """\
+import os, time
+place = os.environ.get("SLEDSIM_DEVICE") or os.environ["SLEDSIM_FOLDER"] + "/file"
+file = os.open(place, os.O_RDWR | os.O_CREAT)
+with open(os.environ["SLEDSIM_ACKNOWLEDGED"], "a", buffering=1) as log:
+    for number in range(60):
+        os.pwrite(file, b"%08d" % (number + 1) * 512, 4096 * (7 * number % 60))
+        {sync}
+        log.write(f"{{number}} {{time.monotonic_ns()}}\\n")
+"""
+CHECK = """\
+import os, sys
+count = len(open(os.environ["SLEDSIM_ACKNOWLEDGED"]).readlines())
+try:
+    place = os.environ.get("SLEDSIM_DEVICE") or os.environ["SLEDSIM_FOLDER"] + "/file"
+    file = os.open(place, os.O_RDONLY)
+    for number in range(count):
+        if os.pread(file, 4096, 4096 * (7 * number % 60)) != b"%08d" % (number + 1) * 512:
+            print(f"step {number} of {count} is lost")
+            sys.exit(11)
+except OSError as error:
+    print(error)
+    sys.exit(11 if count else 10)
+"""
+
+
+@pytest.fixture
+def ran(capsys: pytest.CaptureFixture[str], clean: None) -> Ran:
+    """Run the command, whose exit code must tell of bad cuts; return its document."""
+    del clean
+
+    def run(*words: object) -> dict[str, Any]:
+        patience = [] if "--patience" in str(words) else ["--patience=600"]
+        code = main(["crash-app", "--json", *patience, *map(str, words)])
+        out, errors = capsys.readouterr()
+        assert code in {0, 1}, errors
+        document: dict[str, Any] = json.loads(out)
+        cuts = document.get("each", [document])
+        bad = any(cut["outcome"] not in GOOD or cut["file_system_damage"] for cut in cuts)
+        broken = any(cut["device"]["promised_lost"] for cut in cuts)
+        assert code == int(bad or broken), errors
+        return document
+
+    return run
+
+
+def scripts(folder: Path, sync: str = "os.fsync(file)") -> tuple[str, ...]:
+    for name, text in (("load", LOAD.format(sync=sync)), ("check", CHECK)):
+        path = folder / name
+        path.write_text(PYTHON + text, encoding="utf-8")
+        path.chmod(0o755)
+    return "scripts", f"--load={folder / 'load'}", f"--check={folder / 'check'}"
+
+
+def sums(document: dict[str, Any]) -> None:
+    """See that a document agrees with itself, counted from each cut anew."""
+    each = document["each"]
+    assert [cut["number"] for cut in each] == list(range(1, document["cuts"] + 1))
+    for name, count in document["outcomes"].items():
+        assert count == sum(cut["outcome"] == name for cut in each)
+        parts = document["outcomes_by_stratum"]
+        assert count == sum(part[name] for part in parts.values())
+    assert document["bad"] == sum(cut["outcome"] not in GOOD for cut in each)
+    first: dict[tuple[str, int], int] = {}
+    for cut in each:
+        key = (cut["device"]["digest"], cut["acknowledged"])
+        same = first.setdefault(key, cut["number"])
+        assert cut["same_as"] == (None if same == cut["number"] else same)
+    assert document["tried"] == len(first)
+    share = document["shares"]["acknowledged_unflushed"]
+    met = sum(cut["device"]["acknowledged_unflushed"] > 0 for cut in each)
+    assert share == pytest.approx(met / len(each))
+
+
+def experiments(ran: Ran, cuts: int, *words: object) -> Iterator[dict[str, Any]]:
+    """Run it again, at other instants each time, until the caller has found what it looks for."""
+    document: dict[str, Any] = {}
+    for seed in range(1, MOST_CUTS // cuts + 1):
+        document = ran(*words, "--cuts", cuts, "--seed", seed)
+        sums(document)
+        yield document
+    pytest.fail(f"not found by {MOST_CUTS} cuts")
+
+
+def found(ran: Ran, outcomes: set[str], cuts: int, *words: object) -> dict[str, Any]:
+    """Return the first experiment with a cut that ended in one of these outcomes."""
+    return next(
+        document
+        for document in experiments(ran, cuts, *words)
+        if any(document["outcomes"][name] for name in outcomes)
+    )
+
+
+@needs_root
+def test_sqlite_loses_nothing_on_a_sled_with_a_volatile_buffer(ran: Ran) -> None:
+    # Power is held up until a pass ends: a torn block could not be read until written again.
+    words = ("sqlite", "--set", "transactions=40", "--set", "device.hold_up_us=130", "--fsck")
+    kinds: set[str] = set()
+    held: set[tuple[int, int]] = set()
+    for document in experiments(ran, 20, *words):
+        assert document["bad"] == 0, document["each"]
+        assert document["file_systems_damaged"] == 0
+        assert document["promises_broken_by_the_device"] == 0
+        assert document["run"]["transactions"] == 40
+        assert document["run"]["promise"] == "flush"
+        kinds |= set(document["outcomes_by_stratum"])
+        held |= {(cut["acknowledged"], cut["transactions"]) for cut in document["each"]}
+        assert all(held - acknowledged in (0, 1) for acknowledged, held in held)
+        shows_much = document["shares"]["acknowledged_unflushed"] > 0.2
+        shows_much &= not document["shows_little"]
+        if shows_much and len(held) > 5 and kinds >= {"data", "log", "flush", "idle"}:
+            break
+    times = document["back_in_service_ms"]
+    assert times["startup"]["max"] > 0
+    assert 0 < times["file_system"]["p50"] <= times["file_system"]["max"]
+    assert 0 < times["database"]["p50"] <= times["database"]["max"]
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("preset", "outcomes"),
+    [
+        ("full", {"lost_acknowledged"}),
+        ("unsynced", {"lost_acknowledged"}),
+        ("no-journal", {"corrupt_silent", "corrupt_detected"}),
+    ],
+)
+def test_bad_set_ups_of_sqlite_are_found_bad(preset: str, outcomes: set[str], ran: Ran) -> None:
+    document = found(ran, outcomes, 25, "sqlite", "--preset", preset, "--set", "transactions=40")
+    assert document["promises_broken_by_the_device"] == 0
+
+
+@needs_root
+def test_a_bad_cut_is_kept_and_repeated(
+    ran: Ran, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "kept"
+    picture, page = tmp_path / "a.png", tmp_path / "a.html"
+
+    def run(*words: object) -> dict[str, Any]:
+        shutil.rmtree(kept, ignore_errors=True)
+        return ran(*words, "--folder", kept, "--plot", picture, "--report", page)
+
+    words = ("sqlite", "--preset", "unsynced", "--set", "transactions=30")
+    document = found(run, {"lost_acknowledged"}, 12, *words)
+    assert json.loads((kept / "result.json").read_text("utf-8")) == document
+    bad = [cut for cut in document["each"] if cut["outcome"] not in GOOD]
+    assert bad
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "lost acknowledged" in page.read_text("utf-8")
+    assert {path.stem for path in (kept / "bad").glob("*.json")} == {
+        f"{cut['number']:04}" for cut in bad
+    }
+    for cut in (bad[0], bad[-1]):
+        about = json.loads((kept / "bad" / f"{cut['number']:04}.json").read_text("utf-8"))
+        image = kept / "bad" / about["image"]
+        assert image.stat().st_size == 512 * ss.device("g2-buffered").blocks
+        again = ran("sqlite", "--replay", cut["number"], "--folder", kept)
+        same = ("at_ns", "acknowledged", "outcome", "transactions", "device")
+        assert {key: again[key] for key in same} == {key: cut[key] for key in same}
+    repeat = ["crash-app", "sqlite", f"--replay={bad[0]['number']}", f"--folder={kept}"]
+    assert main(repeat) == 1
+    assert main([*repeat, "--exit-zero"]) == 0
+    assert "lost acknowledged" in capsys.readouterr().out
+    for line, part in (
+        ("sqlite --replay 1 --device g2", "device = g2"),
+        ("postgres --replay 1", "program = postgres"),
+        ("sqlite --replay 13", "cuts 1 to 12"),
+    ):
+        assert main(["crash-app", *line.split(), f"--folder={kept}"]) == 2
+        assert part in capsys.readouterr().err
+    number = f"{bad[0]['number']:04}"
+    for name in ("experiment.json", "acknowledged.txt", f"bad/{number}.json", f"bad/{number}.img"):
+        with (kept / name).open("r+b") as file:
+            byte = os.pread(file.fileno(), 1, 100)[0]
+            os.pwrite(file.fileno(), bytes([byte ^ 4]), 100)
+            assert main(repeat) == 2
+            assert f"{kept / name}: is damaged" in capsys.readouterr().err
+            os.pwrite(file.fileno(), bytes([byte]), 100)
+    shutil.rmtree(kept / "recording")
+    assert main(["crash-app", "sqlite", "--replay", "1", f"--folder={kept}"]) == 2
+    assert str(kept) in capsys.readouterr().err
+
+
+@needs_root
+@pytest.mark.parametrize("where", ["ext4", "raw"])
+def test_scripts_are_judged_on_files_and_on_the_raw_device(
+    where: str, ran: Ran, tmp_path: Path
+) -> None:
+    words = (*scripts(tmp_path), "--set", "device.hold_up_us=130")
+    document = ran(*words, "--file-system", where, "--cuts", 15)
+    sums(document)
+    assert document["bad"] == 0, document["each"]
+    assert document["run"]["transactions"] == 60
+    for name in ("load", "check"):
+        (tmp_path / name).unlink()
+    words = (*scripts(tmp_path, sync="pass"), "--file-system", where)
+    found(ran, {"lost_acknowledged"}, 15, *words)
+
+
+def test_the_raw_device_needs_no_root(tmp_path: Path) -> None:
+    """As another user, who may read Python wherever it is."""
+    if os.geteuid() != 0 or not Path("/dev/fuse").exists() or not shutil.which("setpriv"):
+        pytest.skip("needs root to become another user, setpriv and /dev/fuse")
+    if Path("/dev/fuse").stat().st_mode & 0o006 != 0o006:
+        pytest.skip("/dev/fuse is not for everyone here")
+    for path in (tmp_path, *tmp_path.parents[:3]):
+        path.chmod(path.stat().st_mode | 0o011)
+    program, *words = scripts(tmp_path)
+    runtime = tmp_path / "runtime"
+    runtime.mkdir()
+    os.chown(runtime, 65534, 65534)
+    code = "from sledsim.cli import main; import sys; sys.exit(main(sys.argv[1:]))"
+    right = "+dac_read_search"
+    done = subprocess.run(
+        [
+            *("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
+            *(f"--inh-caps={right}", f"--ambient-caps={right}"),
+            *(sys.executable, "-c", code, "crash-app", program, *words, "--json"),
+            *("--file-system", "raw", "--cuts", "5"),
+        ],
+        env=os.environ
+        | {"PYTHONPATH": str(Path(ss.__file__).parents[1]), "XDG_RUNTIME_DIR": str(runtime)},
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    sums(document)
+    assert document["bad"] == 0
+    assert list(runtime.glob("sledsim/*")) == []
+
+
+@needs_root
+def test_a_checker_that_hangs_is_counted(ran: Ran, tmp_path: Path) -> None:
+    program, load, _ = scripts(tmp_path)
+    check = script(tmp_path / "hangs", "sleep 600")
+    words = (program, load, f"--check={check}", "--file-system=raw", "--patience=0.2", "--cuts=3")
+    document = ran(*words)
+    assert document["outcomes"]["check_hung"] == document["bad"] == 3
+
+
+@needs_root
+def test_a_load_that_fails_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], clean: None
+) -> None:
+    del clean
+    program, _, check = scripts(tmp_path)
+    load = script(tmp_path / "fails", "echo no luck; exit 3")
+    kept = tmp_path / "kept"
+    words = [program, f"--load={load}", check, f"--folder={kept}"]
+    for where in ("ext4", "raw"):
+        assert main(["crash-app", *words, f"--file-system={where}"]) == 2
+        assert "ended with 3: no luck" in capsys.readouterr().err
+        assert list(kept.iterdir()) == []
+
+
+@needs_root
+@needs_postgres
+def test_postgres_loses_nothing_on_a_sled_that_ends_its_passes(ran: Ran) -> None:
+    held_up = ("--set", "device.hold_up_us=130")
+    document = ran("postgres", "--cuts", 6, "--set", "transactions=30", *held_up)
+    sums(document)
+    assert document["bad"] == 0, document["each"]
+    assert document["shares"]["recovery_program"] > 0
+
+
+@needs_root
+@needs_postgres
+def test_late_commits_of_postgres_are_found(ran: Ran) -> None:
+    words = ("postgres", "--preset", "late-commits", "--set", "transactions=30")
+    found(ran, {"lost_acknowledged"}, 10, *words)

@@ -1,0 +1,262 @@
+"""Public shapes of trace files are read as they are meant; units that are wrong are doubted.
+
+``python -m tests.traces.test_trace_shapes`` prints what `sledsim trace info` says of each shape.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import random
+import subprocess
+import sys
+import tarfile
+import zipfile
+from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+import sledsim as ss
+
+from tests.trace_shapes import KINDS, SHAPES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Request = tuple[int, str, int, int, int]
+"""Time in ns, operation, first byte, length, and response in ns."""
+
+
+def requests(file: Path, **options: Any) -> list[dict[str, str]]:
+    """Return the requests of a trace, as they are written to a CSV."""
+    output = file.with_name("read.csv")
+    ss.convert_trace([file], output, **options)
+    with output.open(encoding="utf-8", newline="") as rows:
+        return list(csv.DictReader(rows))
+
+
+def said(file: Path, **options: Any) -> str:
+    """Return the cautions or the error about a trace."""
+    try:
+        info = ss.trace_info(file, quick=True, **options)
+    except ss.SledsimError as error:
+        return str(error)
+    return "\n".join(doubt["text"] for doubt in info["unit_doubts"])
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("ending", ["csv", "trace", "blkparse", "log"])
+def test_a_shape_is_read_as_it_is_meant(tmp_path: Path, name: str, ending: str) -> None:
+    shape = SHAPES[name]
+    file = tmp_path / f"shape.{ending}"
+    file.write_text(shape.text)
+    if shape.hint is not None:
+        assert shape.hint in said(file)
+    if not shape.requests:
+        return
+    found = requests(file, **shape.options)
+    assert [
+        (int(row["time_ns"]), row["op"], int(row["offset_bytes"]), int(row["bytes"]))
+        for row in found
+    ] == shape.requests
+    assert not said(file, **shape.options)
+
+
+def test_the_question_of_a_guess_is_asked_again_and_a_pipe_is_told_too(tmp_path: Path) -> None:
+    shape = SHAPES["completions, below a preamble"]
+    file = tmp_path / "bio.log"
+    file.write_text(shape.text)
+    asked = shape.options["columns"].replace("completion=", "?=")
+    assert "must be time=TIME(s) if that is the arrival, completion=TIME(s)" in said(
+        file, columns=asked
+    )
+    command = [sys.executable, "-m", "sledsim", "trace", "info", "-"]
+    run = subprocess.run(command, input=shape.text, capture_output=True, text=True, check=False)
+    assert shape.hint is not None
+    assert run.returncode == 2
+    assert shape.hint in run.stderr
+
+
+def test_arrivals_are_completions_less_responses(tmp_path: Path) -> None:
+    """Of any responses; in order; and by brute force."""
+    draw = random.Random(5)
+    arrivals = sorted(draw.randrange(10**10) for _ in range(3000))
+    took = [draw.randrange(10 ** draw.randint(3, 10)) for _ in arrivals]
+    done = sorted((at + ns, at, ns) for at, ns in zip(arrivals, took, strict=True))
+    file = tmp_path / "done.csv"
+    lines = [f"{end + 10**9},{4096 * (at % 1000)},4096,{ns}" for end, at, ns in done]
+    file.write_text("\n".join(lines) + "\n")
+    columns = "completion=1:ns, offset=2:B, bytes=3:B, op=:read, response=4:ns"
+    found = requests(file, columns=columns)
+    expected = sorted((at + 10**9, 4096 * (at % 1000), ns) for _, at, ns in done)
+    assert expected == sorted(
+        (int(row["time_ns"]), int(row["offset_bytes"]), int(row["response_ns"])) for row in found
+    )
+    times = [int(row["time_ns"]) for row in found]
+    assert times == sorted(times)
+    for wrong, problem in [
+        (columns.replace("completion=1:ns", "completion=1:ns, time=2:ns"), "time and completion"),
+        (columns.replace(", response=4:ns", ""), "completion needs response="),
+    ]:
+        assert problem in said(file, columns=wrong)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_file_that_is_no_trace_is_named(tmp_path: Path, kind: str, compressed: bool) -> None:
+    head, expected = KINDS[kind]
+    file = tmp_path / "what.trace"
+    file.write_bytes(gzip.compress(head) if compressed else head)
+    for options in ({}, {"format": "csv", "columns": "time=1:s,offset=2:B,bytes=3:B,op=4"}):
+        assert f"what.trace: {expected}" in said(file, **options)
+
+
+def test_archives_of_python_are_named(tmp_path: Path) -> None:
+    for name, expected in [("a.tar", "a tar"), ("a.tgz", "a tar"), ("a.zip", "a zip")]:
+        file = tmp_path / name
+        if name == "a.zip":
+            with zipfile.ZipFile(file, "w") as archive:
+                archive.writestr("a.trace", "1 0 8 8 1\n")
+        else:
+            with tarfile.open(file, "w:gz" if name == "a.tgz" else "w") as archive:
+                one = tarfile.TarInfo("a.trace")
+                one.size = 10
+                archive.addfile(one, io.BytesIO(b"1 0 8 8 1\n"))
+        assert expected in said(file)
+
+
+class Format(NamedTuple):
+    """A text format: the units of its numbers, and a line of it."""
+
+    units: tuple[str, str, str]
+    line: str
+    words: tuple[str, str] = ("R", "W")
+    head: str = ""
+
+
+FACTORS = {"s": 10**9, "ms": 10**6, "us": 1000, "100ns": 100, "ns": 1}
+SIZES = {"B": 1, "512B": 512, "KiB": 1024}
+FORMATS = {
+    "disksim_ascii": Format(("ms", "512B", "512B"), "{t} 0 {p} {n} {op}", ("1", "0")),
+    "mqsim": Format(("ns", "512B", "512B"), "{t} 0 {p} {n} {op}", ("1", "0")),
+    "spc": Format(("s", "512B", "B"), "0,{p},{n},{op},{t}"),
+    "msr": Format(("100ns", "B", "B"), "{t},src,0,{op},{p},{n},{r}", ("Read", "Write")),
+    "systor": Format(("s", "B", "B"), "{t},{r},{op},0,{p},{n}"),
+    "alibaba": Format(("us", "B", "B"), "0,{op},{p},{n},{t}"),
+    "tencent": Format(("s", "512B", "512B"), "{t},{p},{n},{op},0", ("0", "1")),
+    "blkparse": Format(("s", "512B", "512B"), "8,0 1 7 {t} 99 Q {op} {p} + {n} [x]"),
+    "fio_iolog": Format(
+        ("us", "B", "B"), "{t} f {op} {p} {n}", ("read", "write"), "fio version 3 iolog\n"
+    ),
+}
+WHOLE = {"mqsim", "msr", "alibaba", "tencent", "fio_iolog"}
+"""Formats whose times are whole numbers."""
+STATED = {"blkparse", "fio_iolog"}
+"""Formats whose files tell what they are: only impossible times are doubted."""
+DATED = {"systor": 0, "alibaba": 0, "tencent": 0, "msr": 11_644_473_600}
+"""Formats whose times are dates: seconds from their origin to 1970."""
+
+
+def busy_disk() -> list[Request]:
+    """Return the requests of a busy disk: about 100 per s in bursts, a tenth sequential."""
+    draw, at, end = random.Random(46), 500_000_000, 0
+    found = []
+    for _ in range(400):
+        mean_ns = draw.choice([2_000_000, 2_000_000, 26_000_000])
+        at += int(draw.expovariate(1) * mean_ns) // 100 * 100
+        size = draw.choice([4096, 8192, 65536])
+        place = end if draw.random() < 0.1 else 4096 * draw.randrange(25_000_000)
+        took = int(draw.lognormvariate(0, 0.7) * 5_000_000) // 100 * 100
+        found.append((at, draw.choice(["read", "write"]), place, size, took))
+        end = place + size
+    return found
+
+
+def number(value: int, unit: int, *, whole: bool) -> str:
+    """Write a value in a unit: exactly, or rounded to whole ones."""
+    exact = Decimal(value) / unit
+    return str(round(exact)) if whole else f"{exact:f}"
+
+
+def write(file: Path, name: str, units: Sequence[str], *, whole: bool, since_s: int = 0) -> None:
+    """Write the requests of a busy disk in a format, with its numbers in these units."""
+    form = FORMATS[name]
+    time, place, length = FACTORS[units[0]], SIZES[units[1]], SIZES[units[2]]
+    lines = [
+        form.line.format(
+            t=number(at + since_s * 10**9, time, whole=whole),
+            op=form.words[op == "write"],
+            p=number(start, place, whole=True),
+            n=number(size, length, whole=True),
+            r=number(took, time, whole=whole),
+        )
+        for at, op, start, size, took in busy_disk()
+    ]
+    file.write_text(form.head + "\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_units_that_are_named_are_those_of_the_numbers(tmp_path: Path, name: str) -> None:
+    file, own = tmp_path / "a.txt", FORMATS[name].units
+    made = busy_disk()
+    zero = made[0][0] if name in DATED else 0  # dates become times since the first
+    expected = [(at - zero, op, start, size) for at, op, start, size, _ in made]
+    keys = ("time_unit", "place_unit", "length_unit")
+    for key, others in enumerate([FACTORS, SIZES, SIZES]):
+        for unit in others:
+            units = tuple(unit if index == key else own[index] for index in range(3))
+            options = {keys[key]: unit}
+            write(file, name, units, whole=False)
+            found = [
+                (int(row["time_ns"]), row["op"], int(row["offset_bytes"]), int(row["bytes"]))
+                for row in requests(file, format=name, **options)
+            ]
+            assert found == expected, (name, options)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_other_units_are_doubted_and_the_own_are_not(tmp_path: Path, name: str) -> None:
+    file, own = tmp_path / "a.txt", FORMATS[name].units
+    since = 1_700_000_000 + DATED[name] if name in DATED else 0
+    write(file, name, own, whole=name in WHOLE, since_s=since)
+    assert not said(file, format=name)
+    keys = ("time", "place", "length")
+    for key, others in enumerate([FACTORS, SIZES, SIZES]):
+        for unit in others:
+            if unit in (own[key], "KiB", "100ns"):
+                continue
+            units = tuple(unit if index == key else own[index] for index in range(3))
+            # Other times since 1601 are since 1970.
+            from_1970 = 1_700_000_000 if since else 0
+            write(file, name, units, whole=name in WHOLE, since_s=from_1970)
+            expected = f"each {keys[key]} was read in {own[key]}, but may be in {unit}: "
+            found = said(file, format=name)
+            # Dates in a smaller unit are beyond the last time.
+            refused = "must be a" in found and key == 0 and since
+            if key > 0 or name not in STATED:
+                assert expected in found or refused, (name, units, found)
+
+
+def test_known_traces_are_not_doubted() -> None:
+    for name in ss.sample_traces():
+        assert not said(Path(f"sample:{name}"))
+    shared = Path(__file__).parents[3] / "shared" / "traces"
+    if not shared.exists():
+        pytest.skip("no shared traces")
+    for file in sorted(shared.iterdir()):
+        if file.suffix != ".md":
+            assert not said(file), file
+
+
+if __name__ == "__main__":
+    for title, shape in SHAPES.items():
+        if not shape.requests:
+            continue
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "shape.log"
+            file.write_text(shape.text)
+            rows = "\n".join(str(row) for row in requests(file, **shape.options))
+            sys.stdout.write(f"## {title}\n{said(file)[:600]}\n{rows}\n")
