@@ -1,7 +1,7 @@
 """Write LICENSE-THIRD-PARTY: the licences of the crates that are part of the extension module.
 
-Run it after a change of Cargo.lock; tests/project/test_dependencies.py fails until then. The wheel and the
-sdist hold the file, as most licences ask for their text wherever the program goes.
+Run it after a change of Cargo.lock; tests/project/test_dependencies.py fails until then. The wheel
+and the sdist hold the file, as most licences ask for their text wherever the program goes.
 """
 
 from __future__ import annotations
