@@ -234,7 +234,7 @@ def test_devices_of_data_sheets() -> None:
     given = {"tips", "bit_cell_nm", "travel_x_um", "travel_y_um", "acceleration_x_m_s2"}
     given |= {"acceleration_y_m_s2", "resonance_hz", "servo_bits"}
     assert {key for key, one in of_sled.items() if one.kind == "published"} == given
-    assert of_sled["spring_factor"].kind == "assumed", "as g2, whatever that rests on"
+    assert of_sled["spring_factor"].kind == "assumed", "as g2, in place of its own mark"
     assert {one.kind for one in of_sled.values()} == {"published", "derived", "assumed"}
 
 

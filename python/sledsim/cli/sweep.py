@@ -125,8 +125,7 @@ def _sweep(options: argparse.Namespace) -> bool:
     for option in ("heat", "col", "row"):
         if options.plot is None and (given := getattr(options, option)) is not None:
             raise SledsimError(f"--{option} {given}: must come with --plot FILE")
-    if options.heat is not None:
-        _names("--heat", options.heat, "X,Y,Z", 3)
+    heat = None if options.heat is None else _names("--heat", options.heat, "X,Y,Z", 3)
     if options.output is not None and Path(options.output).suffix in {".csv", ".parquet", ".json"}:
         raise SledsimError(
             f"--output {options.output}: must be a folder, which holds the rows of all runs as"
@@ -157,16 +156,15 @@ def _sweep(options: argparse.Namespace) -> bool:
     work(lambda beat: sweep.run(options.workers, _told(sweep, beat)), "runs")
     study = sweep.study()
     panels = {"col": options.col, "row": options.row}
-    draw = study.plot if options.heat is None else study.heat
-    drawn = axes if options.heat is None else _names("--heat", options.heat, "X,Y,Z", 3)
-    outputs.write_plot(options, functools.partial(draw, *drawn, **panels))
+    draw = functools.partial(study.heat, *heat) if heat else functools.partial(study.plot, *axes)
+    outputs.write_plot(options, functools.partial(draw, **panels))
     outputs.write_report(options, study, axes)
     shown = _shown(study, options)
     outputs.write_table(options, study, [*study.varied, *shown] if shown else ())
     if options.json:
         print_json(_document(sweep, study))
     else:
-        print("\n\n".join(_report(sweep, study, options)))
+        print("\n\n".join(_report(sweep, study, shown, options)))
     return True
 
 
@@ -288,10 +286,10 @@ def _shown(study: Study, options: argparse.Namespace) -> list[str]:
     return wanted
 
 
-def _report(sweep: Sweep, study: Study, options: argparse.Namespace) -> list[str]:
+def _report(sweep: Sweep, study: Study, shown: list[str], options: argparse.Namespace) -> list[str]:
     from sledsim.show import studies, text  # a dry run does without
 
-    parts = list(text.paragraphs(studies.sheet(study, _shown(study, options), _MOST_LINES)))
+    parts = list(text.paragraphs(studies.sheet(study, shown, _MOST_LINES)))
     reused = sweep.runs - sweep.run_now
     told = f"{number(sweep.run_now)} runs made, {number(reused)} were there"
     failed = sum(error is not None for error in study.table.column("error"))
