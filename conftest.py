@@ -12,9 +12,9 @@ from typing import Any
 
 import hypothesis
 import pytest
+from sybil.integration.pytest import SybilItem
 
 from tests.code_blocks import DOCSTRINGS, DOCUMENTS, ROOT
-from tests.distribution import arranged, scheduler
 
 # All processes of a run, and the commands of the documents, share what papers simulate.
 os.environ.setdefault("SLEDSIM_OUTCOMES", str(ROOT / "out" / "tests" / "outcomes"))
@@ -32,23 +32,31 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep groups of tests together."""
-    return scheduler(config, log)
-
-
 @pytest.hookimpl(wrapper=True)  # pytest-randomly has shuffled them by then
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None]:
-    """Give hypothesis the seed of the run, and arrange the tests."""
+    """Give hypothesis the seed of the run, and say which tests stay in one process of `-n 2`.
+
+    Those of a file share what its fixtures made, and blocks of a document build on one another, in
+    its order. All of `tests/emulated/` are one group: they look for what others leave on the
+    machine, and take their time from its clock.
+    """
     seed = config.getoption("randomly_seed")
+    in_order = iter(
+        sorted(
+            (item for item in items if isinstance(item, SybilItem)),
+            key=lambda block: (block.path, block.example.start),
+        )
+    )
+    items[:] = [next(in_order) if isinstance(item, SybilItem) else item for item in items]
     for item in items:
         test: Any = getattr(item, "obj", None)
         if getattr(test, "is_hypothesis_test", False):
             hypothesis.seed(f"{seed} {item.nodeid.partition('[')[0]}")(test)
-    items[:] = arranged(items)
+        file = item.nodeid.partition("::")[0]
+        group = "emulated" if file.startswith("tests/emulated/") else file
+        item.add_marker(pytest.mark.xdist_group(group))
     return (yield)
 
 
