@@ -1,4 +1,4 @@
-"""Run all tests, part by part, and say how long the parts and the slowest tests took.
+"""Run all tests, part by part, and say how long the parts, folders and slowest tests took.
 
 ``make test`` calls it after the build: ``python scripts/run_tests.py [CARGO FLAG...]``. The Rust
 tests are compiled while the Python tests run. A part that fails does not keep the next one from
@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,6 +109,12 @@ def main(flags: Sequence[str]) -> int:
         parts.append(compiling.result())
     if parts[-1].passed:
         parts += rust_tests(cargo)
+    folders: defaultdict[str, float] = defaultdict(float)
+    for seconds, name in parts[0].tests:
+        folders[".".join(name.partition(":")[0].split(".")[:2])] += seconds
+    print("\nThe folders of Python tests, all processes together:")
+    for folder, seconds in sorted(folders.items(), key=lambda one: -one[1]):
+        print(f"{seconds:7.1f} s  {folder}")
     slowest = sorted((test for part in parts for test in part.tests), reverse=True)[:SLOWEST]
     print(f"\nThe {len(slowest)} slowest tests:")
     for seconds, name in slowest:
