@@ -1,4 +1,4 @@
-"""Runs, comparisons and studies as tables of pandas, Polars and pyarrow: the same in all three."""
+"""Runs, comparisons and studies as tables: the same in pandas, Polars, pyarrow and duckdb."""
 
 from __future__ import annotations
 
@@ -21,18 +21,13 @@ if TYPE_CHECKING:
 
     Columns = dict[str, list[Any]]
 
-SETTINGS = ["rate=700", "requests=3000", "seed=11", "read_fraction=0.5"]
 LOAD: dict[str, Any] = {"rate": 700, "requests": 3000, "seed": 11, "read_fraction": 0.5}
 
 
 def from_pandas(frame: pd.DataFrame) -> Columns:
     missing = frame.isna()
     return {
-        str(name): [
-            None if gone else value
-            for value, gone in zip(frame[name].tolist(), missing[name], strict=True)
-        ]
-        for name in frame
+        str(name): frame[name].astype(object).mask(missing[name], None).tolist() for name in frame
     }
 
 
@@ -63,7 +58,7 @@ def test_rows_are_those_of_the_command(
 ) -> None:
     file = tmp_path / "rows.parquet"
     command = ["run", "--device", "mcd", "--workload", "random", "--parts", "--rows", str(file)]
-    assert main(command + [f"--set={setting}" for setting in SETTINGS]) == 0
+    assert main(command + [f"--set={key}={value}" for key, value in LOAD.items()]) == 0
     assert "written" in capsys.readouterr().out
     columns = assert_same(run)
     assert columns == pq.read_table(file).to_pydict()
@@ -140,18 +135,90 @@ def test_a_study(tmp_path: Path) -> None:
     assert means["rows"] == [2, 2]
 
 
-READERS: dict[str, Callable[[Any], object]] = {
-    "pandas": pd.DataFrame.from_arrow,  # type: ignore[attr-defined]  # (the stubs are behind)
-    "polars": pl.DataFrame,
-    "pyarrow": pa.table,
-    "duckdb": lambda rows: duckdb.connect().register("rows", rows).execute("from rows").fetchall(),
+# Rows as they are, in memory and in files
+
+COUNT = 70_000  # more than a batch
+
+
+def columns_of(found: duckdb.DuckDBPyConnection) -> Columns:
+    return {name: column.tolist() for name, column in found.fetchnumpy().items()}
+
+
+READERS: dict[str, Callable[[Any], Columns]] = {
+    "pandas": lambda rows: from_pandas(pd.DataFrame.from_arrow(rows)),  # type: ignore[attr-defined]  # (the stubs are behind)
+    "polars": lambda rows: pl.DataFrame(rows).to_dict(as_series=False),
+    "duckdb": lambda rows: columns_of(duckdb.connect().register("rows", rows).execute("from rows")),
+    "pyarrow": lambda rows: pa.table(rows).to_pydict(),
+    "pandas, file": lambda path: from_pandas(pd.read_parquet(path)),
+    "polars, file": lambda path: pl.read_parquet(path).to_dict(as_series=False),
+    "duckdb, file": lambda path: columns_of(duckdb.connect().execute(f"from '{path}'")),
+    "pyarrow, file": lambda path: pq.read_table(path).to_pydict(),
 }
 
 
+@pytest.fixture(scope="module")
+def long_run() -> ss.Run:
+    return ss.simulate(ss.workload("random", **LOAD | {"requests": COUNT}), "g2")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("rows") / "rows.parquet"
+    ss.simulate(ss.workload("random", **LOAD | {"requests": COUNT}), "g2", rows=path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected(long_run: ss.Run) -> Columns:
+    columns: Columns = pa.table(long_run.rows).to_pydict()
+    assert len(columns["id"]) == COUNT
+    assert set(columns["op"]) == {"read", "write"}
+    return columns
+
+
 @pytest.mark.parametrize("library", READERS)
-def test_libraries_read_rows_as_they_are(library: str, run: ss.Run) -> None:
-    found: Any = READERS[library](run.rows)
-    assert len(found) == len(run.rows)
+def test_libraries_read_rows(library: str, long_run: ss.Run, file: Path, expected: Columns) -> None:
+    for _ in range(2):
+        assert READERS[library](file if "file" in library else long_run.rows) == expected
+
+
+def test_a_query(long_run: ss.Run) -> None:
+    rows = long_run.rows
+    assert len(rows) == COUNT  # duckdb finds rows by its name
+    query = "select avg(completion_ns - arrival_ns) / 1e6, count(*) from rows where op = 'read'"
+    mean, count = duckdb.execute(query).fetchall()[0]
+    times = [
+        end - start
+        for op, start, end in zip(
+            rows["op"], rows["arrival_ns"], rows["completion_ns"], strict=True
+        )
+        if op == "read"
+    ]
+    assert count == long_run.summary["reads"] == len(times)
+    assert mean == pytest.approx(sum(times) / len(times) / 1e6)
+
+
+def test_the_file_has_the_schema_of_the_rows(long_run: ss.Run, file: Path) -> None:
+    """The schema is known without the rows; the file has it, with the unit of each time."""
+    schema = pa.schema(long_run.rows)
+    assert schema.names == long_run.rows.column_names
+    assert schema.metadata[b"sledsim"].decode() == ss.__version__
+    assert schema.equals(pa.table(long_run.rows).schema, check_metadata=True)
+    assert pq.read_schema(file).equals(schema, check_metadata=False)
+    units = {field.name: field.metadata.get(b"unit") for field in pq.read_schema(file)}
+    assert all((unit == b"ns") == name.endswith("_ns") for name, unit in units.items())
+    assert pq.ParquetFile(file).metadata.num_rows == COUNT
+
+
+def test_a_run_of_nothing_has_rows_of_nothing(tmp_path: Path) -> None:
+    # A load that outruns the device at once completes no request.
+    load = ss.workload("random", rate=1e9, requests=100, max_queue=1)
+    run = ss.simulate(load, "g2")
+    assert run.summary["saturated"] is not None
+    assert run.summary["requests"] == len(run.rows) == pa.table(run.rows).num_rows == 0
+    assert pl.DataFrame(run.rows).columns == run.rows.column_names
+    ss.simulate(load, "g2", rows=tmp_path / "none.parquet")
+    assert pq.read_table(tmp_path / "none.parquet").schema.names == run.rows.column_names
 
 
 def test_pandas_is_told_what_to_call(run: ss.Run) -> None:
@@ -160,21 +227,16 @@ def test_pandas_is_told_what_to_call(run: ss.Run) -> None:
             pd.DataFrame(rows)
 
 
-@pytest.mark.parametrize(
-    ("method", "missing", "install"),
-    [
-        ("to_pandas", "pandas", "pip install pandas"),
-        ("to_polars", "polars", "pip install polars"),
-        ("to_arrow", "pyarrow", "pip install pyarrow"),
-    ],
-)
+@pytest.mark.parametrize("missing", ["pandas", "polars", "pyarrow"])
 def test_a_missing_library_is_named(
-    method: str, missing: str, install: str, run: ss.Run, monkeypatch: pytest.MonkeyPatch
+    missing: str, run: ss.Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     comparison = ss.compare(ss.workload("random", requests=10), ["g2"])
     monkeypatch.setitem(sys.modules, missing, None)
+    method = {"pyarrow": "to_arrow"}.get(missing, f"to_{missing}")
+    says = rf"{method}\(\) needs .*{missing}.*: pip install {missing}"
     for of in (run, run.series, comparison):
-        with pytest.raises(ss.SledsimError, match=rf"{method}\(\) needs .*{missing}.*: {install}"):
+        with pytest.raises(ss.SledsimError, match=says):
             getattr(of, method)()
 
 
@@ -203,12 +265,9 @@ def test_pandas_has_the_same_without_pyarrow(run: ss.Run, monkeypatch: pytest.Mo
         run.to_arrow()
 
 
-def test_rows_that_were_not_kept(tmp_path: Path) -> None:
-    load = ss.workload("random", requests=10)
-    for rows in (False, tmp_path / "rows.csv"):
-        run = ss.simulate(load, "g2", rows=rows)
-        with pytest.raises(RuntimeError, match="rows were not kept"):
-            run.to_pandas()
+def test_rows_in_a_file_are_not_kept(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="rows were not kept"):
+        ss.simulate(ss.workload(requests=10), "g2", rows=tmp_path / "rows.csv").to_pandas()
 
 
 def test_rows_are_values(run: ss.Run) -> None:
