@@ -42,11 +42,7 @@ def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "_BEAT_S", 2 * LONG_S)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [None, "threads:3", "processes:2", AtOnce()],
-    ids=["default", "threads", "processes", "own"],
-)
+@pytest.mark.parametrize("given", [None, "threads:3", "processes:2", AtOnce()], ids=str)
 def test_each_task_completes_once(given: executors.ExecutorLike) -> None:
     tasks = list(range(-20, 0))
     with workers(given) as pool:
@@ -145,6 +141,5 @@ def test_worker_processes_end_with_a_killed_parent(words: str, tmp_path: Path) -
 
 
 def test_a_number_may_be_of_numpy() -> None:
-    given: Any = np.int64(2)
-    with workers(given) as pool:
+    with workers(np.int64(2)) as pool:  # type: ignore[arg-type]
         assert pool.count == 2
