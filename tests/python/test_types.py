@@ -76,8 +76,9 @@ def fits(value: Any, kind: Any) -> bool:
         hints = get_type_hints(kind)
         written = get_type_hints(kind, include_extras=True).items()
         optional = {key for key, hint in written if get_origin(hint) is NotRequired}
-        known = hints.keys() - optional <= value.keys() <= hints.keys()
-        return known and all(fits(value[key], hints[key]) for key in value)
+        keys = value.keys() if isinstance(value, dict) else set()
+        known = hints.keys() - optional <= keys <= hints.keys()
+        return known and all(fits(value[key], hints[key]) for key in keys)
     if origin in (list, dict):
         items = value.values() if isinstance(value, dict) else value
         return isinstance(value, origin) and all(fits(item, args[-1]) for item in items)

@@ -15,6 +15,9 @@ SMALL = {"device": "g2", "workload": "random", "requests": 200, "rate": 500}
 BEGUN = b'{"format": 1, "experiment": "simulate", '
 OPEN, PAIR = ss.workload("random", rate=50, requests=100), ["g1", "g2"]
 
+RING: list[object] = []
+RING.append(RING)
+
 
 def of(text: str | bytes, do: Any = ss.device, name: str = "own.toml") -> object:
     """Do something with a file of this content; the file goes."""
@@ -67,6 +70,7 @@ CODE: dict[str, Any] = {
     "PAIR": PAIR,
     "PAIRED": ss.compare(OPEN, PAIR, paired=True),
     "PARTS": {"a": {"rate": 50}, "b": {"queue_depth": 2}},
+    "RING": RING,
     "RUN": ss.simulate("random", "g2"),
     "scenario": scenario,
     "SMALL": SMALL,
@@ -160,6 +164,7 @@ CALLS: list[tuple[Any, ...]] = [
     ("ss.workload('random', requests=2.0**63)", ss.SpecError, " requests", "must be an integer"),
     ("ss.workload('random', requests=math.nan)", ss.SpecError, " requests", "nan: must be an"),
     ("ss.workload('random', requests=np.float64(0.5))", ss.SpecError, " requests", "must be an"),
+    ("ss.workload('random', rate=10**5000)", ss.SpecError, " rate", "argument rate: does not fit"),
     ("ss.workload('random', rates=5)", ss.SpecError, " rates", "argument rates"),
     ("ss.workload('zipf', alpha=0.9)", ss.SpecError, " alpha", "did you mean 'zipf_exponent'?"),
     ("ss.workload('zipf').with_keys(kind='random')", ss.SpecError, " kind", "kind"),
@@ -211,6 +216,7 @@ CALLS: list[tuple[Any, ...]] = [
     ("ss.simulate(LOAD, G2, precision='x%')", ss.SpecError, " precision", "'x%': must be above 0%"),
     ("ss.simulate(LOAD, G2, replications=1.5)", ss.SpecError, " replications", "1.5: must be an"),
     ("ss.simulate(LOAD, G2, replications=10**9)", ss.SpecError, " replications"),
+    ("ss.simulate(LOAD, G2, replications=10**5000)", ss.SpecError, " replications", "<int"),
     ("ss.simulate(LOAD, G2, replications=2, rows=True)", ss.SpecError, " replications", "kept of"),
     ("ss.simulate(LOAD, G2, replications=2).to_pandas()", RuntimeError, "", "kept of a single run"),
     ("ss.simulate(LOAD, G2, parts=True, rows=False)", ss.SpecError, " parts", "rows"),
@@ -279,6 +285,11 @@ CALLS: list[tuple[Any, ...]] = [
     ("ss.sweep(SQLITE, replications=2)", ss.SpecError, " replications", "a trace has no seed"),
     ("STUDY.plot('rat', 'queue_ms.mean')", ss.SpecError, " x", "must be"),
     ("STUDY.plot('rate', 'mean')", ss.SpecError, " y", "must be"),
+    ("sweep(exclude=5)", ss.SpecError, " exclude", "exclude = 5"),
+    ("sweep(replications=10**5000)", ss.SpecError, " replications", "replications = <int: Exceeds"),
+    ("ss.sweep({'device': 'g2', 'rate': 10**5000})", ss.SpecError, " rate", "rate = <int: Exceeds"),
+    ("ss.sweep({'device': 'g2', 'rate': RING})", ss.SpecError, " rate", "rate = [[...]]"),
+    ("ss.sweep({'device': '\\ud800'})", ss.SpecError, " device", "must be a path that files can"),
     ("axis('rate')", ss.SledsimError, "", "must be"),
     ("axis('rate=')", ss.SledsimError, "", "must be"),
     ("axis('=1,2')", ss.SledsimError, "", "must be"),
