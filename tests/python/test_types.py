@@ -1,4 +1,4 @@
-"""Types for checkers and editors: names, the summary, and what mypy makes of a program."""
+"""Types for checkers and editors: names, classes, the summary, the stub, a program under mypy."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import typing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, get_type_hints
 
 import pytest
@@ -19,7 +20,6 @@ from scripts import summary_types as script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 def flat(alias: Any) -> Iterator[str]:
@@ -41,8 +41,38 @@ def test_names_are_those_of_the_core(alias: Any, names: list[str]) -> None:
     assert list(flat(alias)) == names
 
 
-def test_names_of_devices_are_those_of_the_core() -> None:
+CLASSES = {
+    **dict.fromkeys(get_args(name_types.SledName), ss.Sled),
+    **dict.fromkeys(get_args(name_types.DiskName), ss.Disk),
+    **dict.fromkeys(get_args(name_types.CompositeName), ss.Composite),
+}
+
+
+def test_names_and_classes_of_devices_are_those_of_the_core() -> None:
     assert sorted(flat(name_types.DeviceName)) == sorted(ss.devices())
+    made = {name: type(ss.device(name)) for name in ss.devices()}
+    assert made == dict.fromkeys(ss.devices(), ss.Device) | CLASSES
+    cached: ss.Device = ss.device("g2", controller_cache={"cache_mib": 8})
+    assert type(cached) is ss.Composite, "a cache before a sled"
+
+
+@pytest.mark.parametrize("name", [name for name in vars(ss.Sled) if not name.startswith("_")])
+@pytest.mark.parametrize("device", ["atlas10k", "memory", "mcd"])
+def test_methods_of_sleds_are_refused_on_other_devices(device: str, name: str) -> None:
+    made = ss.device(device)
+    if name not in vars(type(made)):  # disks have places and seeks of their own
+        with pytest.raises(ss.SledsimError) as refused:
+            getattr(made, name)
+        says = f"device '{device}' has no sled of its own: must be of kind \"mems\""
+        assert str(refused.value) == says
+
+
+@pytest.mark.parametrize("name", ["g2", "memory", "mcd"])
+def test_other_names_are_attribute_errors(name: str) -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'zones'") as refused:
+        ss.device(name).zones()  # type: ignore[attr-defined]
+    assert refused.value.name == "zones"
+    assert type(refused.value.obj) is CLASSES.get(name, ss.Device)
 
 
 def test_the_types_of_the_summary_are_up_to_date() -> None:
@@ -131,3 +161,23 @@ def test_mypy_accepts_what_is_right_and_refuses_what_is_not(tmp_path: Path) -> N
     told = {(one["line"], one["code"]): None for one in found if one["severity"] == "error"}
     expected = list(enumerate(WRONG.values(), PROGRAM.count("\n") + 1))
     assert list(told) == expected, done.stdout + done.stderr
+
+
+ALLOWED = r"sledsim\._core\.__all__ # PyO3 writes it; no one imports * from the module"
+STUB_ALONE = """[mypy]
+mypy_path = python
+explicit_package_bases = True
+follow_imports = skip
+"""
+"""What the stub imports is checked by `make lint`; here it would take most of the time."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the module has no emulator")
+def test_the_stub_fits_the_module(tmp_path: Path) -> None:
+    config = tmp_path / "mypy.ini"
+    config.write_text(STUB_ALONE, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy.stubtest", "sledsim._core", "--concise"]
+    command += [f"--mypy-config-file={config}", "--allowlist=/dev/stdin"]
+    given: dict[str, Any] = {"input": ALLOWED, "text": True, "cwd": Path(__file__).parents[2]}
+    done = subprocess.run(command, capture_output=True, check=False, **given)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,16 +69,16 @@ CODE: dict[str, Any] = {
     "OPEN": OPEN,
     "own": own,
     "PAIR": PAIR,
-    "PAIRED": ss.compare(OPEN, PAIR, paired=True),
+    "paired": cache(lambda: ss.compare(OPEN, PAIR, paired=True)),
     "PARTS": {"a": {"rate": 50}, "b": {"queue_depth": 2}},
     "RING": RING,
-    "RUN": ss.simulate("random", "g2"),
+    "run": cache(lambda: ss.simulate("random", "g2")),
     "scenario": scenario,
     "SMALL": SMALL,
     "SQLITE": {"device": "g2", "trace": "sample:sqlite"},
     "split_names": split_names,
     "ss": ss,
-    "STUDY": ss.sweep(SMALL, grid={"rate": [1, 2]}),
+    "swept": cache(lambda: ss.sweep(SMALL, grid={"rate": [1, 2]})),
     "study": study,
     "sweep": sweep,
 }
@@ -226,12 +227,12 @@ CALLS: list[tuple[Any, ...]] = [
     ("ss.simulate(LOAD)", TypeError, ""),
     ("ss.simulate(LOAD, G2, thread=1)", TypeError, ""),
     ("ss.generate_trace(LOAD, 'none/out.csv', device='g2')", ss.OutputError, "none/out.csv"),
-    ("RUN.rows['seek']", ss.SpecError, " column", "column = 'seek': must be one of id, "),
-    ("RUN.rows[10_000]", IndexError, "", "row 10000 of 10000"),
-    ("RUN.rows[::2]", ss.SpecError, " step", "step = 2: must be 1"),
-    ("RUN.percentile(0)", ss.SpecError, " percent"),
-    ("RUN.percentile(-1)", ss.SpecError, " percent"),
-    ("RUN.percentile(101)", ss.SpecError, " percent"),
+    ("run().rows['seek']", ss.SpecError, " column", "column = 'seek': must be one of id, "),
+    ("run().rows[10_000]", IndexError, "", "row 10000 of 10000"),
+    ("run().rows[::2]", ss.SpecError, " step", "step = 2: must be 1"),
+    ("run().percentile(0)", ss.SpecError, " percent"),
+    ("run().percentile(-1)", ss.SpecError, " percent"),
+    ("run().percentile(101)", ss.SpecError, " percent"),
     # Comparisons.
     ("ss.compare(LOAD, [])", ss.SpecError, "", "nothing to compare"),
     ("ss.compare(LOAD, ['g2', 'g1', 'g2'])", ss.SpecError, "", "'g2' is compared with itself"),
@@ -246,10 +247,10 @@ CALLS: list[tuple[Any, ...]] = [
     ("ss.compare('postmark', PAIR, paired=True)", ss.SpecError, " paired", "with an open load"),
     ("ss.compare(ss.workload(queue_depth=4), PAIR, paired=True)", ss.SpecError, " paired"),
     ("ss.compare({'base': 'mix', 'part': PARTS}, PAIR, paired=True)", ss.SpecError, " paired"),
-    ("PAIRED.differences('g1')", ss.SpecError, " label", "baseline: g2"),
-    ("PAIRED.differences('g7')", ss.SpecError, " label", "baseline: g2"),
-    ("PAIRED.differences(None)", ss.SpecError, " label", "baseline: g2"),
-    ("PAIRED.runs[0].rows", RuntimeError, "", "rows were not kept in"),
+    ("paired().differences('g1')", ss.SpecError, " label", "baseline: g2"),
+    ("paired().differences('g7')", ss.SpecError, " label", "baseline: g2"),
+    ("paired().differences(None)", ss.SpecError, " label", "baseline: g2"),
+    ("paired().runs[0].rows", RuntimeError, "", "rows were not kept in"),
     ("ss.compare(OPEN, ['g2'], paired=True).differences('g2')", ss.SpecError, " label", "none"),
     ("ss.compare(OPEN, PAIR).differences('g2')", RuntimeError, "", "no pairs: compare(...,"),
     ("ss.plots.differences(ss.compare(OPEN, PAIR))", ss.SledsimError, "", "no pairs"),
@@ -283,8 +284,8 @@ CALLS: list[tuple[Any, ...]] = [
     ("sweep(workers=0)", ss.SpecError, " workers", "from 1 to 1024"),
     ("sweep(workers=3.5)", ss.SpecError, " workers", "must be"),
     ("ss.sweep(SQLITE, replications=2)", ss.SpecError, " replications", "a trace has no seed"),
-    ("STUDY.plot('rat', 'queue_ms.mean')", ss.SpecError, " x", "must be"),
-    ("STUDY.plot('rate', 'mean')", ss.SpecError, " y", "must be"),
+    ("swept().plot('rat', 'queue_ms.mean')", ss.SpecError, " x", "must be"),
+    ("swept().plot('rate', 'mean')", ss.SpecError, " y", "must be"),
     ("sweep(exclude=5)", ss.SpecError, " exclude", "exclude = 5"),
     ("sweep(replications=10**5000)", ss.SpecError, " replications", "replications = <int: Exceeds"),
     ("ss.sweep({'device': 'g2', 'rate': 10**5000})", ss.SpecError, " rate", "rate = <int: Exceeds"),
