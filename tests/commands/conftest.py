@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 from sledsim.cli import main
@@ -11,9 +11,12 @@ from sledsim.cli import main
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+Text: TypeAlias = "Callable[..., str]"
+Document: TypeAlias = "Callable[..., Any]"
+
 
 @pytest.fixture
-def text(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def text(capsys: pytest.CaptureFixture[str]) -> Text:
     """Run a command; return what it prints."""
 
     def run(*words: object) -> str:
@@ -26,6 +29,6 @@ def text(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 
 @pytest.fixture
-def document(text: Callable[..., str]) -> Callable[..., Any]:
+def document(text: Text) -> Document:
     """Run a command with --json; return its document."""
     return lambda *words: json.loads(text(*words, "--json"))

@@ -22,7 +22,9 @@ from sledsim.cli import main
 from tests.waiting import LONG_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+
+    from tests.commands.conftest import Document, Text
 
 ROOT = Path(__file__).parents[2]
 MODULE = [sys.executable, "-m", "sledsim"]
@@ -76,22 +78,22 @@ def test_a_real_trace_with_rows(tmp_path: Path) -> None:
     assert run["workload"]["wrapped"] == sum(int(line[2]) >= blocks for line in lines)
 
 
-def test_without_a_command_it_prints_help(text: Callable[..., str]) -> None:
+def test_without_a_command_it_prints_help(text: Text) -> None:
     assert text() == text("--help")
     assert all(name in text() for name in ("run", "devices", "seek", "trace", "Exit codes"))
 
 
 @pytest.mark.parametrize("command", ["run", "devices", "devices show", "seek", "trace info"])
-def test_every_command_has_help_and_takes_json(command: str, text: Callable[..., str]) -> None:
+def test_every_command_has_help_and_takes_json(command: str, text: Text) -> None:
     assert "--json" in text(*command.split(), "--help")
 
 
-def test_version(text: Callable[..., str]) -> None:
+def test_version(text: Text) -> None:
     assert text("--version") == f"sledsim {ss.__version__}\n"
     assert text("--version", "--no-such-option") == text("--no-such-option", "--version")
 
 
-def test_devices_lists_every_preset(document: Callable[..., Any], text: Callable[..., str]) -> None:
+def test_devices_lists_every_preset(document: Document, text: Text) -> None:
     listed = document("devices")["devices"]
     assert [device["name"] for device in listed] == ss.devices()
     by_name = {device["name"]: device for device in listed}
@@ -102,13 +104,11 @@ def test_devices_lists_every_preset(document: Callable[..., Any], text: Callable
     assert names == ss.devices()
 
 
-def test_json_may_stand_before_the_subcommand(text: Callable[..., str]) -> None:
+def test_json_may_stand_before_the_subcommand(text: Text) -> None:
     assert text("devices", "--json", "list") == text("devices", "list", "--json")
 
 
-def test_show_is_the_spec_of_the_device(
-    document: Callable[..., Any], text: Callable[..., str], tmp_path: Path
-) -> None:
+def test_show_is_the_spec_of_the_device(document: Document, text: Text, tmp_path: Path) -> None:
     keys = ["--set", "active_tips=640", "--set", "device.idle=coast"]
     shown = document("devices", "show", "g2", *keys)
     spec = ss.device("g2", active_tips=640, idle="coast").spec
@@ -125,7 +125,7 @@ def test_show_is_the_spec_of_the_device(
     assert [word for word in ("half as fast", f"{file}:2", streaming_mb_s) if word not in out] == []
 
 
-def test_seek_reads_units_exactly(document: Callable[..., Any]) -> None:
+def test_seek_reads_units_exactly(document: Document) -> None:
     def seek(start: str, end: str) -> Any:
         return document("seek", "--device", "g2", f"--start={start}", f"--end={end}")
 
@@ -140,7 +140,7 @@ def test_seek_reads_units_exactly(document: Callable[..., Any]) -> None:
     assert seek("12.36um,3nm,down", "12.36um,3nm,down")["seek_s"] == 0
 
 
-def test_seek_takes_overrides(document: Callable[..., Any], text: Callable[..., str]) -> None:
+def test_seek_takes_overrides(document: Document, text: Text) -> None:
     words = ["seek", "--device", "g2", "--start=0,0,up", "--end=1um,0,up"]
     settled, unsettled = document(*words), document(*words, "--set", "settling_constants=0")
     assert unsettled["settle_s"] == 0
@@ -148,7 +148,7 @@ def test_seek_takes_overrides(document: Callable[..., Any], text: Callable[..., 
     assert f"{1e3 * settled['seek_s']:.4f} ms" in text(*words)
 
 
-def test_run_is_simulate(document: Callable[..., Any]) -> None:
+def test_run_is_simulate(document: Document) -> None:
     words = ["--set", "requests=2000", "--set", "rate=800", "--set", "seed=7"]
     run = document("run", "--device", "g1", *words, "--set", "device.idle=coast")
     load = ss.workload("random", requests=2000, rate=800, seed=7)
@@ -156,7 +156,7 @@ def test_run_is_simulate(document: Callable[..., Any]) -> None:
 
 
 def test_a_scenario_is_overridden_by_options(
-    document: Callable[..., Any], text: Callable[..., str], tmp_path: Path
+    document: Document, text: Text, tmp_path: Path
 ) -> None:
     (tmp_path / "slow.toml").write_text('base = "g2"\nspring_factor = 0.5\n')
     load = '[workload]\nkind = "random"\nrate = 100\nrequests = 50\n'
@@ -172,9 +172,7 @@ def test_a_scenario_is_overridden_by_options(
     assert "open, 100 per s" in text("run", file)
 
 
-def test_run_in_text_tells_what_json_tells(
-    document: Callable[..., Any], text: Callable[..., str], tmp_path: Path
-) -> None:
+def test_run_in_text_tells_what_json_tells(document: Document, text: Text, tmp_path: Path) -> None:
     words = ["run", "--device", "g2", "--set", "requests=3000", "--set", "think_ms=150"]
     summary = document(*words)["summary"]
     out = text(*words, "--rows", tmp_path / "rows.parquet")
@@ -194,7 +192,7 @@ def test_run_in_text_tells_what_json_tells(
     assert len(pl.read_parquet(tmp_path / "rows.parquet")) == 3000
 
 
-def test_a_saturated_run_is_marked(document: Callable[..., Any], text: Callable[..., str]) -> None:
+def test_a_saturated_run_is_marked(document: Document, text: Text) -> None:
     words = ["run", "--device", "g2", "--set", "requests=9000", "--set", "max_queue=500", "--set"]
     queue = document(*words, "rate=5000")["summary"]["saturated"]["queue"]
     assert queue <= 501
@@ -202,9 +200,7 @@ def test_a_saturated_run_is_marked(document: Callable[..., Any], text: Callable[
     assert "SATURATED" not in text(*words, "rate=50")
 
 
-def test_changes_of_addresses_are_reported(
-    document: Callable[..., Any], text: Callable[..., str], tmp_path: Path
-) -> None:
+def test_changes_of_addresses_are_reported(document: Document, text: Text, tmp_path: Path) -> None:
     blocks = ss.device("g2").blocks
     trace = tmp_path / "two.trace"
     trace.write_text(f"0 3 {blocks + 5} 8 1\n1 3 {blocks - 1} 8 0\n2 4 100 8 1\n")
@@ -219,7 +215,7 @@ def test_changes_of_addresses_are_reported(
     assert "44,213" in out
 
 
-def test_a_picture(tmp_path: Path, text: Callable[..., str]) -> None:
+def test_a_picture(tmp_path: Path, text: Text) -> None:
     words = ["run", "--device", "g2", "--set", "requests=5000", "--plot"]
     out = text(*words, tmp_path / "a.png", "--rows", tmp_path / "a.parquet")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
@@ -239,7 +235,7 @@ def test_missing_matplotlib_is_named(
     assert said.err == "sledsim: error: --plot needs matplotlib: pip install matplotlib\n"
 
 
-def test_trace_info_and_samples(document: Callable[..., Any], text: Callable[..., str]) -> None:
+def test_trace_info_and_samples(document: Document, text: Text) -> None:
     samples = document("trace", "list")["samples"]
     names = ("pgbench", "postmark", "postmark-ext4", "sqlite", "tpch-q4")
     assert samples.keys() == {f"sample:{name}" for name in names}
@@ -338,9 +334,7 @@ def test_a_full_disk_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert "/dev/full: No space left" in capsys.readouterr().err
 
 
-def test_options_for_traces(
-    document: Callable[..., Any], text: Callable[..., str], tmp_path: Path
-) -> None:
+def test_options_for_traces(document: Document, text: Text, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_text("5000000 0 10 8 1\n4000000 0 20 8 0\n9000000 0 30 8 1\n")
     words = ["run", "--device", "g2", "--trace", plain, "--format", "mqsim", "--sort"]
@@ -368,7 +362,7 @@ def test_options_for_traces(
     assert main([*map(str, words), "0.5"]) == 2
 
 
-def test_a_scenario_may_name_a_sample(document: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_scenario_may_name_a_sample(document: Document, tmp_path: Path) -> None:
     scenario = tmp_path / "x.toml"
     load = '[workload]\nkind = "trace"\nrequests = 10\nfile = "sample:postmark-ext4"\n'
     scenario.write_text(f'[device]\nbase = "g2"\n{load}')

@@ -10,15 +10,16 @@ import shutil
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import sledsim as ss
 from sledsim.cli import completion, main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.commands.conftest import Document, Text
 
 shtab = pytest.importorskip("shtab")
 
@@ -101,7 +102,7 @@ def words_seen(shell: list[str], lines: list[str], folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_shell_completes(shell: str, tmp_path: Path, text: Callable[..., str]) -> None:
+def test_a_shell_completes(shell: str, tmp_path: Path, text: Text) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     (tmp_path / "_sledsim").write_text(text("completion", shell))
@@ -140,9 +141,7 @@ def test_a_missing_library_and_an_unknown_shell_are_refused(
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_device_and_scheduler_is_offered(
-    shell: str, document: Callable[..., Any], text: Callable[..., str]
-) -> None:
+def test_every_device_and_scheduler_is_offered(shell: str, document: Document, text: Text) -> None:
     script = text("completion", shell)
     assert document("completion", shell) == {"shell": shell, "script": script.removesuffix("\n")}
     assert " ".join(ss.devices()) in script

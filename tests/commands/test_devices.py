@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.commands.conftest import Document, Text
+
 LABEL = "g2(spring_factor=0)"
 FEW: dict[str, Any] = {"requests": 300}
 """A load too short for intervals, whose times are compared alone."""
@@ -80,7 +82,7 @@ def test_lists_of_names_are_split_outside_of_parentheses() -> None:
 
 
 def test_the_command_line_labels_by_what_was_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, document: Callable[..., Any]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, document: Document
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.toml").write_text('base = "g2"\ntitle = "Mine"\n')
@@ -93,9 +95,7 @@ def test_the_command_line_labels_by_what_was_written(
     assert [row["device"] for row in rows] == names
 
 
-def test_show_lists_what_differs_from_the_device_without_keys(
-    document: Callable[..., Any],
-) -> None:
+def test_show_lists_what_differs_from_the_device_without_keys(document: Document) -> None:
     shown = document("devices", "show", LABEL)
     assert shown["base"] == "g2"
     assert shown["changes"] == [{"parameter": "spring_factor", "base_value": 0.75, "value": 0}]
@@ -121,7 +121,7 @@ def test_names_of_files_are_safe_and_differ(
 
 
 @pytest.fixture
-def changed(text: Callable[..., str]) -> Callable[..., list[list[str]]]:
+def changed(text: Text) -> Callable[..., list[list[str]]]:
     """Return the cells of the table of changes of a device."""
 
     def cells(*words: object) -> list[list[str]]:
@@ -137,11 +137,11 @@ def changed(text: Callable[..., str]) -> Callable[..., list[list[str]]]:
 
 
 @pytest.mark.parametrize("words", [["list"], *(["show", name] for name in ss.devices())])
-def test_lines_fit_80_columns(words: list[str], text: Callable[..., str]) -> None:
+def test_lines_fit_80_columns(words: list[str], text: Text) -> None:
     assert [line for line in text("devices", *words).splitlines() if len(line) > 80] == []
 
 
-def test_nothing_of_a_device_is_lost_by_wrapping(text: Callable[..., str]) -> None:
+def test_nothing_of_a_device_is_lost_by_wrapping(text: Text) -> None:
     shown = " ".join(text("devices", "show", "disk_ram", "--all").split())
     device = ss.device("disk_ram")
     spec = device.spec
@@ -156,9 +156,7 @@ def test_nothing_of_a_device_is_lost_by_wrapping(text: Callable[..., str]) -> No
 
 
 def test_set_keys_are_compared_with_the_device_as_it_comes(
-    changed: Callable[..., list[list[str]]],
-    text: Callable[..., str],
-    document: Callable[..., Any],
+    changed: Callable[..., list[list[str]]], text: Text, document: Document
 ) -> None:
     words = ["g3", "--set", "active_tips=640", "--set", "inactive_after_ms=50"]
     assert changed(*words) == [
@@ -178,7 +176,7 @@ def test_set_keys_are_compared_with_the_device_as_it_comes(
 
 
 def test_a_preset_is_compared_with_its_base(
-    changed: Callable[..., list[list[str]]], document: Callable[..., Any]
+    changed: Callable[..., list[list[str]]], document: Document
 ) -> None:
     for name, *cells in (
         ("cmu2003", "active_tips", "1280", "640"),
@@ -203,7 +201,5 @@ def test_the_base_of_a_file_is_relative_to_the_file(
 
 
 @pytest.mark.parametrize("word", ["hybrid", "Hybrid"])
-def test_devices_are_found_by_a_word_of_their_description(
-    word: str, document: Callable[..., Any]
-) -> None:
+def test_devices_are_found_by_a_word_of_their_description(word: str, document: Document) -> None:
     assert [line["name"] for line in document("devices", "list", word)["devices"]] == ["mwb", "mcd"]

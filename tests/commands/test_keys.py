@@ -11,8 +11,9 @@ from sledsim import _core, _keys
 from sledsim.cli import main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.commands.conftest import Document, Text
 
 
 def test_the_list_has_everything_that_is_registered() -> None:
@@ -90,13 +91,13 @@ def test_defaults_that_are_told_are_those_in_effect() -> None:
         ("throughput_iops", ["result"]),
     ],
 )
-def test_the_command(name: str, words: list[str], text: Callable[..., str]) -> None:
+def test_the_command(name: str, words: list[str], text: Text) -> None:
     said = " ".join(text("keys", name).split())
     assert all(word in said for word in words), said
     assert "None" not in said
 
 
-def test_the_command_without_a_name(text: Callable[..., str], document: Callable[..., Any]) -> None:
+def test_the_command_without_a_name(text: Text, document: Document) -> None:
     assert "zone_sptf" in text("keys")
     (thing,) = document("keys", "zipf")["things"]
     assert thing["name"] == "zipf"
@@ -123,7 +124,7 @@ def test_a_device_file_is_told_all_that_it_lacks(
         assert ss.device(file).blocks > 0
 
 
-def test_a_title_may_be_left_out(tmp_path: Path, text: Callable[..., str]) -> None:
+def test_a_title_may_be_left_out(tmp_path: Path, text: Text) -> None:
     file = tmp_path / "plain.toml"
     keys = "blocks = 1000\nlatency_ms = 0.1\nms_per_block = 0.1\n"
     file.write_text(f'kind = "memory"\n{keys}', encoding="utf-8")

@@ -19,7 +19,7 @@ import sledsim as ss
 from sledsim.cli import commands, whole_parser
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from tests.commands.conftest import Text
 
 LIBRARY_ONLY = {"argparse", "dataclasses", "enum", "inspect", "json", "pathlib", "re", "typing"}
 """Modules that are slower to import than ``import sledsim`` may be."""
@@ -87,7 +87,7 @@ def test_a_command_imports_no_other() -> None:
     assert {name for name in names if f"sledsim.cli.{name}" in found} == {"run"}
 
 
-def test_the_list_of_commands_says_what_their_help_says(text: Callable[..., str]) -> None:
+def test_the_list_of_commands_says_what_their_help_says(text: Text) -> None:
     for name, title in commands.TITLES.items():
         usage, about, *_ = text(name, "--help").split("\n\n")
         assert usage.startswith(f"usage: sledsim {name} ")

@@ -1,19 +1,17 @@
-"""Types for checkers and editors: names, classes, the summary, the stub, a program under mypy."""
+"""Types for checkers and editors: names, classes, the stub, a program under mypy."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-import typing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 import sledsim as ss
 from sledsim import _core
 from sledsim import _name_types as name_types
-from sledsim.results import summaries as summary_types
 
 from scripts import key_types
 from scripts import summary_types as script
@@ -83,38 +81,6 @@ def test_the_types_of_the_summary_are_up_to_date() -> None:
 def test_the_types_of_keys_are_up_to_date() -> None:
     text = key_types.FILE.read_text(encoding="utf-8")
     assert text == key_types.text(), "run python -m scripts.key_types"
-
-
-def test_a_summary_is_of_its_type() -> None:
-    load = ss.workload("random", rate=500, requests=600, warm_up_requests=10)
-    several = ss.simulate(load, "g2", precision=0.5, replications=2).summary
-    slow = ss.device("atlas10k", faults={"episodes_per_hour": 9000, "episode_ms": 100})
-    faulty = ss.simulate(ss.workload("random", requests=500), slow).summary
-    assert faulty["devices"][0]["episodes"][0]["delayed"]
-    task = ss.simulate(ss.workload("random", requests=50), "g2", background="scan").summary
-    for summary in (several, faulty, task):
-        assert fits(summary, summary_types.Summary)
-    assert not fits({**task, "requests": "50"}, summary_types.Summary)
-
-
-def fits(value: Any, kind: Any) -> bool:
-    """Say whether a value of plain Python is of a type."""
-    origin, args = get_origin(kind), get_args(kind)
-    if kind is Any:
-        return value is None or isinstance(value, int | float)
-    if typing.is_typeddict(kind):
-        hints = get_type_hints(kind)
-        written = get_type_hints(kind, include_extras=True).items()
-        optional = {key for key, hint in written if get_origin(hint) is NotRequired}
-        keys = value.keys() if isinstance(value, dict) else set()
-        known = hints.keys() - optional <= keys <= hints.keys()
-        return known and all(fits(value[key], hints[key]) for key in keys)
-    if origin in (list, dict):
-        items = value.values() if isinstance(value, dict) else value
-        return isinstance(value, origin) and all(fits(item, args[-1]) for item in items)
-    if args:
-        return any(fits(value, each) for each in args)
-    return type(value) is kind or (kind is float and type(value) is int)
 
 
 PROGRAM = """import sledsim as ss
