@@ -327,37 +327,23 @@ def test_python_refuses_what_has_no_end(code: str, named: str) -> None:
     assert len(done.stdout) < 1000
 
 
-ECHOES = [
-    f"{LONG}",
-    f"run --{LONG}",
-    f"run --device {LONG}",
-    f"run --device g2 --set {LONG}",
-    f"run --device g2 --set {LONG}=5",
-    f"run --device g2 --scheduler {LONG}",
-    f"run --device g2 --trace {'a/' * 3000}x",
-    f"run --device g2 --trace '{'a b ' * 3000}'",
-    f"run --device g2 --replications {DIGITS}",
-    f"run --device g2 --rows {'n' * 300}.parquet",
-    f"run --device g2 --plot {'n' * 300}.png",
-    f"run --device g2 --report {'n' * 300}.html",
-    f"run --device g2 --trace t.csv --by-volume --folder {'n' * 300}",
-    f"sweep {LONG}",
-    f"sweep --device g2 --vary {LONG}=1,2",
-    f"sweep --device g2 --vary rate={DIGITS}",
-    f"sweep --device g2 --set rate={BRACKETS}",
-    f"sweep --device g2 --output {'n' * 300}",
-    f"sweep --device g2 --workers threads:{DIGITS}",
-    f"sweep --device g2 --set requests=50 --show {LONG}",
-    f"power-cut {LONG}",
-    f"ledger {LONG}",
-    f"serve --device g2 --faults {LONG}",
-    "devices show long.toml",
-    "devices import long.parv",
-    "devices show nested.toml",
-    "devices import nested.parv",
-    "devices import chain0.parv",
-    "run long.toml",
+G2, NAME = "run --device g2", "n" * 300
+BEFORE = ["", "run --device", f"{G2} --set", f"{G2} --scheduler", "sweep", "power-cut", "ledger"]
+BEFORE += ["serve --device g2 --faults", "sweep --device g2 --set requests=50 --show"]
+ECHOES = [f"{words} {LONG}" for words in BEFORE]
+ECHOES += [f"{G2} {each}" for each in (f"--rows {NAME}.parquet", f"--plot {NAME}.png")]
+ECHOES += [f"{G2} --report {NAME}.html", f"{G2} --trace t.csv --by-volume --folder {NAME}"]
+ECHOES += [f"{G2} --trace {'a/' * 3000}x", f"{G2} --trace '{'a b ' * 3000}'", f"run --{LONG}"]
+ECHOES += [f"{G2} --set {LONG}=5", f"{G2} --replications {DIGITS}"]
+ECHOES += [
+    f"sweep --device g2 {each}"
+    for each in (
+        *(f"--vary {LONG}=1,2", f"--vary rate={DIGITS}", f"--set rate={BRACKETS}"),
+        *(f"--output {NAME}", f"--workers threads:{DIGITS}"),
+    )
 ]
+ECHOES += [f"devices import {name}.parv" for name in ("long", "nested", "chain0")]
+ECHOES += ["devices show long.toml", "devices show nested.toml", "run long.toml"]
 
 
 @pytest.mark.parametrize("line", ECHOES, ids=lambda line: line[:60])
@@ -376,7 +362,7 @@ def test_what_is_repeated_is_cut(line: str, folder: Path, refused: Callable[...,
     assert len(said) < 1000
     assert max(map(len, said.split())) <= 204
     assert ("n" * 60 in said) == ("n" * 60 in line), "it names the file"
-    for word in (LONG, DIGITS, "a b " * 3000, "n" * 300):
+    for word in (LONG, DIGITS, "a b " * 3000, NAME):
         assert word[:20] not in said or word not in line or "..." in said
 
 

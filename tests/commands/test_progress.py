@@ -24,7 +24,7 @@ WORDS = [sys.executable, "-m", "sledsim"]
 
 
 class Clock:
-    """A clock that a test turns."""
+    """A clock in seconds that a test turns."""
 
     now_s = 100.0
 
@@ -99,6 +99,7 @@ DOORS = [
     ),
 ]
 """What takes ``progress``, and what it counts."""
+NO_PROGRESS: list[Any] = [1, 0, "bar", [], np.True_]
 
 
 def go_through(door: str, progress: Any) -> None:
@@ -141,61 +142,56 @@ def test_true_makes_one_bar_and_removes_it(
 
 @pytest.mark.parametrize("door", [door for door, _ in DOORS])
 def test_what_is_no_progress_is_refused(door: str, folder: Path) -> None:
-    before = {*folder.iterdir()}
-    wrong: list[Any] = [1, 0, "bar", [], np.True_]
-    for given in wrong:
+    before, must = {*folder.iterdir()}, "must be True, False, or what is called with two numbers"
+    for given in NO_PROGRESS:
         with pytest.raises(ss.SpecError) as raised:
             go_through(door, given)
-        must = "must be True, False, or what is called with two numbers"
         assert str(raised.value) == f"progress = {given!r}: {must}"
         assert raised.value.key == "progress"
     assert {*folder.iterdir()} == before
 
 
-def test_a_run_draws_its_bar_on_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
+def test_a_run_draws_its_bar_on_a_stream(capsys: pytest.CaptureFixture[str]) -> None:
     ss.simulate({**FEW, "requests": 1_000_000}, "g2", rows=False, progress=True)
-    first, *lines, blank, after = stream.getvalue().split("\r")
+    first, *lines, blank, after = capsys.readouterr().err.split("\r")
     assert lines
     assert all(" of 1,000,000 requests [" in line for line in lines)
     assert (first, blank.strip(), after) == ("", "", "")
     assert len(blank) >= len(lines[-1].rstrip())
 
 
-def test_a_bar_is_removed_after_an_error_or_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    for problem in (ss.SledsimError, KeyboardInterrupt):
-        stream = io.StringIO()
-        monkeypatch.setattr(sys, "stderr", stream)
-        with pytest.raises(problem), told(True, "cars") as beat:  # noqa: PT012
-            assert beat is not None
-            beat(3, 9)
-            raise problem
-        line = f"3 of 9 cars [{'#' * 10}{'.' * 20}]"
-        assert stream.getvalue() == f"\r{line}\r{' ' * len(line)}\r"
+@pytest.mark.parametrize("problem", [ss.SledsimError, KeyboardInterrupt])
+def test_a_bar_is_removed_after_an_error_or_ctrl_c(
+    problem: type[BaseException], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(problem), told(True, "cars") as beat:  # noqa: PT012
+        assert beat is not None
+        beat(3, 9)
+        raise problem
+    line = f"3 of 9 cars [{'#' * 10}{'.' * 20}]"
+    assert capsys.readouterr().err == f"\r{line}\r{' ' * len(line)}\r"
 
 
-def test_a_shorter_line_hides_a_longer_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
+def test_a_shorter_line_hides_a_longer_one(capsys: pytest.CaptureFixture[str]) -> None:
     with told(True, "cars") as beat:
         assert beat is not None
         beat(1000, None)
         beat(1, None)
-        assert stream.getvalue() == "\r1,000 cars\r1 cars    "
+        assert capsys.readouterr().err == "\r1,000 cars\r1 cars    "
 
 
 @pytest.mark.parametrize("stream", [None, "closed"])
-def test_no_stderr_stops_no_run(stream: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_stderr_stops_no_run(
+    stream: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A program without a console has none; nothing goes to stdout instead."""
     closed = io.StringIO()
     closed.close()
-    out = io.StringIO()
     monkeypatch.setattr(sys, "stderr", closed if stream else None)
-    monkeypatch.setattr(sys, "stdout", out)
     with told(True) as beat:
         assert beat is not None
         beat(3, 9)
-    assert out.getvalue() == ""
+    assert capsys.readouterr().out == ""
 
 
 def drawn(words: list[str], width: int) -> str:

@@ -58,9 +58,20 @@ def brute_force(baseline: dict[int, int], other: dict[int, int]) -> dict[str, An
 
 
 def assert_same(found: dict[str, Any], expected: dict[str, Any]) -> None:
-    for flat in (found, expected):
-        flat.update({f"{name} ms": value for name, value in flat.pop("difference_ms").items()})
-    assert found == pytest.approx(expected, rel=1e-12)
+    flat = [{**each, **each["difference_ms"], "difference_ms": 0} for each in (found, expected)]
+    assert flat[0] == pytest.approx(flat[1], rel=1e-12)
+
+
+def paired(load: ss.Load, *names: str) -> tuple[ss.Comparison, dict[str, Any]]:
+    """Compare two devices; the pairs must be those of the rows of separate runs."""
+    compared = ss.compare(load, list(names), paired=True)
+    line = compared.to_dict()["runs"][1]
+    first, second = (times_of(ss.simulate(load, name)) for name in names)
+    assert_same(line["pairs"], brute_force(first, second))
+    return compared, line
+
+
+# By hand
 
 
 # By hand
@@ -194,11 +205,9 @@ def test_a_run_that_is_given_up_has_the_pairs_that_both_served(
 
 def test_two_requests_and_none_to_pair(tmp_path: Path) -> None:
     load = trace(tmp_path, "0,read,0,8\n5,read,800000,8\n")
-    compared = ss.compare(load, ["atlas10k", "g2"], paired=True)
-    first, second = (times_of(ss.simulate(load, name)) for name in ("atlas10k", "g2"))
-    assert_same(compared.to_dict()["runs"][1]["pairs"], brute_force(first, second))
+    compared, line = paired(load, "atlas10k", "g2")
     assert [share for _, share in compared.differences("g2")] == [0.5, 1]
-    assert compared.to_dict()["runs"][1]["no_speed_up"] == "too few requests"
+    assert line["no_speed_up"] == "too few requests"
     at_once = trace(tmp_path, "".join("0,read,0,8\n" for _ in range(40)), max_queue=2)
     nothing = ss.compare(at_once, ["atlas10k", "g2"], paired=True)
     pairs = nothing.to_dict()["runs"][1]["pairs"]
@@ -213,22 +222,17 @@ def test_flushes_and_trims_are_pairs_too(tmp_path: Path) -> None:
     lines = [f"{7 * at},{('read', 'write', 'trim')[at % 3]},{64 * at},8" for at in range(200)]
     lines[2::4] = [f"{7 * at},flush,0,0" for at in range(2, 200, 4)]
     load = trace(tmp_path, "\n".join([*lines, ""]))
-    compared = ss.compare(load, ["disk", "mems"], paired=True)
-    first, second = (ss.simulate(load, name) for name in ("disk", "mems"))
-    assert {*first.rows["op"]} == {"read", "write", "flush", "trim"}
-    pairs = compared.to_dict()["runs"][1]["pairs"]
-    assert pairs["requests"] == 200
-    assert_same(pairs, brute_force(times_of(first), times_of(second)))
+    assert {*ss.simulate(load, "disk").rows["op"]} == {"read", "write", "flush", "trim"}
+    assert paired(load, "disk", "mems")[1]["pairs"]["requests"] == 200
 
 
 def test_a_generated_open_load_has_pairs_and_no_ratio_on_a_trace() -> None:
     load = ss.workload("random", rate=100, requests=3000, seed=4)
-    lines = ss.compare(load, ["g1", "g2"], paired=True).to_dict()["runs"]
-    first, second = (times_of(ss.simulate(load, name)) for name in ("g1", "g2"))
-    assert_same(lines[1]["pairs"], brute_force(first, second))
-    assert lines[1]["speed_up"] is not None
+    compared, line = paired(load, "g1", "g2")
+    assert line["speed_up"] is not None
+    lines = compared.to_dict()["runs"]
     assert {line["trace_ratio"] for line in lines} == {line["no_trace_ratio"] for line in lines}
-    assert lines[0]["trace_ratio"] is None
+    assert line["trace_ratio"] is None
     assert "on this trace" not in as_text(ss.compare(load, ["g1", "g2"]))
 
 
@@ -290,19 +294,17 @@ def test_a_mix_of_open_loads_has_pairs() -> None:
 
 def test_a_recording_has_another_order_on_another_device(tmp_path: Path) -> None:
     """The ids of a recording that is replayed closed belong to other requests: it is refused."""
-    parts = {
-        name: {"kind": "random", "think_ms": think, "size": "fixed", "mean_size_kib": size}
-        for name, size, think in (("small", 4, 1), ("large", 256, 7))
-    }
-    file = tmp_path / "recording.parquet"
+    base = {"kind": "random", "size": "fixed"}
+    small, large = {"mean_size_kib": 4, "think_ms": 1}, {"mean_size_kib": 256, "think_ms": 7}
+    parts = {"small": base | small, "large": base | large}
+    file, names = tmp_path / "recording.parquet", ["g2", "memory"]
     ss.simulate(ss.workload("mix", requests=400, part=parts), "g2", rows=file)
     load = ss.read_trace(file, think="recorded", trace_device="all")
-    frames = [pl.DataFrame(ss.simulate(load, name).rows).sort("id") for name in ("g2", "memory")]
-    assert frames[0]["blocks"].to_list() != frames[1]["blocks"].to_list()
+    frames = [pl.DataFrame(ss.simulate(load, name).rows).sort("id") for name in names]
+    assert not frames[0]["blocks"].equals(frames[1]["blocks"])
     with pytest.raises(ss.SpecError, match='without think = "recorded"'):
-        ss.compare(load, ["g2", "memory"], paired=True)
-    opened = ss.read_trace(file, trace_device="all")
-    assert ss.compare(opened, ["g2", "memory"], paired=True).has_pairs
+        ss.compare(load, names, paired=True)
+    assert ss.compare(ss.read_trace(file, trace_device="all"), names, paired=True).has_pairs
 
 
 # Pictures
@@ -313,9 +315,8 @@ def test_the_picture_shows_the_distributions() -> None:
     (axes,) = ss.plots.differences(compared).axes
     lines = {str(line.get_label()): line for line in axes.lines}
     for label in ("g3", "g1"):
-        data: Any = lines[label].get_data()
-        places, shares = data
-        drawn = list(zip(map(float, places), map(float, shares), strict=True))
+        data: Any = lines[label].get_xydata()
+        drawn = [tuple(point) for point in data.tolist()]
         assert drawn[1:] == compared.differences(label)
         low, high = axes.get_xlim()
         assert low <= drawn[0][0] <= drawn[-1][0] <= high
