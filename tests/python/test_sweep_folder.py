@@ -161,7 +161,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
 ss.sweep(BASE, grid={'rate': [1, 2]}, output=folder)
 """
     said = python(tmp_path, code).communicate()[1]
-    assert re.search("Error: .*File too large", said)
+    assert re.search(r"sledsim\.\w+Error: .*File too large", said)
     assert [file.name for file in tmp_path.iterdir()] == ["study.json"]
     assert sweep(tmp_path, [1, 2]).run == 2
 

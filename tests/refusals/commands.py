@@ -122,6 +122,7 @@ LINES: list[tuple[str, ...]] = [
     ("run bad.trace", "bad.trace", "--trace bad.trace"),
     ("trace info x.png", "x.png:1: not a trace in any known format: "),
     ("run --device g2 --trace x.png", "x.png:1: not a trace in any known format: "),
+    ("run --device g2 --trace past.trace --sort 1e-7", "past.trace:3: ", "sort"),
     ("run cut.gz", "cut.gz", "--trace cut.gz"),
     ("run --device g2 --trace past.trace", "past.trace:3: ", "before 1.250000 ms"),
     (

@@ -73,6 +73,7 @@ CODE: dict[str, Any] = {
     "PARTS": {"a": {"rate": 50}, "b": {"queue_depth": 2}},
     "RING": RING,
     "run": cache(lambda: ss.simulate("random", "g2")),
+    "SAMPLE": "kind = 'trace'\nfile = 'sample:none'",
     "scenario": scenario,
     "SMALL": SMALL,
     "SQLITE": {"device": "g2", "trace": "sample:sqlite"},
@@ -187,6 +188,7 @@ CALLS: list[tuple[Any, ...]] = [
     ("scenario('[workload]', 'rat = 5')", ss.SpecError, "own.toml:4 workload.rat", "workload.rate"),
     ("scenario('[scheduler]', 'name = \"best\"')", ss.SpecError, "", "fcfs"),
     ("scenario('[workload]', 'kind = \"trace\"')", ss.SpecError, "own.toml workload.file", "file"),
+    ("scenario('[workload]', SAMPLE)", ss.SpecError, "own.toml:5 workload.file", "sample:none"),
     ("scenario('[workload]', 'file = \"x\"')", ss.SpecError, "own.toml:4 workload.file", "trace"),
     ("of('[workload]\\nrate = 5\\n', ss.scenario)", ss.SpecError, "", "device"),
     # Values as TOML.
