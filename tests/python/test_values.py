@@ -463,7 +463,8 @@ def test_the_version_of_the_numbers_is_that_of_the_sources() -> None:
     parts: list[bytes] = []
     for folder in FOLDERS:
         top = root / f"crates/sledsim-{folder}"
-        files = {each.relative_to(top).as_posix(): each for each in top.rglob("*") if each.is_file()}
+        paths = [path for path in top.rglob("*") if path.is_file()]
+        files = {path.relative_to(top).as_posix(): path for path in paths}
         for name in sorted(files, key=str.encode):
             if not {"tests", "tests.rs"} & set(name.split("/")):
                 parts += [name.encode(), files[name].read_bytes()]
