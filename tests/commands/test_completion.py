@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import re
@@ -11,11 +10,18 @@ import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import sledsim as ss
 from sledsim.cli import completion, main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.commands.conftest import Document, Text
+
+shtab = pytest.importorskip("shtab")
 
 SHELLS = {
     "bash": ["bash", "--norc", "--noprofile", "-i"],
@@ -96,15 +102,13 @@ def words_seen(shell: list[str], lines: list[str], folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_shell_completes(shell: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("shtab")
+def test_a_shell_completes(shell: str, tmp_path: Path, text: Text) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    assert main(["completion", shell]) == 0
-    script = tmp_path / "_sledsim"
-    script.write_text(capsys.readouterr().out)
-    endings = ("toml", "csv", "html", "parv")
-    for name in ("slow.toml", "recorded.trace", "no-ending", *(f"mine.{end}" for end in endings)):
+    (tmp_path / "_sledsim").write_text(text("completion", shell))
+    for end in ("toml", "csv", "html", "parv"):
+        (tmp_path / f"mine.{end}").touch()
+    for name in ("slow.toml", "recorded.trace", "no-ending"):
         (tmp_path / name).touch()
     (tmp_path / "records").mkdir()
     told = 'echo "<got $*>"'
@@ -120,43 +124,28 @@ def test_a_shell_completes(shell: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert words_seen(SHELLS[shell], typed, tmp_path) == ["ready", *lines.values()]
 
 
-def test_a_missing_library_is_named_with_its_installation(
+def test_a_missing_library_and_an_unknown_shell_are_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "shtab", None)
-    assert main(["completion", "zsh"]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err == "sledsim: error: sledsim completion needs shtab: pip install shtab\n"
+    """The message says what to install."""
 
+    def refused(shell: str) -> str:
+        assert main(["completion", shell]) == 2
+        return capsys.readouterr().err.removeprefix("sledsim: error: ").strip()
 
-def test_an_old_library_or_an_unknown_shell_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shtab = pytest.importorskip("shtab")
+    assert "unknown name 'ksh'; did you mean 'zsh'?" in refused("ksh")
     monkeypatch.setattr(shtab, "SUPPORTED_SHELLS", ["bash", "zsh"])
-    assert main(["completion", "fish"]) == 2
-    assert "does not know fish: pip install --upgrade shtab" in capsys.readouterr().err
-    assert main(["completion", "ksh"]) == 2
-    assert "unknown name 'ksh'; did you mean 'zsh'?" in capsys.readouterr().err
+    assert "does not know fish: pip install --upgrade shtab" in refused("fish")
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert refused("zsh") == "sledsim completion needs shtab: pip install shtab"
 
 
-def test_the_script_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("shtab")
-    assert main(["completion", "bash", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert document["shell"] == "bash"
-    assert main(["completion", "bash"]) == 0
-    assert capsys.readouterr().out == document["script"] + "\n"
-
-
-def test_every_device_and_scheduler_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("shtab")
-    for shell in SHELLS:
-        assert main(["completion", shell]) == 0
-        script = capsys.readouterr().out
-        assert " ".join(ss.devices()) in script
-        assert " ".join(ss.schedulers()) in script
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_device_and_scheduler_is_offered(shell: str, document: Document, text: Text) -> None:
+    script = text("completion", shell)
+    assert document("completion", shell) == {"shell": shell, "script": script.removesuffix("\n")}
+    assert " ".join(ss.devices()) in script
+    assert " ".join(ss.schedulers()) in script
 
 
 def test_keys_are_those_that_set_takes() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import pty
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,14 +20,11 @@ from sledsim import _progress
 from sledsim._progress import Bar, duration, told
 from sledsim.traces.parts import split
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 WORDS = [sys.executable, "-m", "sledsim"]
 
 
 class Clock:
-    """A clock that a test turns."""
+    """A clock in seconds that a test turns."""
 
     now_s = 100.0
 
@@ -80,48 +78,32 @@ COLUMNS = "time=t:us, offset=lba:512B, bytes=n:512B, op=rw, response=us:us"
 FEW = {"base": "random", "rate": 500, "requests": 100}
 
 
-def split_parts(progress: Any) -> None:
-    """Split the trace."""
-    with split(ss.read_trace("trace.csv", columns=COLUMNS), None, progress=progress):
-        pass
-
-
-DOORS: dict[str, tuple[Callable[[Any], object], str]] = {
-    "simulate": (lambda p: ss.simulate(FEW, "g2", progress=p), "requests"),
-    "volumes": (
-        lambda p: ss.simulate("sample:postmark", "g2", split="volumes", progress=p),
+DOORS = [
+    ("ss.simulate(FEW, 'g2', progress=p)", "requests"),
+    ("ss.simulate('sample:postmark', 'g2', split='volumes', progress=p)", "requests"),
+    ("ss.compare(FEW, ['g2', 'g3'], progress=p)", "requests"),
+    ("ss.sweep(FEW, grid={'device': ['g1', 'g2']}, progress=p)", "runs"),
+    ("ss.validate(ss.read_trace('trace.csv', columns=COLUMNS), 'g2', progress=p)", "requests"),
+    ("ss.hit_ratios(FEW, device='g2', progress=p)", "requests"),
+    ("ss.crash_test('random', 'g2', points=3, progress=p)", "failures"),
+    ("ss.failures.tip_failures(trials=10, progress=p)", "devices"),
+    ("ss.trace_info('trace.csv', columns=COLUMNS, progress=p)", "bytes"),
+    ("ss.loads.load_info(FEW, device='g2', progress=p)", "requests"),
+    ("ss.convert_trace('trace.csv', 'out.parquet', columns=COLUMNS, progress=p)", "bytes"),
+    ("ss.generate_trace(FEW, 'out.parquet', device='g2', progress=p)", "requests"),
+    ("ss.rows_to_perfetto('rows.parquet', 'out.pftrace', progress=p)", "rows"),
+    ("ss.read_trace('sample:postmark').keep(p)", "requests"),
+    (
+        "split(ss.read_trace('trace.csv', columns=COLUMNS), None, progress=p).__enter__()",
         "requests",
     ),
-    "compare": (lambda p: ss.compare(FEW, ["g2", "g3"], progress=p), "requests"),
-    "sweep": (lambda p: ss.sweep(FEW, grid={"device": ["g1", "g2"]}, progress=p), "runs"),
-    "validate": (
-        lambda p: ss.validate(ss.read_trace("trace.csv", columns=COLUMNS), "g2", progress=p),
-        "requests",
-    ),
-    "hit_ratios": (lambda p: ss.hit_ratios(FEW, device="g2", progress=p), "requests"),
-    "crash_test": (lambda p: ss.crash_test("random", "g2", points=3, progress=p), "failures"),
-    "tip_failures": (
-        lambda p: ss.failures.tip_failures(trials=10, progress=p),
-        "devices",
-    ),
-    "trace_info": (lambda p: ss.trace_info("trace.csv", columns=COLUMNS, progress=p), "bytes"),
-    "load_info": (lambda p: ss.loads.load_info(FEW, device="g2", progress=p), "requests"),
-    "convert_trace": (
-        lambda p: ss.convert_trace("trace.csv", "out.parquet", columns=COLUMNS, progress=p),
-        "bytes",
-    ),
-    "generate_trace": (
-        lambda p: ss.generate_trace(FEW, "out.parquet", device="g2", progress=p),
-        "requests",
-    ),
-    "rows_to_perfetto": (
-        lambda p: ss.rows_to_perfetto("rows.parquet", "out.pftrace", progress=p),
-        "rows",
-    ),
-    "keep": (lambda p: ss.read_trace("sample:postmark").keep(p), "requests"),
-    "parts": (split_parts, "requests"),
-}
+]
 """What takes ``progress``, and what it counts."""
+NO_PROGRESS: list[Any] = [1, 0, "bar", [], np.True_]
+
+
+def go_through(door: str, progress: Any) -> None:
+    eval(door, {"COLUMNS": COLUMNS, "FEW": FEW, "p": progress, "split": split, "ss": ss})
 
 
 @pytest.fixture
@@ -134,9 +116,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(("door", "unit"), DOORS)
 @pytest.mark.usefixtures("folder")
-def test_true_makes_one_bar_and_removes_it(door: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_true_makes_one_bar_and_removes_it(
+    door: str, unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[str] = []
 
     class Seen(Bar):
@@ -149,71 +133,65 @@ def test_true_makes_one_bar_and_removes_it(door: str, monkeypatch: pytest.Monkey
             seen.append("removed")
 
     monkeypatch.setattr(_progress, "Bar", Seen)
-    do, unit = DOORS[door]
     for silent in (None, False, lambda _done, _of: None):
-        do(silent)
+        go_through(door, silent)
     assert seen == []
-    do(True)
+    go_through(door, True)
     assert seen == [unit, "removed"]
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("door", [door for door, _ in DOORS])
 def test_what_is_no_progress_is_refused(door: str, folder: Path) -> None:
-    before = {*folder.iterdir()}
-    wrong: list[Any] = [1, 0, "bar", [], np.True_]
-    for given in wrong:
+    before, must = {*folder.iterdir()}, "must be True, False, or what is called with two numbers"
+    for given in NO_PROGRESS:
         with pytest.raises(ss.SpecError) as raised:
-            DOORS[door][0](given)
-        must = "must be True, False, or what is called with two numbers"
+            go_through(door, given)
         assert str(raised.value) == f"progress = {given!r}: {must}"
         assert raised.value.key == "progress"
     assert {*folder.iterdir()} == before
 
 
-def test_a_run_draws_its_bar_on_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
+def test_a_run_draws_its_bar_on_a_stream(capsys: pytest.CaptureFixture[str]) -> None:
     ss.simulate({**FEW, "requests": 1_000_000}, "g2", rows=False, progress=True)
-    first, *lines, blank, after = stream.getvalue().split("\r")
-    assert all(" of 1,000,000 requests [" in line for line in lines)
+    first, *lines, blank, after = capsys.readouterr().err.split("\r")
     assert lines
+    assert all(" of 1,000,000 requests [" in line for line in lines)
     assert (first, blank.strip(), after) == ("", "", "")
     assert len(blank) >= len(lines[-1].rstrip())
 
 
-def test_a_bar_is_removed_after_an_error_or_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    for problem in (ss.SledsimError, KeyboardInterrupt):
-        stream = io.StringIO()
-        monkeypatch.setattr(sys, "stderr", stream)
-        with pytest.raises(problem), told(True, "cars") as beat:  # noqa: PT012
-            assert beat is not None
-            beat(3, 9)
-            raise problem
-        line = f"3 of 9 cars [{'#' * 10}{'.' * 20}]"
-        assert stream.getvalue() == f"\r{line}\r{' ' * len(line)}\r"
+@pytest.mark.parametrize("problem", [ss.SledsimError, KeyboardInterrupt])
+def test_a_bar_is_removed_after_an_error_or_ctrl_c(
+    problem: type[BaseException], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(problem), told(True, "cars") as beat:  # noqa: PT012
+        assert beat is not None
+        beat(3, 9)
+        raise problem
+    line = f"3 of 9 cars [{'#' * 10}{'.' * 20}]"
+    assert capsys.readouterr().err == f"\r{line}\r{' ' * len(line)}\r"
 
 
-def test_a_shorter_line_hides_a_longer_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
+def test_a_shorter_line_hides_a_longer_one(capsys: pytest.CaptureFixture[str]) -> None:
     with told(True, "cars") as beat:
         assert beat is not None
         beat(1000, None)
         beat(1, None)
-        assert stream.getvalue() == "\r1,000 cars\r1 cars    "
+        assert capsys.readouterr().err == "\r1,000 cars\r1 cars    "
 
 
 @pytest.mark.parametrize("stream", [None, "closed"])
-def test_no_stderr_stops_no_run(stream: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_stderr_stops_no_run(
+    stream: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A program without a console has none; nothing goes to stdout instead."""
     closed = io.StringIO()
     closed.close()
-    out = io.StringIO()
     monkeypatch.setattr(sys, "stderr", closed if stream else None)
-    monkeypatch.setattr(sys, "stdout", out)
     with told(True) as beat:
         assert beat is not None
         beat(3, 9)
-    assert out.getvalue() == ""
+    assert capsys.readouterr().out == ""
 
 
 def drawn(words: list[str], width: int) -> str:
@@ -223,11 +201,9 @@ def drawn(words: list[str], width: int) -> str:
     with subprocess.Popen([*WORDS, *words], stdout=subprocess.DEVNULL, stderr=slave) as process:
         os.close(slave)
         text = b""
-        try:
+        with contextlib.suppress(OSError):  # Linux says so at the end of a terminal
             while more := os.read(master, 4096):
                 text += more
-        except OSError:  # Linux says so at the end of a terminal
-            pass
         assert process.wait(timeout=60) == 0
     os.close(master)
     return text.decode()
@@ -235,8 +211,8 @@ def drawn(words: list[str], width: int) -> str:
 
 def test_the_terminal_of_stderr_has_the_line() -> None:
     words = ["run", "--device", "g2", "--set", "requests=5000000"]
-    *lines, last = drawn(words, 50).split("\r")
-    assert all(len(line) < 50 for line in lines)
+    *lines, last = drawn(words, 60).split("\r")
+    assert all(len(line) < 60 for line in lines)
     assert (lines[-1].strip(), last) == ("", "")  # it is cleared
     assert any(re.search(r" of 5,000,000 requests .*/s", line) for line in lines)
 
@@ -244,21 +220,21 @@ def test_the_terminal_of_stderr_has_the_line() -> None:
 def test_papers_tell_each_item_in_a_pipe_and_on_a_terminal(tmp_path: Path) -> None:
     words = ["papers", "run", "osdi2000/access", "osdi2000/density", "--quick"]
     words += ["--workers", "1", "--output"]
-    piped = subprocess.run(
-        [*WORDS, *words, str(tmp_path / "piped")], capture_output=True, text=True, check=False
-    )
-    lines = piped.stderr.splitlines()
+
+    def piped() -> tuple[str, str]:
+        command = [*WORDS, *words, str(tmp_path / "piped")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.stdout, done.stderr
+
+    out, told = piped()
     form = r"(\S+) +(\d+) values: (\d+ [a-z ]+(, \d+ [a-z ]+)*) +[\d.]+ s"
-    found = [re.fullmatch(form, line) for line in lines]
-    assert [match and match[1] for match in found] == words[2:4]
+    found = [match for line in told.splitlines() if (match := re.fullmatch(form, line))]
+    assert [match[1] for match in found] == words[2:4]
+    assert told.count("\n") == 2
     for match in found:
-        assert match
-        assert int(match[2]) == sum(int(count) for count in re.findall(r"\d+", match[3]))
-        assert match[3].strip() in piped.stdout  # the table says the same
-    again = subprocess.run(
-        [*WORDS, *words, str(tmp_path / "piped")], capture_output=True, text=True, check=False
-    )
-    assert (again.stdout, again.stderr) == (piped.stdout, "")  # all was there
+        assert int(match[2]) == sum(map(int, re.findall(r"\d+", match[3])))
+        assert match[3].strip() in out  # the table says the same
+    assert piped() == (out, "")  # all was there
     seen = drawn([*words, str(tmp_path / "terminal")], 200)
     assert re.search(r"1 of 2 items \[#+\.+\] .*osdi2000/access \d+ values: ", seen)
     assert "\n" not in seen

@@ -12,10 +12,14 @@ import pydoc
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import sledsim as ss
-from sledsim.cli import commands, main, whole_parser
+from sledsim.cli import commands, whole_parser
+
+if TYPE_CHECKING:
+    from tests.commands.conftest import Text
 
 LIBRARY_ONLY = {"argparse", "dataclasses", "enum", "inspect", "json", "pathlib", "re", "typing"}
 """Modules that are slower to import than ``import sledsim`` may be."""
@@ -24,24 +28,9 @@ HEAVY = {
     *("asyncio", "concurrent", "email", "http", "multiprocessing", "socket", "ssl", "subprocess"),
     *("difflib", "importlib.metadata", "importlib.resources", "logging", "random", "sqlite3"),
     *("tempfile", "tomllib", "unittest", "urllib.request", "xml", "zipfile"),
-    *(
-        "duckdb",
-        "jinja2",
-        "matplotlib",
-        "numpy",
-        "pandas",
-        "polars",
-        "prometheus_client",
-        "pyarrow",
-        "shtab",
-    ),
-    *(
-        "sledsim.disksim",
-        "sledsim.emulator",
-        "sledsim.papers",
-        "sledsim.programs",
-        "sledsim.show.pages",
-    ),
+    *("duckdb", "jinja2", "matplotlib", "numpy", "pandas", "polars", "prometheus_client"),
+    *("pyarrow", "shtab", "sledsim.disksim", "sledsim.emulator", "sledsim.papers"),
+    *("sledsim.programs", "sledsim.show.pages"),
 }
 """Modules that no ordinary command needs."""
 
@@ -50,30 +39,28 @@ RUN = ["run", "--device", "g2", "--workload", "random", "--set", "requests=100"]
 COMMAND = "from sledsim.cli import main\nassert main({}) == 0"
 
 
+def said_by(code: str) -> subprocess.CompletedProcess[str]:
+    """Run a program."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(Path(ss.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+
 def imported(code: str) -> set[str]:
     """Return the modules that Python has imported after some code, beside those of its start."""
     tell = "import sys\nprint(*sys.modules, file=sys.stderr)"
-    found = []
-    for each in ("", code):
-        done = subprocess.run(
-            [sys.executable, "-c", f"{each}\n{tell}"],
-            env=os.environ | {"PYTHONPATH": str(Path(ss.__file__).parents[1])},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
-        found.append(set(done.stderr.split()))
-    return found[1] - found[0]
+    before, after = ({*said_by(f"{each}\n{tell}").stderr.split()} for each in ("", code))
+    return after - before
 
 
 def banned_modules(modules: set[str], banned: set[str]) -> list[str]:
     """Return the modules that are banned, or in a banned package."""
-    return sorted(
-        name
-        for name in modules
-        if any(name == other or name.startswith(f"{other}.") for other in banned)
-    )
+    return sorted(name for name in modules if any(f"{name}.".startswith(f"{b}.") for b in banned))
 
 
 @pytest.mark.parametrize(
@@ -100,16 +87,12 @@ def test_a_command_imports_no_other() -> None:
     assert {name for name in names if f"sledsim.cli.{name}" in found} == {"run"}
 
 
-def test_the_list_of_commands_says_what_their_help_says(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_list_of_commands_says_what_their_help_says(text: Text) -> None:
     for name, title in commands.TITLES.items():
-        assert main([name, "--help"]) == 0
-        usage, about, *_ = capsys.readouterr().out.split("\n\n")
+        usage, about, *_ = text(name, "--help").split("\n\n")
         assert usage.startswith(f"usage: sledsim {name} ")
         assert about.split("\n")[0] == title
-    assert main(["--help"]) == 0
-    listed = capsys.readouterr().out
+    listed = text("--help")
     assert listed == whole_parser().format_help()
     places = [listed.index(f"\n    {name}") for name in commands.TITLES]
     assert places == sorted(places)
@@ -140,15 +123,14 @@ def test_public_names_are_listed_once_and_in_one_way() -> None:
 
 
 def test_every_public_name_is_that_of_its_module() -> None:
-    code = (
-        "import sledsim, sys\n"
-        "for name in sledsim.__all__:\n"
-        "    value = getattr(sledsim, name)\n"
-        "    home = sys.modules['sledsim.' + sledsim._HOME_OF.get(name, '_core')]\n"
-        "    assert value is getattr(home, {'__version__': 'VERSION'}.get(name, name)), name\n"
-        "    assert vars(sledsim)[name] is value, name\n"
-    )
-    imported(code)
+    said_by("""
+import sledsim, sys
+for name in sledsim.__all__:
+    value = getattr(sledsim, name)
+    home = sys.modules['sledsim.' + sledsim._HOME_OF.get(name, '_core')]
+    assert value is getattr(home, {'__version__': 'VERSION'}.get(name, name)), name
+    assert vars(sledsim)[name] is value, name
+""")
 
 
 def test_dir_lists_the_public_names() -> None:
@@ -176,12 +158,4 @@ def test_pickles_are_read_by_a_process_that_has_imported_nothing() -> None:
     step = ss.device("g2").access(0, 8).steps[0]
     for value in (step, ss.SledsimError("no")):
         code = f"import pickle; print(repr(pickle.loads({pickle.dumps(value)!r})))"
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | {"PYTHONPATH": str(Path(ss.__file__).parents[1])},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
-        assert done.stdout == f"{value!r}\n"
+        assert said_by(code).stdout == f"{value!r}\n"

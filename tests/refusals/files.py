@@ -12,7 +12,11 @@ FILES: dict[str, str | bytes] = {
     "missing.toml": 'kind = "mems"\n',
     "scenario.toml": '[device]\nbase = "g2"\n[workload]\nkind = "random"\nrate = -1\n',
     "nodevice.toml": "[device]\n",
+    "study.toml": '[device]\nbase = "unknown.toml"\n',
     "bad.trace": "0 0 5 8 1\n1 0 x 8 1\n",
+    "past.trace": "0.5 0 100 8 1\n1.25 0 200 8 0\n1.249999 0 300 8 1\n",
+    "x.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x10",
+    "cut.gz": b"\x1f\x8b\x08\x00",
     "bad.parv": "disk d {\n  Block count = 5\n",
     # Records of VMware vSCSI, version 1: serial, bytes, nSG, opcode, version, LBN, us.
     "cut.vscsi": b"".join(
