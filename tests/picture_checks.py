@@ -169,8 +169,9 @@ def _over(colour: Any, behind: Any) -> Any:
 
 
 def contrast(one: Any, other: Any) -> float:
-    """Return the contrast of two colours of red, green and blue from 0 to 1 (WCAG 2)."""
-    low, high = sorted(float(linear(c) @ (0.2126, 0.7152, 0.0722)) for c in (one, other))
+    """Return the contrast of two colours, as matplotlib takes them (WCAG 2)."""
+    lights = (linear(to_rgba(colour)[:3]) for colour in (one, other))
+    low, high = sorted(float(light @ (0.2126, 0.7152, 0.0722)) for light in lights)
     return (high + 0.05) / (low + 0.05)
 
 

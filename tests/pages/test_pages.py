@@ -17,9 +17,10 @@ import sledsim as ss
 from sledsim import programs
 from sledsim.papers.page import page as papers_page
 from sledsim.show import pages as reports
-from sledsim.show.pages.colours import DARK_PAPER, PAPER, contrast
+from sledsim.show.pages.colours import DARK_PAPER, PAPER
 
 from tests.hostile_paper import reported
+from tests.picture_checks import contrast
 from tests.shown_page import Shown, browser
 
 if TYPE_CHECKING:
@@ -240,9 +241,9 @@ LOOK = """() => {
     sizes.push(parseFloat(style(text).fontSize) * Math.hypot(at.a, at.b))
   }
   const told = document.querySelectorAll("svg.picture text, p, td, th, dd, a, figcaption")
-  const inks = new Set([...told].map(one => style(one)[one.localName === "text" ? "fill" : "color"]))
-  return {wide: root.scrollWidth > root.clientWidth, small: Math.min(...sizes), inks: [...inks],
-    paper: style(document.body).backgroundColor}
+  const ink = one => style(one)[one.localName === "text" ? "fill" : "color"]
+  return {wide: root.scrollWidth > root.clientWidth, small: Math.min(...sizes),
+    inks: [...new Set([...told].map(ink))], paper: style(document.body).backgroundColor}
 }"""
 WIDTHS = (360, 390, 800, 1280, 2560)
 
@@ -282,7 +283,9 @@ def test_a_browser_shows_it(
             assert explores or paper == behind
             assert min(contrast(_hex(ink), paper) for ink in look["inks"]) >= 3
         violations = Axe().run(shown).response["violations"]
-        assert {violation["id"] for violation in violations} - (set() if explores else FLAWS) == set()
+        assert {violation["id"] for violation in violations} - (
+            set() if explores else FLAWS
+        ) == set()
         if shown.locator(".large").count():
             large = shown.locator(".large").first
             shown.locator("figure button.enlarge").first.click()

@@ -130,25 +130,20 @@ def written(value: float, half: float) -> str:
     return cell
 
 
-@pytest.mark.parametrize(
-    ("value", "half", "cell"),
-    [
-        (12.345, 0.0678, "12.345(68)"),
-        (12.34, 0.56, "12.34(56)"),
-        (5591.4, 1230.0, "5600(1200)"),
-        (1234.6, 12.0, "1235(12)"),
-        (143.18, 9.96, "143(10)"),
-        (1.0, 0.0996, "1.00(10)"),
-        (0.4, 3.0, "0.4(30)"),
-        (-0.2118, 0.0341, "-0.212(34)"),
-        (1.2341e-7, 3.4e-9, "0.0000001234(34)"),
-        (98765432.1, 4321.0, "98765400(4300)"),
-    ],
-)
-def test_an_interval_has_two_digits_and_its_mean_as_many_decimals(
-    value: float, half: float, cell: str
-) -> None:
-    assert written(value, half) == cell
+def test_an_interval_has_two_digits_and_its_mean_as_many_decimals() -> None:
+    cases = {
+        (12.345, 0.0678): "12.345(68)",
+        (12.34, 0.56): "12.34(56)",
+        (5591.4, 1230.0): "5600(1200)",
+        (1234.6, 12.0): "1235(12)",
+        (143.18, 9.96): "143(10)",
+        (1.0, 0.0996): "1.00(10)",
+        (0.4, 3.0): "0.4(30)",
+        (-0.2118, 0.0341): "-0.212(34)",
+        (1.2341e-7, 3.4e-9): "0.0000001234(34)",
+        (98765432.1, 4321.0): "98765400(4300)",
+    }
+    assert {(value, half): written(value, half) for value, half in cases} == cases
 
 
 @settings(max_examples=200, deadline=None)
@@ -219,12 +214,6 @@ def test_long_texts_are_wrapped_between_words() -> None:
     assert [row[0] for row in cells] == names
     assert kinds[0] == "p{13.5em}", "27 characters of half an em are the longest word"
     assert tabular(rows[1:].to_latex())[0][0] == "l"
-
-
-@pytest.mark.parametrize("label", ["", "a b", "a}", r"\x", "tab:é", "50%"])
-def test_a_label_that_latex_cannot_have_is_refused(results: dict[str, Any], label: str) -> None:
-    with pytest.raises(ss.SledsimError, match=r"label = .*must be letters, digits"):
-        results["comparison"].to_latex(label=label)
 
 
 # Markdown
@@ -326,22 +315,17 @@ def test_a_named_column_has_its_interval(results: dict[str, Any]) -> None:
 
 
 def test_a_caption_says_how_the_numbers_were_made(results: dict[str, Any]) -> None:
-    def caption(kind: str) -> str:
-        return str(results[kind].to_markdown().splitlines()[0])
-
-    version = f"sledsim {ss.__version__}."
+    told = {
+        "comparison": "g2 and g3|random, 300 requests/s|seed 1|2,000 requests each|95 %",
+        "study": "Device g2|requests 600|3 runs of each|seeds 1 to 3|95 %",
+        "pairs": "trace sample:sqlite",
+        "validation": "dri_ve #1.validate",
+        "published": "BarraCuda ST2000DM006",
+    }
     for kind in KINDS:
-        assert version in caption(kind)
-    told = caption("comparison")
-    for words in ("g2 and g3", "random, 300 requests/s", "seed 1", "2,000 requests each", "95 %"):
-        assert words in told
-    told = caption("study")
-    for words in ("Device g2", "requests 600", "3 runs of each", "seeds 1 to 3", "95 %"):
-        assert words in told
-    assert "trace sample:sqlite" in caption("pairs")
-    assert "dri_ve #1.validate" in caption("validation")
-    assert "BarraCuda ST2000DM006" in caption("published")
-    for kind in KINDS:
+        caption = results[kind].to_markdown().splitlines()[0]
+        for words in (f"sledsim {ss.__version__}.", *told.get(kind, "").split("|")):
+            assert words in caption
         assert r"\caption" not in results[kind].to_latex(caption="")
         assert results[kind].to_markdown(caption="").startswith("| ")
 
@@ -386,12 +370,8 @@ def test_shares_are_in_percent(results: dict[str, Any]) -> None:
 def test_a_table_fits_a_column_of_text_and_keeps_its_keys(results: dict[str, Any]) -> None:
     _, (heads, *_) = tabular(results["study"].to_latex())
     plain = [re.sub(r"\\begin.*@\{\}\}| \\\\|\\end.*|[{}]", "", head) for head in heads]
-    assert plain[:4] == [
-        "rate (requests/s)",
-        "scheduler",
-        "spring factor",
-        "mean response time (ms)",
-    ]
+    keys = ["rate (requests/s)", "scheduler", "spring factor"]
+    assert plain[:4] == [*keys, "mean response time (ms)"]
     # 55 digits of small print with their gaps are a column of a page of two.
     for kind in ("run", "comparison", "pairs", "validation"):
         _, (_, *rows) = tabular(results[kind].to_latex())
@@ -415,32 +395,6 @@ def test_a_table_of_many_keys_has_a_result() -> None:
 # Refusals, and files
 
 
-def test_names_that_are_not_there_are_refused_with_those_that_are_like_them(
-    results: dict[str, Any],
-) -> None:
-    with pytest.raises(ss.SledsimError, match=r"must be one of response_time_ms\.mean, "):
-        results["study"].means["mean"]
-    with pytest.raises(
-        ss.SledsimError, match=r"columns = 'mean': must be of response_time_ms\.mean"
-    ):
-        results["study"].to_latex(columns=["rate", "mean"])
-    with pytest.raises(ss.SledsimError, match="must be one of throughput_mb_s, throughput_iops, "):
-        results["study"].means["throughput_mbs"]
-    with pytest.raises(ss.SledsimError, match="columns = 'p90': must be of label, device, "):
-        results["comparison"].to_csv(columns=["p90"])
-    with pytest.raises(ss.SledsimError, match="one name at least"):
-        results["comparison"].to_markdown(columns=[])
-
-
-def test_a_page_has_no_table_of_thousands_of_rows(results: dict[str, Any]) -> None:
-    rows = results["run"].rows
-    assert len(rows) == 2000
-    for write in (rows.to_latex, rows.to_markdown):
-        with pytest.raises(ss.SledsimError, match="at most 1,000 on a page"):
-            write()
-    assert len(read(rows.to_csv())) == 2000
-
-
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_file_is_what_is_returned(results: dict[str, Any], tmp_path: Path, ending: str) -> None:
     of = results["comparison"]
@@ -448,12 +402,6 @@ def test_a_file_is_what_is_returned(results: dict[str, Any], tmp_path: Path, end
     file = tmp_path / f"table.{ending}"
     assert write(file) is None
     assert file.read_text(encoding="utf-8") == write()
-    with pytest.raises(ss.SledsimError, match=rf"table.txt: must end in \.{ending}"):
-        write(tmp_path / "table.txt")
-    with pytest.raises(ss.SledsimError, match="its folder does not exist"):
-        write(tmp_path / "none" / file.name)
-    with pytest.raises(ss.SledsimError, match="must be of"):
-        write(tmp_path / f"other.{ending}", columns=["nothing"])
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
@@ -477,47 +425,24 @@ def test_commands_write_tables_beside_what_they_print(
     assert f"written: {file}" in printed
     assert len(printed.splitlines()) > 5
     text = file.read_text(encoding="utf-8")
-    if ending == "tex":
-        kinds, rows = tabular(text)
-        assert {len(row) for row in rows} == {len(kinds)}
-    elif ending == "md":
-        assert len(lines_of(text)) > 2
-    else:
-        assert read(text)
+    rows = {
+        "tex": lambda: tabular(text)[1],
+        "md": lambda: lines_of(text),
+        "csv": lambda: read(text),
+    }
+    assert len(rows[ending]()) > 1
 
 
-def test_a_validation_is_written_as_a_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_writes_what_it_shows(tmp_path: Path) -> None:
     trace, file = tmp_path / "drive.validate", tmp_path / "table.csv"
     trace.write_text(MEASURED + "\n", encoding="utf-8")
-    command = ["validate", "--device", "atlas10k", "--trace", str(trace), "--table"]
-    assert main([*command, str(file)]) == 0
-    assert f"written: {file}" in capsys.readouterr().out
+    validate = ["validate", "--device", "atlas10k", "--trace", str(trace)]
+    assert main([*validate, "--table", str(file)]) == 0
     assert file.read_text(encoding="utf-8") == ss.validate(trace, "atlas10k").to_csv()
-    assert main([*command, str(trace)]) != 0
-    assert "must end in .tex, .csv or .md" in capsys.readouterr().err
-
-
-def test_a_command_writes_the_results_that_it_shows(tmp_path: Path) -> None:
-    file = tmp_path / "table.csv"
     shown = ["--show", "queue_ms.p99", "--replications", "2", "--table", str(file)]
     assert main([*COMMANDS["sweep"], *shown]) == 0
     (first, _) = read(file.read_text(encoding="utf-8"))
     assert list(first) == ["rate", "queue_ms.p99", "queue_ms.p99.low", "queue_ms.p99.high"]
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_other_endings_are_refused_before_the_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
-    file = tmp_path / "table.pdf"
-    assert main([*COMMANDS[name], "--table", str(file)]) != 0
-    done = capsys.readouterr()
-    assert done.out == ""
-    assert f"--table {file}: must end in .tex, .csv" in done.err
-    assert ".md" in done.err
-    assert list(tmp_path.iterdir()) == []
 
 
 # Names that are asked for
@@ -525,9 +450,7 @@ def test_other_endings_are_refused_before_the_run(
 
 def test_means_print_the_keys_that_vary_and_the_main_results(results: dict[str, Any]) -> None:
     head, first, *_ = str(results["study"].means).splitlines()
-    assert head.split()[:4] == [
-        *("rate", "scheduler", "device.spring_factor", "response_time_ms.mean")
-    ]
+    assert head.startswith("rate  scheduler  device.spring_factor  response_time_ms.mean")
     assert " ± " in first
     assert max(map(len, str(results["study"].means).splitlines())) <= 80
     assert "overloaded" in str(results["single"].means)

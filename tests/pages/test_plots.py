@@ -13,7 +13,7 @@ import pytest
 import sledsim as ss
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from sledsim.plots import scales, style
+from sledsim.plots import scales
 from sledsim.plots.files import encoded
 
 
@@ -29,18 +29,16 @@ def comparison() -> ss.Comparison:
 
 def words(figure: Figure) -> str:
     """Return all text of a figure."""
-    return " ".join(
-        re.findall(r"<text[^>]*>(.*?)</text>", encoded(figure, "svg").decode(), re.DOTALL)
-    )
+    found = re.findall(r"(?s)<text[^>]*>(.*?)</text>", encoded(figure, "svg").decode())
+    return " ".join(found)
 
 
 def test_a_curve_is_the_distribution_itself(run: ss.Run) -> None:
     rows = ss.simulate(ss.workload("random", rate=300, requests=2000), "g2").rows
     frame = pl.DataFrame(rows)
     times = ((frame["completion_ns"] - frame["arrival_ns"]) / 1e6).sort().to_list()
-    (line,) = [
-        each for each in ss.plots.cdf(run).axes[0].lines if str(each.get_label()).startswith("all")
-    ]
+    lines = ss.plots.cdf(run).axes[0].lines
+    (line,) = [each for each in lines if str(each.get_label()).startswith("all")]
     data: Any = line.get_data()
     places, shares = (list(map(float, part)) for part in data)
     for place, share in zip(places[1:], shares[1:], strict=True):
@@ -72,53 +70,11 @@ def test_values_have_the_digits_of_their_intervals(comparison: ss.Comparison) ->
     said = words(comparison.plot())
     for each in comparison.runs:
         found = each.summary["confidence"]["response_time_ms"]
-        assert found["low"] is not None
-        assert found["high"] is not None
-        half = (found["high"] - found["low"]) / 2
-        (mean, shown), *_ = [
-            (float(m), h)
-            for m, h in re.findall(r"([\d.]+) \u00b1 ([\d.]+)", said)
-            if float(m) == pytest.approx(each.summary["response_time_ms"]["mean"], abs=half / 5)
-        ]
+        half, mean = (found["high"] - found["low"]) / 2, each.summary["response_time_ms"]["mean"]
+        told = re.findall(r"([\d.]+) \u00b1 ([\d.]+)", said)
+        shown, *_ = [h for m, h in told if float(m) == pytest.approx(mean, abs=half / 10)]
         assert float(shown) == pytest.approx(half, rel=0.06)
         assert len(shown.replace(".", "").lstrip("0")) == 2
-        assert mean == pytest.approx(each.summary["response_time_ms"]["mean"], abs=half / 10)
-
-
-def test_a_device_has_one_colour_and_no_colour_two_meanings() -> None:
-    names = ss.devices()
-    alone = {name: style.looks([name])[name].color for name in names}
-    for first in names:
-        both = style.looks([first, *(name for name in names if name != first)])
-        assert {name: look.color for name, look in both.items()} == alone
-        assert len({(look.color, str(look.dash)) for look in both.values()}) == len(names)
-    kinds = [set(style.COLOURS), set(style.CAUSES.values()), set(style.OPS.values())]
-    assert sum(map(len, kinds)) == len(set.union(*kinds))
-
-
-def test_labels_of_a_device_and_schedulers_share_its_colour() -> None:
-    found = style.looks(["g2, fcfs", "g2, sptf", "g3, fcfs", "g3, sptf"])
-    assert found["g2, fcfs"].color == found["g2, sptf"].color == style.looks(["g2"])["g2"].color
-    assert found["g2, fcfs"].dash != found["g2, sptf"].dash
-    assert len({look.color for look in style.looks(["fcfs", "sptf", "c_look"]).values()}) == 3
-
-
-@pytest.mark.parametrize(
-    ("size", "inches"),
-    [("column", 3.4), ("page", 7.0), ("5x2.5", 5.0), ((4, 3), 4.0)],
-)
-def test_sizes(run: ss.Run, size: Any, inches: float) -> None:
-    figure = run.plot(size=size)
-    assert figure.get_size_inches()[0] == inches
-    if not isinstance(size, str) or "x" in size:
-        height = float(size.partition("x")[2]) if isinstance(size, str) else size[1]
-        assert figure.get_size_inches()[1] == height
-
-
-@pytest.mark.parametrize("size", ["row", "7", "0x3", "7x-3", "1e3x2", (1, 2, 3), "70x3", 7])
-def test_wrong_sizes(run: ss.Run, size: Any) -> None:
-    with pytest.raises(ss.SpecError, match=r"^size = .*must be column, page or WxH in inches"):
-        run.plot(size=size)
 
 
 def test_it_draws_on_axes_that_are_there(run: ss.Run) -> None:
@@ -128,13 +84,6 @@ def test_it_draws_on_axes_that_are_there(run: ss.Run) -> None:
     assert left.lines
     assert right.patches
     assert tuple(figure.get_size_inches()) == (9, 4)
-    with pytest.raises(ss.SpecError, match=r"ax = .*must be 2 axes, one for each panel"):
-        run.plot(ax=left)
-    with pytest.raises(ss.SpecError, match="size = 'page': must be left out where ax is given"):
-        ss.plots.cdf(run, ax=left, size="page")
-
-
-def test_axes_that_are_there_get_the_cautions_too() -> None:
     overloaded = ss.simulate(ss.workload("random", rate=300, requests=3000), "atlas10k")
     axes = Figure().subplots()
     ss.plots.cdf(overloaded, ax=axes)
@@ -149,51 +98,28 @@ def test_the_same_picture_is_the_same_file(run: ss.Run, kind: str, tmp_path: Pat
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_files_of_other_kinds_are_refused(run: ss.Run, tmp_path: Path) -> None:
-    with pytest.raises(ss.SledsimError, match=r"must be a name that ends in \.png, \.svg or"):
-        ss.plots.save(run.plot(), tmp_path / "a.gif")
-    assert not list(tmp_path.iterdir())
-
-
-def test_what_is_not_a_run_is_refused() -> None:
-    with pytest.raises(ss.SledsimError, match="of = 'g2': must be a run, a comparison, or runs"):
-        ss.plots.cdf("g2")  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("low", "high", "labels"),
     [
-        (0.3, 40, ["0.5", "1", "2", "5", "10", "20"]),
-        (1e-3, 1e4, ["0.001", "0.1", "10", "1,000"]),
-        (2e-9, 3e9, None),
+        (0.3, 40, "0.5 1 2 5 10 20 0.01 100"),
+        (1e-3, 1e4, "0.001 0.1 10 1,000 0.01 1 100 10,000"),
+        (2e-9, 3e9, ""),
     ],
 )
-def test_logarithmic_axes_are_labelled_by_decades(
-    low: float, high: float, labels: list[str] | None
-) -> None:
+def test_logarithmic_axes_are_labelled_by_decades(low: float, high: float, labels: str) -> None:
     axes = Figure(figsize=(3.2, 3)).subplots()
     scales.logarithmic(axes, "x", low, high)
     ticks = [tick for tick in axes.get_xticks() if low / 1.1 <= tick <= high * 1.1]
     said = [scales.plain(tick) for tick in ticks]
     assert 2 <= len(said) <= 8
-    if labels is not None:
-        assert set(said) <= set(labels) | {"0.01", "1", "100", "10,000"}
+    assert not labels or set(said) <= set(labels.split())
     if high / low > 1e3:
         assert all(scales.plain(tick)[0] in "01$" for tick in ticks)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0, "0"),
-        (0.0001, "0.0001"),
-        (20_000, "20,000"),
-        (1e6, "10\u2076"),
-        (2e-7, "2\u00d710\u207b\u2077"),
-    ],
-)
-def test_numbers_on_axes(value: float, text: str) -> None:
-    assert scales.plain(value) == text
+def test_numbers_on_axes() -> None:
+    said = [scales.plain(value) for value in (0, 0.0001, 20_000, 1e6, 2e-7)]
+    assert said == ["0", "0.0001", "20,000", "10\u2076", "2\u00d710\u207b\u2077"]
 
 
 NAMES = [r"tr$\foo$", "a_b^c$", "$x$ $y", "<b>&'", "esc\x1b[31m\x07"]

@@ -60,27 +60,23 @@ def said(figure: Figure) -> str:
 # Sizes
 
 
-@pytest.mark.parametrize("size", ["3.4x2.2", "7x3.15", (5.05, 2.5), "column", "page"])
+@pytest.mark.parametrize(
+    ("size", "pixels"),
+    [
+        ("3.4x2.2", (680, 440)),
+        ("7x3.15", (1400, 630)),
+        ((5.05, 2.5), (1010, 500)),
+        ("column", (680, None)),
+        ("page", (1400, None)),
+    ],
+)
 def test_files_have_the_pixels_of_their_size(
-    size: Any, overloaded: ss.Comparison, tmp_path: Path
+    size: Any, pixels: tuple[int, int | None], overloaded: ss.Comparison, tmp_path: Path
 ) -> None:
     figure = overloaded.plot(tmp_path / "a.png", size=size, panel="cdf")
+    height = int(200 * figure.get_figheight() + 1e-6)
     with Image.open(tmp_path / "a.png") as image:
-        width, height = image.size
-    assert height == int(200 * figure.get_figheight() + 1e-6)
-    if size in ("column", "page"):
-        assert width == {"column": 680, "page": 1400}[size]
-    else:
-        pair = tuple(map(float, size.split("x"))) if isinstance(size, str) else size
-        assert (width, height) == tuple(round(200 * inches) for inches in pair)
-
-
-@pytest.mark.parametrize(("panels", "rows"), [("cdf", 1), (None, 2)])
-def test_a_column_is_low(overloaded: ss.Comparison, panels: str | None, rows: int) -> None:
-    figure = overloaded.plot(size="column", panel=panels)
-    width, height = figure.get_size_inches()
-    assert width == 3.4
-    assert height <= 2.6 * rows + 1e-9
+        assert image.size == (pixels[0], pixels[1] or height)
 
 
 def test_a_size_without_room_is_refused_with_one_that_has_it(overloaded: ss.Comparison) -> None:
@@ -120,37 +116,19 @@ def test_one_panel_is_drawn(run: ss.Run, overloaded: ss.Comparison) -> None:
         assert info.plot(panel=name).axes[0].get_xlabel()
 
 
-def test_an_unknown_panel_names_those_that_there_are(run: ss.Run) -> None:
-    known = "cdf, causes, cylinder, row"
-    with pytest.raises(ss.SpecError, match=f"^panel = 'paths': must be one of {known}$"):
-        run.plot(panel="paths")
-    with pytest.raises(TypeError, match="colour: no option of pictures, which are ax, size"):
-        run.plot(colour="red")  # type: ignore[call-arg]
-
-
-def test_the_command_refuses_a_panel_before_it_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    endless = ["--set", "requests=1000000000000"]
-    file = str(tmp_path / "a.png")
-    assert main(["run", "--device", "g2", *endless, "--plot", file, "--panel", "paths"]) == 2
-    assert "--panel paths: must be one of cdf, causes, cylinder, row" in capsys.readouterr().err
-
-
 # Captions
 
 
 def test_a_caption_says_how_it_was_made(overloaded: ss.Comparison, run: ss.Run) -> None:
     caption = overloaded.plot().caption
-    for part in (
-        "Distribution of the response time; mean response time by cause.",
-        "Load: random, 1,200 requests/s; on g2, atlas10k (fcfs).",
-        "seed 1.",
-        "Intervals: 95 % confidence of the mean, by batch means.",
-        "! atlas10k: the load outran the device",
-        f"Simulated with sledsim {ss.__version__}.",
-    ):
-        assert part in caption
+    assert re.fullmatch(
+        r"Distribution of the response time; mean response time by cause\. Load: random, 1,200"
+        r" requests/s; on g2, atlas10k \(fcfs\)\..* seed 1\. Intervals: 95 % confidence of the"
+        r" mean, by batch means\..*! atlas10k: the load outran the device.*"
+        rf"Simulated with sledsim {re.escape(ss.__version__)}\.",
+        caption,
+        re.DOTALL,
+    ), caption
     caption = run.plot(panel="causes").caption
     assert "150 requests, seed 7." in caption
     assert "Distribution" not in caption
@@ -168,13 +146,12 @@ def test_figures_on_axes_of_the_user_have_captions_too(run: ss.Run) -> None:
 
 def test_a_caption_of_a_study_says_what_varied(study: ss.Study) -> None:
     caption = study.plot("rate", MEAN, "scheduler", col="mean_size_kib").caption
-    for part in (
-        "Mean response time by rate, scheduler and mean size. Study of random on g2; rate 200, ",
-        "scheduler fcfs, sptf, c_look; mean size 64, 256, 1,024 KiB",
-        "54 runs of 27 points, seeds 1 to 2.",
-        "95 % intervals",
-    ):
-        assert part in caption
+    assert caption.startswith(
+        "Mean response time by rate, scheduler and mean size. Study of random on g2; rate 200, "
+    )
+    assert "scheduler fcfs, sptf, c_look; mean size 64, 256, 1,024 KiB" in caption
+    assert "54 runs of 27 points, seeds 1 to 2." in caption
+    assert "95 % intervals" in caption
 
 
 # Studies
@@ -187,9 +164,7 @@ def test_panels_share_axes_and_one_legend(study: ss.Study) -> None:
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["fcfs", "sptf", "c_look"]
     assert not any(axes.get_legend() for axes in panels)
-    assert (
-        len({axes.get_ylim() for axes in panels}) == len({axes.get_xlim() for axes in panels}) == 1
-    )
+    assert len({(axes.get_xlim(), axes.get_ylim()) for axes in panels}) == 1
     titles = [axes.get_title(loc="left") for axes in panels]
     assert titles == [f"mean size = {size} KiB" for size in ("64", "256", "1,024")]
     means = pl.DataFrame(study.means)
@@ -207,9 +182,8 @@ def test_rows_and_columns_stand_in_a_grid(study: ss.Study) -> None:
     assert all(place is not None for place in places)
     rows = {place.rowspan.start for place in places if place}
     assert (len(places), len(rows)) == (9, 3)
-    assert figure.axes[5].get_title(loc="left").replace("\n", " ") == (
-        "mean size = 256 KiB, scheduler = c_look"
-    )
+    title = figure.axes[5].get_title(loc="left").replace("\n", " ")
+    assert title == "mean size = 256 KiB, scheduler = c_look"
 
 
 @pytest.mark.parametrize("size", ["column", "page"])
@@ -254,8 +228,6 @@ def test_a_study_without_values_says_so() -> None:
     for panels in ({}, {"col": "scheduler"}):
         figure = study.plot("rate", "energy_j.total", **panels)  # type: ignore[arg-type]
         assert "none of the 4 runs has a value" in said(figure)
-    with pytest.raises(ss.SledsimError, match="none of the 4 runs has a value"):
-        study.heat("rate", "scheduler", "energy_j.total")
 
 
 # The user's own style
@@ -330,28 +302,14 @@ def test_commands_draw_one_panel_and_print_the_caption(
     assert "Mean response time by cause. Load: random" in err
     assert "too few requests" in err
     assert "too few requests" not in (tmp_path / "a.svg").read_text(encoding="utf-8")
-    assert main([*words, "--panel=cause"]) == 2
-    assert "--panel cause: must be one of cdf, causes" in capsys.readouterr().err
-    assert main(["run", "--device=g2", "--no-notes"]) == 2
-    assert "--no-notes: must come with --plot FILE" in capsys.readouterr().err
 
 
-def test_sweep_draws_panels_and_maps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sweep_draws_panels_and_maps(tmp_path: Path) -> None:
     words = ["sweep", "--device=g2", "--vary=rate=100,300", "--vary=scheduler=fcfs,sptf"]
-    words += ["--vary=mean_size_kib=4,16", "--set=requests=60"]
-    plot = [*words, f"--plot={tmp_path / 'a.svg'}"]
+    words += ["--vary=mean_size_kib=4,16", "--set=requests=60", f"--plot={tmp_path / 'a.svg'}"]
     for options, text in (
         (["--axes=rate,seek_ms.mean,scheduler", "--col=mean_size_kib"], "mean size = 16 KiB"),
         (["--heat=rate,scheduler,seek_ms.mean", "--row=mean_size_kib"], "mean size = 4 KiB"),
     ):
-        assert main([*plot, *options]) == 0
+        assert main([*words, *options]) == 0
         assert text in (tmp_path / "a.svg").read_text(encoding="utf-8")
-    capsys.readouterr()
-    for wrong, told in (
-        ([*plot, "--heat=rate,scheduler"], "--heat rate,scheduler: must be X,Y,Z"),
-        ([*plot, "--axes=rate"], "--axes rate: must be X,Y or X,Y,BY"),
-        ([*plot, "--heat=rate,scheduler,seek_ms.mean"], 'give col="mean_size_kib"'),
-        ([*words, "--col=rate"], "--col rate: must come with --plot FILE"),
-    ):
-        assert main(wrong) == 2
-        assert told in capsys.readouterr().err
