@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 import sledsim as ss
-from sledsim import papers
 from sledsim.papers.cmu_cs_03_125.scans import scan
 
-from tests import paper_items
 from tests.independent import cmu_cs_03_125 as independent
+from tests.paper_items import Paper
 
-if TYPE_CHECKING:
-    from sledsim.papers import Found, Setup
-
-PAPER = "cmu-cs-03-125"
-
-
-def found(name: str) -> Found:
-    return paper_items.simulate(f"{PAPER}/{name}")
-
-
-def setup(reading: str = "") -> Setup:
-    (item, *_) = papers.find([f"{PAPER}/table4"])
-    return next((own.setup for own in item.readings if own.name == reading), item.setup)
+PAPER = Paper("cmu-cs-03-125")
 
 
 def simulated(seed: int, columns: int, at_once: int, reach: int) -> dict[str, float]:
@@ -61,38 +48,35 @@ def test_scans_are_those_of_a_few_lines(at_once: int, reach: int) -> None:
     assert ours["all"] == pytest.approx(own["all"], rel=0.2)
 
 
+def scans(seeds: int, reach: int, **how: Any) -> dict[str, float]:
+    """Return the mean of scans without sledsim, of 40 cylinders."""
+    return mean([independent.scan(seed, 10, reach, columns=40, **how) for seed in range(seeds)])
+
+
 def test_no_order_of_candidates_reads_the_last_block_sooner() -> None:
     """So the order that the report leaves open is not why its last block comes at 1742 minutes.
 
-    On 40 cylinders. Whole devices take minutes: see the value in ``table4.toml``.
+    Whole devices take minutes: see the value in ``table4.toml``.
     """
-    slowest = {
-        order: mean([independent.scan(seed, 10, 5, columns=40, order=order) for seed in range(5)])
-        for order in independent.ORDERS
-    }
-    nearest = slowest.pop("nearest")["all"]
-    assert all(1742 / 1904 * nearest < one["all"] for one in slowest.values()), slowest
+    slowest = {order: scans(5, 5, order=order)["all"] for order in independent.ORDERS}
+    nearest = slowest.pop("nearest")
+    assert all(1742 / 1904 * nearest < one for one in slowest.values()), slowest
 
 
-def test_what_decides_on_the_last_block_is_the_end_of_a_track() -> None:
-    """It lies in a first or last row, in which requests that go on leave few blocks for free."""
-    once, twice = (
-        mean([independent.scan(seed, 10, 5, columns=40, turns=turns) for seed in range(5)])["all"]
-        for turns in (True, False)
-    )
+def test_the_end_of_a_track_decides() -> None:
+    """The last block lies in a first or last row, in which requests that go on leave few for free.
+
+    With a pass of their own for the next track, as its text says, requests leave more free.
+    """
+    once, twice = (scans(5, 5, turns=turns)["all"] for turns in (True, False))
     assert twice < 0.85 * once
-
-
-def test_what_requests_across_the_ends_of_tracks_are_worth() -> None:
-    """With a pass of their own for the next track, as its text says, requests leave more free."""
-    for turns, free in ((True, 6.33), (False, 6.55)):
-        own = [independent.scan(seed, 10, 0, columns=40, turns=turns) for seed in range(2)]
-        assert mean(own)["free"] == pytest.approx(free, abs=0.1)
+    free = [scans(2, 0, turns=turns)["free"] for turns in (True, False)]
+    assert free == pytest.approx([6.33, 6.55], abs=0.1)
 
 
 def test_the_scan_of_the_whole_device() -> None:
     """95 % take as many requests as without sledsim, times the cylinders; see Table 4."""
-    whole = scan(setup(), "p20_m0", seed=3, requests=500_000)
+    whole = scan(PAPER.setup("table4"), "p20_m0", seed=3, requests=500_000)
     assert len(whole.minutes) >= 96, "95 % are done"
     assert len(whole.minutes) < 101, "given up before the end"
     by_request = 60 * whole.minutes[95] / whole.requests[95]
@@ -104,7 +88,7 @@ def test_the_scan_of_the_whole_device() -> None:
 
 def test_bandwidth_is_used_up_at_first_only() -> None:
     """By the end of the scan, classes have run out of blocks that are still to be read."""
-    values = found("free_blocks").values
+    values = PAPER.found("free_blocks").values
     assert values["first_percent"] == pytest.approx(100, abs=0.1)
     # Two of five requests pass one row, the others two, but for ends of tracks; 6.33 are free.
     rows = 1.6 - 7 * 8 / 2700
@@ -112,6 +96,7 @@ def test_bandwidth_is_used_up_at_first_only() -> None:
 
 
 def test_shared_channels_and_expanded_media_slow_a_scan_down() -> None:
-    plain = scan(setup(), "p20_m5", seed=1).minutes
+    plain = scan(PAPER.setup("table4"), "p20_m5", seed=1).minutes
     for reading in ("channels", "expanded"):
-        assert scan(setup(reading), "p20_m5", seed=1).minutes[95] > plain[95]
+        slower = scan(PAPER.setup("table4", reading), "p20_m5", seed=1).minutes
+        assert slower[95] > plain[95]

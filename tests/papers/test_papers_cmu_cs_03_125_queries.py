@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pytest
 import sledsim as ss
-from sledsim import papers
 from sledsim.papers.cmu_cs_03_125 import (
     dense_matrices,
     figure6,
@@ -22,23 +20,12 @@ from sledsim.papers.cmu_cs_03_125.example import example
 from sledsim.papers.cmu_cs_03_125.figure5 import blocks
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
 
-from tests import paper_items
 from tests.independent import cmu_cs_03_125 as independent
+from tests.paper_items import Paper
 
-if TYPE_CHECKING:
-    from sledsim.papers import Found, Setup
-
-PAPER = "cmu-cs-03-125"
+PAPER = Paper("cmu-cs-03-125")
+found, SETUP = PAPER.found, PAPER.setup("table5")
 TRACK, ROWS, ROW_S, TURN_S = 270, 27, 90 * 40e-9 / 0.028, 0.07e-3
-
-
-def found(name: str) -> Found:
-    return paper_items.simulate(f"{PAPER}/{name}")
-
-
-def setup() -> Setup:
-    (item,) = papers.find([f"{PAPER}/table5"])
-    return item.setup
 
 
 # Dense matrices
@@ -46,7 +33,7 @@ def setup() -> Setup:
 
 def test_a_matrix_comes_back_by_rows_and_by_columns() -> None:
     values = dense_matrices.matrix(1000, 10)
-    table = dense_matrices.capsules(values, memstore(setup()))
+    table = dense_matrices.capsules(values, memstore(SETUP))
     column = pa.table(table.scan(["c7"]).data)["c7"].to_numpy()
     assert np.array_equal(column, values[7])
     (row,) = pa.table(table.record(123).data).to_pylist()
@@ -71,7 +58,7 @@ def test_a_matrix_takes_as_long_as_the_tips_pass_its_rows() -> None:
 
 def test_each_block_goes_to_its_capsule() -> None:
     """Pages of a capsule are at one place under the tips, in tracks that follow each other."""
-    device = memstore(setup())
+    device = memstore(SETUP)
     table = figure6.table(device, 5, split=True)
     own = pipelined_reads.tracks(table, device, 5)[3]
     assert own == [(track * TRACK, TRACK, False) for track in (9, 10, 11)]
@@ -100,7 +87,7 @@ def test_reads_ahead_stream_and_reads_in_turn_wait_for_the_host() -> None:
 
 def test_joins_are_those_of_a_dictionary() -> None:
     data = joins.two_tables(1)
-    tables = [ss.tables.table(part, memstore(setup()), "capsule") for part in data]
+    tables = [ss.tables.table(part, memstore(SETUP), "capsule") for part in data]
     own = joins.joined(tables[0].lazy(), tables[1].lazy(), "one each")
     partner = {row["a1"]: row["b4"] for row in data[1].select(["a1", "b4"]).to_pylist()}
     rows = data[0].select(["a1", "a3"]).to_pylist()
@@ -126,22 +113,26 @@ def test_a_join_takes_the_time_of_the_tracks_of_its_attributes() -> None:
 def test_missing_polars_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(ss.SledsimError, match="needs polars: pip install polars"):
-        joins.simulate(quick=True, setup=setup())
+        joins.simulate(quick=True, setup=SETUP)
 
 
 # Capsules from a free list
 
 
 def test_an_empty_device_gives_the_capsules_of_a_table() -> None:
-    """Those of a table in one piece, of which no capsule is split, in their order."""
-    device, count = memstore(setup()), 3 * TRACK
+    """Those of a table in one piece, of which no capsule is split, in their order.
+
+    Nine classes of nine blocks hold a capsule each.
+    """
+    assert len(free_list.allocated(example(), set(), 9)) == 9
+    device, count = memstore(SETUP), 3 * TRACK
     table = ss.tables.table(sample.records(60 * count), device, "capsule", split=False)
     own = [sorted(blocks(table, number, 60)) for number in range(count)]
     assert free_list.allocated(device, set(), count) == own
 
 
 def test_capsules_take_free_blocks_of_a_class_alone() -> None:
-    device, count = memstore(setup()), 1000
+    device, count = memstore(SETUP), 1000
     used = free_list.used_blocks(device, count, 50)
     for kind, others in used.items():
         assert len(others) == 5 * 2700, "a half of ten cylinders"
@@ -158,13 +149,6 @@ def test_capsules_take_free_blocks_of_a_class_alone() -> None:
     end = 2700 * device.locate(split[-1][-1]).cylinder
     taken_before = {lbn for own in split for lbn in own if lbn < end}
     assert taken_before == set(range(end)) - used["capsules"], "nothing is left free"
-
-
-def test_no_room_is_an_error() -> None:
-    """Nine classes of nine blocks hold a capsule each."""
-    assert len(free_list.allocated(example(), set(), 9)) == 9
-    with pytest.raises(ss.SledsimError, match="hold 9 capsules"):
-        free_list.allocated(example(), set(), 10)
 
 
 def test_a_scan_of_scattered_capsules_passes_as_many_rows_as_classes() -> None:

@@ -3,40 +3,27 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 import sledsim as ss
-from sledsim import papers
 from sledsim.papers.cmu_cs_03_125 import figure6, sample, vertical
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
 
-from tests import paper_items
+from tests.paper_items import Paper
 
-if TYPE_CHECKING:
-    from sledsim.papers import Found, Setup
-
-PAPER = "cmu-cs-03-125"
+PAPER = Paper("cmu-cs-03-125")
+found = PAPER.found
 TRACK, CYLINDER, ROW_S = 270, 2700, 90 * 40e-9 / 0.028
 PAGES = {"a1": 1, "a2": 4, "a3": 2, "a4": 2}
 """Section 5.2.6: nine pages of sixty records."""
-
-
-def found(name: str) -> Found:
-    return paper_items.simulate(f"{PAPER}/{name}")
-
-
-def setup() -> Setup:
-    (item,) = papers.find([f"{PAPER}/table5"])
-    return item.setup
 
 
 def test_scans_return_what_was_loaded() -> None:
     """Byte for byte, out of the pages: all of it, and an attribute of a range."""
     data = sample.records(100_003)
     for layout in ("normal", "capsule", "vertical"):
-        table = ss.tables.table(data, memstore(setup()), layout)
+        table = ss.tables.table(data, memstore(PAPER.setup("table5")), layout)
         assert pa.table(table.scan().data).equals(data), layout
         some = pa.table(table.scan(["a3"], 4_321, 5_000).data)
         assert some.equals(data.select(["a3"]).slice(4_321, 5_000)), layout
@@ -81,8 +68,7 @@ def test_gaps_between_capsules_are_all_used() -> None:
 
 def test_scans_of_a_column_differ_by_the_ways_between_its_tracks() -> None:
     """A track of vertical follows the one before; where none is split, a1 is a cylinder away."""
-    (item,) = papers.find([f"{PAPER}/vertical"])
-    (padded,) = (own.setup for own in item.readings if own.name == "padded")
+    padded = PAPER.setup("vertical", "padded")
     series = vertical.simulate(quick=True, setup=padded).series
     tracks = sample.QUICK_RECORDS / 60 / TRACK
     more_ms = 1e3 * (series["capsule_s"]["a1"] - series["vertical_s"]["a1"]) / tracks
@@ -101,9 +87,8 @@ def test_micropositioning_leaves_scans_as_they_are() -> None:
 def test_a_table_of_random_bytes() -> None:
     """Of the widths and the length asked for, the same each time, and not all alike."""
     data = sample.records(600_001)
-    assert {name: data.schema.field(name).type.byte_width for name in data.schema.names} == (
-        sample.WIDTHS
-    )
+    widths = {name: data.schema.field(name).type.byte_width for name in data.schema.names}
+    assert widths == sample.WIDTHS
     assert data.num_rows == 600_001
     assert data.equals(sample.records(600_001))
     assert len(set(data["a1"].to_pylist())) > 600_000
