@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sledsim as ss
+from sledsim.show import as_text, sheet_of
 
 from tests.example_runs import EXAMPLES, run_twice
 from tests.shown_page import Shown
@@ -43,87 +42,35 @@ def first_look(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], Sho
     return first, Shown(targets[0].read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="module")
-def tables(first_look: tuple[list[str], Shown]) -> list[list[list[str]]]:
-    """Return the rows of the tables of runs, a table for each load."""
-    lines = first_look[1].rows()
-    starts = [at for at, line in enumerate(lines) if "speed-up" in line]
-    assert len(starts) == len(LOADS)
-    return [lines[start + 1 : start + 1 + len(DEVICES)] for start in starts]
-
-
-@pytest.fixture(scope="module")
-def summaries() -> dict[tuple[str, str], dict[str, Any]]:
-    """Make the same runs here."""
-    return {
-        (title, name): ss.simulate(load, ss.device(name), rows=False).to_dict()["summary"]
-        for title, load in LOADS.items()
-        for name in DEVICES
-    }
-
-
-def test_numbers_of_the_tables_are_those_of_the_summaries(
-    tables: list[list[list[str]]], summaries: dict[tuple[str, str], dict[str, Any]]
+def test_the_terminal_and_the_page_show_the_tables_of_the_comparisons(
+    first_look: tuple[list[str], Shown],
 ) -> None:
-    for load, rows in zip(LOADS, tables, strict=True):
-        assert [row[0] for row in rows] == DEVICES
-        for device, mark, mean, _, p50, p99, p99_9, longest, rate, busy, energy, *_ in rows:
-            summary = summaries[load, device]
-            times = summary["response_time_ms"]
-            unreliable = summary["confidence"]["response_time_ms"]["caution"]
-            assert (mark == "!") == bool(unreliable or summary["overloaded"])
-            for shown, value in (
-                (mean, times["mean"]),
-                (p50, times["p50"]),
-                (p99, times["p99"]),
-                (p99_9, times["p99_9"]),
-                (longest, times["max"]),
-                (rate, summary["throughput_iops"]),
-                (busy.removesuffix(" %"), 100 * summary["utilisation"]),
-                (energy, 1e3 * summary["energy_j"]["total"] / summary["requests"]),
-            ):
-                digits = len(re.sub(r"[.,]|^[0.]+", "", shown).rstrip("0")) or 1
-                assert float(shown.replace(",", "")) == pytest.approx(
-                    value, rel=0.5 * 10 ** (1 - digits) * 1.01, abs=5e-4
-                ), (load, device, shown)
+    """As sheets have them, cell by cell."""
+    text, lines = "\n".join(first_look[0]), first_look[1].rows()
+    for title, load in LOADS.items():
+        comparison = ss.compare(load, DEVICES)
+        assert text.partition(f"{title}\n\n")[2].startswith(as_text(comparison))
+        for table in sheet_of(comparison).tables:
+            for row in table.rows:
+                cells = [" ".join(str(cell).split()) for cell in row]
+                assert cells in [line[: len(cells)] for line in lines], (title, cells)
 
 
-def test_the_terminal_shows_the_same_tables(
-    tables: list[list[list[str]]], first_look: tuple[list[str], Shown]
-) -> None:
-    text = "\n".join(first_look[0])
-    for load, rows in zip(LOADS, tables, strict=True):
-        own = text.partition(f"{load}\n")[2].partition("mean, ms, by cause")[0]
-        for device, _, *cells in rows:
-            lines = [line for line in own.splitlines() if line.startswith(f"{device} ")]
-            shown = " ".join(lines).split()
-            assert all(word in shown for cell in cells for word in cell.split()), (load, device)
-
-
-def test_the_sleds_take_as_long_as_those_of_other_programs(
-    summaries: dict[tuple[str, str], dict[str, Any]],
-) -> None:
+def test_the_sleds_take_as_long_as_those_of_other_programs() -> None:
     sled_ms = {"sigmetrics2000": 2.040, "g1": 1.301, "g2": 0.7666, "g3": 0.5715}
     for device, own_ms in sled_ms.items():  # positioning and transfer
-        summary = summaries["Random, one after the other", device]
+        summary = ss.simulate(ss.workload(requests=REQUESTS), device, rows=False).summary
         busy_ms = summary["utilisation"] * summary["response_time_ms"]["mean"]
         assert busy_ms == pytest.approx(own_ms, rel=0.01)
 
 
-def test_it_leads_with_a_sentence_and_a_distribution(
-    first_look: tuple[list[str], Shown], summaries: dict[tuple[str, str], dict[str, Any]]
-) -> None:
+def test_it_leads_with_a_sentence_and_a_distribution(first_look: tuple[list[str], Shown]) -> None:
     page = first_look[1]
     order = [tag for tag, _ in page.tags if tag in {"h1", "p", "figure", "table"}]
     assert order[:3] == ["h1", "p", "p"]
     assert order.index("figure") < order.index("table")
-    means = {
-        name: summaries["Random, one after the other", name]["response_time_ms"]["mean"]
-        for name in DEVICES
-    }
-    fast, slow = (choose(means, key=means.__getitem__) for choose in (min, max))
-    assert f"{fast} is the fastest" in page.text
-    assert f"that of {slow}, the slowest" in page.text
+    assert "g3 is the fastest" in page.text
+    assert "that of sigmetrics2000, the slowest" in page.text
 
 
 def test_the_figures_show_all_devices(first_look: tuple[list[str], Shown]) -> None:

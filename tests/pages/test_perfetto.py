@@ -108,7 +108,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "mwb": ("mwb", {"rate": 60, "requests": 1000}),
     "many at once": ("g2", {"queue_depth": 40, "requests": 2000}),
     "saturated": ("g2", {"rate": 50_000, "requests": 3000, "max_queue": 500}),
-    "streams": ("g2", {"kind": "sequential", "streams": 5, "queue_depth": 8, "requests": 500}),
+    "streams": ("g2", {"streams": 5, "queue_depth": 8, "requests": 500}),
 }
 
 
@@ -117,7 +117,7 @@ def test_a_trace_has_every_request_once_with_its_causes(name: str) -> None:
     """Those that were served; and the power, if a series has been kept and it is known."""
     device, keys = RUNS[name]
     scheduler = "sptf" if name == "many at once" else "fcfs"
-    load = ss.workload(**{"kind": "random"} | keys)
+    load = ss.workload("sequential" if name == "streams" else "random", **keys)
     series = name != "streams"
     run = ss.simulate(load, device, scheduler, parts=True, series=series)
     run.to_perfetto("a.perfetto-trace")

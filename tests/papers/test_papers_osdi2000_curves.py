@@ -12,13 +12,10 @@ import sledsim as ss
 from sledsim import papers
 from sledsim.papers.osdi2000 import curves, gaps
 
+from tests.paper_items import Paper
+
 SLED: dict[str, Any] = {"inactive_after_ms": float("inf")}
 """Between requests the sled stays ready."""
-
-
-def item(name: str) -> papers.Item:
-    (one,) = papers.find([f"osdi2000/{name}"])
-    return one
 
 
 @pytest.mark.parametrize("depth", [1, 64])
@@ -78,7 +75,7 @@ def test_an_item_runs_and_says_which_load_it_had(
     folder = tmp_path / "shared"
     folder.mkdir()
     monkeypatch.setenv("SLEDSIM_SHARED", str(folder))
-    figure = item("figure7a")
+    figure = Paper("osdi2000").item("figure7a")
     monkeypatch.setattr("sledsim.papers.osdi2000.traces.REQUESTS", 8000)
 
     def run() -> tuple[dict[str, Any], bytes]:

@@ -113,12 +113,6 @@ def test_a_contradiction_that_a_combination_gives_is_told(
     assert not recorded.items().get(item.id), "it records nothing"
 
 
-@pytest.mark.parametrize("name", ["sigmetrics2000", "sigmetrics2000/table9", "-"])
-def test_what_is_no_item_is_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["papers", "search", name]) == 2
-    assert name in capsys.readouterr().err
-
-
 CONTRADICTED = [
     item for item in papers.find([]) if any(value.contradiction for value in item.values)
 ]
