@@ -1,23 +1,17 @@
 """A paper of the tests with all kinds of values, and text with markup."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from sledsim import papers
-from sledsim.papers import model
+from sledsim.papers import Paper, Result, model
 from sledsim.papers.page import page
 
 from tests.shown_page import Shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from sledsim.papers import Paper, Result
 
 HOSTILE = """</p><script>alert("1")</script> & 'b' <img src=x onerror=y> ]]> -->"""
 NOISE = 'error_from = "sampling", error_because = "Noise."'

@@ -1,22 +1,17 @@
 """Extreme inputs of pictures: validations, traces, caches, studies, devices, applications."""
 
-from __future__ import annotations
-
 import atexit
 import dataclasses
 import shutil
 import tempfile
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sledsim as ss
+from matplotlib.figure import Figure
 from sledsim import plots, programs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from matplotlib.figure import Figure
 
 LONG = "a device whose name is far longer than any column of a page {}"
 SAMPLE = "sample:postmark-ext4"
@@ -195,7 +190,7 @@ def _of(draw: Callable[..., Figure], make: Callable[[Any], Any], *kinds: Any) ->
     return drawings(draw, {str(kind): partial(make, kind) for kind in kinds})
 
 
-def _crash(device: str) -> ss.CrashTest:
+def _crash(device: str) -> Any:
     return ss.crash_test(ss.workload(requests=200, rate=2000), device, points=20)
 
 

@@ -1,15 +1,11 @@
 """An HTML page as a browser shows it, and the browser."""
 
-from __future__ import annotations
-
 import shutil
+from collections.abc import Iterator
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 VOID = {"base", "br", "img", "input", "link", "meta"}
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)

@@ -1,7 +1,5 @@
 """What pages that explain runs are given, and what is refused."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

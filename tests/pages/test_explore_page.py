@@ -1,19 +1,15 @@
 """Pages that explain runs, in Chromium: states, steps, keys; ``test_pages.py`` looks at all."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import sledsim as ss
 
 from tests.shown_page import browser
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 __all__ = ["browser"]  # a fixture
 

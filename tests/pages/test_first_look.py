@@ -1,7 +1,5 @@
 """The first example: its output and its page, which ``test_pages.py`` looks at, too."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,15 +1,14 @@
 """Every page that sledsim writes: sound, complete in itself, accessible, legible everywhere."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import sys
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import first_look
 import pytest
@@ -19,14 +18,9 @@ from sledsim.papers.page import page as papers_page
 from sledsim.show import pages as reports
 from sledsim.show.pages.colours import DARK_PAPER, PAPER
 
-from tests.hostile_paper import reported
+from tests.hostile_paper import Made, reported
 from tests.picture_checks import contrast
 from tests.shown_page import Shown, browser
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.hostile_paper import Made
 
 __all__ = ["browser"]  # a fixture
 

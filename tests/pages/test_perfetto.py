@@ -1,12 +1,11 @@
 """Traces for Perfetto, read back with the classes of its package."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,9 +15,6 @@ from sledsim.cli import main
 from sledsim.traces.files import trace_path
 
 from tests.perfetto_traces import Slice, read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytest.importorskip("perfetto", reason="perfetto is not installed")
 

@@ -1,7 +1,5 @@
 """Pictures of runs and comparisons: what they show, their sizes, their files."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

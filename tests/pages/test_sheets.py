@@ -3,13 +3,13 @@
 No text shows more digits than are known: judged from outside, by the numbers in it.
 """
 
-from __future__ import annotations
-
 import html
 import math
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -21,10 +21,6 @@ from sledsim.show import pages as reports
 from sledsim.show.sheet import Table
 from sledsim.show.text import stacked_table, table
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 MOST = 4
 """Significant digits of a number that has no interval."""
 HOSTILE = '<script>alert("&")</script>'
@@ -33,7 +29,8 @@ FEW = ss.workload("random", rate=500, requests=200)
 NUMBER = re.compile(r"(?<![\w.,])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?![\d.])")
 LINES = [f"{at},{at % 7},8,R,{400 + at}" for at in range(0, 60_000, 600)]
 COLUMNS = "time=t:us, offset=lba:512B, bytes=n:512B, op=rw, response=us:us"
-LATE, EARLY = {"rate": 1e9, "max_queue": 1}, {"rate": 300, "requests": 2000}
+LATE: dict[str, Any] = {"rate": 1e9, "max_queue": 1}
+EARLY: dict[str, Any] = {"rate": 300, "requests": 2000}
 OPEN: dict[str, Any] = {"rate": 512.0625, "mean_size_kib": 4.7654321, "requests": 9000}
 MADE: dict[str, Callable[[], Any]] = {
     "run": lambda: ss.simulate(LOAD, "g2"),

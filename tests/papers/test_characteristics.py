@@ -1,18 +1,13 @@
 """Table 2 of MSST 2005 against the workloads for its traces; characteristics of real traces."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import sledsim as ss
 from sledsim.cli import main
 from sledsim.papers.characteristics import PUBLISHED, characteristics, table2
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TRACES = Path(__file__).parents[3] / "shared" / "traces"
 

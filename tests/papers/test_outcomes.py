@@ -1,16 +1,15 @@
 """The store of outcomes returns the result of a simulation, and never that of another."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +19,6 @@ from sledsim._load import Load
 from sledsim.layout_maps import with_layout
 from sledsim.papers import outcomes
 from sledsim.papers.outcomes import OutcomeStore, core_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 REQUESTS = 200
 TRACE = "us,lbn,blocks\n0,8,8\n1000,{lbn},8\n"

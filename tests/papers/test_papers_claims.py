@@ -1,9 +1,7 @@
 """The headline claims: each is simulated, and shown as its item has it."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import sledsim as ss
@@ -12,9 +10,6 @@ from sledsim.cli import main
 from sledsim.papers import claims, model, recorded
 
 from tests.own_paper import GOOD, PAPER, folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["folder"]  # a fixture
 

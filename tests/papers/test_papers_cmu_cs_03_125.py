@@ -1,10 +1,8 @@
 """CMU-CS-03-125: expected values of its items, computed independently."""
 
-from __future__ import annotations
-
 import random
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pytest
 import sledsim as ss
@@ -14,9 +12,6 @@ from sledsim.papers.judge import agrees
 
 from tests.independent import cmu_cs_03_125 as independent
 from tests.paper_items import Paper
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 PAPER = Paper("cmu-cs-03-125")
 found, number, stated = PAPER.found, PAPER.number, PAPER.stated

@@ -1,7 +1,5 @@
 """Capsules of CMU-CS-03-125: expected values of its items, computed independently."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 from math import ceil

@@ -1,7 +1,5 @@
 """Scans for free of CMU-CS-03-125, against scans without sledsim."""
 
-from __future__ import annotations
-
 from statistics import fmean
 from typing import Any
 

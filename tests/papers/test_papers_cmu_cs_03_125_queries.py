@@ -1,7 +1,5 @@
 """Matrices, free lists, pipelined reads and joins of CMU-CS-03-125, by independent means."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of CMU-CS-03-125: what lies where, and what is written and read."""
 
-from __future__ import annotations
-
 import sys
 
 import pyarrow as pa

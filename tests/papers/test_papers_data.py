@@ -1,11 +1,9 @@
 """The data files of the papers: reading, and the content of those of the package."""
 
-from __future__ import annotations
-
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import sledsim as ss
@@ -13,9 +11,6 @@ from sledsim import papers
 from sledsim.papers import model
 
 from tests.own_paper import PAPER, SETUP, TABLE, folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["folder"]  # a fixture
 

@@ -1,11 +1,10 @@
 """The engine of the papers: runs, documents, reuse of earlier runs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sledsim as ss
@@ -26,8 +25,9 @@ def test_a_second_run_reads_what_the_first_has_left(tmp_path: Path, runs: list[s
 
     def run() -> engine.Result:
         calls.clear()
-        told = {"progress": lambda done, of: calls.append((done, of))}
-        (result,) = papers.run(items, tmp_path / "out", workers=1, **told)
+        (result,) = papers.run(
+            items, tmp_path / "out", workers=1, progress=lambda *told: calls.append(told)
+        )
         return result
 
     first = run()
@@ -54,7 +54,7 @@ def test_the_latest_paper_is_run_first(tmp_path: Path) -> None:
     """Its items take longest; the results are in the order that was asked for."""
     names = ["sigmetrics2000/table1", "osdi2000/table1", "osdi2000/density"]
     order: list[str] = []
-    told = {"finished": lambda result, _seconds: order.append(result.item.id)}
+    told: Any = {"finished": lambda result, _seconds: order.append(result.item.id)}
     results = papers.run(papers.find(names), tmp_path, quick=True, workers=1, **told)
     assert order == [*names[1:], names[0]]
     assert [result.item.id for result in results] == names

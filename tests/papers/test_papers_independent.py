@@ -1,7 +1,5 @@
 """Independent computations: they import nothing of sledsim, and give what is stated."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from pathlib import Path

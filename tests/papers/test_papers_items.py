@@ -1,26 +1,20 @@
 """Every item of every paper, in its quick form: recorded verdicts, and values that can fail."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from sledsim import papers
 from sledsim.cli import main
-from sledsim.papers import recorded
+from sledsim.papers import Published, recorded
 from sledsim.papers.judge import agrees
 from sledsim.plots import style
 
 from tests import paper_items
 from tests.picture_checks import Seen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from sledsim.papers import Published
 
 ITEMS = papers.find([])
 NAMES = [item.id for item in ITEMS]
@@ -33,10 +27,9 @@ def test_the_verdicts_are_as_recorded(item: papers.Item) -> None:
     result = paper_items.run(item.id)
     assert (result.document["id"], result.document["quick"]) == (item.id, True)
     assert result.png.startswith(b"\x89PNG")
+    keys = {value.key for value in item.values}
     for run in (True, False):
-        assert recorded.items(quick=run)[item.id]["verdicts"].keys() == {
-            value.key for value in item.values
-        }
+        assert recorded.items(quick=run)[item.id]["verdicts"].keys() == keys
     if missing:
         pytest.skip(f"without {', '.join(missing)} its verdicts are others")
     assert not recorded.changes([result], quick=True)
@@ -44,10 +37,7 @@ def test_the_verdicts_are_as_recorded(item: papers.Item) -> None:
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
 def test_the_figure_can_be_read(item: papers.Item) -> None:
-    seen = Seen(paper_items.figure(item.id))
-    assert seen.overlaps() == []
-    assert seen.cut_off() == []
-    assert seen.pale_texts(like_lines=style.COLOURS) == []
+    assert Seen(paper_items.figure(item.id)).problems(style.COLOURS) == []
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
@@ -85,11 +75,10 @@ def moves(value: Published, simulated: Any) -> Iterator[Any]:
 
 
 def test_a_limit_that_cannot_fail_is_no_kind() -> None:
-    for item in ITEMS:
-        for value in item.values:
-            assert value.kind in {"within", "between", "order", "shape"}
-            if value.kind == "between":
-                assert value.tolerance < value.numbers[1] - value.numbers[0], (item.id, value.key)
+    for value in (value for item in ITEMS for value in item.values):
+        assert value.kind in {"within", "between", "order", "shape"}
+        if value.kind == "between":
+            assert value.tolerance < value.numbers[1] - value.numbers[0], value
 
 
 def test_a_planted_verdict_is_found() -> None:

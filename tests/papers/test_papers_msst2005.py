@@ -1,7 +1,5 @@
 """MSST 2005: closed forms, the public trace, and invariants of its runs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """OSDI 2000: expected values of its items, computed independently, and invariants."""
 
-from __future__ import annotations
-
 from math import log
 from typing import Any
 

@@ -1,7 +1,5 @@
 """OSDI 2000: the schedulers' loads and curves, computed independently."""
 
-from __future__ import annotations
-
 import json
 from math import exp
 from pathlib import Path

@@ -1,10 +1,8 @@
 """The search for readings: combinations, their order, and contradictions that must hold."""
 
-from __future__ import annotations
-
 import json
 from itertools import combinations
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from sledsim import papers
@@ -13,9 +11,6 @@ from sledsim.papers import model, recorded, search
 
 from tests import paper_items
 from tests.own_paper import SETUP, TABLE, folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["folder"]  # a fixture
 

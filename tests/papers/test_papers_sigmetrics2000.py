@@ -1,7 +1,5 @@
 """SIGMETRICS 2000: expected values of its items, computed independently."""
 
-from __future__ import annotations
-
 from math import sqrt
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Simulations of items: equal to any other, and done once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,19 +1,14 @@
 """The verdicts of the papers: numbers and tolerances, orders and shapes."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sledsim.papers import Contradiction, Expected, Published, model
-from sledsim.papers.judge import WORST_LAST, agrees, has_shape, judge, worst
-
-if TYPE_CHECKING:
-    from sledsim.papers.judge import Verdict
-    from sledsim.papers.model import Kind
+from sledsim.papers.judge import WORST_LAST, Verdict, agrees, has_shape, judge, worst
+from sledsim.papers.model import Kind
 
 NAN = float("nan")
 
@@ -46,7 +41,8 @@ def test_the_tolerance_is_half_a_unit_of_the_last_printed_digit(
     printed: str, low: float, high: float
 ) -> None:
     step = 1e-4 * (high - low)
-    for wider, more in ((0, {}), (1, {"error": 1.0, "error_from": "sampling"})):
+    sampled: dict[str, Any] = {"error": 1.0, "error_from": "sampling"}
+    for wider, more in ((0, {}), (1, sampled)):
         ends = (low - wider - step, low - wider, high + wider, high + wider + step)
         assert agreeing(value(printed, **more), *ends) == [False, True, True, False]
     near = (float(printed) + apart for apart in (-step, 0, step))

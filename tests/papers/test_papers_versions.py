@@ -1,7 +1,5 @@
 """The version of an item: its dependencies; and the end of workers, in a copy of the package."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
