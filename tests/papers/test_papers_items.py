@@ -1,7 +1,9 @@
-"""Every item of every paper, in its quick form: recorded verdicts, and values that can fail."""
+"""Every item, in its quick form: verdicts, values that can fail, independent computations."""
 
 import dataclasses
+import importlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 import pytest
 from sledsim import papers
 from sledsim.cli import main
-from sledsim.papers import Published, recorded
+from sledsim.papers import Published, recorded, values
 from sledsim.papers.judge import agrees
 from sledsim.plots import style
 
@@ -103,13 +105,76 @@ def test_the_report_has_all_items(capsys: pytest.CaptureFixture[str]) -> None:
     counted = sum(sum(tally.values()) for tally in said["values"].values())
     assert counted == sum(len(item.values) for item in ITEMS)
     text = report.read_text("utf-8")
-    for item in ITEMS:
-        assert f'id="{item.id}"' in text, item.id
+    assert [name for name in NAMES if f'id="{name}"' not in text] == []
 
 
 def test_a_run_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["papers", "run", "sigmetrics2000/table1", "osdi2000/table1", "--quick", "--output"]
-    assert main([*words, str(tmp_path)]) == 0
+    names = ["sigmetrics2000/table1", "osdi2000/table1"]
+    assert main(["papers", "run", *names, "--quick", "--output", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    for word in ("sigmetrics2000/table1", "osdi2000/table1", "input", str(tmp_path / "quick")):
-        assert word in said
+    assert all(word in said for word in (*names, "input", str(tmp_path / "quick")))
+
+
+FOLDER = Path(__file__).parents[1] / "independent"
+FILES = sorted(FOLDER.glob("*.py"))
+STATED = [
+    pytest.param(value, id=f"{item.id}-{value.key}")
+    for item in papers.find([])
+    for value in item.values
+    if value.expected and value.expected.computed
+]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_an_independent_computation_imports_nothing_of_ours(file: Path) -> None:
+    code = file.read_text("utf-8")
+    ours = r"^\s*(from|import) +(sledsim|tests|importlib|subprocess|\.)|__import__"
+    assert re.search(ours, code, re.MULTILINE) is None
+
+
+@pytest.mark.parametrize("value", STATED)
+def test_an_independent_computation_gives_what_is_stated(value: Published) -> None:
+    assert value.expected is not None
+    module, _, name = value.expected.computed.partition(".")
+    computed = getattr(importlib.import_module(f"tests.independent.{module}"), name)()
+    assert computed == pytest.approx(value.expected.value, abs=value.expected.tolerance)
+
+
+def value(kind: str, published: Any) -> dict[str, Any]:
+    return {"kind": kind, "published": published, "expected": None}
+
+
+@pytest.mark.parametrize(
+    ("published", "simulated", "texts"),
+    [
+        # As many decimals as are printed, and one more for ours.
+        (value("within", "0.90"), 0.90312, ("0.90", "0.903")),
+        (value("between", ("-0.5", "2")), 0.25, ("\u22120.5 to 2", "0.25")),
+        (value("within", "6400"), 6400.0, ("6,400", "6,400")),
+        (value("within", "7e1"), 68.21, ("70", "68.2")),
+        # Numbers that would round to zero keep two digits.
+        (value("within", "20"), 0.00123, ("20", "0.0012")),
+        (value("within", "2.5e-7"), 2.4e-7, ("0.00000025", "2.4 \u00d7 10^\u22127")),
+        # Neighbours that differ look different.
+        (
+            value("order", ("b", "a")),
+            {"a": 1.00002, "b": 1.00001},
+            ("b < a", "b (1.00001) < a (1.00002)"),
+        ),
+        (value("order", ("a", "b")), {"a": 2, "b": 2}, ("a < b", "a (2) = b (2)")),
+        (
+            value("shape", "rises"),
+            [0.0, 3.0, 1.5],
+            ("rises", "3 numbers from 0 to 1.5, between 0 and 3"),
+        ),
+    ],
+)
+def test_values_are_written_as_their_kinds_say(
+    published: dict[str, Any], simulated: Any, texts: tuple[str, str]
+) -> None:
+    written = (
+        values.stated(published),
+        values.simulated(published, simulated),
+    )
+    spaces = str.maketrans("\u202f", " ")
+    assert tuple(text.translate(spaces) for text in written) == texts
