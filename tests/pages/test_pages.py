@@ -175,10 +175,12 @@ def test_references_find_one_thing_each(one: Page) -> None:
     assert named <= set(re.findall(r"--([\w-]+): ?[#\w]", text))
 
 
-def test_words_that_are_used_are_explained(one: Page) -> None:
-    text, _ = one
+@pytest.mark.parametrize("name", [*KINDS, "first look"])
+def test_words_that_are_used_are_explained(page: Callable[[str], Page], name: str) -> None:
+    text, _ = page(name)
     used = set(re.findall(r'href="#(term-[\w-]+)"', text))
     assert used == set(re.findall(r'<div id="(term-[\w-]+)">', text))
+    assert used or "response time" not in re.sub(r"<[^>]+>", "", text)
 
 
 @pytest.mark.parametrize("name", [*KINDS, "first look"])
@@ -235,9 +237,12 @@ LOOK = """() => {
     sizes.push(parseFloat(style(text).fontSize) * Math.hypot(at.a, at.b))
   }
   const told = document.querySelectorAll("svg.picture text, p, td, th, dd, a, figcaption")
+  const both = document.querySelector(".both"), tops = both
+    ? [...both.children].map(one => one.getBoundingClientRect().top) : []
   const ink = one => style(one)[one.localName === "text" ? "fill" : "color"]
   return {wide: root.scrollWidth > root.clientWidth, small: Math.min(...sizes),
-    inks: [...new Set([...told].map(ink))], paper: style(document.body).backgroundColor}
+    inks: [...new Set([...told].map(ink))], beside: tops[0] === tops[1],
+    paper: style(document.body).backgroundColor}
 }"""
 WIDTHS = (360, 390, 800, 1280, 2560)
 
@@ -254,7 +259,7 @@ def test_a_browser_shows_it(
     """At all widths, by day and by night, on paper, to those who hear it, and without errors."""
     from axe_playwright_python.sync_playwright import Axe
 
-    explores = name.startswith("explore")
+    explores, of_papers = name.startswith("explore"), name.startswith("paper")
     file = tmp_path / "page.html"
     file.write_text(page(name)[0], "utf-8")
     said: list[str] = []
@@ -268,13 +273,14 @@ def test_a_browser_shows_it(
             shown.evaluate("window.sledsim.ready")
             shown.evaluate("window.sledsim.seek(window.sledsim.runs[0].end_ns / 2)")
         behind = DARK_PAPER if scheme == "dark" else PAPER
-        for width in WIDTHS:
+        for width in (320, *WIDTHS) if of_papers else WIDTHS:
             shown.set_viewport_size({"width": width, "height": 900})
             look = shown.evaluate(LOOK)
             assert not look["wide"], f"at {width} px it scrolls sideways"
             assert look["small"] >= 7.5, f"text of a figure at {width} px"
             paper = _hex(look["paper"])
             assert explores or paper == behind
+            assert not of_papers or look["beside"] == (width >= 1280), "the figure by the table"
             assert min(contrast(_hex(ink), paper) for ink in look["inks"]) >= 3
         violations = Axe().run(shown).response["violations"]
         assert {violation["id"] for violation in violations} - (

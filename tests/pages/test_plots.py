@@ -350,10 +350,10 @@ def test_values_have_the_digits_of_their_intervals(comparison: ss.Comparison) ->
     for each in comparison.runs:
         found = each.summary["confidence"]["response_time_ms"]
         half, mean = (found["high"] - found["low"]) / 2, each.summary["response_time_ms"]["mean"]
-        told = re.findall(r"([\d.]+) \u00b1 ([\d.]+)", said)
-        shown, *_ = [h for m, h in told if float(m) == pytest.approx(mean, abs=half / 10)]
-        assert float(shown) == pytest.approx(half, rel=0.06)
-        assert len(shown.replace(".", "").lstrip("0")) == 2
+        told = re.findall(r"([\d.]+) \u00b1 ([\d.]+)", shown)
+        half_told, *_ = [h for m, h in told if float(m) == pytest.approx(mean, abs=half / 10)]
+        assert float(half_told) == pytest.approx(half, rel=0.06)
+        assert len(half_told.replace(".", "").lstrip("0")) == 2
 
 
 def test_it_draws_on_axes_that_are_there(run: ss.Run) -> None:
@@ -401,10 +401,10 @@ def test_numbers_on_axes() -> None:
     assert said == ["0", "0.0001", "20,000", "10\u2076", "2\u00d710\u207b\u2077"]
 
 
-NAMES = [r"tr$\foo$", "a_b^c$", "$x$ $y", "<b>&'", "esc\x1b[31m\x07"]
+HOSTILE = [r"tr$\foo$", "a_b^c$", "$x$ $y", "<b>&'", "esc\x1b[31m\x07"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_shown_as_they_are(name: str, tmp_path: Path) -> None:
     """Not as formulas, nor as markup, in titles, at axes and in legends."""
     trace, file = tmp_path / f"{name}.trace", tmp_path / f"{name}.toml"

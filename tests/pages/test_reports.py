@@ -130,6 +130,8 @@ def test_a_validation_is_told(soft: ss.Device, tmp_path: Path) -> None:
     measured.write_text("\n".join([*lines, ""]), encoding="utf-8")
     validation = ss.validate(measured, soft)
     share = validation.demerit_percent["all"]
+    validation.report(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == reports.page(validation)
     assert f"{float(f'{share:.2g}'):g} % of the measured mean" in " ".join(said(validation)[1])
     assert ["spring_factor", "0.75", "0.5", f"{soft.name}.toml:2"] in _differences(validation)
 

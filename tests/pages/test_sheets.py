@@ -201,13 +201,20 @@ def test_a_comparison_has_the_digits_of_its_intervals() -> None:
     pair = of("pair")
     for label, run in zip(pair.labels, pair.runs, strict=True):
         interval = run.summary["confidence"]["response_time_ms"]
-        _, mean, _, *times = rows(pair, 1)[label]
+        mark, mean, _, *others = rows(pair, 1)[label]
         assert decimals(mean) <= borne(interval["low"], interval["high"])
-        assert all(digits(cell) <= 3 for cell in times[:4]), times
+        assert all(digits(cell) <= 3 for cell in others[:4]), others
         assert max(map(decimals, rows(pair, 2)[label])) <= decimals(mean)
-        values = [run.summary["response_time_ms"][key] for key in ("p50", "p99", "p99_9", "max")]
-        shown = [float(cell.replace(",", "")) for cell in times[:4]]
-        assert shown == pytest.approx(values, rel=5.1e-3)
+        summary: Any = run.summary
+        assert (mark == "!") == bool(interval["caution"] or summary["overloaded"])
+        times = summary["response_time_ms"]
+        values = [times[key] for key in ("mean", "p50", "p99", "p99_9", "max")]
+        values += [summary["throughput_iops"], 100 * summary["utilisation"]]
+        values.append(1e3 * summary["energy_j"]["total"] / summary["requests"])
+        for cell, value in zip((mean, *others[:7]), values, strict=True):
+            told = cell.split()[0].replace(",", "")
+            unit = 10.0 ** -decimals(told)
+            assert float(told) == pytest.approx(value, rel=5.1e-3, abs=0.51 * unit), label
     disk, mems = rows(of("comparison"), 1).values()
     assert (disk[0], mems[0]) == ("", "!")
     assert mems[-2:] == ["- (correlated batches)", "7.97"], (
@@ -254,7 +261,9 @@ def test_a_study_tells_errors(tmp_path: Path) -> None:
 def test_a_validation(tmp_path: Path) -> None:
     (tmp_path / "measured.csv").write_text("\n".join(["t,lba,n,rw,us", *LINES, ""]), "utf-8")
     load = ss.read_trace(tmp_path / "measured.csv", columns=COLUMNS)
-    shown = rows(ss.validate(load, "g2"), 1)
+    validation = ss.validate(load, "g2")
+    assert "100 requests" in parsed(validation._repr_html_())
+    shown = rows(validation, 1)
     assert shown["reads, measured"] == shown["all, measured"]
     assert shown["all, measured"][:2] == ["100", "30.1"], "the mean of 0.4 to 59.8 ms"
     assert shown["writes"][0] == "0"

@@ -214,10 +214,6 @@ def test_mean_turnaround_of_random_rows() -> None:
     assert turnaround_ms(HALF_M) < number("turnarounds", "turnaround_mean_ms") < uniform_ms
 
 
-SLED: dict[str, Any] = {"inactive_after_ms": float("inf")}
-"""Between requests the sled stays ready."""
-
-
 @pytest.mark.parametrize("depth", [1, 64])
 def test_closed_loops_keep_littles_law(depth: int) -> None:
     for name in curves.SCHEDULERS:
