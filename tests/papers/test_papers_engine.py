@@ -268,6 +268,7 @@ claim = "The mean is two."
 value = "table1.mean"
 [[claims]]
 claim = "The quick mean is two."
+value = "table1.mean"
 quick = true
 [[claims]]
 claim = "One is faster."
