@@ -1,18 +1,12 @@
 """A paper of the tests in place of those of the package, with an item that runs."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from sledsim import papers
 from sledsim.papers import engine, model
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 PAPER = """
 order = 2001

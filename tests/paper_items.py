@@ -14,7 +14,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 from sledsim import papers
-from sledsim.papers import Found, Item, Result, pictures
+from sledsim.papers import Found, Item, Result, Setup, pictures
 
 KEPT = Path(__file__).parents[1] / "out" / "tests"
 
@@ -75,3 +75,34 @@ def stated(name: str) -> dict[str, dict[str, Any]]:
     (item,) = papers.find([name])
     values: dict[str, dict[str, Any]] = tomllib.loads(item.data)["values"]
     return values
+
+
+class Paper:
+    """The items of a paper, by their names in it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def item(self, name: str) -> Item:
+        """Return an item."""
+        (one,) = papers.find([f"{self.name}/{name}"])
+        return one
+
+    def found(self, name: str, reading: str = "") -> Found:
+        """Return the values of a quick run of an item."""
+        return simulate(f"{self.name}/{name}", reading)
+
+    def number(self, name: str, key: str, reading: str = "") -> float:
+        """Return a value of a quick run of an item that is a number."""
+        value = self.found(name, reading).values[key]
+        assert isinstance(value, int | float)
+        return value
+
+    def stated(self, name: str, key: str) -> dict[str, Any]:
+        """Return a value that the file of an item states."""
+        return stated(f"{self.name}/{name}")[key]
+
+    def setup(self, name: str, reading: str = "") -> Setup:
+        """Return the set-up of an item, also under a reading."""
+        item = self.item(name)
+        return next((own.setup for own in item.readings if own.name == reading), item.setup)

@@ -1,24 +1,19 @@
 """What tests of pictures measure: boxes of texts, contrasts, colours apart, fonts."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable, Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from matplotlib.artist import Artist
-    from matplotlib.figure import Figure
 
 TEXT, LINE = 4.5, 3.0
 """Contrasts of WCAG 2.1: of text (1.4.3), and of what one must see to understand (1.4.11)."""
@@ -48,6 +43,10 @@ class Seen:
             text for text in every if id(text) not in of_axes and self._is_drawn(text)
         ] + [text for texts in self.ticks for text in texts]
         """All texts that are drawn."""
+
+    def problems(self, like_lines: Iterable[str] = ()) -> list[Any]:
+        """Return what keeps a reader from reading it: texts over others, cut off, or pale."""
+        return [*self.overlaps(), *self.cut_off(), *self.pale_texts(like_lines)]
 
     def box(self, text: Text) -> Bbox:
         """Return the box of a text in points, without arrows."""
@@ -169,8 +168,9 @@ def _over(colour: Any, behind: Any) -> Any:
 
 
 def contrast(one: Any, other: Any) -> float:
-    """Return the contrast of two colours of red, green and blue from 0 to 1 (WCAG 2)."""
-    low, high = sorted(float(linear(c) @ (0.2126, 0.7152, 0.0722)) for c in (one, other))
+    """Return the contrast of two colours, as matplotlib takes them (WCAG 2)."""
+    lights = (linear(to_rgba(colour)[:3]) for colour in (one, other))
+    low, high = sorted(float(light @ (0.2126, 0.7152, 0.0722)) for light in lights)
     return (high + 0.05) / (low + 0.05)
 
 

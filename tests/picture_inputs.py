@@ -1,22 +1,17 @@
 """Extreme inputs of pictures: validations, traces, caches, studies, devices, applications."""
 
-from __future__ import annotations
-
 import atexit
 import dataclasses
 import shutil
 import tempfile
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sledsim as ss
+from matplotlib.figure import Figure
 from sledsim import plots, programs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from matplotlib.figure import Figure
 
 LONG = "a device whose name is far longer than any column of a page {}"
 SAMPLE = "sample:postmark-ext4"
@@ -185,29 +180,32 @@ HEATS: dict[str, tuple[str, str, dict[str, Any]]] = {
 """Maps of studies by the rate and another key."""
 
 
+def drawings(draw: Callable[..., Figure], made: dict[str, Callable[[], Any]]) -> Any:
+    """Return what draws each of some inputs in a size."""
+    return {name: lambda size, of=of: draw(of(), size=size) for name, of in made.items()}
+
+
+def _of(draw: Callable[..., Figure], make: Callable[[Any], Any], *kinds: Any) -> Any:
+    """Return what draws inputs of some kinds in a size."""
+    return drawings(draw, {str(kind): partial(make, kind) for kind in kinds})
+
+
+def _crash(device: str) -> Any:
+    return ss.crash_test(ss.workload(requests=200, rate=2000), device, points=20)
+
+
+def _laid_out(name: str) -> Any:
+    return ss.layout("g2", "subregioned", regions=5) if name == "regions" else ss.device(name)
+
+
 KINDS: dict[str, dict[str, Callable[..., Figure]]] = {
-    "validation": {
-        kind: lambda size, kind=kind: plots.validation(validation(kind), size=size)
-        for kind in ("one request", "seven decades", "a caution")
-    },
-    "trace": {
-        kind: lambda size, kind=kind: plots.trace(info(kind), size=size)
-        for kind in ("usual", "one request", "seven decades")
-    },
-    "differences": {
-        kind: lambda size, kind=kind: plots.differences(paired(kind), size=size)
-        for kind in ("one request", "seven decades", "twelve devices", "saturated")
-    },
-    "crash": {
-        device: lambda size, device=device: plots.crash(
-            ss.crash_test(ss.workload(requests=200, rate=2000), device, points=20), size=size
-        )
-        for device in ("g2", "mcd")
-    },
-    "hits": {
-        f"{count} policies": lambda size, count=count: plots.hits(hits(count), size=size)
-        for count in (1, 6, 12)
-    },
+    "validation": _of(plots.validation, validation, "one request", "seven decades", "a caution"),
+    "trace": _of(plots.trace, info, "usual", "one request", "seven decades"),
+    "differences": _of(
+        plots.differences, paired, "one request", "seven decades", "twelve devices", "saturated"
+    ),
+    "crash": _of(plots.crash, _crash, "g2", "mcd"),
+    "hits": _of(plots.hits, hits, 1, 6, 12),
     "study": {
         name: lambda size, of=of, keys=keys: study(of).plot("rate", MEAN, size=size, **keys)
         for name, (of, keys) in STUDIES.items()
@@ -216,33 +214,13 @@ KINDS: dict[str, dict[str, Callable[..., Figure]]] = {
         name: lambda size, of=of, y=y, keys=keys: study(of).heat("rate", y, MEAN, size=size, **keys)
         for name, (of, y, keys) in HEATS.items()
     },
-    "seeks": {
-        name: lambda size, name=name: plots.seeks(ss.device(name), size=size)
-        for name in ("g2", "atlas10k")
-    },
-    "layout": {
-        "g2": lambda size: plots.layout(ss.device("g2"), size=size),
-        "regions": lambda size: plots.layout(ss.layout("g2", "subregioned", regions=5), size=size),
-        "atlas10k": lambda size: plots.layout(ss.device("atlas10k"), size=size),
-    },
-    "timeline": {
-        kind: lambda size, kind=kind: plots.timeline(series(kind), size=size)
-        for kind in ("one request", "usual", "saturated")
-    },
-    "path": {
-        kind: lambda size, kind=kind: plots.path(moved(kind), size=size)
-        for kind in (
-            "one request",
-            "schedulers",
-            "sleds",
-            "parts",
-            "more than are drawn",
-            "long names",
-        )
-    },
-    "applications": {
-        kind: lambda size, kind=kind: plots.applications(outcomes(kind), size=size)
-        for kind in ("one", "twelve", "long names")
-    },
+    "seeks": _of(plots.seeks, ss.device, "g2", "atlas10k"),
+    "layout": _of(plots.layout, _laid_out, "g2", "regions", "atlas10k"),
+    "timeline": _of(plots.timeline, series, "one request", "usual", "saturated"),
+    "path": _of(
+        *(plots.path, moved, "one request", "schedulers", "sleds", "parts"),
+        *("more than are drawn", "long names"),
+    ),
+    "applications": _of(plots.applications, outcomes, "one", "twelve", "long names"),
 }
 """The kinds of pictures, and of each the pictures of its inputs, drawn in a size."""

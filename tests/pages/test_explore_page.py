@@ -1,23 +1,19 @@
-"""Pages that explain runs, in Chromium: states, steps, keys, themes, widths, accessibility."""
-
-from __future__ import annotations
+"""Pages that explain runs, in Chromium: states, steps, keys; ``test_pages.py`` looks at all."""
 
 import math
-import shutil
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import Any
 
 import pytest
 import sledsim as ss
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+from tests.shown_page import browser
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
-SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-ROWS = ("start_ns", "lbn", "blocks", "from_cylinder", "seek_ns", "passes", "id", "completion_ns")
+__all__ = ["browser"]  # a fixture
+
+STATES = "at => at.map(t => window.sledsim.state(0, 0, t))"
 
 
 @pytest.fixture(scope="module")
@@ -30,38 +26,24 @@ def runs() -> dict[str, Any]:
         "disk": ss.simulate(slow, "atlas10k", "sptf"),
         "two": ss.compare(slow, ["atlas10k"], ["fcfs", "c_look"]),
         "hybrid": ss.simulate(ss.workload("random", rate=80, requests=200), "mcd", parts=True),
-        "one": ss.simulate(ss.workload("random", rate=80, requests=1), "g2"),
     }
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Return a browser."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
-        yield started
-        started.close()
-
-
-Open: TypeAlias = "Callable[..., Any]"
-
-
-@pytest.fixture(scope="module")
-def opened(browser: Any, runs: dict[str, Any], tmp_path_factory: Any) -> Iterator[Open]:
+def opened(
+    browser: Any, runs: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Any]]:
     """Return what opens the page of a result; no page may say anything on the console."""
     folder: Path = tmp_path_factory.mktemp("pages")
-    contexts, said = [], []
+    context = browser.new_context(offline=True)
+    said: list[str] = []
 
-    def opens(name: str, width: int = 1280, scheme: str = "light") -> Any:
+    def opens(name: str, width: int = 1280) -> Any:
         file = folder / f"{name}.html"
         if not file.exists():
             runs[name].explore(file)
-        size = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, color_scheme=scheme, offline=True)
-        contexts.append(context)
         page = context.new_page()
+        page.set_viewport_size({"width": width, "height": 900})
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.goto(file.as_uri())
@@ -70,8 +52,7 @@ def opened(browser: Any, runs: dict[str, Any], tmp_path_factory: Any) -> Iterato
         return page
 
     yield opens
-    for context in contexts:
-        context.close()
+    context.close()
     assert said == []
 
 
@@ -79,78 +60,62 @@ def _now_ms(page: Any) -> float:
     return float(page.evaluate("window.sledsim.now()")) / 1e6
 
 
-def test_a_sled_is_where_python_says(opened: Open, runs: dict[str, Any]) -> None:
+def test_a_sled_is_where_python_says(opened: Any, runs: dict[str, Any]) -> None:
     """At 1,000 instants of moves in X and passes over rows, to 1e-9 of half the travel."""
     run = runs["sled"]
     sled = ss.device("g2(turnaround=exact)")
     assert isinstance(sled, ss.Sled)
-    rows = {name: run.rows[name] for name in ROWS}
+    names = ("start_ns", "lbn", "from_cylinder", "seek_ns", "passes")
+    rows = {name: run.rows[name] for name in names}
+    single = [place for place, passes in enumerate(rows["passes"]) if passes == 1]
     half_m, instants = 50e-6, []
-    for place in range(len(rows["id"])):
-        if rows["passes"][place] != 1:
-            continue
+    for place in single:
         at = sled.locate(rows["lbn"][place])
         begin_m = sled.locate(sled.lbn(rows["from_cylinder"][place], 0, 0, 0)).x_m
         ways = [] if begin_m == at.x_m else sled.trajectory("x", begin_m, at.x_m)
-        for instant in ways[:: max(1, len(ways) // 3)]:
-            moment = rows["start_ns"][place] + instant.time_s * 1e9
-            instants.append((moment, "x_m", instant.place_m))
+        begin_ns, some = rows["start_ns"][place], ways[:: max(1, len(ways) // 3)]
+        instants += [(begin_ns + instant.time_s * 1e9, instant.place_m) for instant in some]
     assert len(instants) > 1000
     page = opened("sled")
-    found = page.evaluate(
-        "moments => moments.map(t => window.sledsim.state(0, 0, t))",
-        [moment for moment, _, _ in instants],
-    )
-    for (moment, axis, place_m), state in zip(instants, found, strict=True):
+    found = page.evaluate(STATES, [moment for moment, _ in instants])
+    for (moment, place_m), state in zip(instants, found, strict=True):
         # Moments are rounded to parts of a ns, in which the sled moves at most 1e-12 m.
-        assert abs(state[axis] - place_m) < 1e-9 * half_m + 1e-12, moment
+        assert abs(state["x_m"] - place_m) < 1e-9 * half_m + 1e-12, moment
     # Over a row it moves at access velocity: two instants 0.1 ms apart.
-    single = [place for place, passes in enumerate(rows["passes"]) if passes == 1]
     for place in single[:50]:
         inside = rows["start_ns"][place] + rows["seek_ns"][place] + 1e3
-        before, after = page.evaluate(
-            "at => at.map(t => window.sledsim.state(0, 0, t))", [inside, inside + 1e5]
-        )
+        before, after = page.evaluate(STATES, [inside, inside + 1e5])
         assert before["y_phase"] == after["y_phase"] == "passes"
         assert math.isclose(abs(after["y_m"] - before["y_m"]), 28e-3 * 1e-4, rel_tol=1e-6)
-        row = sled.locate(rows["lbn"][place]).row
-        assert (before["cylinder"], before["media_row"]) == (
-            sled.locate(rows["lbn"][place]).cylinder,
-            row,
-        )
+        at = sled.locate(rows["lbn"][place])
+        assert (before["cylinder"], before["media_row"]) == (at.cylinder, at.row)
 
 
-def test_a_disk_turns_and_seeks_as_python_says(opened: Open, runs: dict[str, Any]) -> None:
+def test_a_disk_turns_and_seeks_as_python_says(opened: Any, runs: dict[str, Any]) -> None:
     disk = ss.device("atlas10k")
     assert isinstance(disk, ss.Disk)
     rows = runs["disk"].rows
     page = opened("disk")
-    at = [moment * 1e6 for moment in range(100)]
-    states = page.evaluate("at => at.map(t => window.sledsim.state(0, 0, t))", at)
+    states = page.evaluate(STATES, [moment * 1e6 for moment in range(100)])
     turns_per_ms = 10_025 / 60e3  # of the drive's manual
     for before, after in pairwise(states):
         turned = (after["angle"] - before["angle"]) % 1
         assert math.isclose(turned, turns_per_ms, rel_tol=1e-3)
-    for lbn, start, seek, cylinder, passes in zip(
-        *(rows[name] for name in ("lbn", "start_ns", "seek_ns", "from_cylinder", "passes")),
-        strict=True,
-    ):
+    names = ("lbn", "start_ns", "seek_ns", "from_cylinder", "passes")
+    columns = [rows[name] for name in names]
+    for lbn, start, seek, cylinder, passes in zip(*columns, strict=True):
         if cylinder is None or passes != 1:
             continue
         target = disk.locate(lbn).cylinder
-        between, there = page.evaluate(
-            "at => at.map(t => window.sledsim.state(0, 0, t))",
-            [start + seek / 2, start + seek + 1],
-        )
+        between, there = page.evaluate(STATES, [start + seek / 2, start + seek + 1])
         assert there["cylinder"] == target
         assert not there["interpolated"]
         if abs(target - cylinder) > 1:
             assert between["interpolated"]
-            low, high = sorted((target, cylinder))
-            assert low <= between["cylinder"] <= high
+            assert min(target, cylinder) <= between["cylinder"] <= max(target, cylinder)
 
 
-def test_steps_go_by_request_choice_and_event(opened: Open, runs: dict[str, Any]) -> None:
+def test_steps_go_by_request_choice_and_event(opened: Any, runs: dict[str, Any]) -> None:
     page = opened("sled")
     starts = sorted(runs["sled"].rows["start_ns"])
     page.evaluate("window.sledsim.seek(0)")
@@ -179,7 +144,7 @@ def test_steps_go_by_request_choice_and_event(opened: Open, runs: dict[str, Any]
     assert _now_ms(page) == paused
 
 
-def test_a_click_shows_the_row_and_its_formula(opened: Open, runs: dict[str, Any]) -> None:
+def test_a_click_shows_the_row_and_its_formula(opened: Any, runs: dict[str, Any]) -> None:
     page = opened("sled")
     rows = runs["sled"].rows
     page.evaluate("window.sledsim.seek(2e8)")
@@ -201,7 +166,7 @@ def test_a_click_shows_the_row_and_its_formula(opened: Open, runs: dict[str, Any
     assert len(names) > 2
 
 
-def test_the_time_line_scrubs(opened: Open) -> None:
+def test_the_time_line_scrubs(opened: Any) -> None:
     page = opened("disk")
     box = page.locator("#overview").bounding_box()
     end = float(page.evaluate("window.sledsim.runs[0].end_ns")) / 1e6
@@ -213,47 +178,25 @@ def test_the_time_line_scrubs(opened: Open) -> None:
     page.mouse.up()
 
 
-def test_two_runs_are_shown_at_the_same_instant(opened: Open) -> None:
+def test_two_runs_are_shown_at_the_same_instant(opened: Any) -> None:
     page = opened("two")
     page.evaluate("window.sledsim.seek(5e8)")
     assert page.locator("#runs > article").count() == 2
     first, second = page.evaluate("[0, 1].map(run => window.sledsim.state(run, 0, 5e8))")
     assert first["angle"] == second["angle"]
-    boxes = [page.locator("#runs > article").nth(i).bounding_box() for i in range(2)]
-    assert boxes[0]["y"] == boxes[1]["y"]
-    narrow = opened("two", width=360)
-    boxes = [narrow.locator("#runs > article").nth(i).bounding_box() for i in range(2)]
-    assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]
+    for shown in (page, opened("two", width=360)):
+        one, other = (one.bounding_box() for one in shown.locator("#runs > article").all())
+        assert other["y"] == one["y"] if shown is page else other["y"] >= one["y"] + one["height"]
 
 
-def test_a_hybrid_says_which_part_served_a_request(opened: Open) -> None:
+def test_a_hybrid_says_which_part_served_a_request(opened: Any) -> None:
     page = opened("hybrid")
     page.evaluate("window.sledsim.seek(1e9)")
     assert page.locator("canvas.view").count() >= 4
     assert "served by mcd.device." in page.inner_text(".run-body")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["sled", "two", "hybrid", "one"])
-def test_pages_are_accessible(opened: Open, name: str, scheme: str) -> None:
-    """Neither axe nor a narrow window finds anything."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    page = opened(name, scheme=scheme)
-    page.evaluate("window.sledsim.seek(window.sledsim.runs[0].end_ns / 2)")
-    found = Axe().run(page)
-    assert [violation["id"] for violation in found.response["violations"]] == []
-
-
-@pytest.mark.parametrize("width", [360, 800, 2560])
-@pytest.mark.parametrize("name", ["sled", "two", "hybrid"])
-def test_nothing_is_wider_than_the_window(opened: Open, name: str, width: int) -> None:
-    page = opened(name, width=width)
-    page.evaluate("window.sledsim.seek(window.sledsim.runs[0].end_ns / 2)")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_canvases_say_what_they_show(opened: Open) -> None:
+def test_canvases_say_what_they_show(opened: Any) -> None:
     page = opened("sled")
     page.evaluate("window.sledsim.seek(1e8)")
     for canvas in page.locator("canvas").all():

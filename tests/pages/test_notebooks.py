@@ -3,8 +3,6 @@
 ``python -m tests.notebook_runs`` writes the outputs anew.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import os
@@ -40,11 +38,9 @@ def pixels(png: str) -> np.ndarray[Any, np.dtype[np.float64]]:
 def assert_like(stored: str, made: str, *, same_version: bool) -> None:
     """Compare pictures: of one version of matplotlib all pixels, or else the size."""
     first, second = pixels(stored), pixels(made)
+    assert second.shape == pytest.approx(first.shape, rel=0 if same_version else 0.05), UPDATE
     if same_version:
-        assert first.shape == second.shape, UPDATE
         assert np.abs(first - second).mean() < 0.5, UPDATE
-    else:
-        assert second.shape == pytest.approx(first.shape, rel=0.05)
 
 
 def outputs(cell: Any) -> list[dict[str, str]]:
@@ -103,32 +99,3 @@ def test_a_notebook_is_stored_without_what_changes(path: Path) -> None:
             for kind, text in output.items():
                 plain = "" if kind.startswith("image/") else EMBEDDED.sub("", PAGE.sub("", text))
                 assert not re.search(r"/(tmp|home|root)/|\b0x\w{6}", plain), "a path, an address"
-
-
-def test_other_outputs_are_found() -> None:
-    """A text, a table, or a picture that differs is told."""
-    (path,) = (path for path in notebooks() if path.stem == "lecture")
-    kinds = set()
-    for number, cell in enumerate(nbformat.read(path, as_version=4).cells):
-        for place, output in enumerate(outputs(cell)):
-            for kind in output:
-                stored, other = (nbformat.read(path, as_version=4) for _ in range(2))
-                found = other.cells[number].outputs[place]
-                if kind == "stream":
-                    found.text += "more"
-                elif kind == "image/png":
-                    found.data[kind] = negative(found.data[kind])
-                else:
-                    found.data[kind] += " "
-                with pytest.raises(AssertionError):
-                    assert_outputs(stored, other)
-                kinds.add(kind)
-    assert kinds == {"stream", "image/png", "text/plain", "text/html"}
-
-
-def negative(png: str) -> str:
-    from PIL import Image  # comes with matplotlib
-
-    content = io.BytesIO()
-    Image.fromarray((255 - pixels(png)).astype("uint8")).save(content, format="png")
-    return base64.b64encode(content.getvalue()).decode()

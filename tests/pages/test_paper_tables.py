@@ -1,23 +1,20 @@
 """Tables of results for LaTeX, Markdown and CSV: what these formats are, and hand-made cases."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
 from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import sledsim as ss
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from sledsim import Rows
 from sledsim.cli import main
 from sledsim.results.rows import rows_of
-
-if TYPE_CHECKING:
-    from sledsim import Rows
+from sledsim.show import sheet_of
 
 ENDINGS = ("tex", "csv", "md")
 HOSTILE = r"a_b %&#$ {x} ~^ \end <y> |z| [1] * -- `c`"
@@ -130,25 +127,20 @@ def written(value: float, half: float) -> str:
     return cell
 
 
-@pytest.mark.parametrize(
-    ("value", "half", "cell"),
-    [
-        (12.345, 0.0678, "12.345(68)"),
-        (12.34, 0.56, "12.34(56)"),
-        (5591.4, 1230.0, "5600(1200)"),
-        (1234.6, 12.0, "1235(12)"),
-        (143.18, 9.96, "143(10)"),
-        (1.0, 0.0996, "1.00(10)"),
-        (0.4, 3.0, "0.4(30)"),
-        (-0.2118, 0.0341, "-0.212(34)"),
-        (1.2341e-7, 3.4e-9, "0.0000001234(34)"),
-        (98765432.1, 4321.0, "98765400(4300)"),
-    ],
-)
-def test_an_interval_has_two_digits_and_its_mean_as_many_decimals(
-    value: float, half: float, cell: str
-) -> None:
-    assert written(value, half) == cell
+def test_an_interval_has_two_digits_and_its_mean_as_many_decimals() -> None:
+    cases = {
+        (12.345, 0.0678): "12.345(68)",
+        (12.34, 0.56): "12.34(56)",
+        (5591.4, 1230.0): "5600(1200)",
+        (1234.6, 12.0): "1235(12)",
+        (143.18, 9.96): "143(10)",
+        (1.0, 0.0996): "1.00(10)",
+        (0.4, 3.0): "0.4(30)",
+        (-0.2118, 0.0341): "-0.212(34)",
+        (1.2341e-7, 3.4e-9): "0.0000001234(34)",
+        (98765432.1, 4321.0): "98765400(4300)",
+    }
+    assert {(value, half): written(value, half) for value, half in cases} == cases
 
 
 @settings(max_examples=200, deadline=None)
@@ -173,21 +165,24 @@ def test_rounding_is_that_of_the_decimal_module(value: float, half: float) -> No
 
 
 def test_half_the_width_of_an_interval_is_written() -> None:
+    """Also of one that is longer to one side."""
     assert tabular(of_one(2.0, 1.5, 2.8).to_latex(columns=["x_ms"]))[1][1] == ["2.00(65)"]
     assert "2.0 ± 1.1" in of_one(2.0, 1.2, 3.4).to_markdown(columns=["x_ms"])
 
 
-def test_numbers_without_an_interval_have_the_digits_of_the_text(
-    results: dict[str, Any], capsys: pytest.CaptureFixture[str]
-) -> None:
-    columns = ["label", "p99_ms", "p50_ms", "energy_mj_per_request"]
+def test_numbers_have_the_digits_of_the_sheet(results: dict[str, Any]) -> None:
+    columns = ["label", "p99_ms", "p50_ms", "energy_mj_per_request", "mean_ms"]
     heads, _, *rows = lines_of(results["comparison"].to_markdown(columns=columns))
-    assert heads == ["", "p99 (ms)", "p50 (ms)", "energy each (mJ)"]
-    results["comparison"].show()
-    lines = capsys.readouterr().out.splitlines()
-    for label, *numbers in rows:
-        printed = next(line.split() for line in lines if line.startswith(label))
-        assert set(numbers) < set(printed)
+    assert heads == ["", "p99 (ms)", "p50 (ms)", "energy each (mJ)", "mean (ms)"]
+    sheet = sheet_of(results["comparison"]).tables[0]
+    shown = {str(row[0]): set(map(str, row)) for row in sheet.rows}
+    for (label, *numbers, mean), run in zip(rows, results["comparison"].runs, strict=True):
+        assert set(numbers) < shown[label]
+        share = run.summary["confidence"]["response_time_ms"]["half_width_share"]
+        wanted = run.summary["response_time_ms"]["mean"]
+        told, half = map(float, mean.split(" ± "))
+        assert told == pytest.approx(wanted, abs=half / 20)
+        assert half == pytest.approx(share * wanted, rel=0.05)
 
 
 def test_characters_that_latex_takes_for_commands_are_escaped() -> None:
@@ -221,12 +216,6 @@ def test_long_texts_are_wrapped_between_words() -> None:
     assert tabular(rows[1:].to_latex())[0][0] == "l"
 
 
-@pytest.mark.parametrize("label", ["", "a b", "a}", r"\x", "tab:é", "50%"])
-def test_a_label_that_latex_cannot_have_is_refused(results: dict[str, Any], label: str) -> None:
-    with pytest.raises(ss.SledsimError, match=r"label = .*must be letters, digits"):
-        results["comparison"].to_latex(label=label)
-
-
 # Markdown
 
 
@@ -250,15 +239,6 @@ def test_markdown_has_the_cells_of_latex(results: dict[str, Any], kind: str) -> 
                 mean, _, half = theirs.rstrip(")").partition("(")
                 assert ours.split(" ± ")[0] == mean
                 assert ("±" in ours) == bool(half)
-
-
-def test_a_mean_of_markdown_is_that_of_the_run(results: dict[str, Any]) -> None:
-    share = results["run"].summary["confidence"]["response_time_ms"]["half_width_share"]
-    heads, _, first, *_ = lines_of(results["run"].to_markdown())
-    mean, half = map(float, first[heads.index("mean (ms)")].split(" ± "))
-    wanted = results["run"].summary["response_time_ms"]["mean"]
-    assert mean == pytest.approx(wanted, abs=half / 20)
-    assert half == pytest.approx(share * wanted, rel=0.05)
 
 
 # CSV
@@ -326,22 +306,17 @@ def test_a_named_column_has_its_interval(results: dict[str, Any]) -> None:
 
 
 def test_a_caption_says_how_the_numbers_were_made(results: dict[str, Any]) -> None:
-    def caption(kind: str) -> str:
-        return str(results[kind].to_markdown().splitlines()[0])
-
-    version = f"sledsim {ss.__version__}."
+    told = {
+        "comparison": "g2 and g3|random, 300 requests/s|seed 1|2,000 requests each|95 %",
+        "study": "Device g2|requests 600|3 runs of each|seeds 1 to 3|95 %",
+        "pairs": "trace sample:sqlite",
+        "validation": "dri_ve #1.validate",
+        "published": "BarraCuda ST2000DM006",
+    }
     for kind in KINDS:
-        assert version in caption(kind)
-    told = caption("comparison")
-    for words in ("g2 and g3", "random, 300 requests/s", "seed 1", "2,000 requests each", "95 %"):
-        assert words in told
-    told = caption("study")
-    for words in ("Device g2", "requests 600", "3 runs of each", "seeds 1 to 3", "95 %"):
-        assert words in told
-    assert "trace sample:sqlite" in caption("pairs")
-    assert "dri_ve #1.validate" in caption("validation")
-    assert "BarraCuda ST2000DM006" in caption("published")
-    for kind in KINDS:
+        caption = results[kind].to_markdown().splitlines()[0]
+        for words in (f"sledsim {ss.__version__}.", *told.get(kind, "").split("|")):
+            assert words in caption
         assert r"\caption" not in results[kind].to_latex(caption="")
         assert results[kind].to_markdown(caption="").startswith("| ")
 
@@ -378,20 +353,15 @@ def test_a_device_that_was_given_up_has_no_mean() -> None:
 def test_shares_are_in_percent(results: dict[str, Any]) -> None:
     heads, _, first, *_ = lines_of(results["comparison"].to_markdown(columns=["utilisation"]))
     assert heads == ["busy (%)"]
-    assert float(first[0]) == pytest.approx(
-        100 * results["comparison"].table["utilisation"][0], 0.03
-    )
+    share = results["comparison"].table["utilisation"][0]
+    assert float(first[0]) == pytest.approx(100 * share, 0.03)
 
 
 def test_a_table_fits_a_column_of_text_and_keeps_its_keys(results: dict[str, Any]) -> None:
     _, (heads, *_) = tabular(results["study"].to_latex())
     plain = [re.sub(r"\\begin.*@\{\}\}| \\\\|\\end.*|[{}]", "", head) for head in heads]
-    assert plain[:4] == [
-        "rate (requests/s)",
-        "scheduler",
-        "spring factor",
-        "mean response time (ms)",
-    ]
+    keys = ["rate (requests/s)", "scheduler", "spring factor"]
+    assert plain[:4] == [*keys, "mean response time (ms)"]
     # 55 digits of small print with their gaps are a column of a page of two.
     for kind in ("run", "comparison", "pairs", "validation"):
         _, (_, *rows) = tabular(results[kind].to_latex())
@@ -399,13 +369,8 @@ def test_a_table_fits_a_column_of_text_and_keeps_its_keys(results: dict[str, Any
 
 
 def test_a_table_of_many_keys_has_a_result() -> None:
-    grid = {
-        "rate": [100, 200],
-        "read_fraction": [0.5, 1],
-        "mean_size_kib": [4, 8],
-        "scheduler": ["fcfs", "sptf"],
-        "device.resonance_hz": [700, 739],
-    }
+    grid: dict[str, Any] = {"rate": [100, 200], "read_fraction": [0.5, 1], "mean_size_kib": [4, 8]}
+    grid |= {"scheduler": ["fcfs", "sptf"], "device.resonance_hz": [700, 739]}
     study = ss.sweep(SMALL, grid=grid)
     heads, *_ = lines_of(study.to_markdown())
     assert heads[-1] == "mean response time (ms)"
@@ -415,32 +380,6 @@ def test_a_table_of_many_keys_has_a_result() -> None:
 # Refusals, and files
 
 
-def test_names_that_are_not_there_are_refused_with_those_that_are_like_them(
-    results: dict[str, Any],
-) -> None:
-    with pytest.raises(ss.SledsimError, match=r"must be one of response_time_ms\.mean, "):
-        results["study"].means["mean"]
-    with pytest.raises(
-        ss.SledsimError, match=r"columns = 'mean': must be of response_time_ms\.mean"
-    ):
-        results["study"].to_latex(columns=["rate", "mean"])
-    with pytest.raises(ss.SledsimError, match="must be one of throughput_mb_s, throughput_iops, "):
-        results["study"].means["throughput_mbs"]
-    with pytest.raises(ss.SledsimError, match="columns = 'p90': must be of label, device, "):
-        results["comparison"].to_csv(columns=["p90"])
-    with pytest.raises(ss.SledsimError, match="one name at least"):
-        results["comparison"].to_markdown(columns=[])
-
-
-def test_a_page_has_no_table_of_thousands_of_rows(results: dict[str, Any]) -> None:
-    rows = results["run"].rows
-    assert len(rows) == 2000
-    for write in (rows.to_latex, rows.to_markdown):
-        with pytest.raises(ss.SledsimError, match="at most 1,000 on a page"):
-            write()
-    assert len(read(rows.to_csv())) == 2000
-
-
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_file_is_what_is_returned(results: dict[str, Any], tmp_path: Path, ending: str) -> None:
     of = results["comparison"]
@@ -448,12 +387,6 @@ def test_a_file_is_what_is_returned(results: dict[str, Any], tmp_path: Path, end
     file = tmp_path / f"table.{ending}"
     assert write(file) is None
     assert file.read_text(encoding="utf-8") == write()
-    with pytest.raises(ss.SledsimError, match=rf"table.txt: must end in \.{ending}"):
-        write(tmp_path / "table.txt")
-    with pytest.raises(ss.SledsimError, match="its folder does not exist"):
-        write(tmp_path / "none" / file.name)
-    with pytest.raises(ss.SledsimError, match="must be of"):
-        write(tmp_path / f"other.{ending}", columns=["nothing"])
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
@@ -477,47 +410,20 @@ def test_commands_write_tables_beside_what_they_print(
     assert f"written: {file}" in printed
     assert len(printed.splitlines()) > 5
     text = file.read_text(encoding="utf-8")
-    if ending == "tex":
-        kinds, rows = tabular(text)
-        assert {len(row) for row in rows} == {len(kinds)}
-    elif ending == "md":
-        assert len(lines_of(text)) > 2
-    else:
-        assert read(text)
+    rows: Any = {"tex": lambda of: tabular(of)[1], "md": lines_of, "csv": read}
+    assert rows[ending](text)
 
 
-def test_a_validation_is_written_as_a_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_writes_what_it_shows(tmp_path: Path) -> None:
     trace, file = tmp_path / "drive.validate", tmp_path / "table.csv"
     trace.write_text(MEASURED + "\n", encoding="utf-8")
-    command = ["validate", "--device", "atlas10k", "--trace", str(trace), "--table"]
-    assert main([*command, str(file)]) == 0
-    assert f"written: {file}" in capsys.readouterr().out
+    validate = ["validate", "--device", "atlas10k", "--trace", str(trace)]
+    assert main([*validate, "--table", str(file)]) == 0
     assert file.read_text(encoding="utf-8") == ss.validate(trace, "atlas10k").to_csv()
-    assert main([*command, str(trace)]) != 0
-    assert "must end in .tex, .csv or .md" in capsys.readouterr().err
-
-
-def test_a_command_writes_the_results_that_it_shows(tmp_path: Path) -> None:
-    file = tmp_path / "table.csv"
     shown = ["--show", "queue_ms.p99", "--replications", "2", "--table", str(file)]
     assert main([*COMMANDS["sweep"], *shown]) == 0
     (first, _) = read(file.read_text(encoding="utf-8"))
     assert list(first) == ["rate", "queue_ms.p99", "queue_ms.p99.low", "queue_ms.p99.high"]
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_other_endings_are_refused_before_the_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
-    file = tmp_path / "table.pdf"
-    assert main([*COMMANDS[name], "--table", str(file)]) != 0
-    done = capsys.readouterr()
-    assert done.out == ""
-    assert f"--table {file}: must end in .tex, .csv" in done.err
-    assert ".md" in done.err
-    assert list(tmp_path.iterdir()) == []
 
 
 # Names that are asked for
@@ -525,9 +431,7 @@ def test_other_endings_are_refused_before_the_run(
 
 def test_means_print_the_keys_that_vary_and_the_main_results(results: dict[str, Any]) -> None:
     head, first, *_ = str(results["study"].means).splitlines()
-    assert head.split()[:4] == [
-        *("rate", "scheduler", "device.spring_factor", "response_time_ms.mean")
-    ]
+    assert head.startswith("rate  scheduler  device.spring_factor  response_time_ms.mean")
     assert " ± " in first
     assert max(map(len, str(results["study"].means).splitlines())) <= 80
     assert "overloaded" in str(results["single"].means)

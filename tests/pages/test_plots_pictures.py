@@ -1,27 +1,23 @@
 """Pictures of validations, traces, caches, studies, devices: what is drawn is what was given."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 import sledsim as ss
+from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle, StepPatch
 from sledsim import plots, programs
 from sledsim.cli import main
 from sledsim.plots import names, style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SAMPLE = "sample:postmark-ext4"
 
@@ -35,12 +31,12 @@ def curve(axes: Axes, start: str) -> tuple[list[float], list[float], Any]:
     return xs, ys, line
 
 
+def plain(text: str) -> str:
+    return " ".join(text.split())
+
+
 def title(figure: Figure) -> str:
-    return str(figure.get_suptitle()).replace("\n", " ").replace("\u00a0", " ")
-
-
-def notes(figure: Figure) -> str:
-    return str(figure.get_supxlabel()).replace("\n", " ").replace("    ", " ")
+    return plain(figure.get_suptitle())
 
 
 def mesh(axes: Axes) -> QuadMesh:
@@ -62,7 +58,7 @@ def validation(tmp_path_factory: pytest.TempPathFactory) -> ss.Validation:
     return ss.validate(path, "atlas10k")
 
 
-def test_a_validation_shows_every_time(validation: ss.Validation) -> None:
+def test_a_validation_shows_every_time(validation: ss.Validation, tmp_path: Path) -> None:
     figure = validation.plot()
     left, right = figure.axes
     for op, count in (("read", 60), ("write", 30)):
@@ -84,17 +80,12 @@ def test_a_validation_shows_every_time(validation: ss.Validation) -> None:
         assert dotted == (op == "write")
     assert "measured service" in left.get_xlabel()
     assert left.get_xlabel().endswith("ms")
-    assert right.get_ylabel().replace("\u00a0", " ") == "simulated less measured, ms"
-    assert title(figure).startswith(
-        "drive.validate, 1 outstanding, against atlas10k (fcfs): demerit"
-    )
-
-
-def test_a_validation_is_written_and_returned(validation: ss.Validation, tmp_path: Path) -> None:
+    assert plain(right.get_ylabel()) == "simulated less measured, ms"
+    wanted = "drive.validate, 1 outstanding, against atlas10k (fcfs): demerit"
+    assert title(figure).startswith(wanted)
     figure = validation.plot(tmp_path / "a.png", size="column", title="mine")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert title(figure) == "mine"
-    assert figure.get_size_inches()[0] == pytest.approx(3.4)
 
 
 # Traces
@@ -115,13 +106,11 @@ def test_a_trace_shows_all_its_requests() -> None:
     assert float(heights[-1]) == pytest.approx(100 * info["lru_curve"][-1][1])
     assert to_hex(reads.get_facecolor()) == style.OPS["read"]
     assert [axes.get_xlabel() for axes in (arrivals, places)] == ["time, s"] * 2
-    assert places.get_ylabel().split() == ["place", "on", "device", "0,", "MB"]
+    assert plain(places.get_ylabel()) == "place on device 0, MB"
     assert title(figure) == "postmark-ext4.trace.gz: 44,213 requests, 47% reads"
 
 
 def test_statistics_for_a_picture_are_asked_for() -> None:
-    with pytest.raises(ss.SledsimError, match=r"picture = False: .*picture=True"):
-        ss.trace_info(SAMPLE, quick=True).plot()
     load = ss.workload("random", rate=300, requests=500)
     figure = ss.loads.load_info(load, device="g2", picture=True).plot()
     assert title(figure).startswith("random, 300 requests/s: 500 requests")
@@ -145,12 +134,6 @@ def test_hit_ratios_are_drawn_as_counted() -> None:
     assert axes.get_ylabel() == "hit ratio, %"
 
 
-@pytest.mark.parametrize("rows", [[], [{}], "rows", 5])
-def test_other_rows_are_refused(rows: Any) -> None:
-    with pytest.raises(ss.SledsimError, match=r"rows = .*hit_ratios"):
-        plots.hits(rows)
-
-
 # Studies
 
 
@@ -165,9 +148,11 @@ def test_overloaded_points_are_hollow(study: ss.Study) -> None:
     (axes,) = figure.axes
     hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
     assert [np.asarray(line.get_xdata()).tolist() for line in hollow] == [[2500.0]] * 2
-    assert notes(figure) == "! hollow points are not to be relied on: overloaded (2)"
-    assert axes.get_xlabel().replace("\u00a0", " ") == "rate, requests/s"
-    assert axes.get_ylabel().replace("\u00a0", " ") == "median response time, ms"
+    assert (
+        plain(figure.get_supxlabel()) == "! hollow points are not to be relied on: overloaded (2)"
+    )
+    assert plain(axes.get_xlabel()) == "rate, requests/s"
+    assert plain(axes.get_ylabel()) == "median response time, ms"
     assert title(figure) == "random on g2: median response time by rate and scheduler"
 
 
@@ -175,52 +160,32 @@ def test_schedulers_are_categories(study: ss.Study) -> None:
     figure = study.plot("scheduler", "response_time_ms.mean", by="rate", size="page")
     (axes,) = figure.axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["fcfs", "sptf"]
-    means = pl.DataFrame(study.means)
+    means, firsts = pl.DataFrame(study.means), []
     for rate, text in ((200, "200"), (400, "400"), (2500, "2,500")):
         xs, ys, line = curve(axes, f"{text} requests/s")
         assert [round(x) for x in xs] == [0, 1]
         assert ys == means.filter(pl.col("rate") == rate)["response_time_ms.mean"].to_list()
         assert line.get_linestyle() == "None"
-    places = sorted(curve(axes, f"{t} requests/s")[0][0] for t in ("200", "400", "2,500"))
-    assert all(after - before > 0.05 for before, after in itertools.pairwise(places))
+        firsts.append(xs[0])
+    assert all(after - before > 0.05 for before, after in itertools.pairwise(sorted(firsts)))
 
 
-def test_more_lines_than_can_be_told_apart_are_refused_and_told_how_to_divide() -> None:
-    base = {"workload": "random", "requests": 50}
-    grid: dict[str, Any] = {"device": ss.devices()[:8], "rate": [5, 10]}
-    mean = "response_time_ms.mean"
-    with pytest.raises(ss.SledsimError, match=r'^8 lines for device: .*: give col="device"$'):
-        ss.sweep(base, grid=grid).plot("rate", mean)
-    grid = {"device": ["g1", "g2", "g3"], "scheduler": ["fcfs", "sptf"], "rate": [5, 10]}
-    study = ss.sweep(base, grid=grid | {"mean_size_kib": [4, 16]})
-    for by, told in (("scheduler", "device"), ("device", "scheduler")):
-        with pytest.raises(ss.SledsimError, match=rf'^12 lines for {by}, .*: give col="{told}"$'):
-            study.plot("rate", mean, by)
-    with pytest.raises(ss.SledsimError, match=r'mean_size_kib: varies, too, .*give col="mean_s'):
-        study.heat("rate", "scheduler", mean, row="device")
-    with pytest.raises(ss.SledsimError, match="col = 'rate': must be another key than x"):
-        study.plot("rate", mean, col="rate")
-    with pytest.raises(ss.SledsimError, match="row = 'seed': must be a key that varies: "):
-        study.plot("rate", mean, row="seed")
+LABELS = {
+    "response_time_ms.mean": "mean response time, ms",
+    "queue_ms.p99_9": "99.9th percentile of the queue time, ms",
+    "response_time_ms.scv": "squared variation of the response time",
+    "device.resonance_hz": "resonance, Hz",
+    "device.acceleration_x_m_s2": "acceleration x, m/s\u00b2",
+    "throughput_mb_s": "throughput, MB/s",
+    "energy_j.total": "total energy, J",
+    "utilisation": "utilisation",
+    "rate": "rate, requests/s",
+    "result.requests": "requests",
+}
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("response_time_ms.mean", "mean response time, ms"),
-        ("queue_ms.p99_9", "99.9th percentile of the queue time, ms"),
-        ("response_time_ms.scv", "squared variation of the response time"),
-        ("device.resonance_hz", "resonance, Hz"),
-        ("device.acceleration_x_m_s2", "acceleration x, m/s\u00b2"),
-        ("throughput_mb_s", "throughput, MB/s"),
-        ("energy_j.total", "total energy, J"),
-        ("utilisation", "utilisation"),
-        ("rate", "rate, requests/s"),
-        ("result.requests", "requests"),
-    ],
-)
-def test_names_are_plain_words_with_units(name: str, text: str) -> None:
-    assert names.label(name) == text
+def test_names_are_plain_words_with_units() -> None:
+    assert {name: names.label(name) for name in LABELS} == LABELS
 
 
 # Devices
@@ -250,16 +215,6 @@ def test_the_curve_of_a_disk_is_its_own() -> None:
         assert xs[-1] > 0.99 * len(disk.seek_curve_ms())
         for x, y in list(zip(xs, ys, strict=True))[::500]:
             assert y == disk.seek_ms(int(x), "read" if op == "read" else "write")
-    with pytest.raises(ss.SledsimError, match="start_um"):
-        plots.seeks(disk, (0, 0))
-
-
-@pytest.mark.parametrize("draw", [plots.seeks, plots.layout])
-def test_composites_name_their_parts(draw: Any) -> None:
-    with pytest.raises(ss.SledsimError, match=rf"mwb: .*plots.{draw.__name__}\('msst2005'\)"):
-        draw("mwb")
-    with pytest.raises(ss.SledsimError, match=r"device flash: is neither a sled nor a disk$"):
-        draw("flash")
 
 
 def test_the_middle_of_subregions_has_the_first_blocks() -> None:
@@ -296,15 +251,12 @@ def test_zones_of_a_disk_are_as_high_as_their_tracks() -> None:
 def test_a_timeline_adds_up_to_the_run() -> None:
     load = ss.workload("random", rate=300, requests=2000)
     run = ss.simulate(load, "g2", series=True)
-    throughput, outstanding, power = plots.timeline(run).axes
-    done, edges, _ = throughput.patches[0].get_data()  # type: ignore[attr-defined]
-    assert float(np.dot(done, np.diff(edges))) == pytest.approx(2000)
-    waiting, _, _ = outstanding.patches[0].get_data()  # type: ignore[attr-defined]
+    throughput, _, power = axes = plots.timeline(run).axes
     spent_s = 2000 * run.summary["response_time_ms"]["mean"] / 1e3
-    assert float(np.dot(waiting, np.diff(edges))) == pytest.approx(spent_s, rel=1e-6)
-    watts, _, _ = power.patches[0].get_data()  # type: ignore[attr-defined]
-    total = run.summary["energy_j"]["total"]
-    assert float(np.dot(watts, np.diff(edges))) == pytest.approx(total, rel=1e-6)
+    totals = (2000, spent_s, run.summary["energy_j"]["total"])
+    for own, total in zip(axes, totals, strict=True):
+        heights, edges, _ = own.patches[0].get_data()  # type: ignore[attr-defined]
+        assert float(np.dot(heights, np.diff(edges))) == pytest.approx(total, rel=1e-6)
     assert (power.get_xlabel(), power.get_ylabel()) == ("time, s", "power, W")
     assert throughput.get_shared_x_axes().joined(throughput, power)
 
@@ -314,23 +266,17 @@ def test_a_timeline_of_a_run_that_was_given_up() -> None:
     run = ss.simulate(load, "atlas10k", series=True, rows=False)
     figure = plots.timeline(run)
     assert len(figure.axes) == 2  # its power is not known
-    assert "! the load outran the device" in notes(figure)
-    assert "outstanding are only those that were served" in notes(figure)
-
-
-def test_a_timeline_needs_a_series() -> None:
-    run = ss.simulate(ss.workload("random", requests=10), "g2")
-    with pytest.raises(ss.SledsimError, match="series=True"):
-        plots.timeline(run)
+    assert "! the load outran the device" in plain(figure.get_supxlabel())
+    assert "outstanding are only those that were served" in plain(figure.get_supxlabel())
 
 
 # Applications
 
 
 def test_run_times_are_split_as_told() -> None:
-    outcomes = programs.replay("sample:postmark", ["sigmetrics2000", "atlas10k"])
-    told = dataclasses.replace(outcomes[1], predicted=programs.Prediction(33.0, "sigmetrics2000"))
-    outcomes = programs.Outcomes([outcomes[0], told])
+    one, other = programs.replay("sample:postmark", ["sigmetrics2000", "atlas10k"])
+    told = dataclasses.replace(other, predicted=programs.Prediction(33.0, "sigmetrics2000"))
+    outcomes = programs.Outcomes([one, told])
     figure = plots.applications(outcomes)
     (axes,) = figure.axes
     ends = [0.0, 0.0]
@@ -357,13 +303,9 @@ def test_run_times_are_split_as_told() -> None:
         "bench-app postmark --replay --devices g2",
     ],
 )
-def test_the_commands_take_size_and_title(
-    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_commands_take_size_and_title(line: str, tmp_path: Path) -> None:
     picture = tmp_path / "a.svg"
     assert main([*line.split(), f"--plot={picture}", "--size=5x4", "--title=Mine alone"]) == 0
     drawn = picture.read_text(encoding="utf-8")
     assert "Mine alone" in drawn
     assert 'width="360pt" height="288pt"' in drawn
-    assert main([*line.split(), "--size=5x4"]) == 2
-    assert "--size 5x4: must come with --plot" in capsys.readouterr().err

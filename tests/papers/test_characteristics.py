@@ -1,22 +1,26 @@
 """Table 2 of MSST 2005 against the workloads for its traces; characteristics of real traces."""
 
-from __future__ import annotations
-
 import json
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import sledsim as ss
+from sledsim.cli import main
 from sledsim.papers.characteristics import PUBLISHED, characteristics, table2
 
 TRACES = Path(__file__).parents[3] / "shared" / "traces"
 
 
-def sledsim(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "sledsim", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Callable[[str], str]:
+    """Return what runs a command and returns what it prints."""
+
+    def run(line: str) -> str:
+        assert main(line.split()) == 0
+        return capsys.readouterr().out
+
+    return run
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -96,59 +100,34 @@ def test_cyclic_scans_defeat_lru() -> None:
     assert three[512] > 0.95
 
 
-def test_the_names_work_wherever_a_workload_is_named(tmp_path: Path) -> None:
+def test_the_names_work_wherever_a_workload_is_named(
+    said: Callable[[str], str], tmp_path: Path
+) -> None:
     assert set(ss.loads.workload_presets()) == set(PUBLISHED)
-    short = ["--set", "requests=300", "--json"]
-    said = sledsim("run", "--device", "msst2005", "--workload", "cello", *short)
-    assert said.returncode == 0, said.stderr
-    document = json.loads(said.stdout)
+    line = "run --device msst2005 --workload cello --set requests=300"
+    document = json.loads(said(f"{line} --json"))
     assert document["workload"]["preset"] == "cello"
     run = ss.simulate(ss.workload("cello", requests=300), ss.device("msst2005"))
     assert run.to_dict()["summary"] == document["summary"]
-    scenario = tmp_path / "cello.toml"
-    text = '[device]\nbase = "msst2005"\n[workload]\nkind = "cello"\nrequests = 300\n'
-    scenario.write_text(text, encoding="utf-8")
-    filed = sledsim("run", str(scenario), "--json")
-    assert filed.returncode == 0, filed.stderr
-    assert json.loads(filed.stdout)["summary"] == document["summary"]
-    # A file of the user's, beside the scenario.
+    # Also in a scenario, and as a file of the user's beside it.
     (tmp_path / "mine.toml").write_text('base = "cello"\nrequests = 300\n', encoding="utf-8")
-    scenario.write_text(text.replace('"cello"', '"mine.toml"'), encoding="utf-8")
-    filed = sledsim("run", str(scenario), "--json")
-    assert filed.returncode == 0, filed.stderr
-    assert json.loads(filed.stdout)["summary"] == document["summary"]
-    told = sledsim("run", "--device", "msst2005", "--workload", "cello", "--set", "requests=300")
-    assert "cello: mix, seed 1" in told.stdout
-    assert "bursty on all scales up to 32 s (b-model, bias 0.74)" in told.stdout
+    scenario = tmp_path / "cello.toml"
+    for kind in ("cello", "mine.toml"):
+        text = f'[device]\nbase = "msst2005"\n[workload]\nkind = "{kind}"\nrequests = 300\n'
+        scenario.write_text(text, encoding="utf-8")
+        assert json.loads(said(f"run {scenario} --json"))["summary"] == document["summary"]
+    told = said(line)
+    assert "cello: mix, seed 1" in told
+    assert "bursty on all scales up to 32 s (b-model, bias 0.74)" in told
 
 
-def test_the_command_lists_shows_and_tells() -> None:
-    listed = sledsim("workloads")
-    assert "1,088,407" in listed.stdout
-    assert "Generators: random, zipf" in listed.stdout
-    shown = sledsim("workloads", "show", "tpcc", "--json")
-    parameters = json.loads(shown.stdout)["parameters"]
+def test_the_command_lists_shows_and_tells(said: Callable[[str], str]) -> None:
+    listed = said("workloads")
+    assert "1,088,407" in listed
+    assert "Generators: random, zipf" in listed
+    parameters = json.loads(said("workloads show tpcc --json"))["parameters"]
     assert parameters["requests"]["value"] == PUBLISHED["tpcc"]["requests"]
     assert "NURand" in parameters["tables"]["source"]
-    told = sledsim("workloads", "info", "hplajw", "--json")
-    assert json.loads(told.stdout)["reads"] == pytest.approx(60.3, abs=0.5)
-    words = sledsim("workloads", "info", "tpcc", "--set", "requests=2000")
-    assert "8 KB" in words.stdout
-    for wrong, problem in (
-        (["show", "random"], "is a generator"),
-        (["show", "tpcq"], "unknown workload 'tpcq'; did you mean"),
-        (["info", "random"], "is closed"),
-    ):
-        refused = sledsim("workloads", *wrong)
-        assert refused.returncode == 2
-        assert problem in refused.stderr
-
-
-def test_load_info_needs_a_device_or_blocks() -> None:
-    load = ss.workload("tpcc", requests=10)
-    with pytest.raises(ss.SledsimError, match="give one of them"):
-        ss.loads.load_info(load)
-    with pytest.raises(ss.SledsimError, match="give one of them"):
-        ss.loads.load_info(load, device=ss.device("g2"), blocks=5)
-    with pytest.raises(ss.SledsimError, match="set_mib = 1356: must be at most"):
-        ss.loads.load_info(load, blocks=1000)
+    reads = json.loads(said("workloads info hplajw --json"))["reads"]
+    assert reads == pytest.approx(60.3, abs=0.5)
+    assert "8 KB" in said("workloads info tpcc --set requests=2000")

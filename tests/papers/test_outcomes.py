@@ -1,16 +1,15 @@
 """The store of outcomes returns the result of a simulation, and never that of another."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +19,6 @@ from sledsim._load import Load
 from sledsim.layout_maps import with_layout
 from sledsim.papers import outcomes
 from sledsim.papers.outcomes import OutcomeStore, core_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 REQUESTS = 200
 TRACE = "us,lbn,blocks\n0,8,8\n1000,{lbn},8\n"
@@ -49,6 +45,20 @@ def random(**keys: Any) -> Load:
     return ss.workload("random", **({"requests": REQUESTS, "rate": 300} | keys))
 
 
+def mix(**parts: Any) -> Load:
+    return ss.workload("mix", requests=REQUESTS, part=parts)
+
+
+def alone(**keys: Any) -> dict[str, Any]:
+    """Return the document of a run without a store."""
+    return ss.simulate(rows=False, **given(**keys)).to_dict()
+
+
+def given(**keys: Any) -> dict[str, Any]:
+    """Return the arguments of a run, but for those that are given a random load on g2."""
+    return {"load": random(), "device": ss.device("g2")} | keys
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> OutcomeStore:
     return OutcomeStore(tmp_path / "outcomes")
@@ -58,103 +68,66 @@ def files(store: OutcomeStore) -> list[Path]:
     return sorted(file for file in store.folder.rglob("*") if file.is_file())
 
 
+ONE, TWO = {"kind": "random", "rate": 9}, {"kind": "zipf", "rate": 9}
 RUNS: dict[str, Callable[[], dict[str, Any]]] = {
-    "plain": lambda: {"load": random(), "device": ss.device("g2")},
-    "rate": lambda: {"load": random(rate=301), "device": ss.device("g2")},
-    "seed": lambda: {"load": random(seed=2), "device": ss.device("g2")},
-    "generator": lambda: {
-        "load": ss.workload("zipf", requests=REQUESTS, rate=300),
-        "device": ss.device("g2"),
-    },
-    "preset": lambda: {"load": ss.workload("cello", requests=REQUESTS), "device": ss.device("g2")},
-    "parts": lambda: {
-        "load": ss.workload(
-            "mix",
-            requests=REQUESTS,
-            part={"one": {"kind": "random", "rate": 9}, "two": {"kind": "zipf", "rate": 9}},
-        ),
-        "device": ss.device("g2"),
-    },
-    "order of parts": lambda: {
-        "load": ss.workload(
-            "mix",
-            requests=REQUESTS,
-            part={"two": {"kind": "zipf", "rate": 9}, "one": {"kind": "random", "rate": 9}},
-        ),
-        "device": ss.device("g2"),
-    },
-    "device": lambda: {"load": random(), "device": ss.device("g3")},
-    "key of the device": lambda: {"load": random(), "device": ss.device("g2", spring_factor=0.5)},
+    "plain": dict,
+    "rate": lambda: {"load": random(rate=301)},
+    "seed": lambda: {"load": random(seed=2)},
+    "generator": lambda: {"load": ss.workload("zipf", requests=REQUESTS, rate=300)},
+    "preset": lambda: {"load": ss.workload("cello", requests=REQUESTS)},
+    "parts": lambda: {"load": mix(one=ONE, two=TWO)},
+    "order of parts": lambda: {"load": mix(two=TWO, one=ONE)},
+    "device": lambda: {"device": ss.device("g3")},
+    "key of the device": lambda: {"device": ss.device("g2", spring_factor=0.5)},
     "part of the device": lambda: {
-        "load": random(),
-        "device": ss.device("mcd", back={"buffer": {"read_ahead": "none"}}),
+        "device": ss.device("mcd", back={"buffer": {"read_ahead": "none"}})
     },
-    "whole": lambda: {"load": random(), "device": ss.device("mcd")},
-    "scheduler": lambda: {"load": random(), "device": ss.device("g2"), "scheduler": "sptf"},
-    "layout": lambda: {"load": random(), "device": ss.device("g2"), "layout": "columnar"},
-    "key of the layout": lambda: {
-        "load": random(),
-        "device": ss.device("g2"),
-        "layout": {"name": "columnar", "columns": 5},
-    },
-    "background": lambda: {"load": random(), "device": ss.device("g2"), "background": "scan"},
-    "key of the background": lambda: {
-        "load": random(),
-        "device": ss.device("g2"),
-        "background": {"task": "scan", "order": "lbn"},
-    },
-    "precision": lambda: {"load": random(), "device": ss.device("g2"), "precision": 0.5},
-    "seeds": lambda: {"load": random(), "device": ss.device("g2"), "replications": 2},
-    "sample": lambda: {
-        "load": ss.read_trace("sample:sqlite", requests=REQUESTS),
-        "device": ss.device("g2"),
-    },
-    "key of the trace": lambda: {
-        "load": ss.read_trace("sample:sqlite", requests=REQUESTS - 1),
-        "device": ss.device("g2"),
-    },
+    "whole": lambda: {"device": ss.device("mcd")},
+    "scheduler": lambda: {"scheduler": "sptf"},
+    "layout": lambda: {"layout": "columnar"},
+    "key of the layout": lambda: {"layout": {"name": "columnar", "columns": 5}},
+    "background": lambda: {"background": "scan"},
+    "key of the background": lambda: {"background": {"task": "scan", "order": "lbn"}},
+    "precision": lambda: {"precision": 0.5},
+    "seeds": lambda: {"replications": 2},
+    "sample": lambda: {"load": ss.read_trace("sample:sqlite", requests=REQUESTS)},
+    "key of the trace": lambda: {"load": ss.read_trace("sample:sqlite", requests=REQUESTS - 1)},
 }
 """Runs of which any two differ in one thing that an outcome depends on, or in more."""
 
 
 def test_a_stored_outcome_equals_that_of_a_run(store: OutcomeStore) -> None:
     """Of every kind of run, each beside all others: the same document as :func:`simulate`'s."""
-    alone = {name: ss.simulate(rows=False, **run()).to_dict() for name, run in RUNS.items()}
+    documents = {name: alone(**run()) for name, run in RUNS.items()}
     for time in range(2):
         for name, run in RUNS.items():
-            assert store.simulate(**run()) == alone[name], name
+            assert store.simulate(**given(**run())) == documents[name], name
         assert (store.simulated, store.read) == (len(RUNS), time * len(RUNS))
     assert len(files(store)) == len(RUNS)
     again = OutcomeStore(store.folder)
     for name, run in RUNS.items():
-        read = again.simulate(**run())
-        assert json.dumps(read) == json.dumps(alone[name]), name
+        assert json.dumps(again.simulate(**given(**run()))) == json.dumps(documents[name]), name
     assert again.simulated == 0
 
 
 def test_rows_change_nothing_in_the_document() -> None:
-    load, device = random(), ss.device("g2")
-    kept, none = (ss.simulate(load, device, rows=rows).to_dict() for rows in (True, False))
-    assert kept == none
+    assert ss.simulate(rows=True, **given()).to_dict() == alone()
 
 
 def test_a_document_is_the_callers_own(store: OutcomeStore) -> None:
-    first = store.simulate(random(), ss.device("g2"))
-    first["summary"].clear()
-    assert store.simulate(random(), ss.device("g2"))["summary"]
-    second = store.simulate(random(), ss.device("g2"))
-    second["summary"].clear()
-    assert store.simulate(random(), ss.device("g2"))["summary"]
+    for _ in range(3):
+        document = store.simulate(**given())
+        assert document["summary"]
+        document["summary"].clear()
 
 
 def test_keys_that_change_after_a_load_is_made_are_not_taken(store: OutcomeStore) -> None:
     part = {"one": {"kind": "random", "rate": 10}}
     load = ss.workload("mix", requests=REQUESTS, part=part)
     part["one"]["rate"] = 1000
-    first = store.simulate(load, ss.device("g2"))
-    other = store.simulate(ss.workload("mix", requests=REQUESTS, part=part), ss.device("g2"))
+    first = store.simulate(**given(load=load))
+    assert store.simulate(**given(load=mix(**part))) != first
     assert store.simulated == 2
-    assert first != other
 
 
 # Traces and files
@@ -167,26 +140,26 @@ def trace_of(file: Path, lbn: int, **keys: Any) -> Load:
 
 def test_a_trace_is_its_content(store: OutcomeStore, tmp_path: Path) -> None:
     """Also if name, length and times of the file are the same, and for loads made before."""
-    file, device = tmp_path / "reads.csv", ss.device("g2")
+    file = tmp_path / "reads.csv"
     load = trace_of(file, 1_000_000)
     about = file.stat()
-    near = store.simulate(load, device)
+    near = store.simulate(**given(load=load))
     trace_of(file, 2_000_000)
     os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
     assert file.stat().st_size == about.st_size
-    far = store.simulate(load, device)
+    far = store.simulate(**given(load=load))
     assert store.simulated == 2
     assert far["summary"] != near["summary"]
-    assert far == ss.simulate(load, device, rows=False).to_dict()
+    assert far == alone(load=load)
     trace_of(file, 1_000_000)
-    assert (store.simulate(load, device), store.simulated) == (near, 2)
+    assert (store.simulate(**given(load=load)), store.simulated) == (near, 2)
 
 
 def test_a_trace_that_is_written_meanwhile_is_not_kept(
     store: OutcomeStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, device = tmp_path / "reads.csv", ss.device("g2")
-    load = trace_of(file, 1_000_000)
+    file = tmp_path / "reads.csv"
+    run = given(load=trace_of(file, 1_000_000))
     usual = ss.simulate
 
     def overtaken(*words: Any, **keys: Any) -> ss.Run:
@@ -196,18 +169,18 @@ def test_a_trace_that_is_written_meanwhile_is_not_kept(
 
     with monkeypatch.context() as patch:
         patch.setattr(outcomes, "simulate", overtaken)
-        overtook = store.simulate(load, device)
+        overtook = store.simulate(**run)
     assert not files(store)
     trace_of(file, 1_000_000)
-    assert store.simulate(load, device)["summary"] != overtook["summary"]
+    assert store.simulate(**run)["summary"] != overtook["summary"]
 
 
 def test_a_device_that_is_a_file_is_its_text(store: OutcomeStore, tmp_path: Path) -> None:
     file = tmp_path / "pair.toml"
     for time, base in enumerate(("g2", "g3", "g2")):
         file.write_text(RAID.format(base=base))
-        found = store.simulate(random(), ss.device(file))
-        assert found == ss.simulate(random(), ss.device(file), rows=False).to_dict()
+        device = ss.device(file)
+        assert store.simulate(**given(device=device)) == alone(device=device)
         assert store.simulated == min(time + 1, 2)
     # A table without keys is in the file of a device, and not in its spec.
     devices = []
@@ -215,9 +188,10 @@ def test_a_device_that_is_a_file_is_its_text(store: OutcomeStore, tmp_path: Path
         file.write_text(f'base = "g2"\n{more}\n')
         devices.append(ss.device(file))
     assert devices[0].spec == devices[1].spec
-    alone = [ss.simulate(random(), device, rows=False).to_dict() for device in devices]
-    assert [store.simulate(random(), device) for device in devices] == alone
-    assert alone[0] != alone[1]
+    without, with_table = (alone(device=device) for device in devices)
+    found = [store.simulate(**given(device=device)) for device in devices]
+    assert found == [without, with_table]
+    assert without != with_table
 
 
 def on_files(folder: Path) -> dict[str, dict[str, Any]]:
@@ -255,9 +229,8 @@ def test_runs_on_files_are_told_apart(store: OutcomeStore, tmp_path: Path) -> No
     for file in tmp_path.glob("*.toml"):
         file.unlink()
     for name, run in runs.items():
-        given: dict[str, Any] = {"load": random(), "device": ss.device("g2")} | run
-        alone = ss.simulate(rows=False, **given).to_dict()
-        assert [store.simulate(**given) for _ in range(2)] == [alone, alone], name
+        found = [store.simulate(**given(**run)) for _ in range(2)]
+        assert found == [alone(**run)] * 2, name
     assert (store.simulated, store.read) == (len(runs), len(runs))
     assert len(files(store)) == len(runs)
 
@@ -269,7 +242,7 @@ def test_a_pipe_is_read_once(store: OutcomeStore, tmp_path: Path) -> None:
     code = "import sys; open(sys.argv[1], 'w').write(sys.argv[2])"
     words = [sys.executable, "-c", code, str(pipe), TRACE.format(lbn=80)]
     writer = subprocess.Popen(words)
-    assert store.simulate(load, ss.device("g2"))["summary"]["requests"] == 2
+    assert store.simulate(**given(load=load))["summary"]["requests"] == 2
     assert writer.wait(20) == 0
     assert not files(store)
 
@@ -282,11 +255,13 @@ def test_failed_runs_are_reported_and_not_stored(store: OutcomeStore, tmp_path: 
         ({"layout": "elsewhere"}, "elsewhere"),
     ]
     for keys, says in wrong:
-        given: dict[str, Any] = {"load": random(), "device": ss.device("g2")} | keys
         for _ in range(2):
             with pytest.raises(ss.SledsimError, match=says):
-                store.simulate(**given)
+                store.simulate(**given(**keys))
     assert not files(store)
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(ss.SledsimError, match="taken"):
+        OutcomeStore(tmp_path / "taken").simulate(**given())
 
 
 # Files of the store
@@ -295,12 +270,12 @@ def test_failed_runs_are_reported_and_not_stored(store: OutcomeStore, tmp_path: 
 def test_another_core_reads_nothing_and_removes_what_was_there(
     store: OutcomeStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store.simulate(random(), ss.device("g2"))
+    store.simulate(**given())
     (old,) = files(store)
     ours = store.folder / "notes.txt"
     ours.write_text("kept")
     monkeypatch.setattr(outcomes, "core_digest", lambda: "f" * 64)
-    store.simulate(random(), ss.device("g2"))
+    store.simulate(**given())
     assert store.simulated == 2
     assert not old.parent.exists()
     (new,) = (file for file in files(store) if file != ours)
@@ -310,7 +285,7 @@ def test_another_core_reads_nothing_and_removes_what_was_there(
     old.parent.mkdir()
     new.rename(old)
     with pytest.warns(RuntimeWarning, match="is damaged"):
-        store.simulate(random(), ss.device("g2"))
+        store.simulate(**given())
     assert store.simulated == 3
 
 
@@ -331,44 +306,39 @@ def test_the_digest_is_that_of_the_core_that_is_loaded(
 
 def damaged(content: bytes) -> dict[str, bytes]:
     digest, _, entry = content.partition(b"\n")
-    number = entry.index(b'"requests": ') + len(b'"requests": ')
+    requests = b'"requests": '
+    assert requests in entry
     return {
         "empty": b"",
         "half": content[: len(content) // 2],
         "a byte short": content[:-1],
         "a byte more": content + b" ",
-        "another number": digest + b"\n" + entry[:number] + b"9" + entry[number + 1 :],
+        "another number": digest + b"\n" + entry.replace(requests, requests + b"9", 1),
         "no digest": entry,
         "no text": b"\xff\xfe\x00\n\xff",
     }
 
 
 def test_a_damaged_file_is_reported_and_written_again(store: OutcomeStore) -> None:
-    alone = store.simulate(random(), ss.device("g2"))
+    first = store.simulate(**given())
     (file,) = files(store)
     whole = file.read_bytes()
     for name, content in damaged(whole).items():
         file.write_bytes(content)
         with pytest.warns(RuntimeWarning, match=r"\.json: is damaged, simulated again"):
-            assert store.simulate(random(), ss.device("g2")) == alone, name
+            assert store.simulate(**given()) == first, name
         assert file.read_bytes() == whole, name
 
 
 def test_the_file_of_another_run_is_not_taken(store: OutcomeStore) -> None:
     """Whole as it is: the key that it holds is another."""
-    store.simulate(random(), ss.device("g2"))
+    store.simulate(**given())
     (one,) = files(store)
-    alone = store.simulate(random(seed=2), ss.device("g2"))
+    first = store.simulate(**given(load=random(seed=2)))
     (other,) = set(files(store)) - {one}
     other.write_bytes(one.read_bytes())
     with pytest.warns(RuntimeWarning, match="is damaged"):
-        assert store.simulate(random(seed=2), ss.device("g2")) == alone
-
-
-def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
-    (tmp_path / "taken").write_text("")
-    with pytest.raises(ss.SledsimError, match="taken"):
-        OutcomeStore(tmp_path / "taken").simulate(random(), ss.device("g2"))
+        assert store.simulate(**given(load=random(seed=2))) == first
 
 
 def test_the_folder_may_be_deleted_meanwhile(
@@ -384,7 +354,7 @@ def test_the_folder_may_be_deleted_meanwhile(
         usual(path, content)
 
     monkeypatch.setattr(_core, "write_atomically", late)
-    store.simulate(random(), ss.device("g2"))
+    store.simulate(**given())
     assert len(calls) == 2
     assert len(files(store)) == 1
 
@@ -396,7 +366,7 @@ def several(folder: str, times: int) -> list[str]:
     """Simulate the same runs as others do at the same time."""
     store = OutcomeStore(folder)
     return [
-        json.dumps(store.simulate(random(seed=seed), ss.device("g2")))
+        json.dumps(store.simulate(**given(load=random(seed=seed))))
         for _ in range(times)
         for seed in range(5)
     ]
@@ -406,18 +376,15 @@ def test_processes_share_a_folder(store: OutcomeStore) -> None:
     """All results are equal, in any order; and only complete files are left."""
     with get_context("spawn").Pool(4) as pool:
         said = pool.starmap(several, [(str(store.folder), 4)] * 4)
-    alone = [
-        json.dumps(ss.simulate(random(seed=seed), ss.device("g2"), rows=False).to_dict())
-        for seed in range(5)
-    ]
-    assert said == [4 * alone] * 4
+    wanted = [json.dumps(alone(load=random(seed=seed))) for seed in range(5)]
+    assert said == [4 * wanted] * 4
     assert len(files(store)) == 5
-    assert several(str(store.folder), 1) == alone
+    assert several(str(store.folder), 1) == wanted
 
 
 def test_another_process_finds_what_this_one_has_left(store: OutcomeStore) -> None:
     """With any hash seed, in any folder."""
-    alone = store.simulate(random(), ss.device("g2"))
+    first = store.simulate(**given())
     code = f"""
         import json, sledsim as ss
         from sledsim.papers.outcomes import OutcomeStore
@@ -434,4 +401,4 @@ def test_another_process_finds_what_this_one_has_left(store: OutcomeStore) -> No
         timeout=60,
         check=True,
     )
-    assert json.loads(done.stdout) == [alone, 0]
+    assert json.loads(done.stdout) == [first, 0]

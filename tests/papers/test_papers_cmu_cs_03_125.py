@@ -1,43 +1,22 @@
 """CMU-CS-03-125: expected values of its items, computed independently."""
 
-from __future__ import annotations
-
 import random
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
 
 import pytest
 import sledsim as ss
-from sledsim import papers
-from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import equations, figure2, interface, utilization
 from sledsim.papers.cmu_cs_03_125.example import example
 from sledsim.papers.judge import agrees
 
-from tests import paper_items
 from tests.independent import cmu_cs_03_125 as independent
+from tests.paper_items import Paper
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sledsim.papers import Setup
-
-PAPER = "cmu-cs-03-125"
+PAPER = Paper("cmu-cs-03-125")
+found, number, stated = PAPER.found, PAPER.number, PAPER.stated
 SPEED_M_S, BIT_M = 0.028, 40e-9
 ROWS, SQUARES = 27, 100
-
-
-def found(name: str) -> Found:
-    return paper_items.simulate(f"{PAPER}/{name}")
-
-
-def stated(name: str, key: str) -> dict[str, Any]:
-    return paper_items.stated(f"{PAPER}/{name}")[key]
-
-
-def setup(reading: str = "") -> Setup:
-    (item, *_) = papers.find([f"{PAPER}/table4"])
-    return next((own.setup for own in item.readings if own.name == reading), item.setup)
 
 
 # Table 1, sections 2.1 and 2.2
@@ -47,32 +26,27 @@ def test_streaming_from_rows_servo_fields_and_turnarounds() -> None:
     """A track is 27 rows; two servo fields and a turnaround lead to the next."""
     blocks, row_s = ROWS * 10, 90 * BIT_M / SPEED_M_S
     assert blocks * 512 / (ROWS * row_s) / 2**20 == pytest.approx(38, abs=0.05), "of 2^20 bytes"
-    simulated = found("table1").values["stream_mb_s"]
+    simulated = number("table1", "stream_mb_s")
     assert simulated == pytest.approx(independent.streaming_mb_s(), rel=0.005)
 
 
 def test_a_tip_reads_a_sector_as_long_as_its_bits_last() -> None:
-    seek_ms = float(str(found("table1").values["seek_ms"]))
+    seek_ms = number("table1", "seek_ms")
     for reading, bits in (("", 64 * 90), ("user_bits", 512 * 8)):
-        simulated = paper_items.simulate(f"{PAPER}/single_tip", reading).values["sector_seeks"]
+        simulated = number("single_tip", "sector_seeks", reading)
         assert simulated == pytest.approx(bits * BIT_M / SPEED_M_S * 1e3 / seek_ms)
 
 
 # Figure 2
 
 
-def test_another_map_is_not_the_figure() -> None:
-    (item,) = papers.find([f"{PAPER}/figure2"])
-    layout = next(value for value in item.values if value.key == "layout")
+def test_the_figure_is_that_of_its_map_alone_and_has_every_block_once() -> None:
+    layout = next(value for value in PAPER.item("figure2").values if value.key == "layout")
     assert agrees(layout, figure2.written(example()))
     assert not agrees(layout, figure2.written(example(lbn_map="ascending")))
-
-
-def test_the_figure_has_every_block_once() -> None:
     lines = stated("figure2", "layout")["published"]
-    assert sorted(int(lbn) for line in lines for lbn in line.replace("|", "").split()) == list(
-        range(81)
-    )
+    lbns = [int(lbn) for line in lines for lbn in line.replace("|", "").split()]
+    assert sorted(lbns) == list(range(81))
 
 
 # Section 3.2
@@ -104,9 +78,8 @@ def test_how_many_lbns_the_equations_mistake() -> None:
                 given = true if column == 0 else ROWS - 1 - true
                 wrong += 10 * (given + k != true)
     percent = 100 * wrong / (2 * ROWS * SQUARES)
-    assert percent == pytest.approx(
-        stated("equations", "g2_percent")["expected"]["value"], abs=5e-4
-    )
+    expected = stated("equations", "g2_percent")["expected"]["value"]
+    assert percent == pytest.approx(expected, abs=5e-4)
 
 
 def geometries(parity: int) -> Iterable[ss.Sled]:
@@ -138,16 +111,16 @@ def test_the_two_parities_agree_for_odd_numbers_of_sets_only(parity: int) -> Non
             assert (mistaken[name] > 0) == visible, shape
 
 
-def test_equations_of_the_item() -> None:
-    def mistaken(reading: str) -> float:
-        values = paper_items.simulate(f"{PAPER}/equations", reading).values
-        assert values["simple_percent"] == 0
-        return float(str(values["g2_percent"]))
-
-    assert mistaken("both") == 0
-    assert mistaken("parity") == pytest.approx(90), "nine of ten sets"
-    assert mistaken("remainder") == pytest.approx(100 * (1 - 1 / ROWS) / 2), "odd columns"
-    assert found("equations").values["track_blocks"] == ROWS * 10 - 1
+@pytest.mark.parametrize(
+    # Nine of ten sets; odd columns.
+    ("reading", "percent"),
+    [("both", 0), ("parity", 90), ("remainder", 100 * (1 - 1 / ROWS) / 2)],
+)
+def test_equations_of_the_item(reading: str, percent: float) -> None:
+    values = found("equations", reading).values
+    assert values["simple_percent"] == 0
+    assert values["g2_percent"] == pytest.approx(percent)
+    assert values["track_blocks"] == ROWS * 10 - 1
 
 
 # Utilization
@@ -166,8 +139,9 @@ def test_rows_that_requests_pass() -> None:
     # ends of the tracks of a cylinder the next track begins in the same row; of these nine, seven
     # lie within an aligned request.
     for reading, mean in (("", 56 + 40 * 7 / (2700 / 8)), ("unaligned", 52 + 40 * 7 * 9 / 2700)):
-        values = [utilization.simulate(quick=True, setup=setup(reading)).series["mean_percent"]]
-        assert values == pytest.approx([mean], abs=1.2)
+        setup = PAPER.setup("table4", reading)
+        found = utilization.simulate(quick=True, setup=setup).series["mean_percent"]
+        assert found == pytest.approx(mean, abs=1.2)
 
 
 # Sections 1, 3.3, 3.4 and 5.2.7
@@ -180,27 +154,16 @@ def test_a_window_delays_what_links_do_not() -> None:
     assert series["whole_percent"]["two hosts"]["0.1 ms"] < 100
 
 
-ONCE_LINKED = {
-    "parallelism": 10,
-    "boundaries_last": 269,
-    "linked_between": 0,
-    "linked_passes": 1,
-    "mode_sense": 10,
-    "read_capacity": 269,
-    "link_bit": 1,
-    "link_bit_between": 0,
-}
-"""With and without SCSI."""
-
-
 def test_another_command_starts_before_or_after_linked_ones() -> None:
+    """With and without SCSI."""
+    wanted = {"parallelism": 10, "boundaries_last": 269, "linked_between": 0, "linked_passes": 1}
+    wanted |= {"mode_sense": 10, "read_capacity": 269, "link_bit": 1, "link_bit_between": 0}
     values = found("interface").values
-    assert {key: values[key] for key in ONCE_LINKED} == ONCE_LINKED
+    assert {key: values[key] for key in wanted} == wanted
 
 
 def test_a_host_needs_the_corrected_equations() -> None:
-    printed = found("interface").values
-    corrected = paper_items.simulate(f"{PAPER}/interface", "both").values
+    printed, corrected = (found("interface", reading).values for reading in ("", "both"))
     for key in ("host_equivalent", "host_conflicting"):
         assert corrected[key] == 0 != printed[key]
     # Wrong are nine sets of tips of ten in even cylinders, and all but five of 270 rows in odd
@@ -213,7 +176,7 @@ def test_the_device_stands_for_a_target_where_there_is_none(
 ) -> None:
     monkeypatch.setattr(interface, "over_scsi", lambda *_: pytest.fail("there is no emulator"))
     monkeypatch.setattr(sys, "platform", "elsewhere")
-    alone = interface.simulate(quick=True, setup=setup(""))
+    alone = interface.simulate(quick=True, setup=PAPER.setup("table4"))
     assert alone.values == found("interface").values
     assert alone.note == interface.NO_TARGET
 
@@ -224,5 +187,6 @@ def test_a_hundredfold_is_less_for_the_ways_between_tracks() -> None:
     track_ms = ROWS * 90 * BIT_M / SPEED_M_S * 1e3
     all_ms, one_ms = track_ms + 0.2 + 0.07, track_ms + 0.2 + 0.25  # a turn, and a seek
     assert values["bandwidth_times"] == pytest.approx(100 * all_ms / one_ms, rel=0.04)
-    assert isinstance(values["specific_times"], float)
-    assert 10 < values["specific_times"] < 100, "ten blocks a pass, and seeks between cylinders"
+    assert 10 < number("hundredfold", "specific_times") < 100, (
+        "ten blocks a pass, and seeks between cylinders"
+    )

@@ -1,27 +1,20 @@
 """Capsules of CMU-CS-03-125: expected values of its items, computed independently."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 import sledsim as ss
-from sledsim import papers
-from sledsim.papers import Found
 from sledsim.papers.cmu_cs_03_125 import sample
 from sledsim.papers.cmu_cs_03_125.memstore import memstore
 
-from tests import paper_items
+from tests.paper_items import Paper
 
-if TYPE_CHECKING:
-    from sledsim.papers import Setup
-
-PAPER = "cmu-cs-03-125"
+PAPER = Paper("cmu-cs-03-125")
+found, number, stated = PAPER.found, PAPER.number, PAPER.stated
 TRACK, CYLINDER, ROW_S = 270, 2700, 90 * 40e-9 / 0.028
 PAGES = {"a1": 1, "a2": 4, "a3": 2, "a4": 2}
 """Section 5.2.6: nine pages of sixty records."""
@@ -29,36 +22,17 @@ Command = tuple[int, int, int]
 """LBN, blocks, and whether it is linked."""
 
 
-def found(name: str, reading: str = "") -> Found:
-    return paper_items.simulate(f"{PAPER}/{name}", reading)
-
-
-def stated(name: str, key: str) -> dict[str, Any]:
-    return paper_items.stated(f"{PAPER}/{name}")[key]
-
-
-def setup(reading: str = "") -> Setup:
-    (item,) = papers.find([f"{PAPER}/record_latency"])
-    return next((own.setup for own in item.readings if own.name == reading), item.setup)
-
-
 # Reads without tables: the same blocks as a trace, the next when the one before has arrived
 
 
-def replay_run(commands: Iterable[Command], folder: Path, think_ms: float = 0) -> ss.Run:
+def replay(commands: Iterable[Command], folder: Path, think_ms: float = 0) -> ss.Run:
     """Return a closed replay of reads."""
-    lines = ["us,lbn,blocks,more"]
-    lines += [f"{at},{lbn},{n},{more}" for at, (lbn, n, more) in enumerate(commands)]
+    lines = [f"{at},{lbn},{n},{more}" for at, (lbn, n, more) in enumerate(commands)]
     path = folder / "reads.csv"
-    path.write_text("\n".join(lines))
+    path.write_text("\n".join(["us,lbn,blocks,more", *lines]))
     columns = "time=us:us, offset=lbn:512B, bytes=blocks:512B, op=:read, linked=more"
     load = ss.read_trace(path, columns=columns, queue_depth=1, think_ms=think_ms)
     return ss.simulate(load, ss.device("cmu2003", idle="coast"))
-
-
-def replay(commands: Iterable[Command], folder: Path, think_ms: float = 0) -> Any:
-    """Return the summary of a closed replay of reads."""
-    return replay_run(commands, folder, think_ms).summary
 
 
 def capsule_tracks(groups: int, names: Iterable[str], *, padded: bool) -> list[Command]:
@@ -75,9 +49,9 @@ def capsule_tracks(groups: int, names: Iterable[str], *, padded: bool) -> list[C
     ]
 
 
-def normal_reads(records: int, step: int) -> list[Command]:
+def normal_reads(step: int) -> list[Command]:
     """Return reads of some blocks each, up to the last page of 16 blocks."""
-    blocks = ceil(records / 115) * 16
+    blocks = ceil(sample.QUICK_RECORDS / 115) * 16
     return [(first, min(step, blocks - first), 0) for first in range(0, blocks, step)]
 
 
@@ -94,11 +68,10 @@ def test_scans_take_as_long_as_their_tracks(
     times = sample.RECORDS / sample.QUICK_RECORDS
     tracks = capsule_tracks(groups, names, padded=reading == "padded")
     step = TRACK if reading == "tracks" else 256
-    capsule = replay(tracks, tmp_path)["simulated_s"]
-    normal = replay(normal_reads(sample.QUICK_RECORDS, step), tmp_path)["simulated_s"]
     values = found("table5", reading).values
-    assert values[f"capsule_{key}_s"] == pytest.approx(times * capsule, abs=times * 2e-3)
-    assert values[f"normal_{key}_s"] == pytest.approx(times * normal, abs=times * 2e-3)
+    for layout, reads in (("capsule", tracks), ("normal", normal_reads(step))):
+        took_s = times * replay(reads, tmp_path).summary["simulated_s"]
+        assert values[f"{layout}_{key}_s"] == pytest.approx(took_s, abs=times * 2e-3)
 
 
 def test_bytes_by_counting_pages() -> None:
@@ -135,9 +108,7 @@ def spread(chance: random.Random, blocks: int, aligned: int = 1) -> int:
 
 def parked_ms(commands: list[Command], folder: Path) -> float:
     """Return the mean response of reads with pauses that park the sled."""
-    summary = replay(commands, folder, think_ms=200)
-    mean: float = summary["response_time_ms"]["mean"]
-    return mean
+    return float(replay(commands, folder, think_ms=200).summary["response_time_ms"]["mean"])
 
 
 def test_latencies_are_those_of_parked_reads(tmp_path: Path) -> None:
@@ -153,21 +124,19 @@ def test_latencies_are_those_of_parked_reads(tmp_path: Path) -> None:
 
 
 def test_a_wake_up_that_hides_overhead_is_as_much_shorter() -> None:
-    shown, hidden = (found("record_latency", f"asleep_{name}").values for name in ("own", "hidden"))
     for layout in ("capsule", "normal", "vertical"):
-        less = float(str(shown[layout])) - 0.2
-        assert hidden[layout] == pytest.approx(less, abs=1e-6), layout
+        shown, hidden = (
+            number("record_latency", layout, f"asleep_{name}") for name in ("own", "hidden")
+        )
+        assert hidden == pytest.approx(shown - 0.2, abs=1e-6), layout
 
 
 def test_split_capsules_take_another_turn_and_row() -> None:
     """Half of them are split in two groups of nine tracks, four of five in ten groups."""
     own, split, half = (
-        found("record_latency", f"asleep_{name}").values["capsule"]
+        number("record_latency", "capsule", f"asleep_{name}")
         for name in ("hidden", "split", "hidden_half")
     )
-    assert isinstance(own, float)
-    assert isinstance(half, float)
-    assert isinstance(split, float)
     for more, share in ((half - own, 0.5), (split - 0.2 - own, 0.8)):
         assert ROW_S * 1e3 * share < more < share * 0.5
 
@@ -175,7 +144,9 @@ def test_split_capsules_take_another_turn_and_row() -> None:
 def test_vertical_is_a_parked_read_and_three_more(tmp_path: Path) -> None:
     """Blocks of the four attributes in turn; only the first of them meets a parked sled."""
     count = sample.QUICK_RECORDS
-    table = ss.tables.table(sample.records(count), memstore(setup()), "vertical")
+    table = ss.tables.table(
+        sample.records(count), memstore(PAPER.setup("record_latency")), "vertical"
+    )
     starts = [table.lbns(name)[0][0] for name in sample.WIDTHS]
     chance = random.Random(3)
     reads: list[Command] = []
@@ -184,12 +155,11 @@ def test_vertical_is_a_parked_read_and_three_more(tmp_path: Path) -> None:
         pages = [record // (480 // width) for width in sample.WIDTHS.values()]
         reads += [(start + page, 1, 0) for start, page in zip(starts, pages, strict=True)]
     first = parked_ms(reads[::4], tmp_path)
-    rows = pa.table(replay_run(reads, tmp_path).rows)
+    rows = pa.table(replay(reads, tmp_path).rows)
     took = rows["completion_ns"].to_numpy() - rows["arrival_ns"].to_numpy()
     others = took.reshape(-1, 4)[:, 1:].sum(axis=1).mean() / 1e6
-    assert found("record_latency", "asleep_own").values["vertical"] == pytest.approx(
-        first + others, rel=0.01
-    )
+    vertical = number("record_latency", "vertical", "asleep_own")
+    assert vertical == pytest.approx(first + others, rel=0.01)
 
 
 def test_short_scans_are_those_of_parked_reads(tmp_path: Path) -> None:
@@ -211,11 +181,9 @@ def test_short_scans_are_those_of_parked_reads(tmp_path: Path) -> None:
 
 def test_reads_of_128_kb_pass_more_rows_than_their_blocks() -> None:
     """A read of 256 blocks begins within a row at four of five places, and takes 26 or 27."""
-    normal = found("table5").values["normal_all_s"]
-    assert isinstance(normal, float)
     reads = ceil(ceil(sample.RECORDS / 115) * 16 / 256)
     rows = [ceil((place + 256) / 10) for place in range(0, 10, 2)]
-    beyond_ms = 1e3 * (normal / reads - ROW_S * sum(rows) / len(rows))
+    beyond_ms = 1e3 * (number("table5", "normal_all_s") / reads - ROW_S * sum(rows) / len(rows))
     assert 0.2 < beyond_ms < 0.9, "the overhead, turns, and a sled that coasts"
 
 
@@ -224,12 +192,10 @@ def test_rows_of_a_page() -> None:
     rows = [2 if place <= 4 else 3 for place in range(0, 10, 2)]
     more = 1e3 * ROW_S * (sum(rows) / len(rows) - 1)
     assert more == pytest.approx(0.18, abs=0.001)
-    published = stated("record_latency", "normal"), stated("record_latency", "capsule")
-    assert more > 2 * (float(published[0]["published"]) - float(published[1]["published"]))
-    values = found("record_latency", "padded").values
-    normal, capsule = values["normal"], values["capsule"]
-    assert isinstance(normal, float)
-    assert isinstance(capsule, float)
+    layouts = ("normal", "capsule")
+    published = [float(stated("record_latency", key)["published"]) for key in layouts]
+    assert more > 2 * (published[0] - published[1])
+    normal, capsule = (number("record_latency", key, "padded") for key in layouts)
     assert normal - capsule > more
 
 

@@ -1,19 +1,18 @@
-"""The engine of the papers: runs, documents, reuse of earlier runs."""
-
-from __future__ import annotations
+"""The engine of the papers: runs, documents, reuse of earlier runs; and the headline claims."""
 
 import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sledsim as ss
 from sledsim import papers
 from sledsim.cli import main
-from sledsim.papers import engine, model, recorded, versions
+from sledsim.papers import claims, engine, model, recorded, versions
 
-from tests.own_paper import GOOD, TABLE, folder, runs
+from tests.own_paper import GOOD, PAPER, TABLE, folder, runs
 
 __all__ = ["folder", "runs"]  # fixtures
 
@@ -22,67 +21,53 @@ IMPORT = "import no_such_library\n"
 
 def test_a_second_run_reads_what_the_first_has_left(tmp_path: Path, runs: list[str]) -> None:
     calls: list[tuple[int, int | None]] = []
+    items, own = papers.find([]), tmp_path / "out" / "paper2001"
 
     def run() -> engine.Result:
         calls.clear()
         (result,) = papers.run(
-            papers.find([]),
-            tmp_path / "out",
-            workers=1,
-            progress=lambda done, of: calls.append((done, of)),
+            items, tmp_path / "out", workers=1, progress=lambda *told: calls.append(told)
         )
         return result
 
     first = run()
     assert (runs, calls[0], calls[-1]) == (["paper2001/table1"], (0, 1), (1, 1))
-    files = {file.name: file.read_bytes() for file in (tmp_path / "out" / "paper2001").iterdir()}
+    files = {file.name: file.read_bytes() for file in own.iterdir()}
     assert set(files) == {"table1.json", "table1.png", "table1.svg", "table1.key"}
     assert json.loads(files["table1.json"]) == first.document
     assert (files["table1.svg"].decode(), files["table1.png"]) == (first.svg, first.png)
     second = run()
     assert (len(runs), set(calls)) == (1, {(1, 1)})
     assert second == first
-    wrong = {name: content[:-1] + b"?" for name, content in files.items()}
-    for name, content in [
-        *wrong.items(),
-        ("table1.svg", files["table1.svg"][:-1]),
-        ("table1.png", None),
-    ]:
-        file = tmp_path / "out" / "paper2001" / name
-        file.unlink()
-        if content is not None:
-            file.write_bytes(content)
-        before = len(runs)
+    wrong = [(name, content[:-1] + b"?") for name, content in files.items()]
+    for count, (name, content) in enumerate([*wrong, ("table1.svg", files["table1.svg"][:-1])], 2):
+        (own / name).write_bytes(content)
         assert run() == first
-        assert len(runs) == before + 1, f"{name} has changed"
-        assert file.read_bytes() == files[name], "the same bytes"
+        assert len(runs) == count, f"{name} has changed"
+        assert (own / name).read_bytes() == files[name], "the same bytes"
+    (own / "table1.png").unlink()
+    assert run() == first
+    assert len(runs) == count + 1
 
 
 def test_the_latest_paper_is_run_first(tmp_path: Path) -> None:
     """Its items take longest; the results are in the order that was asked for."""
-    items = papers.find(["sigmetrics2000/table1", "osdi2000/table1", "osdi2000/density"])
-    names = [item.id for item in items]
+    names = ["sigmetrics2000/table1", "osdi2000/table1", "osdi2000/density"]
     order: list[str] = []
-    results = papers.run(
-        items,
-        tmp_path,
-        quick=True,
-        workers=1,
-        finished=lambda result, _seconds: order.append(result.item.id),
-    )
-    assert order == ["osdi2000/table1", "osdi2000/density", "sigmetrics2000/table1"]
+    told: Any = {"finished": lambda result, _seconds: order.append(result.item.id)}
+    results = papers.run(papers.find(names), tmp_path, quick=True, workers=1, **told)
+    assert order == [*names[1:], names[0]]
     assert [result.item.id for result in results] == names
 
 
 def test_another_version_reads_nothing(
     tmp_path: Path, runs: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    items = papers.find([])
-    papers.run(items, tmp_path, workers=1)
+    papers.run(papers.find([]), tmp_path, workers=1)
     monkeypatch.setattr(versions, "version_of", lambda _item: "another")
-    papers.run(items, tmp_path, workers=1)
-    papers.run(items, tmp_path, workers=1)
-    assert len(runs) == 2
+    for _ in range(2):
+        papers.run(papers.find([]), tmp_path, workers=1)
+        assert len(runs) == 2
 
 
 def test_results_of_code_that_changes_meanwhile_are_not_stored(
@@ -176,11 +161,11 @@ def test_mismatched_data_are_one_clear_error(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path: Path, runs: list[str]) -> None:
+@pytest.mark.usefixtures("runs")
+def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with pytest.raises(ss.SledsimError, match="taken"):
         papers.run(papers.find([]), tmp_path / "taken", workers=1)
-    assert runs
 
 
 def test_an_interrupted_run_leaves_whole_items(tmp_path: Path) -> None:
@@ -192,8 +177,8 @@ def test_an_interrupted_run_leaves_whole_items(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         papers.run(items, tmp_path, quick=True, workers=1, progress=stop)
-    left = sorted(file.name for file in (tmp_path / "quick").rglob("*") if file.is_file())
-    assert left == ["table1.json", "table1.key", "table1.png", "table1.svg"]
+    left = {file.name for file in (tmp_path / "quick").rglob("*.*")}
+    assert left == {"table1.json", "table1.key", "table1.png", "table1.svg"}
     assert engine._read(items[0], tmp_path / "quick", quick=True, reading="") is not None
 
 
@@ -203,20 +188,20 @@ def test_the_same_bytes_in_one_process_as_in_two(
     """Each with a store of its own, which has the same bytes, too."""
     monkeypatch.delenv("SLEDSIM_OUTCOMES", raising=False)
     items = papers.find(["osdi2000/access", "osdi2000/turnarounds"])
-    results, files = [], []
-    for workers in (1, 2):
-        folder = tmp_path / str(workers)
-        results.append(papers.run(items, folder, quick=True, workers=workers))
-        found = sorted(file for file in folder.rglob("*") if file.is_file())
-        files.append({str(file.relative_to(folder)): file.read_bytes() for file in found})
-    assert files[0] == files[1]
-    assert len([name for name in files[0] if name.startswith("quick")]) == 8
-    assert any(name.startswith("outcomes") for name in files[0])
-    assert results[0] == results[1]
-    assert [result.item for result in results[0]] == items
-    (tmp_path / "1" / "quick" / "osdi2000" / "access.key").unlink()
-    assert papers.run(items, tmp_path / "1", quick=True, workers=1) == results[0]
-    for name, content in files[0].items():
+    one, two = tmp_path / "1", tmp_path / "2"
+    results = papers.run(items, one, quick=True, workers=1)
+    assert papers.run(items, two, quick=True, workers=2) == results
+    assert [result.item for result in results] == items
+    files, others = (
+        {str(file.relative_to(own)): file.read_bytes() for file in own.rglob("*.*")}
+        for own in (one, two)
+    )
+    assert files == others
+    assert len([name for name in files if name.startswith("quick")]) == 8
+    assert any(name.startswith("outcomes") for name in files)
+    (one / "quick" / "osdi2000" / "access.key").unlink()
+    assert papers.run(items, one, quick=True, workers=1) == results
+    for name, content in files.items():
         assert str(tmp_path).encode() not in content, name
 
 
@@ -224,11 +209,8 @@ def test_the_same_bytes_in_one_process_as_in_two(
 def test_the_command_runs_what_has_a_reading(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["papers", "run", "paper2001", "-o", str(tmp_path), "--reading"]
-    assert main([*words, "other"]) == 0
+    assert main(["papers", "run", "paper2001", "-o", str(tmp_path), "--reading", "other"]) == 0
     assert "as published" in capsys.readouterr().out
-    assert main([*words, "others"]) == 2
-    assert "--reading others: no item of these has it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -278,3 +260,53 @@ def test_a_miss_is_a_result_and_a_changed_verdict_an_error(
         assert "A table" in (output / "report.html").read_text("utf-8")
         if not code:
             recorded.write(papers.run(papers.find([]), output, workers=1), quick=False)
+
+
+CLAIMS = """
+[[claims]]
+claim = "The mean is two."
+value = "table1.mean"
+[[claims]]
+claim = "The quick mean is two."
+value = "table1.mean"
+quick = true
+[[claims]]
+claim = "One is faster."
+value = "table1.fastest"
+"""
+
+
+def test_each_claim_is_simulated(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "paper.toml").write_text(PAPER + CLAIMS)
+    (folder / "table1.py").write_text(GOOD)
+    words = ["papers", "claims", "--workers", "1", "-o", str(tmp_path)]
+    assert main([*words, "--json"]) == 0
+    mean, quick, order = json.loads(capsys.readouterr().out)["claims"]
+    assert (mean["published"], mean["simulated"], mean["distance"]) == ("2.0", 2.0, 0)
+    command = "sledsim papers run paper2001/table1 --quick"
+    assert (quick["simulated"], quick["command"]) == (2.05, command)
+    assert order["distance"] is None
+    assert {one["verdict"] for one in (mean, quick, order)} == {"reproduced"}
+    assert mean["seconds"] >= 0
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert all(text in said for text in ("The mean is two.", command, "+2.5"))
+    assert [one.seconds for one in claims.run(tmp_path, workers=1)] == [None] * 3, "read again"
+
+
+@pytest.mark.parametrize("value", ["table1.none", "table2.mean", "mean"])
+def test_a_claim_needs_a_value(folder: Path, value: str) -> None:
+    (folder / "paper.toml").write_text(PAPER + CLAIMS.replace("table1.fastest", value))
+    model.papers.cache_clear()
+    with pytest.raises(ss.SledsimError, match=r"claims\.2\.value = .*: must be the ITEM.KEY"):
+        papers.papers()
+
+
+def test_the_claims_of_the_docs_are_those_of_the_papers() -> None:
+    stated = [claim for paper in papers.papers() for claim in paper.claims]
+    assert 25 <= len(stated) <= 35
+    rows = recorded.claims()
+    assert list(rows) == [claim.claim for claim in stated]
+    assert [row[-1] for row in rows.values()] == [claim.command for claim in stated]

@@ -1,17 +1,15 @@
 """OSDI 2000: expected values of its items, computed independently, and invariants."""
 
-from __future__ import annotations
-
-from math import log
+import json
+from math import exp, log
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sledsim as ss
 from sledsim import papers
-from sledsim.papers import Found, Setup
-from sledsim.papers.osdi2000 import figure9, figure10, figure11, parts, table2
+from sledsim.papers.osdi2000 import curves, figure9, figure10, figure11, gaps, parts, table2
 
-from tests import paper_items
 from tests.independent.osdi2000 import (
     BIT_M,
     HALF_M,
@@ -22,6 +20,7 @@ from tests.independent.osdi2000 import (
     turnaround_ms,
     x_seek_ms,
 )
+from tests.paper_items import Paper
 
 RPM, OUTER, INNER = 10_025, 334, 229
 """Of the Atlas 10K: its data sheet's zones, its measured speed."""
@@ -29,8 +28,8 @@ SLED: dict[str, Any] = {"inactive_after_ms": float("inf")}
 """Between requests the sled stays ready."""
 
 
-def found(name: str) -> Found:
-    return paper_items.simulate(f"osdi2000/{name}")
+PAPER = Paper("osdi2000")
+found, number = PAPER.found, PAPER.number
 
 
 def atlas(**keys: Any) -> ss.Disk:
@@ -75,21 +74,17 @@ def test_the_squares_of_figure_9_tile_their_middle() -> None:
 
 def test_turnarounds_are_those_of_stronger_springs() -> None:
     """The published ones follow from a displacement counted in 1000 bits."""
-    values = found("turnarounds").values
-    ends = {"min": HALF_M, "max": -HALF_M}
-    for end, place_m in ends.items():
-        key = f"turnaround_{end}_ms"
-        assert values[key] == pytest.approx(turnaround_ms(place_m), rel=1e-6)
-        authors = paper_items.simulate("osdi2000/turnarounds", "authors_code").values[key]
-        assert authors == pytest.approx(turnaround_ms(place_m, OLDER_BITS * BIT_M), rel=1e-6)
+    for end, place_m in {"min": HALF_M, "max": -HALF_M}.items():
+        for reading, more in (("", ()), ("authors_code", (OLDER_BITS * BIT_M,))):
+            value = number("turnarounds", f"turnaround_{end}_ms", reading)
+            assert value == pytest.approx(turnaround_ms(place_m, *more), rel=1e-6)
 
 
 def test_rates_are_those_of_zones_and_revolutions() -> None:
     for reading, rpm in (("", 10_000), ("measured_rpm", RPM)):
-        values = paper_items.simulate("osdi2000/rates", reading).values
         for key, sectors in (("outer", OUTER), ("inner", INNER)):
             rate = sectors * 512e-6 / (60 / rpm)
-            assert values[f"disk_{key}_mb_s"] == pytest.approx(rate)
+            assert number("rates", f"disk_{key}_mb_s", reading) == pytest.approx(rate)
 
 
 def test_short_seeks_are_those_of_the_equation_of_motion() -> None:
@@ -111,16 +106,10 @@ def test_table_2_waits_for_revolutions_and_turns() -> None:
     assert values["mems_8_reposition_ms"] == pytest.approx(turnaround_ms(end_m), rel=1e-6)
     # A direction for the whole run: the last row first, as if the rows were written by hand.
     run, rows = (
-        paper_items.simulate("osdi2000/table2", reading).values["mems_334_reposition_ms"]
+        number("table2", "mems_334_reposition_ms", reading)
         for reading in ("best_run", "row_by_row")
     )
     assert run == pytest.approx(rows)
-
-
-def setup_of(reading: str = "") -> Setup:
-    (paper,) = (one for one in papers.model.papers() if one.name == "osdi2000")
-    own = {one.name: one.setup for one in paper.readings}
-    return own[reading] if reading else paper.items[0].setup
 
 
 @pytest.mark.parametrize(
@@ -136,7 +125,7 @@ def test_figure_9_has_the_spreads_of_an_independent_program(
     reading: str, spreads: tuple[float, float]
 ) -> None:
     """In per cent: settled and unsettled, as computed from the equations of section 2 alone."""
-    setup = setup_of(reading)
+    setup = PAPER.setup("figure9", reading)
     places = [figure9.CENTRE, *figure9.OUTERMOST[setup["outermost"]]]
     found = figure9.grid(setup, places, 4000)
     got = [
@@ -150,7 +139,7 @@ def test_layouts_against_an_independent_program() -> None:
     """The savings in per cent, with settling and without; the organ pipe over its laws."""
     other = {1: {"subregioned": 14.3, "columnar": 12}, 0: {"subregioned": 18.5, "columnar": 5.5}}
     pipes = {1: (3, 12), 0: (2, 6)}
-    setup = setup_of()
+    setup = PAPER.setup("figure11")
     for constants, savings in other.items():
         device = parts.bare_sled(setup, settling_constants=constants)
         times = figure11.layouts_ms(device, 2, setup)
@@ -162,7 +151,7 @@ def test_layouts_against_an_independent_program() -> None:
 
 
 def test_an_organ_pipe_of_equal_frequencies_saves_nothing() -> None:
-    device = parts.sled(setup_of())
+    device = parts.sled(PAPER.setup("figure11"))
     simple_ms = figure11.simple_ms(device, 2)
     assert figure11.pipe_ms(device, 2, 0, 800) == pytest.approx(simple_ms, rel=0.01)
 
@@ -182,7 +171,7 @@ def test_figure_10_is_the_transfer_and_a_seek() -> None:
 
 def test_large_reads_of_the_disk() -> None:
     """1.53 tracks: half a revolution and a skew more than the transfer, before the arm moves."""
-    disk = parts.disk(setup_of(), rpm=RPM, buffer={"keep": "nothing"})
+    disk = parts.disk(PAPER.setup("figure11"), rpm=RPM, buffer={"keep": "nothing"})
     turn_ms, skew_ms = 6e4 / RPM, 63 / OUTER * 6e4 / RPM
     none_ms, far_ms = figure10.disk_ms(disk, [0, 10_041], 4000)
     passed_ms = 512 / OUTER * turn_ms
@@ -196,8 +185,7 @@ def test_a_second_pass_is_a_turnaround_and_a_row() -> None:
     servo_ms = 1e3 * 10 * BIT_M / SPEED_M_S
     turns = turnaround_ms(HALF_M), turnaround_ms(-HALF_M)
     for name, key in (("errors", "reposition_ms"), ("parity", "verify_reposition_ms")):
-        took = found(name).values[key]
-        assert isinstance(took, float)
+        took = number(name, key)
         assert turns[0] < took < servo_ms + turns[1]
     longest_ms: Any = found("seek_errors").values["longest_ms"]
     assert SETTLE_MS < longest_ms["MEMS"] < 0.5 * SETTLE_MS + 2 * turns[1] + 2 * servo_ms
@@ -209,11 +197,10 @@ def test_savings_are_what_the_powers_of_the_sled_allow() -> None:
     summary = ss.simulate(load, ss.device("g2"), rows=False).summary
     seek_ms, row_ms = (summary[part]["mean"] for part in ("seek_ms", "transfer_ms"))
     saved = 48 * row_ms / (100 * seek_ms + 164 * row_ms)
-    values = paper_items.simulate("lin2002/savings").values
-    assert values["sub_sector"] == pytest.approx(100 * saved, rel=0.03)
-    spin_down, together = values["spin_down"], values["together"]
-    assert isinstance(spin_down, float)
-    assert isinstance(together, float)
+    sub_sector, spin_down, together = (
+        Paper("lin2002").number("savings", key) for key in ("sub_sector", "spin_down", "together")
+    )
+    assert sub_sector == pytest.approx(100 * saved, rel=0.03)
     assert spin_down <= together + 1e-9 < 50
 
 
@@ -224,6 +211,82 @@ def test_mean_turnaround_of_random_rows() -> None:
     """
     s = SPRINGS
     uniform_ms = turnaround_ms(0) * log((1 + s) / (1 - s)) / (2 * s)
-    mean_ms = found("turnarounds").values["turnaround_mean_ms"]
-    assert isinstance(mean_ms, float)
-    assert turnaround_ms(HALF_M) < mean_ms < uniform_ms
+    assert turnaround_ms(HALF_M) < number("turnarounds", "turnaround_mean_ms") < uniform_ms
+
+
+@pytest.mark.parametrize("depth", [1, 64])
+def test_closed_loops_keep_littles_law(depth: int) -> None:
+    for name in curves.SCHEDULERS:
+        run = gaps.closed(ss.device("osdi2000", **SLED), name, 20_000, 2, depth)
+        assert run["per_s"] * run["response_ms"] / 1e3 == pytest.approx(depth, rel=0.02)
+
+
+def test_the_random_load_is_that_of_section_3() -> None:
+    """FCFS on g2 at 500 and 1000 a second: 1.236 and 2.30 ms, for sizes 6 % shorter."""
+    for rate, mean_ms in ((500, 1.236), (1000, 2.30)):
+        load = curves.random_load(rate, 50_000)
+        point = curves.measure(load, ss.device("osdi2000", **SLED), "FCFS", replications=3)
+        assert mean_ms < point.mean_ms < 1.05 * mean_ms
+        summary = ss.simulate(load, ss.device("memory"), rows=False).summary
+        assert summary["read_fraction"] == pytest.approx(0.67, abs=0.01)
+        blocks = (summary["blocks_read"] + summary["blocks_written"]) / summary["requests"]
+        assert blocks == pytest.approx(1 / (1 - exp(-1 / 8)), rel=0.02)
+
+
+def test_curves_against_an_independent_program() -> None:
+    """Mean response times in ms of g2 at 1500 requests a second; ours within 5 %."""
+    device = ss.device("osdi2000", **SLED)
+    other = {"C-LOOK": 5.50, "SSTF_LBN": 5.07, "SPTF": 4.74}
+    for scheduler, mean_ms in other.items():
+        load = ss.workload(rate=1500, requests=50_000, size="geometric", warm_up_requests=2500)
+        point = curves.measure(load, device, scheduler, replications=4)
+        assert point.mean_ms == pytest.approx(mean_ms, rel=0.05), scheduler
+
+
+def test_a_knee_lies_where_the_curve_says() -> None:
+    """Of 1 / (1 - load), the response time of a queue with one exponential server."""
+    loads = [step / 100 for step in range(50, 100)]
+    points = [curves.Point(1 / (1 - load), 1, None, saturated=False) for load in loads]
+    curve = curves.Curve(loads, points)
+    assert curve.knee(5) == pytest.approx(0.8)
+    assert curve.knee(30) == pytest.approx(1 - 1 / 30, abs=5e-4)  # a step is 0.01
+    assert curve.at(0.805) == pytest.approx(1 / 0.195, rel=1e-3)
+    assert curve.turns(0.5, 0.99) == 0
+    with pytest.raises(ValueError, match="reaches 200"):
+        curve.knee(200)
+    bent = curves.Curve([1, 2, 3, 4], [points[9], points[8], points[10], points[7]])
+    assert bent.turns(1, 4) == 2
+    assert bent.turns(2, 3) == 0
+
+
+def test_steps_between_knees() -> None:
+    knees = {"FCFS": 10.0, "C-LOOK": 15.0, "SSTF_LBN": 16.0, "SPTF": 19.0}
+    assert curves.steps(knees) == {"from FCFS": 5.0, "widest among the others": 3.0}
+
+
+def test_an_item_runs_and_says_which_load_it_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """End to end; and a trace that appears or disappears is not served from stored results."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    monkeypatch.setenv("SLEDSIM_SHARED", str(folder))
+    figure = Paper("osdi2000").item("figure7a")
+    monkeypatch.setattr("sledsim.papers.osdi2000.traces.REQUESTS", 8000)
+
+    def run() -> tuple[dict[str, Any], bytes]:
+        (result,) = papers.run([figure], tmp_path, quick=True, workers=1)
+        written = tmp_path / "quick" / "osdi2000" / "figure7a.json"
+        assert json.loads(written.read_text("utf-8"))["how"] == result.document["how"]
+        return result.document, written.read_bytes()
+
+    document, first = run()
+    assert "This run used a generator" in document["how"]
+    load = ss.workload("random", rate=40, requests=8000, seed=7)
+    trace = tmp_path / "made.trace"
+    ss.generate_trace(load, str(trace), blocks=6_750_000)
+    (folder / "hplajw-1992-week.srt").write_bytes(trace.read_bytes())
+    document, second = run()
+    assert "This run replayed the trace" in document["how"]
+    (folder / "hplajw-1992-week.srt").unlink()
+    assert run()[1] == first != second

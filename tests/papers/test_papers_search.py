@@ -1,10 +1,8 @@
 """The search for readings: combinations, their order, and contradictions that must hold."""
 
-from __future__ import annotations
-
 import json
 from itertools import combinations
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from sledsim import papers
@@ -13,9 +11,6 @@ from sledsim.papers import model, recorded, search
 
 from tests import paper_items
 from tests.own_paper import SETUP, TABLE, folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["folder"]  # a fixture
 
@@ -111,12 +106,6 @@ def test_a_contradiction_that_a_combination_gives_is_told(
     given = [row["readings"] for row in document["tried"] if row["given"]]
     assert given == [["other", "offset"]]
     assert not recorded.items().get(item.id), "it records nothing"
-
-
-@pytest.mark.parametrize("name", ["sigmetrics2000", "sigmetrics2000/table9", "-"])
-def test_what_is_no_item_is_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["papers", "search", name]) == 2
-    assert name in capsys.readouterr().err
 
 
 CONTRADICTED = [

@@ -1,7 +1,5 @@
 """SIGMETRICS 2000: expected values of its items, computed independently."""
 
-from __future__ import annotations
-
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -11,25 +9,19 @@ import pyarrow.parquet as pq
 import pytest
 import sledsim as ss
 from sledsim import papers
-from sledsim.papers import Found
 from sledsim.papers.judge import agrees
 from sledsim.papers.sigmetrics2000.devices import DEVICES, device, random_load, sled
 
-from tests import paper_items
 from tests.independent import sigmetrics2000 as independent
+from tests.paper_items import Paper
 
 PUSH_M_S2, HALF_M, SPRINGS, SPEED_M_S = 114.8, 50e-6, 0.75, 0.02
 BIT_M, ROW_BITS, ROWS = 50e-9, 90, 22
 SAMPLES = Path(ss.__file__).parent / "data" / "traces"
 
 
-def found(name: str, reading: str = "") -> Found:
-    return paper_items.simulate(f"sigmetrics2000/{name}", reading)
-
-
-def item(name: str) -> papers.Item:
-    (one,) = papers.find([f"sigmetrics2000/{name}"])
-    return one
+PAPER = Paper("sigmetrics2000")
+found, number, item = PAPER.found, PAPER.number, PAPER.item
 
 
 def test_all_devices_of_all_items_have_one_bus() -> None:
@@ -43,9 +35,9 @@ def test_all_devices_of_all_items_have_one_bus() -> None:
 
 
 def test_a_reading_confines_the_load() -> None:
-    (reading,) = (own for own in item("table2").readings if own.name == "outer_fifth")
-    one = sled(reading.setup)
-    run = ss.simulate(random_load(reading.setup, one, requests=2000), one)
+    setup = PAPER.setup("table2", "outer_fifth")
+    one = sled(setup)
+    run = ss.simulate(random_load(setup, one, requests=2000), one)
     places = pa.table(run.rows)["lbn"].to_pylist()
     assert 0.99 < max(places) / (one.blocks / 5) < 1
 
@@ -65,8 +57,7 @@ def test_table_2_by_monte_carlo() -> None:
 def test_a_warm_up_request_takes_the_sled_to_the_region() -> None:
     """Without one, the first seek of the outer fifth comes from the centre: 1.9 ms."""
     longest_ms = independent.x_seek_ms(-HALF_M, -HALF_M + 399 * BIT_M)
-    simulated = found("table2", "outer_fifth").values["x_max_ms"]
-    assert simulated == pytest.approx(longest_ms, rel=0.005)
+    assert number("table2", "x_max_ms", "outer_fifth") == pytest.approx(longest_ms, rel=0.005)
 
 
 def test_a_missing_spring_disagrees() -> None:
@@ -100,12 +91,12 @@ def test_springs_make_seeks_more_uniform_as_a_closed_form_has_it() -> None:
 
 def test_figure_8_peaks_where_the_closed_form_does() -> None:
     """A track of N bits takes N/r and a turnaround 2 r w/a: the best rate is sqrt(N a/2w)."""
-    values = found("figure8").values
+    values: Any = found("figure8").values
     rates = found("figure8").series["rate_kbit_s"]
     for name, times in (("half of Table 1", 0.5), ("Table 1", 1), ("twice Table 1", 2)):
         helped_m_s2 = times * PUSH_M_S2 * (1 + SPRINGS * 0.985)
         best_kbit_s = sqrt(ROWS * ROW_BITS * helped_m_s2 / (2 * BIT_M)) / 1e3
-        chosen = rates.index(values["best_kbit_s"][name])  # type: ignore[index, call-overload]
+        chosen = rates.index(values["best_kbit_s"][name])
         assert rates[chosen - 1] < best_kbit_s < rates[chosen + 1]
 
 
@@ -137,8 +128,7 @@ def test_the_recorded_writes_take_as_long_row_by_row() -> None:
             total_ms += seeks[to] + ROW_BITS / 400
             x_m, y_m, way = to_x_m, ends[to][1], to
     mean_ms = total_ms / len(writes)
-    recorded = found("figure13", "recording").values["mems_access_ms"]
-    assert recorded == pytest.approx(mean_ms, rel=0.01)
+    assert number("figure13", "mems_access_ms", "recording") == pytest.approx(mean_ms, rel=0.01)
     assert moved / len(writes) == pytest.approx(0.87, abs=0.01)
 
 
@@ -156,13 +146,11 @@ def test_the_superdisk_misses_once_a_track() -> None:
 
 def test_the_speed_up_of_the_query_is_a_difference_of_buses() -> None:
     """Three times with a slow bus for the disk alone, none with either bus for all."""
-    faster = {
-        name: found("figure14", name).values["times_faster"]
-        for name in ("", "slow_bus", "validation_bus")
-    }
-    assert faster[""] < 1  # type: ignore[operator]
-    assert faster["slow_bus"] < 1  # type: ignore[operator]
-    assert faster["validation_bus"] == pytest.approx(3, abs=0.05)
+    plain, slow, validation = (
+        number("figure14", "times_faster", name) for name in ("", "slow_bus", "validation_bus")
+    )
+    assert max(plain, slow) < 1
+    assert validation == pytest.approx(3, abs=0.05)
 
 
 @pytest.mark.parametrize("name", ["table1", "figure11"])

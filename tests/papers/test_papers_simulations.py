@@ -1,7 +1,5 @@
 """Simulations of items: equal to any other, and done once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +9,8 @@ from sledsim import papers
 from sledsim.papers import simulations, summary_of
 from sledsim.papers.outcomes import OutcomeStore
 
-KEYS: list[dict[str, Any]] = [
-    {},
-    {"scheduler": "sptf"},
-    {"replications": 2},
-    {"layout": "columnar"},
-    {"background": {"task": "scan"}},
-    {"precision": 0.5},
-]
+KEYS: list[dict[str, Any]] = [{}, {"scheduler": "sptf"}, {"replications": 2}, {"precision": 0.5}]
+KEYS += [{"layout": "columnar"}, {"background": {"task": "scan"}}]
 
 
 @pytest.fixture(autouse=True)
@@ -45,11 +37,11 @@ def test_a_summary_is_that_of_the_run(
 
 
 def test_the_folder_of_outcomes(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert simulations.folder_of(Path("out/papers")) == Path("out/papers/outcomes")
-    monkeypatch.setenv(simulations.ENVIRONMENT, "elsewhere")
-    assert simulations.folder_of(Path("out/papers")) == Path("elsewhere")
-    monkeypatch.setenv(simulations.ENVIRONMENT, "")
-    assert simulations.folder_of(Path("out/papers")) == Path("out/papers/outcomes")
+    usual = Path("out/papers/outcomes")
+    assert simulations.folder_of(Path("out/papers")) == usual
+    for named, folder in (("elsewhere", Path("elsewhere")), ("", usual)):
+        monkeypatch.setenv(simulations.ENVIRONMENT, named)
+        assert simulations.folder_of(Path("out/papers")) == folder
 
 
 def test_an_item_simulates_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,8 +57,8 @@ def test_an_item_simulates_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     first = papers.run(items, tmp_path, quick=True, workers=1)
     for file in (tmp_path / "quick" / "sigmetrics2000").iterdir():
         file.unlink()
-    assert papers.run(items, tmp_path, quick=True, workers=1) == first
-    assert papers.run(items, tmp_path, quick=True, workers=1) == first
+    for _ in range(2):
+        assert papers.run(items, tmp_path, quick=True, workers=1) == first
     # One load, with springs and without.
     assert [(store.simulated, store.read) for store in stores] == [(2, 0), (0, 2)]
     assert {store.folder for store in stores} == {tmp_path / "outcomes"}

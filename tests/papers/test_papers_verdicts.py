@@ -1,25 +1,24 @@
 """The verdicts of the papers: numbers and tolerances, orders and shapes."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sledsim.papers import Contradiction, Expected, Published, model
-from sledsim.papers.judge import WORST_LAST, agrees, has_shape, judge, worst
-
-if TYPE_CHECKING:
-    from sledsim.papers.judge import Verdict
-    from sledsim.papers.model import Kind
+from sledsim.papers.judge import WORST_LAST, Verdict, agrees, has_shape, judge, worst
+from sledsim.papers.model import Kind
 
 NAN = float("nan")
 
 
 def value(published: Any, kind: Kind = "within", key: str = "key", **more: Any) -> Published:
     return Published(key, "what", published, "Table 1", kind=kind, **more)
+
+
+def agreeing(stated: Published, *simulated: Any) -> list[bool]:
+    return [agrees(stated, number) for number in simulated]
 
 
 def verdict_on(stated: Published, simulated: Any, **readings: Any) -> Verdict:
@@ -41,36 +40,30 @@ def verdict_on(stated: Published, simulated: Any, **readings: Any) -> Verdict:
 def test_the_tolerance_is_half_a_unit_of_the_last_printed_digit(
     printed: str, low: float, high: float
 ) -> None:
-    stated, step = value(printed), 1e-4 * (high - low)
-    numbers: tuple[float, ...] = (low - step, low, high, high + step)
-    assert [agrees(stated, number) for number in numbers] == [False, True, True, False]
-    sampled = value(printed, error=1.0, error_from="sampling")
-    numbers = (low - 1 - step, low - 1, high + 1, high + 1 + step)
-    assert [agrees(sampled, number) for number in numbers] == [False, True, True, False]
-    exact = value(printed, exact=True)
-    numbers = tuple(float(printed) + apart for apart in (-step, 0, step))
-    assert [agrees(exact, number) for number in numbers] == [False, True, False]
+    step = 1e-4 * (high - low)
+    sampled: dict[str, Any] = {"error": 1.0, "error_from": "sampling"}
+    for wider, more in ((0, {}), (1, sampled)):
+        ends = (low - wider - step, low - wider, high + wider, high + wider + step)
+        assert agreeing(value(printed, **more), *ends) == [False, True, True, False]
+    near = (float(printed) + apart for apart in (-step, 0, step))
+    assert agreeing(value(printed, exact=True), *near) == [False, True, False]
 
 
-def test_the_ends_of_a_range_are_rounded() -> None:
-    stated = value(("0.36", "0.94"), "between")
-    numbers = (0.354, 0.355, 0.6, 0.945, 0.946)
-    assert [agrees(stated, number) for number in numbers] == [False, True, True, True, False]
-
-
-@pytest.mark.parametrize("kind", ["exact", "words"])
-def test_limits_and_words_are_not_rounded(kind: str) -> None:
-    more: dict[str, Any] = {kind: True}
-    stated = value(("14", "45"), "between", **more)
-    numbers = (13.99, 14.0, 30.0, 45.0, 45.01)
-    assert [agrees(stated, number) for number in numbers] == [False, True, True, True, False]
-    wider = value(("14", "45"), "between", error=0.5, error_from="similar", exact=True)
-    assert [agrees(wider, number) for number in (13.49, 13.5, 45.5, 45.51)] == [
-        False,
-        True,
-        True,
-        False,
-    ]
+@pytest.mark.parametrize(
+    ("published", "more", "low", "high"),
+    [
+        (("0.36", "0.94"), {}, 0.355, 0.945),
+        (("14", "45"), {"exact": True}, 14.0, 45.0),
+        (("14", "45"), {"words": True}, 14.0, 45.0),
+        (("14", "45"), {"error": 0.5, "error_from": "similar", "exact": True}, 13.5, 45.5),
+    ],
+)
+def test_the_ends_of_a_range_are_rounded_but_for_limits_and_words(
+    published: Any, more: Any, low: float, high: float
+) -> None:
+    numbers = (low - 1e-3, low, (low + high) / 2, high, high + 1e-3)
+    stated = value(published, "between", **more)
+    assert agreeing(stated, *numbers) == [False, True, True, True, False]
 
 
 def test_rounding_in_binary_is_no_difference() -> None:
@@ -84,32 +77,27 @@ def test_what_is_no_number_agrees_with_none(stated: Published, number: float) ->
     assert not agrees(stated, number)
 
 
-@pytest.mark.parametrize(
-    ("judged_as", "agreeing", "other"),
-    [
-        (None, "reproduced", "missed"),
-        ("input", "input", "missed"),
-        ("calibrated", "calibrated", "missed"),
-    ],
-)
-def test_a_class_takes_the_place_of_reproduced_and_never_of_missed(
-    judged_as: Any, agreeing: Verdict, other: Verdict
-) -> None:
+@pytest.mark.parametrize("judged_as", [None, "input", "calibrated"])
+def test_a_class_takes_the_place_of_reproduced_and_never_of_missed(judged_as: Any) -> None:
     stated = value("10", judged_as=judged_as, because="Why.")
-    assert (verdict_on(stated, 10.2), verdict_on(stated, 12.0)) == (agreeing, other)
+    verdicts = (verdict_on(stated, 10.2), verdict_on(stated, 12.0))
+    assert verdicts == (judged_as or "reproduced", "missed")
 
 
 def test_an_erratum_needs_a_value_as_arithmetic_has_it() -> None:
-    stated = value("10", judged_as="erratum", expected=Expected(12.0, 0.25, arithmetic="3 * 4"))
+    """And what arithmetic leads to saves no miss."""
+    twelve = Expected(12.0, 0.25, arithmetic="3 * 4")
+    stated = value("10", judged_as="erratum", expected=twelve)
     simulated = (11.7, 11.75, 12.25, 12.3, 10.0, NAN)
-    assert [verdict_on(stated, number) for number in simulated] == [
-        "missed",
-        "erratum",
-        "erratum",
-        "missed",
-        "missed",
-        "missed",
-    ]
+    found = [verdict_on(stated, number) == "erratum" for number in simulated]
+    assert found == [False, True, True, False, False, False]
+    assert {verdict_on(stated, number) for number in (11.7, 10.0, NAN)} == {"missed"}
+    stated = value("10", expected=Expected(12.0, 0.25, computed="a.b"), because="For a reason.")
+    assert (verdict_on(stated, 12.0), verdict_on(stated, 10.0)) == ("missed", "reproduced")
+
+
+def by_key(values: list[Published], numbers: Any) -> Any:
+    return dict(zip((one.key for one in values), numbers, strict=True))
 
 
 GAINS = [
@@ -139,10 +127,8 @@ GAINS = [
 def test_a_contradiction_holds_against_every_reading(
     own: Any, reading: Any, verdict: Verdict
 ) -> None:
-    def by_key(numbers: Any) -> Any:
-        return dict(zip(("layout", "pipe", "over"), numbers, strict=True))
-
-    assert judge(GAINS, by_key(own), {"a": by_key(reading)})["over"][0] == verdict
+    judged = judge(GAINS, by_key(GAINS, own), {"a": by_key(GAINS, reading)})
+    assert judged["over"][0] == verdict
 
 
 def test_what_a_reading_gives_together_is_no_contradiction() -> None:
@@ -152,22 +138,6 @@ def test_what_a_reading_gives_together_is_no_contradiction() -> None:
     other = own | {"over": 10, "else": 2}
     assert judge(values, own, {"a": other})["over"][0] == "missed"
     assert judge(values, own, {"a": other | {"pipe": 9}})["over"][0] == "contradiction"
-
-
-def test_a_repeat_is_judged_elsewhere() -> None:
-    values = [BOTH[0], value("5", key="two", repeats="table1.mean")]
-    judged = judge(values, {"one": 1, "two": 4}, {"a": {"one": 10, "two": 4}})
-    assert judged == {"one": ("conditional", "a"), "two": ("repeat", "")}
-
-
-def test_what_is_not_modelled_needs_no_value() -> None:
-    stated = value("10", judged_as="not_modelled", because="It would take a clock.")
-    assert judge([stated], {}, {}) == {"key": ("not_modelled", "")}
-
-
-def test_what_arithmetic_leads_to_saves_no_miss() -> None:
-    stated = value("10", expected=Expected(12.0, 0.25, computed="a.b"), because="For a reason.")
-    assert (verdict_on(stated, 12.0), verdict_on(stated, 10.0)) == ("missed", "reproduced")
 
 
 BOTH = [value("10", key="one"), value("20", key="two")]
@@ -188,31 +158,46 @@ BOTH = [value("10", key="one"), value("20", key="two")]
     ],
 )
 def test_a_reading_holds_for_all_values_or_none(own: Any, readings: Any, verdicts: Any) -> None:
-    def by_key(numbers: Any) -> Any:
-        return dict(zip(("one", "two"), numbers, strict=True))
+    others = {name: by_key(BOTH, other) for name, other in readings.items()}
+    assert list(judge(BOTH, by_key(BOTH, own), others).values()) == verdicts
 
-    judged = judge(BOTH, by_key(own), {name: by_key(other) for name, other in readings.items()})
+
+WHY: dict[str, Any] = {"because": "Why."}
+TWENTY = value("20", key="two", judged_as="calibrated", **WHY)
+
+
+@pytest.mark.parametrize(
+    ("others", "own", "reading", "verdicts"),
+    [
+        # A reading must also meet what was calibrated.
+        ([TWENTY], (1, 20), (10, 2), [("missed", ""), ("calibrated", "")]),
+        ([TWENTY], (1, 2), (10, 20), [("conditional", "a"), ("missed", "")]),
+        # Classes without a comparison do not bind it.
+        (
+            [
+                value("5", key="two", judged_as="input", **WHY),
+                value("6", key="three", judged_as="not_modelled", **WHY),
+            ],
+            (1, 5, 0),
+            (10, 4, 0),
+            [("conditional", "a"), ("input", ""), ("not_modelled", "")],
+        ),
+        # A repeat is judged elsewhere.
+        (
+            [value("5", key="two", repeats="table1.mean")],
+            *((1, 4), (10, 4), [("conditional", "a"), ("repeat", "")]),
+        ),
+    ],
+)
+def test_what_binds_a_reading(others: Any, own: Any, reading: Any, verdicts: Any) -> None:
+    values = [BOTH[0], *others]
+    judged = judge(values, by_key(values, own), {"a": by_key(values, reading)})
     assert list(judged.values()) == verdicts
 
 
-def test_a_reading_must_also_meet_what_was_calibrated() -> None:
-    values = [BOTH[0], value("20", key="two", judged_as="calibrated", because="Why.")]
-    judged = judge(values, {"one": 1, "two": 20}, {"a": {"one": 10, "two": 2}})
-    assert judged == {"one": ("missed", ""), "two": ("calibrated", "")}
-    assert judge(values, {"one": 1, "two": 2}, {"a": {"one": 10, "two": 20}}) == {
-        "one": ("conditional", "a"),
-        "two": ("missed", ""),
-    }
-
-
-def test_classes_without_a_comparison_do_not_bind_a_reading() -> None:
-    values = [
-        BOTH[0],
-        value("5", key="two", judged_as="input", because="Why."),
-        value("6", key="three", judged_as="not_modelled", because="Why."),
-    ]
-    other = {"one": 10, "two": 4}
-    assert judge(values, {"one": 1, "two": 5}, {"a": other})["one"] == ("conditional", "a")
+def test_what_is_not_modelled_needs_no_value() -> None:
+    stated = value("10", judged_as="not_modelled", because="It would take a clock.")
+    assert judge([stated], {}, {}) == {"key": ("not_modelled", "")}
 
 
 def test_an_order_is_of_numbers_that_differ() -> None:
@@ -274,19 +259,21 @@ def test_every_shape_is_told_from_the_others() -> None:
 
 
 def test_tolerance_of_the_shape_of_a_curve() -> None:
-    wavy = [0, 2, 1.75, 4]
-    assert [has_shape("rises", wavy, tolerance) for tolerance in (0.2, 0.25)] == [False, True]
-    assert [has_shape("falls", wavy[::-1], tolerance) for tolerance in (0.2, 0.25)] == [False, True]
+    for shape, curve, few, enough in (
+        ("rises", [0, 2, 1.75, 4], 0.2, 0.25),
+        ("falls", [4, 1.75, 2, 0], 0.2, 0.25),
+        ("rises, then falls", [0, 3, 2.75, 4, 1, 1.25, 0], 0.2, 0.25),
+        ("level", [1, 2, 1.5], 0.9, 1),
+    ):
+        found = [has_shape(shape, curve, tolerance) for tolerance in (few, enough)]
+        assert found == [False, True], shape
     assert not has_shape("rises", [1, 0.9, 0.95], 5), "the ends are not the other way round"
-    bumpy = [0, 3, 2.75, 4, 1, 1.25, 0]
-    shape = "rises, then falls"
-    assert [has_shape(shape, bumpy, tolerance) for tolerance in (0.2, 0.25)] == [False, True]
-    nearly = [1, 2, 1.5]
-    assert [has_shape("level", nearly, tolerance) for tolerance in (0.9, 1)] == [False, True]
-    assert [has_shape("not level", nearly, tolerance) for tolerance in (0.9, 1)] == [True, False]
-    small = [0.5, 0, -0.5]
-    shape = "positive, then negative"
-    assert [has_shape(shape, small, tolerance) for tolerance in (0.4, 0.5)] == [True, False]
+    for shape, curve, few, much in (
+        ("not level", [1, 2, 1.5], 0.9, 1),
+        ("positive, then negative", [0.5, 0, -0.5], 0.4, 0.5),
+    ):
+        found = [has_shape(shape, curve, tolerance) for tolerance in (few, much)]
+        assert found == [True, False], shape
 
 
 CURVE = st.lists(st.integers(-1000, 1000).map(float), min_size=3, max_size=12)

@@ -1,7 +1,5 @@
 """The version of an item: its dependencies; and the end of workers, in a copy of the package."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -24,21 +22,12 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
     from sledsim.papers.paper2001 import beside
     return Found({"mean": beside.MEAN})
 """
-CHANGES = {
-    # a change, and whether it changes the version
-    "papers/paper2001/setup.toml": True,
-    "papers/paper2001/versioned.py": True,
-    "papers/paper2001/versioned.toml": True,
-    "papers/paper2001/devices/one.toml": True,
-    "papers/judge.py": True,
-    "papers/outcomes.py": True,
-    "hardware/sleds.py": True,
-    "emulator/server.py": True,
-    "__init__.py": True,
-    "data/traces/sqlite.parquet": True,
-    "data/traces/postmark-ext4.trace.gz": True,
-    "cli/papers.py": False,
-}
+OWN = ("setup.toml", "versioned.py", "versioned.toml", "devices/one.toml")
+OURS = ("papers/judge.py", "papers/outcomes.py", "hardware/sleds.py", "emulator/server.py")
+DATA = ("__init__.py", "data/traces/sqlite.parquet", "data/traces/postmark-ext4.trace.gz")
+CHANGES = dict.fromkeys([*(f"papers/paper2001/{name}" for name in OWN), *OURS, *DATA], True)
+CHANGES["cli/papers.py"] = False
+"""Files that are changed, and whether that changes the version."""
 
 
 def test_the_version_is_of_all_that_an_item_depends_on(tmp_path: Path) -> None:
@@ -97,25 +86,21 @@ def _planted(folder: Path, *, deep: bool = False) -> Path:
             (copy / entry.name).symlink_to(entry)
     shutil.copytree(PACKAGE, copy / "papers", ignore=IGNORED)
     own = copy / "papers" / "paper2001"
-    own.mkdir()
-    (own / "__init__.py").write_text("")
-    codes = {
-        "table1": GOOD,
-        "raises": RAISES,
-        "sleeps": SLEEPS,
-        "dies": SLEEPS,
-        "versioned": VERSIONED,
+    (own / "devices").mkdir(parents=True)
+    codes = {"table1": GOOD, "raises": RAISES, "sleeps": SLEEPS, "dies": SLEEPS}
+    codes["versioned"] = VERSIONED
+    files = {f"{name}.py": textwrap.dedent(code) for name, code in codes.items()}
+    files |= {f"{name}.toml": TABLE for name in codes}
+    files |= {
+        "__init__.py": "",
+        "paper.toml": PAPER.replace('"table1"', ", ".join(f'"{name}"' for name in codes)),
+        "setup.toml": SETUP,
+        "beside.py": "from . import further\nMEAN = further.MEAN\n",
+        "further.py": "import sledsim.papers.msst2005.prices\nMEAN = 2.0\n",
+        "devices/one.toml": 'base = "g2"\n',
     }
-    names = ", ".join(f'"{name}"' for name in codes)
-    (own / "paper.toml").write_text(PAPER.replace('"table1"', names))
-    (own / "setup.toml").write_text(SETUP)
-    for name, code in codes.items():
-        (own / f"{name}.py").write_text(textwrap.dedent(code))
-        (own / f"{name}.toml").write_text(TABLE)
-    (own / "beside.py").write_text("from . import further\nMEAN = further.MEAN\n")
-    (own / "further.py").write_text("import sledsim.papers.msst2005.prices\nMEAN = 2.0\n")
-    (own / "devices").mkdir()
-    (own / "devices" / "one.toml").write_text('base = "g2"\n')
+    for name, content in files.items():
+        (own / name).write_text(content)
     return copy
 
 
