@@ -5,6 +5,7 @@ Values of published drives are facts of DiskSim 4.0's ``valid`` folder; the text
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,161 +14,100 @@ if TYPE_CHECKING:
 
 Values: TypeAlias = Mapping[str, object]
 
-DISK: Values = {
-    "Per-request overhead time": 0.0,
-    "Time scale for overheads": 1.0,
-    "Bulk sector transfer time": 0.05,
-    "Hold bus entire read xfer": 0,
-    "Hold bus entire write xfer": 0,
-    "Allow almost read hits": 0,
-    "Allow sneaky full read hits": 0,
-    "Allow sneaky partial read hits": 0,
-    "Allow sneaky intermediate read hits": 0,
-    "Allow read hits on write data": 1,
-    "Allow write prebuffering": 0,
-    "Preseeking level": 0,
-    "Never disconnect": 0,
-    "Print stats": 1,
-    "Avg sectors per cylinder": 400,
-    "Max queue length": 1,
-    "Number of buffer segments": 4,
-    "Maximum number of write segments": 2,
-    "Segment size (in blks)": 256,
-    "Use separate write segment": 0,
-    "Low (write) water mark": 0.0,
-    "High (read) water mark": 0.0,
-    "Set watermark by reqsize": 1,
-    "Calc sector by sector": 1,
-    "Enable caching in buffer": 1,
-    "Buffer continuous read": 3,
-    "Minimum read-ahead (blks)": 0,
-    "Maximum read-ahead (blks)": 128,
-    "Read-ahead over requested": 0,
-    "Read-ahead on idle hit": 0,
-    "Read any free blocks": 0,
-    "Fast write level": 0,
-    "Immediate buffer read": 0,
-    "Immediate buffer write": 0,
-    "Combine seq writes": 1,
-    "Stop prefetch in sector": 0,
-    "Disconnect write if seek": 0,
-    "Write hit stop prefetch": 1,
-    "Read directly to buffer": 1,
-    "Immed transfer partial hit": 1,
-    "Read hit over. after read": 0.11,
-    "Read hit over. after write": 0.12,
-    "Read miss over. after read": 0.13,
-    "Read miss over. after write": 0.14,
-    "Write hit over. after read": 0.15,
-    "Write hit over. after write": 0.16,
-    "Write miss over. after read": 0.17,
-    "Write miss over. after write": 0.18,
-    "Read completion overhead": 0.19,
-    "Write completion overhead": 0.21,
-    "Data preparation overhead": 0.0,
-    "First reselect overhead": 0.22,
-    "Other reselect overhead": 0.0,
-    "Read disconnect afterread": 0.0,
-    "Read disconnect afterwrite": 0.0,
-    "Write disconnect overhead": 0.0,
-    "Extra write disconnect": 0,
-    "Extradisc command overhead": 0.0,
-    "Extradisc disconnect overhead": 0.0,
-    "Extradisc inter-disconnect delay": 0.0,
-    "Extradisc 2nd disconnect overhead": 0.0,
-    "Extradisc seek delta": 0.0,
-    "Minimum seek delay": 0.0,
-}
 
-QUEUE: Values = {
-    "Scheduling policy": 1,
-    "Cylinder mapping strategy": 0,
-    "Write initiation delay": 0.0,
-    "Read initiation delay": 0.0,
-    "Sequential stream scheme": 0,
-    "Maximum concat size": 0,
-    "Overlapping request scheme": 0,
-    "Sequential stream diff maximum": 0,
-    "Scheduling timeout scheme": 0,
-    "Timeout time/weight": 0,
-    "Timeout scheduling": 0,
-    "Scheduling priority scheme": 0,
-    "Priority scheduling": 0,
-}
+def told(text: str) -> dict[str, object]:
+    """Read ``KEY = VALUE, ...``, without lists and blocks; whole numbers are integers."""
+    pairs = (part.partition(" = ") for part in text.split(","))
+    found: dict[str, object] = {}
+    for key, _, value in pairs:
+        word = value.strip()
+        number = re.fullmatch(r"-?\d+(\.\d+)?", word)
+        found[key.strip()] = (float(word) if number[1] else int(word)) if number else word
+    return found
 
-MECHANICS: Values = {
-    "Access time type": "trackSwitchPlusRotation",
-    "Seek type": "linear",
-    "Single cylinder seek time": 1.0,
-    "Average seek time": 4.0,
-    "Full strobe seek time": 8.0,
-    "Add. write settling delay": 0.5,
-    "Head switch time": 0.75,
-    "Rotation speed (in rpms)": 6000,
-    "Percent error in rpms": 0.0,
-}
 
-LAYOUT: Values = {
-    "LBN-to-PBN mapping scheme": 0,
-    "Sparing scheme used": 0,
-    "Rangesize for sparing": 1,
-}
+DISK = told(
+    """
+    Per-request overhead time = 0.0, Time scale for overheads = 1.0,
+    Bulk sector transfer time = 0.05, Hold bus entire read xfer = 0, Hold bus entire write xfer = 0,
+    Allow almost read hits = 0, Allow sneaky full read hits = 0, Allow sneaky partial read hits = 0,
+    Allow sneaky intermediate read hits = 0, Allow read hits on write data = 1,
+    Allow write prebuffering = 0, Preseeking level = 0, Never disconnect = 0, Print stats = 1,
+    Avg sectors per cylinder = 400, Max queue length = 1, Number of buffer segments = 4,
+    Maximum number of write segments = 2, Segment size (in blks) = 256,
+    Use separate write segment = 0, Low (write) water mark = 0.0, High (read) water mark = 0.0,
+    Set watermark by reqsize = 1, Calc sector by sector = 1, Enable caching in buffer = 1,
+    Buffer continuous read = 3, Minimum read-ahead (blks) = 0, Maximum read-ahead (blks) = 128,
+    Read-ahead over requested = 0, Read-ahead on idle hit = 0, Read any free blocks = 0,
+    Fast write level = 0, Immediate buffer read = 0, Immediate buffer write = 0,
+    Combine seq writes = 1, Stop prefetch in sector = 0, Disconnect write if seek = 0,
+    Write hit stop prefetch = 1, Read directly to buffer = 1, Immed transfer partial hit = 1,
+    Read hit over. after read = 0.11, Read hit over. after write = 0.12,
+    Read miss over. after read = 0.13, Read miss over. after write = 0.14,
+    Write hit over. after read = 0.15, Write hit over. after write = 0.16,
+    Write miss over. after read = 0.17, Write miss over. after write = 0.18,
+    Read completion overhead = 0.19, Write completion overhead = 0.21,
+    Data preparation overhead = 0.0, First reselect overhead = 0.22, Other reselect overhead = 0.0,
+    Read disconnect afterread = 0.0, Read disconnect afterwrite = 0.0,
+    Write disconnect overhead = 0.0, Extra write disconnect = 0, Extradisc command overhead = 0.0,
+    Extradisc disconnect overhead = 0.0, Extradisc inter-disconnect delay = 0.0,
+    Extradisc 2nd disconnect overhead = 0.0, Extradisc seek delta = 0.0, Minimum seek delay = 0.0
+    """
+)
 
-ZONE: Values = {
-    "First cylinder number": 0,
-    "Last cylinder number": 99,
-    "Blocks per track": 100,
-    "Offset of first block": 0,
-    "Empty space at zone front": 0,
-    "Skew for track switch": 10,
-    "Skew for cylinder switch": 20,
-    "Number of spares": 0,
-    "slips": "[]",
-    "defects": "[]",
-}
+QUEUE = told(
+    """
+    Scheduling policy = 1, Cylinder mapping strategy = 0, Write initiation delay = 0.0,
+    Read initiation delay = 0.0, Sequential stream scheme = 0, Maximum concat size = 0,
+    Overlapping request scheme = 0, Sequential stream diff maximum = 0,
+    Scheduling timeout scheme = 0, Timeout time/weight = 0, Timeout scheduling = 0,
+    Scheduling priority scheme = 0, Priority scheduling = 0
+    """
+)
 
-MEMS: Values = {
-    "Points in precomputed seek curve": 0,
-    "Seek function": 0,
-    "Command overhead": 0.2,
-    "Bulk sector transfer time": 0.00512,
-    "Print stats": 1,
-    "Max queue length": 100000,
-    "Number of buffer segments": 10,
-    "Segment size (in blks)": 128,
-    "Number of sleds": 1,
-    "Layout policy": 7,
-    "Sled movement X": 100000,
-    "Sled movement Y": 100000,
-    "Bit cell length": 40,
-    "Tip sector length": 80,
-    "Servo burst length": 10,
-    "Tip sectors per lbn": 64,
-    "Number of usable tips": 6400,
-    "Simultaneously active tips": 1280,
-    "Bidirectional access": 1,
-    "Sled acceleration X": 803.6,
-    "Sled acceleration Y": 803.6,
-    "Sled access speed": 700000,
-    "Sled resonant frequency": 739,
-    "Settling time constants": 1.0,
-    "Spring constant factor": 0.75,
-    "Prefetch depth": 0,
-    "Time before sled inactive": 100.0,
-    "Startup delay": 0.5,
-    "Sled active power": 100.0,
-    "Sled inactive power": 50.0,
-    "Tip access power": 1.0,
-}
+MECHANICS = told(
+    """
+    Access time type = trackSwitchPlusRotation, Seek type = linear, Single cylinder seek time = 1.0,
+    Average seek time = 4.0, Full strobe seek time = 8.0, Add. write settling delay = 0.5,
+    Head switch time = 0.75, Rotation speed (in rpms) = 6000, Percent error in rpms = 0.0
+    """
+)
 
-BUS: Values = {
-    "type": 1,
-    "Arbitration type": 1,
-    "Arbitration time": 0.0,
-    "Read block transfer time": 0.0,
-    "Write block transfer time": 0.0,
-    "Print stats": 1,
-}
+LAYOUT = told(
+    """
+    LBN-to-PBN mapping scheme = 0, Sparing scheme used = 0, Rangesize for sparing = 1
+    """
+)
+
+ZONE = told(
+    """
+    First cylinder number = 0, Last cylinder number = 99, Blocks per track = 100,
+    Offset of first block = 0, Empty space at zone front = 0, Skew for track switch = 10,
+    Skew for cylinder switch = 20, Number of spares = 0, slips = [], defects = []
+    """
+)
+
+MEMS = told(
+    """
+    Points in precomputed seek curve = 0, Seek function = 0, Command overhead = 0.2,
+    Bulk sector transfer time = 0.00512, Print stats = 1, Max queue length = 100000,
+    Number of buffer segments = 10, Segment size (in blks) = 128, Number of sleds = 1,
+    Layout policy = 7, Sled movement X = 100000, Sled movement Y = 100000, Bit cell length = 40,
+    Tip sector length = 80, Servo burst length = 10, Tip sectors per lbn = 64,
+    Number of usable tips = 6400, Simultaneously active tips = 1280, Bidirectional access = 1,
+    Sled acceleration X = 803.6, Sled acceleration Y = 803.6, Sled access speed = 700000,
+    Sled resonant frequency = 739, Settling time constants = 1.0, Spring constant factor = 0.75,
+    Prefetch depth = 0, Time before sled inactive = 100.0, Startup delay = 0.5,
+    Sled active power = 100.0, Sled inactive power = 50.0, Tip access power = 1.0
+    """
+)
+
+BUS = told(
+    """
+    type = 1, Arbitration type = 1, Arbitration time = 0.0, Read block transfer time = 0.0,
+    Write block transfer time = 0.0, Print stats = 1
+    """
+)
 
 
 def block(head: str, values: Values) -> str:

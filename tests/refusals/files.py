@@ -12,6 +12,8 @@ FILES: dict[str, str | bytes] = {
     "missing.toml": 'kind = "mems"\n',
     "scenario.toml": '[device]\nbase = "g2"\n[workload]\nkind = "random"\nrate = -1\n',
     "nodevice.toml": "[device]\n",
+    "a.trace": "0.5 3 100 8 1\n1.25 3 108 8 0\n4 7 9990 10 0\n",
+    "late.trace": "5 0 5 8 1\n3.5 0 5 8 1\n",
     "bad.trace": "0 0 5 8 1\n1 0 x 8 1\n",
     "bad.parv": "disk d {\n  Block count = 5\n",
     # Records of VMware vSCSI, version 1: serial, bytes, nSG, opcode, version, LBN, us.
