@@ -137,6 +137,22 @@ def sourced(**texts: str) -> object:
             Path(name).unlink()
 
 
+MEMORY = ss.device("memory", blocks=8 * 25_607)
+
+
+def job(text: str, device: ss.Device | None = MEMORY) -> object:
+    """Read a job of fio, of a section of its own or those that it names."""
+    whole = text if "[" in text else f"[a]\n{text}"
+    return given("x.fio", whole, lambda path: ss.fio_job(path, device=device))
+
+
+def place_of(text: str) -> tuple[str, str]:
+    """Return where the last option of a job stands, and how it is named."""
+    lines = (text if "[" in text else f"[a]\n{text}").split("\n")
+    section = [line for line in lines if line[0] == "["][-1]
+    return f"x.fio:{len(lines)} {lines[-1].partition('=')[0]}", f"{section} {lines[-1]}: "
+
+
 BLOCK = parse(
     "t n {\n word = abc,\n number = 1.5,\n list = [ 1, two ],\n block = u { },\n"
     " blocks = [ u { }, 3 ] }"
@@ -280,7 +296,89 @@ NUMBERS = {
 }
 """Values beyond the bounds of numbers, and words of the error."""
 
+JOBS = [
+    ("foo=1", "is not taken"),
+    ("bs", "must have a value"),
+    ("bs=", "must have a value"),
+    ("bs=4000", "multiples of the 512 bytes"),
+    ("bs=4q", "an integer, which may end in k"),
+    ("bs=4kib", "differ on ki and KiB"),
+    ("kb_base=1025", "must be 1000 or 1024"),
+    ("size=$ncpus", "no $NAME"),
+    ("size=(4k*2)", "an integer"),
+    ("size=-1", "an integer"),
+    ("size=10.5%", "a whole percentage"),
+    ("size=101%", "from 0% to 100%"),
+    ("size=200m", "ends at byte 209715200"),
+    ("offset=90m\nsize=90m", "ends at byte"),
+    ("offset=100%", "leaves 0 bytes"),
+    ("offset=100", "multiple of the 512"),
+    ("size=1m\nrw=randread\noffset=1k", "multiple of the 4096"),
+    ("[global]\nrw=randrw\n[a]\nbs=4k,8k", "the same for reads and writes"),
+    ("rw=rw", "fio reads and writes on at two places"),
+    ("rw=randtrim", "workloads have no trims"),
+    ("rw=randread:8", "a number behind the colon"),
+    ("rw=random", "must be read, write, randread"),
+    ("rw=randrw\nrwmixread=101", "from 0 to 100"),
+    ("iodepth=0", "from 1"),
+    ("numjobs=0", "from 1 to 1000"),
+    ("ioengine=cpuio", "must be one of io_uring"),
+    ("thinktime=5x", "may end in us"),
+    ("thinktime=5\nthinktime_blocks=4", "must be 1"),
+    ("rate_iops=4\nthinktime=5", "beside rate_iops"),
+    ("rw=randrw\nrate_iops=4", "reads and writes to it apart"),
+    ("rate=1m", "give rate_iops"),
+    ("runtime=5\ntime_based", "give requests"),
+    ("runtime=5\ntime_based=yes", "must be 0 or 1"),
+    ("filename=/dev/a:/dev/b", "one file"),
+    ("nrfiles=4", "a job has one file"),
+    ("[a]\n[b]\nstonewall", "run the jobs one by one"),
+    ("[a]\n[b]\nwait_for=a", "run the jobs one by one"),
+    ("fsync=32", "no flushes"),
+    ("verify=crc32c", "do not read what they wrote"),
+    ("ramp_time=5", "warm_up_s"),
+    ("zonesize=1m", "is not taken"),
+    ("bs=4k,4k,4k,4k", "at most three"),
+    ("bssplit=4k:8k\nbsrange=4k-8k", "beside bssplit"),
+    ("bsrange=4k", "two sizes"),
+    ("bsrange=4k-10k", "10240 bytes"),
+    ("bsrange=512-1g", "at most 4,096"),
+    ("bssplit=4k/50:8k/30", "are 80 in all"),
+    ("bssplit=4k/50:4k/50", "name a size once"),
+    ("bssplit=4k/50:6k/50", "6144 bytes"),
+    ("rw=randread\nba=8k", "divides the size"),
+    ("rw=randread\nrandom_distribution=normal:50", "zipf:THETA"),
+    ("rw=randread\nrandom_distribution=pareto:1", "below 1"),
+    ("rw=randread\nrandom_distribution=pareto", "pareto:H"),
+    ("rw=randread\nrandom_distribution=zipf:1.0", "theta of 1"),
+    ("rw=randread\nrandom_distribution=zipf:x", "above 0"),
+]
+"""Jobs of fio whose last option is wrong, in a section ``[a]`` if they name none; words."""
+
 SPECS: list[tuple[str, ...]] = [
+    ("job('bs = 4k')", "x.fio:2 bs", "[a] bs=4k: must have no blank behind ="),
+    (
+        "job('[global]\\nkb_base=1000\\n[a]\\nsize=1m')",
+        "x.fio:2 kb_base",
+        "[global] kb_base=1000: 4000",
+    ),
+    ("job('bs=4k\\n[a]')", "x.fio:1", "line 1: bs=4k: must stand in a section"),
+    ("job('BS=4k')", "x.fio:2", "line 2: BS=4k: must be an option"),
+    ("job('[a')", "x.fio:1", "line 1: [a: must be [NAME]"),
+    ("job('[]')", "x.fio:1", "line 1: []: must be [NAME]"),
+    ("job('[a]x')", "x.fio:1", "line 1: [a]x: must be [NAME]"),
+    ("job('include other.fio')", "x.fio:2", "line 2: include other.fio: must be an option"),
+    ("job('[global]\\nbs=4k')", "x.fio", "has no job"),
+    ("given('x.fio', '', ss.fio_job)", "x.fio", "has no job"),
+    (
+        "given('x.fio', 'fio version 2', ss.fio_job)",
+        "x.fio",
+        "a log of fio, which is a trace",
+    ),
+    ("given('x.fio', b'\\xff\\xfe[a]', ss.fio_job)", "x.fio", "must be text in UTF-8"),
+    ("job('size=10%', device=None)", "x.fio:2 size", "size=10%: needs the device"),
+    ("job('offset=10%\\nsize=1m', device=None)", "x.fio:2 offset", "offset=10%: needs the device"),
+    ("job('rw=read', device=None)", "x.fio:1 size", "is missing: a job without one works on all"),
     ("BLOCK.number('word')", "x.parv:2", "'word' is 'abc': must be a number"),
     ("BLOCK.number('number', at_least=2)", "x.parv:3", "is 1.5: must be at least 2"),
     ("BLOCK.number('number', at_most=1)", "x.parv:3", "is 1.5: must be at most 1"),
@@ -343,5 +441,7 @@ CALLS: list[tuple[Any, ...]] = [
         for text, line, words in rows
     ],
     *[(f"bus({text!r})", ss.SpecError, "x.parv:3", words) for text, words in NUMBERS.items()],
+    *[(f"job({text!r})", ss.SpecError, *place_of(text), words) for text, words in JOBS],
     *[(code, ss.SpecError, *row) for code, *row in SPECS],
+    ("ss.fio_job('none.fio')", ss.SledsimError, "none.fio", "No such file"),
 ]
