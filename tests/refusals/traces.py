@@ -153,6 +153,15 @@ def place_of(text: str) -> tuple[str, str]:
     return f"x.fio:{len(lines)} {lines[-1].partition('=')[0]}", f"{section} {lines[-1]}: "
 
 
+def split(by: Any, keys: dict[str, Any] | None = None, **options: Any) -> object:
+    """Simulate a trace of two volumes by volume or window, with keys of the trace and options."""
+    return given(
+        "many.csv",
+        "".join(f"{128166372003061629 + n},h,{n % 2},Read,0,512,1\n" for n in range(4)),
+        lambda path: ss.simulate(ss.read_trace(path, **keys or {}), "g2", split=by, **options),
+    )
+
+
 BLOCK = parse(
     "t n {\n word = abc,\n number = 1.5,\n list = [ 1, two ],\n block = u { },\n"
     " blocks = [ u { }, 3 ] }"
@@ -429,6 +438,39 @@ SPECS: list[tuple[str, ...]] = [
     ),
 ]
 
+LEFT_OUT: list[tuple[str, object]] = [
+    *[("background", "scan"), ("rows", "a.csv"), ("rows", True), ("parts", True), ("series", True)],
+    *[("series_ms", 5), ("precision", 0.1), ("replications", 2)],
+]
+SPLITS = [
+    ("'volumes', {'trace_device': 'host0.0'}", "trace_device: must not be given by volume"),
+    ("'volumes', {'requests': 5}", "requests: must not be given by volume"),
+    ("5, {'queue_depth': 1}", "queue_depth: must not be given by window"),
+    ("5, {'think': 'recorded'}", "think: must not be given by window"),
+    ("5, {'address': 'scale'}", 'address: "scale" must not be given by window'),
+    ("5, {'address': 'compact'}", 'address: "compact" must not be given by window'),
+    ("5, {'trace_device': 'separate'}", 'trace_device: "separate" must not'),
+    ("5, {'warm_up_s': 1}", "warm_up_s: must not be a key of the trace by window"),
+    ("5, warm_up_s=500", "warm_up_s: must be at most 16 windows, 80 s"),
+    ("5, warm_up_s=-1", "warm_up_s = -1: must be a finite number"),
+    ("'volumes', warm_up_s=5", "warm_up_s = 5: must be left out by volume"),
+    ("None, warm_up_s=5", "warm_up_s = 5: must be given with split=SECONDS"),
+    ("None, folder='a'", "folder = 'a': must be given with split="),
+    ("None, table='a.csv'", "table = 'a.csv': must be given with split="),
+    ("None, workers='threads:2'", "workers = 'threads:2': must be an integer"),
+    ("'volumes', workers='cars'", "workers = 'cars': must be"),
+    ("'volumes', workers=0", "workers = 0: must be an integer from 1 to 1024"),
+    ("'volumes', scheduler='sooner'", "unknown scheduler"),
+    ("0", 'split = 0: must be "volumes", or the length of windows in s'),
+    *[(repr(by), f"split = {by!r}: must be") for by in ("volume", "10", True, ["volumes"])],
+    ("float('nan')", "split = nan: must be"),
+    *[
+        (f"'volumes', {name}={value!r}", f"{name} = {value!r}: must be left out with split")
+        for name, value in LEFT_OUT
+    ],
+]
+"""Ways to split a trace, and the error, which carries the key that it begins with and ``=``."""
+
 CALLS: list[tuple[Any, ...]] = [
     *[
         (f"imported(changed({base}, {change!r})[0])", ss.SpecError, f"x.parv:{line}", words)
@@ -443,5 +485,20 @@ CALLS: list[tuple[Any, ...]] = [
     *[(f"bus({text!r})", ss.SpecError, "x.parv:3", words) for text, words in NUMBERS.items()],
     *[(f"job({text!r})", ss.SpecError, *place_of(text), words) for text, words in JOBS],
     *[(code, ss.SpecError, *row) for code, *row in SPECS],
+    *[
+        (f"split({given})", ss.SpecError, f" {key}" if is_value else "", words)
+        for given, words in SPLITS
+        for key, is_value, _ in [words.partition(" = ")]
+    ],
+    (
+        "ss.simulate('random', 'g2', split='volumes')",
+        ss.SpecError,
+        " load",
+        "load = 'random': must",
+    ),
+    ("split(5)", ss.TraceError, "many.csv:2", "trace_device = "),
+    ("split('volumes', table='v.txt')", ss.OutputError, "v.txt", "must end in .parquet or .csv"),
+    ("split('volumes', folder='none/parts')", ss.SledsimError, "", "cannot be made: No such file"),
+    ("split('volumes', folder='a.trace')", ss.SledsimError, "", "cannot be read: Not a directory"),
     ("ss.fio_job('none.fio')", ss.SledsimError, "none.fio", "No such file"),
 ]
