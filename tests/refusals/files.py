@@ -13,6 +13,7 @@ FILES: dict[str, str | bytes] = {
     "scenario.toml": '[device]\nbase = "g2"\n[workload]\nkind = "random"\nrate = -1\n',
     "nodevice.toml": "[device]\n",
     "a.trace": "0.5 3 100 8 1\n1.25 3 108 8 0\n4 7 9990 10 0\n",
+    "b.trace": "0.5 0 100 8 1\n0.7 0 100 8 1\n",
     "late.trace": "5 0 5 8 1\n3.5 0 5 8 1\n",
     "bad.trace": "0 0 5 8 1\n1 0 x 8 1\n",
     "bad.parv": "disk d {\n  Block count = 5\n",
