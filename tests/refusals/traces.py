@@ -19,6 +19,7 @@ LINES: list[tuple[str, ...]] = [
     ("trace info a.trace --plot x.bmp2", "--plot x.bmp2", ".png"),
     ("trace info a.trace --plot none/x.png", "--plot none/x.png", "folder"),
     ("trace info none.trace", "none.trace: No such file"),
+    ("trace hits none.trace", "none.trace: No such file"),
     ("trace info", "FILE"),
     ("trace convert a.trace", "-o"),
     ("trace convert -o out.trace", "IN"),
