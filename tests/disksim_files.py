@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import TypeAlias
 
 Values: TypeAlias = Mapping[str, object]
 
@@ -195,66 +192,51 @@ def rz26() -> str:
     return disk(zones=[only], surfaces=14, cylinders=2599, blocks=2_050_860, layout=scheme)
 
 
-def _zones(rows: Sequence[tuple[int, ...]]) -> list[str]:
-    names = ("First_cylinder_number", "Last_cylinder_number", "Blocks_per_track")
-    more = ("Empty_space_at_zone_front", "Number_of_spares")
-    return [zone(**dict(zip(names + more, row, strict=True))) for row in rows]
+def _spared(rows: str, *, surfaces: int, blocks: int, **layout: object) -> str:
+    """Return a drive of zones: first and last cylinder, sectors, reserved sectors, spares."""
+    names = ["First_cylinder_number", "Last_cylinder_number", "Blocks_per_track"]
+    names += ["Empty_space_at_zone_front", "Number_of_spares"]
+    zones = [zone(**dict(zip(names, row.split(), strict=True))) for row in rows.split(",")]
+    cylinders = int(rows.rsplit(",", maxsplit=1)[-1].split()[1]) + 1
+    scheme = spelt(layout)
+    return disk(zones=zones, surfaces=surfaces, cylinders=cylinders, blocks=blocks, layout=scheme)
 
 
 def c3323a() -> str:
     """Return the layout of the HP C3323A: whole tracks spared."""
-    rows = [
-        (0, 993, 120, 1320, 224),
-        (994, 1134, 116, 0, 35),
-        (1135, 1310, 112, 0, 28),
-        (1311, 1625, 104, 0, 49),
-        (1626, 1966, 96, 0, 49),
-        (1967, 2255, 88, 0, 35),
-        (2256, 2608, 80, 0, 35),
-        (2609, 2981, 72, 0, 35),
-    ]
-    scheme = {"Sparing scheme used": 1}
-    return disk(zones=_zones(rows), surfaces=7, cylinders=2982, blocks=2_056_008, layout=scheme)
+    rows = """
+        0 993 120 1320 224, 994 1134 116 0 35, 1135 1310 112 0 28, 1311 1625 104 0 49,
+        1626 1966 96 0 49, 1967 2255 88 0 35, 2256 2608 80 0 35, 2609 2981 72 0 35
+    """
+    return _spared(rows, surfaces=7, blocks=2_056_008, Sparing_scheme_used=1)
 
 
 def c2249a() -> str:
     """Return the layout of the HP C2249A: the same."""
-    rows = [
-        (0, 558, 96, 1632, 425),
-        (559, 760, 92, 0, 170),
-        (761, 901, 88, 0, 85),
-        (902, 1051, 84, 0, 102),
-        (1052, 1193, 80, 0, 68),
-        (1194, 1519, 72, 0, 136),
-        (1520, 1793, 64, 0, 102),
-        (1794, 2050, 56, 0, 85),
-    ]
-    scheme = {"Sparing scheme used": 1}
-    return disk(zones=_zones(rows), surfaces=17, cylinders=2051, blocks=2_687_632, layout=scheme)
+    rows = """
+        0 558 96 1632 425, 559 760 92 0 170, 761 901 88 0 85, 902 1051 84 0 102,
+        1052 1193 80 0 68, 1194 1519 72 0 136, 1520 1793 64 0 102, 1794 2050 56 0 85
+    """
+    return _spared(rows, surfaces=17, blocks=2_687_632, Sparing_scheme_used=1)
 
 
 def st41601n() -> str:
     """Return the layout of the Seagate ST41601N: spares in every cylinder, without its slips."""
-    tracks = [85, 83, 82, 79, 78, 76, 73, 72, 69, 68, 65, 63, 62, 61]
-    ends = [625, 700, 800, 925, 1050, 1175, 1300, 1400, 1500, 1600, 1800, 1900, 2000, 2097]
-    starts = [0, *(end + 1 for end in ends[:-1])]
-    rows = [(a, b, size, 0, 6) for a, b, size in zip(starts, ends, tracks, strict=True)]
-    scheme = {"Sparing scheme used": 2}
-    return disk(zones=_zones(rows), surfaces=17, cylinders=2098, blocks=2_676_846, layout=scheme)
+    rows = """
+        0 625 85 0 6, 626 700 83 0 6, 701 800 82 0 6, 801 925 79 0 6, 926 1050 78 0 6,
+        1051 1175 76 0 6, 1176 1300 73 0 6, 1301 1400 72 0 6, 1401 1500 69 0 6, 1501 1600 68 0 6,
+        1601 1800 65 0 6, 1801 1900 63 0 6, 1901 2000 62 0 6, 2001 2097 61 0 6
+    """
+    return _spared(rows, surfaces=17, blocks=2_676_846, Sparing_scheme_used=2)
 
 
 def cheetah_4lp() -> str:
     """Return the layout of the Seagate Cheetah 4LP: ranges of 12 cylinders, gaps, odd defects."""
-    rows = [
-        (0, 1343, 195, 0, 108),
-        (1345, 2448, 187, 0, 108),
-        (2450, 3541, 176, 0, 108),
-        (3543, 4406, 166, 0, 108),
-        (4408, 5223, 155, 0, 108),
-        (5225, 5956, 145, 0, 108),
-        (5958, 6580, 131, 0, 108),
-    ]
-    zones = _zones(rows)
-    zones[1] = zones[1].replace("defects = []", "defects = [ 233375, 233375 ]")
-    scheme = {"Sparing scheme used": 8, "Rangesize for sparing": 12}
-    return disk(zones=zones, surfaces=8, cylinders=6581, blocks=8_887_200, layout=scheme)
+    rows = """
+        0 1343 195 0 108, 1345 2448 187 0 108, 2450 3541 176 0 108, 3543 4406 166 0 108,
+        4408 5223 155 0 108, 5225 5956 145 0 108, 5958 6580 131 0 108
+    """
+    scheme = {"Sparing_scheme_used": 8, "Rangesize_for_sparing": 12}
+    text = _spared(rows, surfaces=8, blocks=8_887_200, **scheme)
+    first, second, rest = text.split("defects = []", 2)
+    return f"{first}defects = []{second}defects = [ 233375, 233375 ]{rest}"
