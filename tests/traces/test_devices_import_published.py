@@ -143,6 +143,10 @@ def test_the_text_depends_on_nothing_but_the_files(tmp_path: Path) -> None:
         text = ss.disksim.import_device(DRIVES / f"{name}.parv").toml
         assert text == ss.disksim.import_device(copy / f"{name}.parv").toml
         assert str(DRIVES) not in text
+        body = text.split("\n\n# Parameters")[0].splitlines()
+        keyed = [line for line in body if re.match(r"\w+ = [^\[]|\w+ = \[.+\]", line)]
+        assert len(keyed) > 50
+        assert all(" # " in line for line in keyed), "each says where it comes from"
 
 
 def test_the_atlas_10k_runs_as_the_preset(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Job files of fio as loads, against the manual of fio, its parser and its log of requests."""
 
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from sledsim.fio_jobs.job_file import _ALIASES
 
 BLOCKS = 8 * 25_607
 """Of the device, in blocks of 512 bytes: no multiple of any size that is tried but 4 KiB."""
+CLIENTS = "size=32k\nbs=8k\nnumjobs=3\nrw=write"
 ZIPF = "rw=randread\nbs=8k\nrandom_distribution=zipf:0.9\n"
 DIRECT = "direct=1\nfilename=/dev/x\nioengine=libaio\n"
 
@@ -101,28 +104,19 @@ def fio_sends(folder: Path, text: str) -> list[tuple[str, int, int]]:
         "size=1m\nbs=4k\nbs=16k",
         "size=1m\nbs=4k ; a comment\n# another",
         "  size  =1m  \n\tnumber_ios = 20",
+        f"offset=1m\noffset_increment=64k\n{CLIENTS}",
+        f"offset=1m\noffset_increment=1%\n{CLIENTS}",
+        f"offset=12k\noffset_increment=1%\n{CLIENTS}",
+        f"offset=3%\noffset_increment=12k\n{CLIENTS}",
+        f"offset=3%\noffset_increment=7%\n{CLIENTS}",
     ],
 )
 def test_a_sequential_job_is_that_of_fio(tmp_path: Path, text: str) -> None:
-    assert rows_of(made(tmp_path, text).load) == fio_sends(tmp_path, text)
-
-
-@needs_fio
-@pytest.mark.parametrize(
-    "text",
-    [
-        "offset=1m\noffset_increment=64k",
-        "offset=1m\noffset_increment=1%",
-        "offset=12k\noffset_increment=1%",
-        "offset=3%\noffset_increment=12k",
-        "offset=3%\noffset_increment=7%",
-    ],
-)
-def test_clients_begin_where_those_of_fio_do(tmp_path: Path, text: str) -> None:
-    text += "\nsize=32k\nbs=8k\nnumjobs=3\nrw=write"
     ours, theirs = rows_of(made(tmp_path, text).load), fio_sends(tmp_path, text)
-    assert len(ours) == 12
-    assert sorted(ours) == sorted(theirs)
+    if "numjobs" in text:  # clients take turns as they will
+        assert len(ours) == 12
+        ours, theirs = sorted(ours), sorted(theirs)
+    assert ours == theirs
 
 
 @needs_fio
@@ -177,15 +171,20 @@ def test_a_random_job_has_the_sizes_shares_and_places_of_fio(tmp_path: Path, tex
     assert abs(means[0] - means[1]) < 5 * length * (1 / 12 / len(ours) + 1 / 12 / many) ** 0.5
 
 
+def counts_of(folder: Path, distribution: str) -> list[list[int]]:
+    """Count the reads of each block of 16,384, most first: of 65,536 reads here, and of fio."""
+    text = f"rw=randread\nsize=64m\nio_size=256m\nrandom_distribution={distribution}\n"
+    found = []
+    for rows in (rows_of(made(folder, text).load), fio_sends(folder, text)):
+        assert len(rows) == 65_536
+        found.append(sorted(Counter(first for _, first, _ in rows).values(), reverse=True))
+    return found
+
+
 @needs_fio
 def test_zipf_is_as_steep_as_that_of_fio(tmp_path: Path) -> None:
     """Fio draws from an approximation (Gray et al. 1994), whose first ranks are the exact ones."""
-    text = "rw=randread\nsize=64m\nio_size=256m\nrandom_distribution=zipf:1.2\n"
-    counts = []
-    for rows in (rows_of(made(tmp_path, text).load), fio_sends(tmp_path, text)):
-        assert len(rows) == 65_536
-        counts.append(sorted(Counter(first for _, first, _ in rows).values(), reverse=True))
-    ours, theirs = counts
+    ours, theirs = counts_of(tmp_path, "zipf:1.2")
     harmonic = sum(rank**-1.2 for rank in range(1, 16_385))
     for rank in (1, 2):
         expected = 65_536 / harmonic * rank**-1.2
@@ -198,10 +197,7 @@ def test_zipf_is_as_steep_as_that_of_fio(tmp_path: Path) -> None:
 @needs_fio
 def test_pareto_gives_a_share_the_rest_as_in_fio(tmp_path: Path) -> None:
     """Of 16,384 blocks the first fifth by rank has four fifths of the reads, in turn."""
-    text = "rw=randread\nsize=64m\nio_size=256m\nrandom_distribution=pareto:0.2\n"
-    for rows in (rows_of(made(tmp_path, text).load), fio_sends(tmp_path, text)):
-        assert len(rows) == 65_536
-        counts = sorted(Counter(first for _, first, _ in rows).values(), reverse=True)
+    for counts in counts_of(tmp_path, "pareto:0.2"):
         for turns in (1, 2, 3):
             hot = sum(counts[: round(16_384 * 0.2**turns)]) / 65_536
             # The ranks by counts are not those of the law: they have a little more.
@@ -231,8 +227,8 @@ def test_all_options_of_fio_are_known_and_no_others() -> None:
     for at, table in enumerate(tables):
         for other in tables[at + 1 :]:
             assert not set(table) & set(other)
-    of_engines = {"fixedbufs", "hipri", "nonvectored", "registerfiles", "sqthread_poll"}
-    of_engines |= {"sqthread_poll_cpu", "uri", "userspace_reap"}
+    of_engines = {"fixedbufs", "hipri", "nonvectored", "registerfiles", "sqthread_poll", "uri"}
+    of_engines |= {"sqthread_poll_cpu", "userspace_reap"}
     aliases = {"disable_bw", "iomem", "iomem_align", "mem_align"}
     named = {name for table in tables for name in table}
     assert named - known - of_engines - aliases <= {"include", "softrandommap"}
@@ -361,19 +357,14 @@ def test_globals_hold_for_the_jobs_behind_them(tmp_path: Path) -> None:
         "[global]\nsize=1m\nbs=8k\n[a]\nrw=randread\n[b]\nrw=write\n[global]\nsize=2m\n[c]\nbs=4k\n"
     )
     path = job_file(tmp_path, text)
-    told = subprocess.run(
-        ["fio", "--showcmd", str(path)], capture_output=True, text=True, check=True
-    )
-    words = told.stdout.split()[1:]
-    lines, current = ["[global]"], ""
-    for word in words:
-        name, _, value = word.removeprefix("--").partition("=")
-        current = value if name == "name" else current
-        lines.append(f"[{value}]" if name == "name" else f"{name}={value}")
+    command = ["fio", "--showcmd", str(path)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[1:]
+    lines = [
+        re.sub("^--(name=(.*))?", lambda m: f"[{m[2]}]" if m[1] else "", word) for word in told
+    ]
     # The second [global] stands behind the name of the job before it.
-    at = lines.index("size=2m")
-    lines[at:at] = ["[global]"]
-    again = job_file(tmp_path, "\n".join(lines) + "\n", "again.fio")
+    lines.insert(lines.index("size=2m"), "[global]")
+    again = job_file(tmp_path, "\n".join(["[global]", *lines, ""]), "again.fio")
     loads = [ss.fio_job(each, device="g2").load for each in (path, again)]
     assert loads[0] == loads[1]
     assert keys_of(ss.fio_job(path, device="g2"))["requests"] == 128 + 128 + 512
@@ -386,48 +377,40 @@ def test_a_job_file_is_a_load_everywhere(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = job_file(tmp_path, "[a]\ndirect=1\nfilename=/dev/x\nrw=randread\nsize=1m\n")
+
+    def said(line: str) -> str:
+        assert main(line.split()) == 0
+        out, err = capsys.readouterr()
+        assert err.startswith(f"sledsim: caution: {path}: line 1: [a] norandommap is missing")
+        return out
+
     job = ss.fio_job(path, requests=100)
     assert job.load.name == str(path)
     expected = ss.simulate(job.load, "g2").summary
-    with pytest.warns(UserWarning, match="norandommap is missing"):
-        assert ss.simulate(ss.workload(str(path), requests=100), "g2").summary == expected
-    with pytest.warns(UserWarning, match="norandommap is missing"):
-        assert ss.simulate({"base": path, "requests": 100}, "g2").summary == expected
-    answers = []
-    for words in (
-        ["run", str(path), "--device", "g2"],
-        ["run", "--workload", str(path), "--device", "g2"],
-        ["compare", "--devices", "g2,g1", "--workload", str(path)],
+    for load in (
+        lambda: ss.workload(str(path), requests=100),
+        lambda: {"base": path, "requests": 100},
     ):
-        assert main([*words, "--set", "requests=100"]) == 0
-        said = capsys.readouterr()
-        assert said.err.startswith(f"sledsim: caution: {path}: line 1: [a] norandommap is missing")
-        answers.append(said.out)
-    assert answers[0] == answers[1]
-    assert "100 reads" in answers[0]
-    words = ["trace", "generate", "--workload", str(path), "--device", "g2"]
-    assert main([*words, "-o", str(tmp_path / "t.csv")]) == 0
-    capsys.readouterr()
-    assert main(["workloads", "show", str(path)]) == 0
-    said = capsys.readouterr()
-    assert ss.Load.from_toml(said.out) == ss.fio_job(path).load
-    assert said.err.startswith(f"sledsim: caution: {path}: line 1: [a] norandommap")
-    assert main(["run", str(path), "--device", "g2", "--workload", "zipf"]) == 2
-    assert "is a load; give no other beside it" in capsys.readouterr().err
-    assert main(["run", str(path)]) == 2
-    assert "--device" in capsys.readouterr().err
+        with pytest.warns(UserWarning, match="norandommap is missing"):
+            assert ss.simulate(load(), "g2").summary == expected
+    first = said(f"run {path} --device g2 --set requests=100")
+    assert "100 reads" in first
+    assert said(f"run --workload {path} --device g2 --set requests=100") == first
+    said(f"compare --devices g2,g1 --workload {path} --set requests=100")
+    said(f"trace generate --workload {path} --device g2 -o {tmp_path / 't.csv'}")
+    assert ss.Load.from_toml(said(f"workloads show {path}")) == ss.fio_job(path).load
+    for words, error in (
+        (["--device", "g2", "--workload", "zipf"], "is a load; give no other beside it"),
+        ([], "--device"),
+    ):
+        assert main(["run", str(path), *words]) == 2
+        assert error in capsys.readouterr().err
 
 
-def test_shares_are_of_the_device_as_it_is_set(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = job_file(tmp_path, "[a]\ndirect=1\nfilename=/dev/x\noffset=50%\nsize=50%\nbs=1m\n")
-    rows = tmp_path / "rows.csv"
-    words = ["run", str(path), "--device", "memory", "--set", f"device.blocks={1 << 16}"]
-    assert main([*words, "--rows", str(rows)]) == 0
-    found = pl.read_csv(rows)
-    assert found["lbn"].to_list() == list(range(1 << 15, 1 << 16, 2048))
-    capsys.readouterr()
+def test_shares_are_of_the_device_as_it_is_set(text: Callable[[str], str]) -> None:
+    job_file(Path(), "[a]\ndirect=1\nfilename=/dev/x\noffset=50%\nsize=50%\nbs=1m\n")
+    text(f"run job.fio --device memory --set device.blocks={1 << 16} --rows rows.csv")
+    assert pl.read_csv("rows.csv")["lbn"].to_list() == list(range(1 << 15, 1 << 16, 2048))
 
 
 def test_a_run_of_another_load_reads_no_job_file() -> None:
