@@ -151,78 +151,60 @@ def test_mappings(scheme: int, name: str) -> None:
 # Seeks
 
 
-def derived(**seeks: object) -> Any:
-    """Return the derived quantities of a small disk of 100 cylinders."""
-    taken = imported(files.disk(mechanics=files.spelt(seeks)))
-    return resolved(taken.toml).spec["derived"]
+FIRST = [0.5 + 0.1 * d for d in range(1, 11)]
+LINE = [1 + 3 * (d - 1) / 32 if d <= 33 else 4 + 4 * (d - 33) / 66 for d in range(1, 100)]
+KNEE = [1 + 0.25 * d**0.5 if d < 49 else 2.695 + 0.001 * d for d in range(1, 100)]
+"""From the knee on it is the line that counts: the root is above it there."""
+VALUES = "HPL seek equation values"
+SEEKS: list[tuple[dict[str, object], list[float]]] = [
+    ({}, LINE),
+    ({"Seek type": "constant", "Constant seek time": 3.5}, [3.5] * 99),
+    ({"Seek type": "hpl", VALUES: "[ 49, 1.0, 0.25, 2.695, 0.001, -1 ]"}, KNEE),
+    ({"Seek type": "hpl", VALUES: "[ 49, 1.0, 0.25, 2.695, 0.001, 0.5 ]"}, [0.5, *KNEE[1:]]),
+    ({"Seek type": "hplplus10", VALUES: "[ 49, 1.0, 0.25, 2.695, 0.001, -1 ]"}, FIRST + KNEE[10:]),
+]
+"""Parameters of 100 cylinders, and their times over 1 to 99 cylinders."""
 
 
-def assert_mean(times: dict[str, Any], curve: list[float]) -> None:
-    """Check the mean over all pairs of 100 cylinders, equal ones included.
+@pytest.mark.parametrize(("mechanics", "curve"), SEEKS)
+def test_seeks_by_formulas(mechanics: dict[str, object], curve: list[float]) -> None:
+    """The mean is that over all pairs of cylinders, equal ones included.
 
     What an access takes that does not seek is for the core to say, from 0 to a shortest seek.
     """
+    first = {"First ten seek times": f"[ {', '.join(map(str, FIRST))} ]"}
+    taken = imported(files.disk(mechanics=mechanics | first))
+    times = resolved(taken.toml).spec["derived"]
+    assert times["full_seek_ms"] == pytest.approx(curve[-1])
     rest = sum(2 * (100 - distance) * time for distance, time in enumerate(curve, 1)) / 100**2
-    mean = times["mean_seek_ms"]
-    assert rest * (1 - 1e-6) <= mean <= (rest + curve[0] / 100) * (1 + 1e-6)
-
-
-def test_linear_seeks() -> None:
-    times = derived()
-    line = [1 + 3 * (d - 1) / 32 if d <= 33 else 4 + 4 * (d - 33) / 66 for d in range(1, 100)]
-    assert times["full_seek_ms"] == 8
-    assert_mean(times, line)
+    assert rest * (1 - 1e-6) <= times["mean_seek_ms"] <= (rest + curve[0] / 100) * (1 + 1e-6)
+    document = tomllib.loads(taken.toml)
+    assert "seek_falls" not in document
+    assert document.get("seek_zero_ms") == (0 if "Constant seek time" in mechanics else None)
 
 
 def test_three_point_seeks() -> None:
-    times = derived(Seek_type="curve")
+    taken = imported(files.disk(mechanics={"Seek type": "curve"}))
+    times = resolved(taken.toml).spec["derived"]
     assert times["full_seek_ms"] == pytest.approx(8)
     # The average is over all moves; a hundredth of the pairs of cylinders is none.
     assert 0.99 * 4 <= times["mean_seek_ms"] <= 0.99 * 4 + 0.01
 
 
-def test_constant_seeks() -> None:
-    times = derived(Seek_type="constant", Constant_seek_time=3.5)
-    assert times["full_seek_ms"] == 3.5
-    assert_mean(times, [3.5] * 99)
-    text = files.disk(mechanics={"Seek type": "constant", "Constant seek time": 3.5})
-    assert tomllib.loads(imported(text).toml)["seek_zero_ms"] == 0
-
-
-@pytest.mark.parametrize(("kind", "sixth"), [("hpl", -1), ("hpl", 0.5), ("hplplus10", -1)])
-def test_seeks_by_hpl_coefficients(kind: str, sixth: float) -> None:
-    first = [0.5 + 0.1 * d for d in range(1, 11)]
-    text = files.disk(
-        mechanics={
-            "Seek type": kind,
-            "HPL seek equation values": f"[ 49, 1.0, 0.25, 2.695, 0.001, {sixth} ]",
-            "First ten seek times": f"[ {', '.join(map(str, first))} ]",
-        }
-    )
-    curve = [1 + 0.25 * d**0.5 if d < 49 else 2.695 + 0.001 * d for d in range(1, 100)]
-    if kind == "hplplus10":
-        curve[:10] = first
-    elif sixth >= 0:
-        curve[0] = sixth
-    taken = imported(text)
-    times = resolved(taken.toml).spec["derived"]
-    assert times["full_seek_ms"] == pytest.approx(2.794)
-    # From the knee on it is the line that counts: the root is above it there.
-    assert "seek_falls" not in tomllib.loads(taken.toml)
-    assert_mean(times, curve)
+DISTANCES = "Seek distances measured:"
+FALLING = ["1, 1.0", "2, 1.5", "3, 1.25", "4, 1.25", "99, 3.0"]
 
 
 def test_seeks_that_fall_are_risen(tmp_path: Path) -> None:
-    (tmp_path / "a.seek").write_text(
-        "Seek distances measured: 5\n1, 1.0\n2, 1.5\n3, 1.25\n4, 1.25\n99, 3\n"
-    )
+    (tmp_path / "a.seek").write_text("\n".join([f"{DISTANCES} 5", *FALLING, ""]))
     text = files.disk(mechanics={"Seek type": "extracted", "Full seek curve": "a.seek"})
     taken = imported(text, tmp_path)
     document = tomllib.loads(taken.toml)
-    assert document["seek_table_ms"] == [[1, 1], [2, 1.5], [3, 1.25], [4, 1.25], [99, 3]]
+    found = [f"{distance}, {float(time)}" for distance, time in document["seek_table_ms"]]
+    assert found == FALLING
     assert document["seek_falls"] == "smooth"
     (point,) = taken.report["risen_seeks"]
     assert (point["cylinders"], point["measured_ms"], point["taken_ms"]) == (2, 1.5, 1.25)
     assert point["place"].endswith("a.seek:3")
-    (tmp_path / "a.seek").write_text("Seek distances measured: 2\n1, 1.0\n99, 3\n")
+    (tmp_path / "a.seek").write_text(f"{DISTANCES} 2\n1, 1.0\n99, 3\n")
     assert "seek_falls" not in tomllib.loads(imported(text, tmp_path).toml)

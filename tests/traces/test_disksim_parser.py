@@ -143,9 +143,6 @@ def test_without_topology_every_device_is_a_drive(folder: Path) -> None:
     assert len(disksim.drives(disksim.read(folder / "disk.specs"))) == 1
 
 
-# A malformed text, the line of the error, and words of the message.
-
-
 def test_a_file_may_be_sourced_twice(tmp_path: Path) -> None:
     (tmp_path / "c").write_text("source d\nsource d")
     (tmp_path / "d").write_text("")
@@ -164,48 +161,33 @@ KEY_WORDS = st.text("abcXYZ-.()/", min_size=1, max_size=6)
 KEYS = st.lists(KEY_WORDS, min_size=1, max_size=4).map(" ".join)
 NOWHERE = Place(Path("nowhere"), 1)
 NUMBERS = st.integers(-(2**63 - 1), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
-SCALARS = (NUMBERS | WORDS).map(lambda value: Scalar(value, NOWHERE))
+HERE = st.just(NOWHERE)
+SCALARS = st.builds(Scalar, NUMBERS | WORDS, HERE)
+
+
+def tuples(of: st.SearchStrategy[Any], most: int) -> st.SearchStrategy[Any]:
+    return st.lists(of, max_size=most).map(tuple)
 
 
 def blocks(items: st.SearchStrategy[Any], names: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.builds(
-        lambda type_, name, values: Block(type_, name, values, NOWHERE, {}),
-        WORDS,
-        names,
-        st.dictionaries(KEYS, items, max_size=4),
-    )
+    values = st.dictionaries(KEYS, items, max_size=4)
+    return st.builds(Block, WORDS, names, values, HERE, st.just({}))
 
 
 WIRINGS = st.recursive(
-    st.builds(lambda type_, name: Wiring(type_, name, (), NOWHERE), WORDS, WORDS),
-    lambda below: st.builds(
-        lambda type_, name, parts: Wiring(type_, name, tuple(parts), NOWHERE),
-        WORDS,
-        WORDS,
-        st.lists(below, max_size=3),
-    ),
+    st.builds(Wiring, WORDS, WORDS, st.just(()), HERE),
+    lambda below: st.builds(Wiring, WORDS, WORDS, tuples(below, 3), HERE),
     max_leaves=4,
 )
 ITEMS = st.recursive(
     SCALARS | WIRINGS,
-    lambda items: (
-        st.lists(items, max_size=4).map(lambda parts: List(tuple(parts), NOWHERE))
-        | blocks(items, st.none() | WORDS)
-    ),
+    lambda items: st.builds(List, tuples(items, 4), HERE) | blocks(items, st.none() | WORDS),
     max_leaves=8,
 )
-INSTANTIATIONS = st.builds(
-    lambda names, spec: disksim.Instantiation(tuple(names), spec, NOWHERE),
-    st.lists(WORDS, max_size=3),
-    WORDS,
-)
+NAMED = tuples(blocks(ITEMS, WORDS), 3).map(lambda parts: {part.name: part for part in parts})
+MADE = st.builds(disksim.Instantiation, tuples(WORDS, 3), WORDS, HERE)
 TREES = st.builds(
-    lambda parts, made, wirings: Tree(
-        Path("nowhere"), {part.name: part for part in parts}, tuple(made), tuple(wirings), ()
-    ),
-    st.lists(blocks(ITEMS, WORDS), max_size=3),
-    st.lists(INSTANTIATIONS, max_size=2),
-    st.lists(WIRINGS, max_size=2),
+    Tree, st.just(Path("nowhere")), NAMED, tuples(MADE, 2), tuples(WIRINGS, 2), st.just(())
 )
 
 
