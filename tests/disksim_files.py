@@ -70,11 +70,7 @@ MECHANICS = told(
     """
 )
 
-LAYOUT = told(
-    """
-    LBN-to-PBN mapping scheme = 0, Sparing scheme used = 0, Rangesize for sparing = 1
-    """
-)
+LAYOUT = told("LBN-to-PBN mapping scheme = 0, Sparing scheme used = 0, Rangesize for sparing = 1")
 
 ZONE = told(
     """
@@ -180,14 +176,9 @@ def system(devices: list[tuple[str, str, str]], bus: Values | None = None) -> st
 
 def rz26() -> str:
     """Return the layout of the DEC RZ26: a spare on each track, and reserved cylinders."""
-    only = zone(
-        Last_cylinder_number=2598,
-        Blocks_per_track=58,
-        Empty_space_at_zone_front=23142,
-        Number_of_spares=1,
-        Skew_for_track_switch=7,
-        Skew_for_cylinder_switch=25,
-    )
+    size = "Last cylinder number = 2598, Blocks per track = 58, Empty space at zone front = 23142"
+    skews = "Skew for track switch = 7, Skew for cylinder switch = 25, Number of spares = 1"
+    only = zone(**told(f"{size}, {skews}"))
     scheme = {"Sparing scheme used": 3}
     return disk(zones=[only], surfaces=14, cylinders=2599, blocks=2_050_860, layout=scheme)
 
