@@ -55,7 +55,10 @@ LINES: list[tuple[str, ...]] = [
     ("run --device g2 --trace a.trace --set depends_on=all", "depends_on", "think"),
     ("run --device g2 --trace a.trace --set rate=5", "rate"),
     ("run --device g2 --trace a.trace --by-volume --rows a.csv", "--rows: must not be given with"),
-    ("run --device g2 --trace a.trace --by-window 5 --replications 2", "with --by-window"),
+    (
+        "run --device g2 --trace a.trace --by-window 5 --replications 2",
+        "--replications: must not be",
+    ),
     ("run --device g2 --trace a.trace --by-volume --by-window 5", "-window: give one of them"),
     ("run --device g2 --trace a.trace --by-volume --warm-up 5", "--warm-up: needs --by-window"),
     ("run --device g2 --workload random --by-volume", "must be a trace"),
