@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import sledsim as ss
+from sledsim.cli import main
 
 from tests.imported_devices import resolved
 
@@ -177,6 +178,7 @@ def test_imported_drives_are_nearer_to_the_measured_ones_than_disksim(tmp_path: 
     for name, (all_ms, reads_ms, writes_ms) in DISKSIM_DEMERITS.items():
         out = tmp_path / f"{name}.toml"
         ss.disksim.import_device(DRIVES / f"{name}.parv", out)
+        assert main(["devices", "show", str(out)]) == 0
         validation = ss.validate(DRIVES / f"{name}.measured.trace", out)
         figures = validation.demerit_ms
         weighted += validation.class_weighted_ms or 0.0
