@@ -334,7 +334,7 @@ def test_a_damaged_part_is_named(damage: str, few: Path, tmp_path: Path) -> None
         file.mkdir()
     told = in_python(f"ss.simulate({str(few)!r}, 'g2', split='volumes', folder={str(folder)!r})")
     assert told.startswith(f"{file}: ")
-    assert told.endswith("; remove the folder\n")
+    assert told.endswith(f"{'missing' if damage == 'nothing' else 'damaged'}; remove the folder\n")
 
 
 def in_python(work: str, before: str = "") -> str:
@@ -348,13 +348,15 @@ def test_a_folder_of_something_else_is_refused(few: Path, tmp_path: Path) -> Non
     folder = tmp_path / "parts"
     by_volume(few, folder=folder)
 
-    def refused(words: str, load: Any = few, split: Any = "volumes") -> None:
+    def refused(words: str, load: Any = few) -> None:
         with pytest.raises(ss.SledsimError, match=words):
-            ss.simulate(load, "g2", folder=folder, split=split)
+            by_volume(load, folder=folder)
 
     refused("with other keys of the trace", ss.read_trace(few, time_scale=2.0))
-    other = ss.read_trace(few, trace_device="all")
-    refused(r"other keys|of other windows, or volumes", other, 10)
+    whole = ss.read_trace(few, trace_device="all")
+    ss.simulate(whole, "g2", folder="whole", split=10)
+    with pytest.raises(ss.SledsimError, match="of other windows, or volumes"):
+        ss.simulate(whole, "g2", folder="whole", split=5)
     msr(few, requests=301)
     refused("are of another trace")
     (folder / "parts.json").write_text("{")
