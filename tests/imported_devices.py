@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
+import tempfile
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pytest
 import sledsim as ss
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-
-@pytest.fixture
-def imported(tmp_path: Path) -> Callable[..., ss.disksim.Imported]:
-    """Import a text."""
-
-    def take(text: str, **choice: Any) -> ss.disksim.Imported:
-        path = tmp_path / "drives.parv"
-        path.write_text(text)
+def imported(text: str, folder: Path | None = None, **choice: Any) -> ss.disksim.Imported:
+    """Import a text, as a file in a folder of its own or in one with what it names."""
+    with tempfile.TemporaryDirectory() as other:
+        path = (folder or Path(other)) / "drives.parv"
+        path.write_text(text, encoding="utf-8")
         return ss.disksim.import_device(path, **choice)
 
-    return take
 
-
-@pytest.fixture
-def values(imported: Callable[..., ss.disksim.Imported]) -> Callable[..., dict[str, Any]]:
+def values(text: str, **choice: Any) -> dict[str, Any]:
     """Import a text and return the keys and values of the device file."""
-    return lambda text, **choice: tomllib.loads(imported(text, **choice).toml)
+    return tomllib.loads(imported(text, **choice).toml)
 
 
-def resolved(path: Path, toml: str) -> ss.Device:
+def resolved(toml: str) -> ss.Device:
     """Return the device that a text describes."""
-    path.write_text(toml)
-    return ss.device(path)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "device.toml"
+        path.write_text(toml, encoding="utf-8")
+        return ss.device(path)
 
 
 def ignored(report: dict[str, Any]) -> dict[str, str]:

@@ -45,31 +45,10 @@ def changed_bytes(good: bytes, rng: random.Random, begin: int = 0) -> bytes:
     return bytes(data)
 
 
-_WORDS = (
-    "0",
-    "-1",
-    "1e308",
-    "-1e-308",
-    "99999999999999999999",
-    "0xffffffffffffffffffff",
-    "9" * 5000,
-    "1.5",
-    "0 .. 99999999999999999999",
-    "d0 .. d9",
-    "x",
-    "source",
-    "{",
-    "}",
-    "[",
-    "]",
-    ",",
-    "=",
-    '"',
-    "#",
-    "[]",
-    "\0",
-    "\N{ARABIC-INDIC DIGIT FIVE}",
-)
+_NUMBERS = ("0", "-1", "1e308", "-1e-308", "99999999999999999999", "0xffffffffffffffffffff")
+_MORE = ("9" * 5000, "1.5", "0 .. 99999999999999999999", "d0 .. d9", "x", "source")
+_SIGNS = ("{", "}", "[", "]", ",", "=", '"', "#", "[]", "\0", "\N{ARABIC-INDIC DIGIT FIVE}")
+_WORDS = (*_NUMBERS, *_MORE, *_SIGNS)
 
 
 def changed_text(good: str, rng: random.Random, more: Sequence[str] = ()) -> str:

@@ -1,8 +1,12 @@
-"""Shapes of public trace files, as a few invented lines each."""
+"""Shapes of public trace files, as a few invented lines each; and requests in any format."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _READ, _WRITE, _FLUSH = "read", "write", "flush"
 
@@ -133,3 +137,65 @@ KINDS = {
     "a page": (b"<!DOCTYPE html><title>404</title>", "a page of HTML: the download may have"),
 }
 """First bytes of files that are no traces, and what is said."""
+
+
+Request = tuple[int, str, int, int, int, int]
+"""Time in ns, operation, first byte, length, response in ns, and device."""
+
+
+class Format(NamedTuple):
+    """A text format: the units of its numbers, and a line of it."""
+
+    units: tuple[str, str, str]
+    line: str
+    words: tuple[str, str] = ("R", "W")
+    head: str = ""
+
+    def text(
+        self,
+        requests: Iterable[Request],
+        units: tuple[str, ...] = (),
+        *,
+        whole: bool,
+        since_s: int = 0,
+    ) -> str:
+        """Write requests in these units, or its own; ``whole`` rounds times to whole ones."""
+        time, place, length = units or self.units
+
+        def spelt(ns: int) -> str:
+            exact = Decimal(ns) / FACTORS[time]
+            return str(round(exact)) if whole else f"{exact:f}"
+
+        lines = (
+            self.line.format(
+                t=spelt(at + since_s * 10**9),
+                op=self.words[op == "write"],
+                p=round(Decimal(start) / SIZES[place]),
+                n=round(Decimal(size) / SIZES[length]),
+                r=spelt(took),
+                d=device,
+            )
+            for at, op, start, size, took, device in requests
+        )
+        return self.head + "\n".join(lines) + "\n"
+
+
+FACTORS = {"s": 10**9, "ms": 10**6, "us": 1000, "100ns": 100, "ns": 1}
+SIZES = {"B": 1, "512B": 512, "KiB": 1024}
+FORMATS = {
+    "disksim_ascii": Format(("ms", "512B", "512B"), "{t} {d} {p} {n} {op}", ("1", "0")),
+    "mqsim": Format(("ns", "512B", "512B"), "{t} {d} {p} {n} {op}", ("1", "0")),
+    "spc": Format(("s", "512B", "B"), "{d},{p},{n},{op},{t}"),
+    "msr": Format(("100ns", "B", "B"), "{t},src,{d},{op},{p},{n},{r}", ("Read", "Write")),
+    "systor": Format(("s", "B", "B"), "{t},{r},{op},{d},{p},{n}"),
+    "alibaba": Format(("us", "B", "B"), "{d},{op},{p},{n},{t}"),
+    "tencent": Format(("s", "512B", "512B"), "{t},{p},{n},{op},{d}", ("0", "1")),
+    "blkparse": Format(("s", "512B", "512B"), "8,{d} 1 7 {t} 99 Q {op} {p} + {n} [x]"),
+    "fio_iolog": Format(
+        ("us", "B", "B"), "{t} f{d} {op} {p} {n}", ("read", "write"), "fio version 3 iolog\n"
+    ),
+}
+WHOLE = {"mqsim", "msr", "alibaba", "tencent", "fio_iolog"}
+"""Formats whose times are whole numbers."""
+DATED = {"systor": 0, "alibaba": 0, "tencent": 0, "msr": 11_644_473_600}
+"""Formats whose times are dates: seconds from their origin to 1970."""

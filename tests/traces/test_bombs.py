@@ -9,8 +9,10 @@ import struct
 import subprocess
 import sys
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import sledsim as ss
 
@@ -40,8 +42,10 @@ print((peak() - before) >> 10)
 """
 
 
-def read(path: Path) -> tuple[str, int]:
+def read(folder: Path, data: bytes) -> tuple[str, int]:
     """Read a trace in a process of its own; return what it says, and the MiB it took."""
+    path = folder / "packed.trace"
+    path.write_bytes(data)
     command = [sys.executable, "-c", CHILD, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LONG_S, check=True)
     said, _, mib = done.stdout.strip().rpartition("\n")
@@ -71,61 +75,48 @@ def zstd(window: int, *, zeros: int = 0) -> bytes:
     "compress", [lzma.compress, gzip.compress, bz2.compress, lambda data: zstd(17) if data else b""]
 )
 def test_any_number_of_empty_streams_is_read(
-    tmp_path: Path, compress: Callable[[bytes], bytes]
+    folder: Path, compress: Callable[[bytes], bytes]
 ) -> None:
-    path = tmp_path / "many.trace"
     empty = compress(b"") or b"\x28\xb5\x2f\xfd\0\x38\1\0\0"
-    path.write_bytes(empty * 20_000 + compress(TRACE) + empty * 20_000)
-    said, mib = read(path)
+    said, mib = read(folder, empty * 20_000 + compress(TRACE) + empty * 20_000)
     assert said == "100"
     assert mib < 100
 
 
 @pytest.mark.parametrize(
-    ("data", "declared", "most"),
+    ("data", "says"),
     [
-        (xz(40), "the xz data declare a dictionary of 4096 MiB", "at most 256 MiB"),
-        (xz(34), "the xz data declare a dictionary of 512 MiB", "at most 256 MiB"),
-        (zstd(28, zeros=400), "the zstd data declare a window of 256 MiB", "at most 128 MiB"),
-        (zstd(41, zeros=2000), "the zstd data declare a window of 2097152 MiB", "at most 128 MiB"),
-        (zstd(17) + zstd(41), "the zstd data declare a window of 2097152 MiB", "at most 128 MiB"),
+        (xz(40), "the xz data declare a dictionary of 4096 MiB: at most 256 MiB"),
+        (xz(34), "the xz data declare a dictionary of 512 MiB: at most 256 MiB"),
+        (zstd(28, zeros=400), "the zstd data declare a window of 256 MiB: at most 128 MiB"),
+        (zstd(41, zeros=2000), "the zstd data declare a window of 2097152 MiB: at most 128 MiB"),
+        (zstd(17) + zstd(41), "the zstd data declare a window of 2097152 MiB: at most 128 MiB"),
     ],
 )
 def test_too_large_a_window_is_refused_before_memory_is_taken(
-    tmp_path: Path, data: bytes, declared: str, most: str
+    folder: Path, data: bytes, says: str
 ) -> None:
-    path = tmp_path / "bomb.trace"
-    path.write_bytes(data)
-    said, mib = read(path)
-    assert str(path) in said
-    assert f"{declared}: {most}" in said
+    said, mib = read(folder, data)
+    assert str(folder / "packed.trace") in said
+    assert says in said
     assert mib < 100
 
 
 @pytest.mark.parametrize("data", [xz(28), xz(32), zstd(27), lzma.compress(TRACE, preset=9)])
-def test_the_largest_windows_allowed_are_read(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "large.trace"
-    path.write_bytes(data)
-    assert read(path)[0] == "100"
+def test_the_largest_windows_allowed_are_read(folder: Path, data: bytes) -> None:
+    assert read(folder, data)[0] == "100"
 
 
 def test_a_page_of_parquet_has_a_bound(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "page.parquet"
     count = 36 * MIB
     column = pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(bytes(8 * count))])
-    table = pa.table({"t": column})
-    pq.write_table(
-        table,
-        path,
-        compression="zstd",
-        use_dictionary=False,
-        data_page_size=1 << 30,
-        row_group_size=count,
-        write_batch_size=count,
-        max_rows_per_page=count,
+    groups: dict[str, Any] = dict.fromkeys(
+        ("row_group_size", "write_batch_size", "max_rows_per_page"), count
     )
+    kept = pa.table({"t": column})
+    whole: dict[str, Any] = {"use_dictionary": False, "data_page_size": 1 << 30, **groups}
+    pq.write_table(kept, path, compression="zstd", **whole)
     assert path.stat().st_size < MIB
     with pytest.raises(ss.SledsimError, match=r"page\.parquet.*claims to be 30\d{7} bytes"):
         ss.trace_info(path, columns="time=t:ns, offset=t:B, bytes=t:512B, op=t:0/1")

@@ -52,11 +52,10 @@ def all_answers(folder: str) -> dict[str, Any]:
     rng = random.Random(23)
     path, out = Path(folder, "damaged.parquet"), Path(folder, "out.csv")
     goods = [path.read_bytes() for path in SAMPLES]
-    device = ss.device("g2")
     ways = (
         lambda: ss.trace_info(path, quick=True),
         lambda: ss.convert_trace(path, out, requests=200),
-        lambda: ss.simulate(ss.read_trace(path, requests=100), device, rows=False),
+        lambda: ss.simulate(ss.read_trace(path, requests=100), "g2", rows=False),
     )
     good, refused, wrong = 0, 0, []
     for index in range(CHANGES):
@@ -85,14 +84,10 @@ def limited(folder: str) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
 def test_damaged_samples_are_read_or_refused(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", f"from {__name__} import limited; limited({str(tmp_path)!r})"],
-        capture_output=True,
-        text=True,
-        timeout=LONG_S,
-        cwd=Path(__file__).parents[2],
-        check=False,
-    )
+    code = f"from {__name__} import limited; limited({str(tmp_path)!r})"
+    command = [sys.executable, "-c", code]
+    how: dict[str, Any] = {"timeout": LONG_S, "cwd": Path(__file__).parents[2], "text": True}
+    done = subprocess.run(command, capture_output=True, check=False, **how)
     assert (done.returncode, done.stderr) == (0, "")
     answers = json.loads(done.stdout)
     assert answers["wrong"] == []

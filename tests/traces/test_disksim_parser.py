@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sledsim import SledsimError, disksim
 from sledsim.disksim import Block, List, Place, Scalar, Tree, Wiring
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DRIVES = Path(__file__).parents[3] / "shared" / "reference" / "drives"
 
@@ -21,31 +18,21 @@ needs_drives = pytest.mark.skipif(not DRIVES.is_dir(), reason=f"needs {DRIVES}")
 BUS = """\
 disksim_bus BUS0 {
    type = 1,                       # a comment, with = and { in it
-   Arbitration time = 0.5e-1,
-   Read block transfer time = .25,
-   Write block transfer time = 0x10,
+   Arbitration time = 0.5e-1, Read block transfer time = .25, Write block transfer time = 0x10,
    [first name, second] = -3
 }
 """
-
 MODEL = """\
 dm_disk small_model {
-   Layout Model = dm_layout_g1 {
-      Zones = [
+   Layout Model = dm_layout_g1 { Zones = [
          dm_layout_g1_zone { First cylinder number = 0, slips = [] },
-         dm_layout_g1_zone { First cylinder number = 7, slips = [ 3, 5 ] }
-      ]
-   },
+         dm_layout_g1_zone { First cylinder number = 7, slips = [ 3, 5 ] } ] },
    Full seek curve = small.seek
 }
 """
-
 DISK = """\
-disksim_disk SMALL {
-   Model = source models/small.model,
-   Segment size (in blks) = 64,
-   Read hit over. after read = 2.0
-}
+disksim_disk SMALL { Model = source models/small.model, Segment size (in blks) = 64,
+   Read hit over. after read = 2.0 }
 """
 
 SYSTEM = """\
@@ -76,14 +63,10 @@ def folder(tmp_path: Path) -> Path:
 def test_values_have_their_kind() -> None:
     bus = disksim.parse(BUS).blocks["BUS0"]
     assert (bus.type, bus.name) == ("disksim_bus", "BUS0")
-    assert {key: item.value for key, item in bus.values.items() if isinstance(item, Scalar)} == {
-        "type": 1,
-        "Arbitration time": 0.05,
-        "Read block transfer time": 0.25,
-        "Write block transfer time": 16,
-        "first name": -3,
-        "second": -3,
-    }
+    found = [(key, bus.number(key)) for key in bus.values]
+    times = [("Arbitration time", 0.05), ("Read block transfer time", 0.25)]
+    more = [("Write block transfer time", 16), ("first name", -3), ("second", -3)]
+    assert found == [("type", 1), *times, *more]
     assert isinstance(bus.item("type"), Scalar)
     assert bus.integer("type") == 1
     assert bus.flag("type")
@@ -105,17 +88,13 @@ def test_blanks_and_line_ends_do_not_matter() -> None:
 def test_sourced_files_stand_where_they_are_named(folder: Path) -> None:
     tree = disksim.read(folder / "system.parv")
     assert list(tree.blocks) == ["BUS0", "SMALL", "CTL"]
-    assert [path.name for path in tree.sourced] == [
-        "system.parv",
-        "bus.specs",
-        "disk.specs",
-        "small.model",
-    ]
+    names = [path.name for path in tree.sourced]
+    assert names == ["system.parv", "bus.specs", "disk.specs", "small.model"]
     model = tree.blocks["SMALL"].block("Model")
     assert model.place == Place(folder / "models" / "small.model", 1)
     zones = model.block("Layout Model").blocks("Zones")
     assert [zone.integers("slips") for zone in zones] == [(), (3, 5)]
-    assert [zone.place.line for zone in zones] == [4, 5]
+    assert [zone.place.line for zone in zones] == [3, 4]
     assert model.file("Full seek curve") == folder / "models" / "small.seek"
     assert tree.blocks["SMALL"].integer("Read hit over. after read") == 2
 
@@ -147,198 +126,33 @@ def test_drives_are_on_their_nearest_bus(folder: Path) -> None:
     )
     drives = {drive.name: drive for drive in disksim.drives(disksim.read(system))}
     assert list(drives) == ["disk0", "disk1", "odd"]
-    assert {name: drive.read_block_ms for name, drive in drives.items()} == {
-        "disk0": 0.25,
-        "disk1": 0.125,
-        "odd": 0.125,
-    }
+    times = {name: drive.read_block_ms for name, drive in drives.items()}
+    assert times == {"disk0": 0.25, "disk1": 0.125, "odd": 0.125}
     assert drives["odd"].write_block_ms == 16, "QUICK extends BUS0"
     assert all(drive.block.integer("Segment size (in blks)") == 64 for drive in drives.values())
 
 
 def test_without_topology_every_device_is_a_drive(folder: Path) -> None:
-    text = (
-        "disksim_disk A { Model = m { n = 1 } }\nA B { x = 2 }\nmemsmodel_mems C { x = 3 }\n" + BUS
-    )
-    drives = disksim.drives(disksim.parse(text))
-    assert [(drive.name, drive.type) for drive in drives] == [
-        ("A", "disksim_disk"),
-        ("B", "disksim_disk"),
-        ("C", "memsmodel_mems"),
-    ]
+    text = "disksim_disk A { Model = m { n = 1 } } A B { x = 2 } memsmodel_mems C { x = 3 }\n"
+    drives = disksim.drives(disksim.parse(text + BUS))
+    types = {drive.name: drive.type for drive in drives}
+    assert types == {"A": "disksim_disk", "B": "disksim_disk", "C": "memsmodel_mems"}
     assert drives[1].block.block("Model").integer("n") == 1
     assert {drive.bus for drive in drives} == {None}
     assert drives[0].read_block_ms == 0
     assert len(disksim.drives(disksim.read(folder / "disk.specs"))) == 1
 
 
-# A malformed text, the line of the error, and words of the message.
-WRONG = [
-    ("t n { a = 1 b = 2 }", 1, "expected ',' or '}' after the value of 'a', found 'b'"),
-    ("t n { a = x\n b = 2 }", 2, "expected ',' or a closing bracket after 'x', found 'b'"),
-    ("t n { a = 1,\n}", 1, "expected another 'KEY = VALUE' after ',', found '}'"),
-    ("t n { a = [ 1,\n 2, ] }", 2, "expected another value after ',', found ']'"),
-    ("t n { a = [ 1\n 2 ] }", 2, "expected ',' or ']' in the list of line 1, found '2'"),
-    ("t n {\n a = }", 2, "expected the value of 'a', found '}'"),
-    ("t n {\n a }", 2, "expected '=' after the key 'a', found '}'"),
-    ("t n {\n = 1 }", 2, "expected a key or '}', found '='"),
-    ("t n { a = 1,\n\n a = 2 }", 3, "'a' is given a second time, first at"),
-    ("t n { a = 1 }\nt n { }", 2, "'n' is defined a second time, first at"),
-    ("t n { a = 1", 1, "'{' is not closed in"),
-    ("t n { a = [ 1 }", 1, "'}' cannot close the '[' of line 1"),
-    ("t n { a = 1 } }", 1, "'}' closes nothing"),
-    ("t { a = 1 }", 1, "expected the name of the block 't', found '{'"),
-    ("t n", 1, "expected '{' after 't n', found the end of the file"),
-    ("= 1", 1, "expected a block 'TYPE NAME { ... }', 'source', 'instantiate' or 'topology'"),
-    ('t n { a = "x\n" }', 1, "double quote is not closed"),
-    ("instantiate disk0 as X", 1, "expected '[' after 'instantiate', found 'disk0'"),
-    ("instantiate [ disk0 ] X", 1, "expected 'as', found 'X'"),
-    ("instantiate [ disk0 ] as", 1, "expected the name of a block, found the end of the file"),
-    ("instantiate [ 7 ] as X", 1, "expected the name of a component"),
-    ("instantiate [ a1 .. b3 ] as X", 1, "'a1 .. b3': must be one name with two numbers"),
-    ("instantiate [ a3 .. a1 ] as X", 1, "'a3 .. a1': must count up"),
-    ("instantiate [ a1 .. a999999999 ] as X", 1, "over at most 100000 names"),
-    ("topology bus b0\n{ }", 2, "expected '[' after 'bus b0', found '{'"),
-    ("topology bus b0 [ 1 ]", 1, "expected a component 'TYPE NAME [ ... ]'"),
-    ("t n { a = source\n}", 1, "'source' must be followed by a file name, found '}'"),
-    ("\nsource gone", 2, "'source gone': cannot read gone: No such file"),
-    ("t n { a = 1e999 }", 1, "'1e999': a number must lie within"),
-    ("t n { a = " + "9" * 500 + " }", 1, "(500 characters): a whole number must lie within"),
-    ("t n { a = " + "[" * 200 + "]" * 200 + " }", 1, "nest deeper than 100"),
-]
-
-
-@pytest.mark.parametrize(("text", "line", "message"), WRONG)
-def test_malformed_text_is_refused_with_its_line(text: str, line: int, message: str) -> None:
-    with pytest.raises(SledsimError) as caught:
-        disksim.parse(text, "x.parv")
-    assert str(caught.value).startswith(f"x.parv:{line}: ")
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-BLOCK = """\
-t n {
-   word = abc,
-   number = 1.5,
-   list = [ 1, two ],
-   block = u { },
-   blocks = [ u { }, 3 ]
-}
-"""
-
-WRONG_ACCESS: list[tuple[Callable[[Block], Any], int, str]] = [
-    (lambda block: block.number("word"), 2, "'word' is 'abc': must be a number"),
-    (lambda block: block.number("number", at_least=2), 3, "is 1.5: must be at least 2"),
-    (lambda block: block.number("number", at_most=1), 3, "is 1.5: must be at most 1"),
-    (lambda block: block.number("number", at_least=0, at_most=1), 3, "must be from 0 to 1"),
-    (lambda block: block.integer("number"), 3, "is 1.5: must be a whole number"),
-    (lambda block: block.flag("number"), 3, "is 1.5: must be from 0 to 1"),
-    (lambda block: block.text("number"), 3, "is 1.5: must be a word"),
-    (lambda block: block.numbers("list"), 4, "'list' is 'two': must be a number"),
-    (lambda block: block.numbers("list", length=6), 4, "'list' has 2 values: must be 6"),
-    (lambda block: block.numbers("blocks"), 6, "'blocks' lists the block 'u': must be"),
-    (lambda block: block.number("list"), 4, "'list' is a list: must be a number or a word"),
-    (lambda block: block.list("word"), 2, "'word' is 'abc': must be a list"),
-    (lambda block: block.block("list"), 4, "'list' is a list: must be a block"),
-    (lambda block: block.blocks("blocks"), 6, "'blocks' lists '3': must be a list of blocks"),
-    (lambda block: block.number("gone"), 1, "the block 't n' lacks 'gone'"),
-]
-
-
-@pytest.mark.parametrize(("access", "line", "message"), WRONG_ACCESS)
-def test_a_value_of_another_kind_is_refused_with_its_line(
-    access: Callable[[Block], Any], line: int, message: str
-) -> None:
-    block = disksim.parse(BLOCK, "x.parv").blocks["n"]
-    with pytest.raises(SledsimError) as caught:
-        access(block)
-    assert str(caught.value).startswith(f"x.parv:{line}: ")
-    assert message in str(caught.value)
-
-
-TWO_DISKS = "disksim_disk D {} disksim_bus B {} instantiate [d, e] as D instantiate [b] as B\n"
-
-WRONG_SYSTEMS = [
-    ("topology disksim_bus b []", 1, "'b' is in the topology, but not instantiated"),
-    ("instantiate [ b ] as B", 1, "no block is named 'B'"),
-    ("disksim_bus B { }\ninstantiate [ b, b ] as B", 2, "'b' is instantiated a second time"),
-    (
-        "disksim_bus B { }\ninstantiate [ b ] as B\ntopology disksim_ctlr b []",
-        3,
-        "'b' is a disksim_bus, not a disksim_ctlr",
-    ),
-    (
-        "disksim_pf P { }\ninstantiate [ p ] as P\ntopology disksim_pf p []",
-        3,
-        "'p' is a disksim_pf: a topology has only",
-    ),
-    (
-        TWO_DISKS + "topology disksim_disk d [\n disksim_disk e []]",
-        3,
-        "nothing can be below the device 'd'",
-    ),
-    (
-        TWO_DISKS + "topology disksim_bus b [ disksim_disk d [],\ndisksim_disk d []]",
-        3,
-        "'d' is in two places, first at x.parv:2",
-    ),
-    ("A B { }\nB A { }", 1, "'B' extends itself"),
-]
-
-
-@pytest.mark.parametrize(("text", "line", "message"), WRONG_SYSTEMS)
-def test_a_wrong_topology_is_refused_with_its_line(text: str, line: int, message: str) -> None:
-    tree = disksim.parse(text, "x.parv")
-    with pytest.raises(SledsimError) as caught:
-        disksim.drives(tree)
-    assert str(caught.value).startswith(f"x.parv:{line}: ")
-    assert message in str(caught.value)
-
-
-def test_a_bus_without_times_is_refused() -> None:
-    text = (
-        "disksim_bus B { type = 1,\n Read block transfer time = -1 }\ndisksim_disk D { }\n"
-        "instantiate [ d ] as D\ninstantiate [ b ] as B\n"
-        "topology disksim_bus b [ disksim_disk d [] ]"
-    )
-    (drive,) = disksim.drives(disksim.parse(text, "x.parv"))
-    with pytest.raises(SledsimError, match=r"x.parv:2: .* is -1: must be at least 0"):
-        _ = drive.read_block_ms
-    with pytest.raises(SledsimError, match=r"x.parv:1: .* lacks 'Write block transfer time'"):
-        _ = drive.write_block_ms
-
-
-def test_files_that_source_each_other_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("\nsource b")
-    (tmp_path / "b").write_text("\n\nsource a")
-    with pytest.raises(SledsimError, match=r"b:3: 'source a': .* sources itself"):
-        disksim.read(tmp_path / "a")
+def test_a_file_may_be_sourced_twice(tmp_path: Path) -> None:
     (tmp_path / "c").write_text("source d\nsource d")
     (tmp_path / "d").write_text("")
     assert disksim.read(tmp_path / "c").blocks == {}, "twice is not in a circle"
 
 
-def test_a_sourced_file_must_close_what_it_opens(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("source b\n }")
-    (tmp_path / "b").write_text("t n {\n x = 1")
-    with pytest.raises(SledsimError, match=r"b:1: '{' is not closed"):
-        disksim.read(tmp_path / "a")
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"t n {\n a = \xff }", r"x:2: not a text file in UTF-8"),
-        (b"t n {\n\n a = \0 }", r"x:3: not a text file: it holds a zero byte"),
-    ],
-)
-def test_files_that_are_no_text_are_refused(tmp_path: Path, data: bytes, message: str) -> None:
-    (tmp_path / "x").write_bytes(data)
-    with pytest.raises(SledsimError, match=message):
-        disksim.read(tmp_path / "x")
-    with pytest.raises(SledsimError, match="cannot read"):
-        disksim.read(tmp_path)
+def test_the_largest_numbers_are_read() -> None:
+    least, most = -(2**63 - 1), 2**63 - 1
+    block = disksim.parse(f"b B {{ x = {least}, y = {most}, z = 0x7fffffffffffffff }}").blocks["B"]
+    assert [block.integer(key) for key in "xyz"] == [least, most, most]
 
 
 # Strategies for any tree that the grammar allows.
@@ -347,48 +161,33 @@ KEY_WORDS = st.text("abcXYZ-.()/", min_size=1, max_size=6)
 KEYS = st.lists(KEY_WORDS, min_size=1, max_size=4).map(" ".join)
 NOWHERE = Place(Path("nowhere"), 1)
 NUMBERS = st.integers(-(2**63 - 1), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
-SCALARS = (NUMBERS | WORDS).map(lambda value: Scalar(value, NOWHERE))
+HERE = st.just(NOWHERE)
+SCALARS = st.builds(Scalar, NUMBERS | WORDS, HERE)
+
+
+def tuples(of: st.SearchStrategy[Any], most: int) -> st.SearchStrategy[Any]:
+    return st.lists(of, max_size=most).map(tuple)
 
 
 def blocks(items: st.SearchStrategy[Any], names: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.builds(
-        lambda type_, name, values: Block(type_, name, values, NOWHERE, {}),
-        WORDS,
-        names,
-        st.dictionaries(KEYS, items, max_size=4),
-    )
+    values = st.dictionaries(KEYS, items, max_size=4)
+    return st.builds(Block, WORDS, names, values, HERE, st.just({}))
 
 
 WIRINGS = st.recursive(
-    st.builds(lambda type_, name: Wiring(type_, name, (), NOWHERE), WORDS, WORDS),
-    lambda below: st.builds(
-        lambda type_, name, parts: Wiring(type_, name, tuple(parts), NOWHERE),
-        WORDS,
-        WORDS,
-        st.lists(below, max_size=3),
-    ),
+    st.builds(Wiring, WORDS, WORDS, st.just(()), HERE),
+    lambda below: st.builds(Wiring, WORDS, WORDS, tuples(below, 3), HERE),
     max_leaves=4,
 )
 ITEMS = st.recursive(
     SCALARS | WIRINGS,
-    lambda items: (
-        st.lists(items, max_size=4).map(lambda parts: List(tuple(parts), NOWHERE))
-        | blocks(items, st.none() | WORDS)
-    ),
+    lambda items: st.builds(List, tuples(items, 4), HERE) | blocks(items, st.none() | WORDS),
     max_leaves=8,
 )
-INSTANTIATIONS = st.builds(
-    lambda names, spec: disksim.Instantiation(tuple(names), spec, NOWHERE),
-    st.lists(WORDS, max_size=3),
-    WORDS,
-)
+NAMED = tuples(blocks(ITEMS, WORDS), 3).map(lambda parts: {part.name: part for part in parts})
+MADE = st.builds(disksim.Instantiation, tuples(WORDS, 3), WORDS, HERE)
 TREES = st.builds(
-    lambda parts, made, wirings: Tree(
-        Path("nowhere"), {part.name: part for part in parts}, tuple(made), tuple(wirings), ()
-    ),
-    st.lists(blocks(ITEMS, WORDS), max_size=3),
-    st.lists(INSTANTIATIONS, max_size=2),
-    st.lists(WIRINGS, max_size=2),
+    Tree, st.just(Path("nowhere")), NAMED, tuples(MADE, 2), tuples(WIRINGS, 2), st.just(())
 )
 
 
@@ -403,20 +202,15 @@ def test_a_printed_tree_parses_to_the_same_tree(tree: Tree) -> None:
 def kinds(tree: Tree) -> list[str]:
     """Types of the numbers, as 1 == 1.0."""
     found: list[str] = []
-
-    def visit(item: disksim.Item) -> None:
-        match item:
-            case Scalar():
-                found.append(type(item.value).__name__)
-            case List():
-                for part in item:
-                    visit(part)
-            case Block():
-                for part in item.values.values():
-                    visit(part)
-
-    for block in tree.blocks.values():
-        visit(block)
+    waiting: list[Any] = list(tree.blocks.values())
+    while waiting:
+        match waiting.pop():
+            case Scalar(value=value):
+                found.append(type(value).__name__)
+            case List(items=items):
+                waiting += items
+            case Block(values=inner):
+                waiting += inner.values()
     return found
 
 
@@ -437,38 +231,9 @@ SEEKS = "Seek distances measured: 3\n1,\t0.5\n2, 0.75\n10,  0.7   # scatter\n\n"
 def test_seek_curve(tmp_path: Path) -> None:
     (tmp_path / "x.seek").write_text(SEEKS)
     points = disksim.read_seek_curve(tmp_path / "x.seek")
-    assert [(point.cylinders, point.time_ms) for point in points] == [
-        (1, 0.5),
-        (2, 0.75),
-        (10, 0.7),
-    ]
+    found = [(point.cylinders, point.time_ms) for point in points]
+    assert found == [(1, 0.5), (2, 0.75), (10, 0.7)]
     assert points[2].place == Place(tmp_path / "x.seek", 4)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "line", "message"),
-    [
-        ("Seek distances measured: 3\n", "", 1, "expected 'Seek distances measured: N', found '1,"),
-        ("measured: 3", "measured: 4", 1, "announces 4 seek distances: the file holds 3"),
-        ("2, 0.75", "2 0.75", 3, "expected 'CYLINDERS, MILLISECONDS', found '2 0.75'"),
-        ("0.75", "x", 3, "'x': must be a time in ms"),
-        ("0.75", "-0.75", 3, "a seek of -0.75 ms: must be above 0"),
-        ("0.75", "nan", 3, "'nan': must be a time in ms"),
-        ("10,", "2,", 4, "a seek over 2 cylinders: must be at least 3 here"),
-        ("1,\t", "0,\t", 2, "a seek over 0 cylinders: must be at least 1 here"),
-        (SEEKS, "", 1, "found the end of the file"),
-        (SEEKS, "Seek distances measured: 0", 1, "announces no seek distance"),
-    ],
-)
-def test_wrong_seek_files_are_refused(
-    tmp_path: Path, old: str, new: str, line: int, message: str
-) -> None:
-    file = tmp_path / "x.seek"
-    file.write_text(SEEKS.replace(old, new))
-    with pytest.raises(SledsimError) as caught:
-        disksim.read_seek_curve(file)
-    assert str(caught.value).startswith(f"{file}:{line}: ")
-    assert message in str(caught.value)
 
 
 @needs_drives

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-import json
 import lzma
 import os
 import random
@@ -12,18 +11,17 @@ import struct
 import threading
 import warnings
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 import sledsim as ss
-from sledsim.cli import main
 
 from tests.packing import zstd
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
+Says: TypeAlias = Callable[[str], str]
+Reads: TypeAlias = Callable[[str], Any]
 RECORD = struct.Struct("<IQIq")
 """u32 time in s, u64 id, u32 size, i64 number of the next access (libCacheSim, oracleGeneral)."""
 
@@ -72,6 +70,7 @@ def optimal_hits(keys: list[int], slots: int) -> int:
     return hits
 
 
+FILE = Path("x.oracleGeneral")
 PACKED: dict[str, Callable[[bytes], bytes]] = {
     "x.oracleGeneral": bytes,
     "x.oracleGeneral.bin": bytes,
@@ -82,9 +81,9 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("name", PACKED)
-def test_hits_are_those_of_the_objects_whatever_their_sizes(name: str, tmp_path: Path) -> None:
+def test_hits_are_those_of_the_objects_whatever_their_sizes(name: str) -> None:
     keys = objects(9_000)
-    file = tmp_path / name
+    file = Path(name)
     file.write_bytes(PACKED[name](packed(keys, never=2**63 - 1 if name == "x.gz" else -1)))
     # A segment of 1 MiB: sizes in MiB are numbers of objects.
     slots = [1, 20, 300]
@@ -101,18 +100,17 @@ def test_hits_are_those_of_the_objects_whatever_their_sizes(name: str, tmp_path:
     assert small["hits"] == rows[2]["hits"]
 
 
-def test_the_beginning_of_a_file_and_a_warm_up(tmp_path: Path) -> None:
+def test_the_beginning_of_a_file_and_a_warm_up() -> None:
     keys = objects(3_000)
-    file = tmp_path / "x.oracleGeneral"
-    file.write_bytes(packed(keys))
+    FILE.write_bytes(packed(keys))
     for policy, hits in (("lru", lru_hits), ("opt", optimal_hits)):
         asked: dict[str, Any] = {"sizes_mib": [100], "segment_kib": 1024, "policies": [policy]}
-        (begun,) = ss.hit_ratios(ss.read_trace(file, requests=800), **asked)
+        (begun,) = ss.hit_ratios(ss.read_trace(FILE, requests=800), **asked)
         assert (begun["hits"], begun["requests"]) == (hits(keys[:800], 100), 800)
         if policy == "lru":
             loads = (
-                ss.read_trace(file, warm_up_requests=800),
-                ss.read_trace(file, warm_up_s=16),  # 50 in a second
+                ss.read_trace(FILE, warm_up_requests=800),
+                ss.read_trace(FILE, warm_up_s=16),  # 50 in a second
             )
             for load in loads:
                 (warm,) = ss.hit_ratios(load, **asked)
@@ -120,51 +118,38 @@ def test_the_beginning_of_a_file_and_a_warm_up(tmp_path: Path) -> None:
                 assert warm["requests"] == 2_200
 
 
-def test_the_command_says_that_these_are_objects(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "x.oracleGeneral.zst"
+def test_the_command_says_that_these_are_objects(text: Says, document: Reads) -> None:
     keys = objects(2_000)
-    file.write_bytes(zstd(packed(keys)))
-    line = ["trace", "hits", str(file), "--sizes", "2", "--policies", "opt,lru"]
-    assert main(line) == 0
-    said = capsys.readouterr().out
-    assert f"{file}: 2,000 accesses to objects, one segment of 8 KiB each\n" in said
+    FILE.write_bytes(zstd(packed(keys)))
+    line = f"trace hits {FILE} --sizes 2 --policies opt,lru"
+    said = text(line)
+    assert f"{FILE}: 2,000 accesses to objects, one segment of 8 KiB each\n" in said
     assert f"{optimal_hits(keys, 256) / 2_000:.1%}" in said
-    assert main([*line, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert document["workload"] == {
+    zeros = "not_requests empty_requests times_rounded glitches_dropped wrong_next_accesses"
+    assert document(line)["workload"] == {
         "workload": "trace",
-        "path": str(file),
+        "path": str(FILE),
         "format": "oracle_general",
+        "requests": 2_000,
         "format_from": "content",
         "format_others": [],
         "compression": "zstd",
-        "not_requests": 0,
-        "empty_requests": 0,
-        "times_rounded": 0,
-        "glitches_dropped": 0,
-        "first_glitch": None,
-        "requests": 2_000,
-        "wrong_next_accesses": 0,
-        "first_wrong_next_access": None,
+        **dict.fromkeys(zeros.split(), 0),
+        **dict.fromkeys(("first_glitch", "first_wrong_next_access")),
     }
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_next_accesses_are_compared_and_wrong_ones_told(
-    first: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_next_accesses_are_compared_and_wrong_ones_told(first: int, text: Says) -> None:
     keys = objects(2_000)
     right = packed(keys, first)
-    file = tmp_path / "x.oracleGeneral"
     asked: dict[str, Any] = {"sizes_mib": [50], "segment_kib": 1024}
 
     def told(content: bytes, policy: str = "opt") -> tuple[int, list[str]]:
-        file.write_bytes(content)
+        FILE.write_bytes(content)
         with warnings.catch_warnings(record=True) as raised:
             warnings.simplefilter("always")
-            (row,) = ss.hit_ratios(file, policies=[policy], **asked)
+            (row,) = ss.hit_ratios(FILE, policies=[policy], **asked)
         return row["hits"], [str(each.message) for each in raised]
 
     # Right, and of a file whose end was cut off: later accesses are not there to compare.
@@ -179,12 +164,11 @@ def test_next_accesses_are_compared_and_wrong_ones_told(
     hits, (said,) = told(wrong)
     assert hits == optimal_hits(keys, 50)
     assert said.startswith(
-        f"{file}: 2 of 2000 records state a wrong next access, the first in record "
+        f"{FILE}: 2 of 2000 records state a wrong next access, the first in record "
         f"{coming[40] + 1}: "
     )
     assert told(wrong, "lru") == (lru_hits(keys, 50), [])
-    assert main(["trace", "hits", str(file), "--policies", "opt"]) == 0
-    assert f"caution: {said}" in capsys.readouterr().out
+    assert f"caution: {said}" in text(f"trace hits {FILE} --policies opt")
     # One that never comes.
     last = min(set(range(2_000)) - set(coming))
     records[last][3] = 1_999 + first
@@ -196,19 +180,19 @@ def fill(pipe: Path, content: bytes) -> None:
         pipe.write_bytes(content)
 
 
-def test_a_pipe_needs_the_format(tmp_path: Path) -> None:
+def test_a_pipe_needs_the_format() -> None:
     """It can be read once, so that nothing is looked at before it is read as requests."""
-    file, pipe = tmp_path / "x.oracleGeneral", tmp_path / "pipe"
-    file.write_bytes(zstd(packed(objects(9_000))))
+    pipe = Path("pipe")
+    FILE.write_bytes(zstd(packed(objects(9_000))))
     asked: dict[str, Any] = {"sizes_mib": [1, 4], "policies": ["arc", "opt"]}
     for named in (True, False):
         os.mkfifo(pipe)
-        writer = threading.Thread(target=fill, args=(pipe, file.read_bytes()))
+        writer = threading.Thread(target=fill, args=(pipe, FILE.read_bytes()))
         writer.start()
         load = ss.read_trace(pipe)
         if named:
             load = load.with_keys(trace_format="oracle_general")
-            assert ss.hit_ratios(load, **asked) == ss.hit_ratios(file, **asked)
+            assert ss.hit_ratios(load, **asked) == ss.hit_ratios(FILE, **asked)
         else:
             with pytest.raises(ss.TraceError, match="of a pipe only if trace_format"):
                 ss.hit_ratios(load, **asked)
@@ -216,81 +200,73 @@ def test_a_pipe_needs_the_format(tmp_path: Path) -> None:
         pipe.unlink()
 
 
-def refused(says: str, file: Path, **keys: Any) -> ss.SledsimError:
-    load = ss.read_trace(file, **keys)
-    with pytest.raises(ss.SledsimError, match=says) as error:
-        ss.hit_ratios(load, sizes_mib=[1], policies=["lru"])
-    return error.value
+RIGHT = packed(objects(100))
+LONG = packed(objects(9_000))
+NAMED = {"trace_format": "oracle_general"}
+SIMULATED = (
+    "oracleGeneral traces cannot drive a timing simulation: their times are whole seconds, and "
+    "they do not say what is a read and what a write; .* or hit_ratios"
+)
 
 
-def test_damaged_files_are_refused(tmp_path: Path) -> None:
-    file = tmp_path / "x.oracleGeneral"
-    right = packed(objects(100))
-    file.write_bytes(right[:-5])
-    error = refused("x.oracleGeneral: byte 2376: the file ends in the middle of a record", file)
-    assert isinstance(error, ss.TraceError)
-    assert error.file == str(file)
-    file.write_bytes(right[:23])
-    refused("ends in the middle of a record: 23 of 24 bytes", file, trace_format="oracle_general")
-    assert isinstance(refused("x.oracleGeneral", file), ss.TraceError)
-    for keys in ({}, {"trace_format": "oracle_general"}):
-        file.write_bytes(b"")
-        assert isinstance(refused("no requests|no accesses", file, **keys), ss.TraceError)
-    for content in (right, packed(objects(9_000))):
-        file.write_bytes(zstd(content)[:-9])
-        refused("the zstd data end in the middle", file)
-    refused("x.none", tmp_path / "x.none")
+@pytest.mark.parametrize(
+    ("content", "keys", "says"),
+    [
+        (RIGHT[:-5], {}, "x.oracleGeneral: byte 2376: the file ends in the middle of a record"),
+        (RIGHT[:23], NAMED, "ends in the middle of a record: 23 of 24 bytes"),
+        (RIGHT[:23], {}, "x.oracleGeneral"),
+        (b"", {}, "no requests|no accesses"),
+        (b"", NAMED, "no requests|no accesses"),
+        (zstd(RIGHT)[:-9], {}, "the zstd data end in the middle"),
+        (zstd(LONG)[:-9], {}, "the zstd data end in the middle"),
+    ],
+)
+def test_damaged_files_are_refused(content: bytes, keys: dict[str, Any], says: str) -> None:
+    FILE.write_bytes(content)
+    with pytest.raises(ss.TraceError, match=says) as error:
+        ss.hit_ratios(ss.read_trace(FILE, **keys), sizes_mib=[1], policies=["lru"])
+    assert error.value.file == str(FILE)
 
 
-def test_records_of_size_0_are_counted_and_passed_over(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "x.bin"
-    file.write_bytes(b"".join(RECORD.pack(5, key, size, -1) for key, size in [(1, 4), (2, 0)] * 9))
-    keys = ["--format", "oracle_general", "--policies", "lru"]
-    assert main(["trace", "hits", str(file), *keys]) == 0
-    said = capsys.readouterr().out
+def test_records_of_size_0_are_counted_and_passed_over(text: Says) -> None:
+    FILE.write_bytes(b"".join(RECORD.pack(5, key, size, -1) for key, size in [(1, 4), (2, 0)] * 9))
+    said = text(f"trace hits {FILE} --format oracle_general --policies lru")
     assert "9 accesses to objects" in said
     assert "passed over: 9 requests of size 0 left out" in said
     assert "88.9%" in said  # 8 of 9
 
 
-def test_what_has_no_effect_is_refused_by_name(tmp_path: Path) -> None:
-    file = tmp_path / "x.oracleGeneral"
-    file.write_bytes(packed(objects(100)))
-    for keys in ({"address": "wrap"}, {"time_scale": 2.0}, {"queue_depth": 4}, {"sort_ms": 1.0}):
+def test_what_has_no_effect_is_refused_by_name() -> None:
+    FILE.write_bytes(RIGHT)
+    cases: list[dict[str, Any]] = [{"address": "wrap"}, {"time_scale": 2.0}, {"queue_depth": 4}]
+    for keys in (*cases, {"sort_ms": 1.0}):
         (key,) = keys
-        error = refused(f"^{key}: has no effect on accesses to objects", file, **keys)
-        assert error.key == key
+        with pytest.raises(ss.SpecError, match=f"^{key}: has no effect on accesses to ob") as error:
+            ss.hit_ratios(ss.read_trace(FILE, **keys))
+        assert error.value.key == key
     ways: list[dict[str, Any]] = [{"device": "g2"}, {"device_blocks": 10**6}]
     for given in ways:
         with pytest.raises(ss.SledsimError, match="device, device_blocks: have no effect"):
-            ss.hit_ratios(file, **given)
+            ss.hit_ratios(FILE, **given)
 
 
-def test_nothing_else_takes_it(tmp_path: Path) -> None:
-    file, out = tmp_path / "x.oracleGeneral", tmp_path / "y.csv"
-    file.write_bytes(packed(objects(100)))
-    why = (
-        "oracleGeneral traces cannot drive a timing simulation: their times are whole seconds, and "
-        "they do not say what is a read and what a write; .* or hit_ratios"
-    )
+def test_nothing_else_takes_it() -> None:
+    FILE.write_bytes(RIGHT)
     for work in (
-        lambda: ss.simulate(file, "g2"),
-        lambda: ss.trace_info(file),
-        lambda: ss.convert_trace(file, out),
-        lambda: ss.compare(file, "g2", ["fcfs", "sptf"]),
-        lambda: ss.simulate(ss.read_trace(file, trace_format="oracle_general"), "g2"),
+        lambda: ss.simulate(FILE, "g2"),
+        lambda: ss.trace_info(FILE),
+        lambda: ss.convert_trace(FILE, "y.csv"),
+        lambda: ss.compare(FILE, "g2", ["fcfs", "sptf"]),
+        lambda: ss.simulate(ss.read_trace(FILE, trace_format="oracle_general"), "g2"),
     ):
-        with pytest.raises(ss.TraceError, match=why):
+        with pytest.raises(ss.TraceError, match=SIMULATED):
             work()
-    assert not out.exists()
+    assert not Path("y.csv").exists()
 
 
-def test_other_formats_are_not_taken_for_it(tmp_path: Path) -> None:
+def test_other_formats_are_not_taken_for_it() -> None:
     """Also not by their ending: the content tells."""
-    plain = tmp_path / "x.oracleGeneral"
-    ss.convert_trace("sample:postmark-ext4", plain, to="disksim_ascii")
-    ours = ss.hit_ratios(plain, sizes_mib=[1], policies=["lru"])
+    ss.convert_trace("sample:postmark-ext4", FILE, to="disksim_ascii")
+    ours = ss.hit_ratios(FILE, sizes_mib=[1], policies=["lru"])
     assert ours == ss.hit_ratios("sample:postmark-ext4", sizes_mib=[1], policies=["lru"])
     assert ours[0]["read_hit_ratio"] is not None

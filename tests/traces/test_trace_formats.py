@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import random
 import re
-import shlex
 import struct
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import pytest
 import sledsim as ss
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sledsim import _core
-from sledsim.cli import main
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from tests.trace_shapes import DATED, FORMATS, WHOLE, Format, Request
 
+Says: TypeAlias = Callable[[str], str]
+Reads: TypeAlias = Callable[[str], Any]
 SHARED = Path(__file__).parents[3] / "shared" / "traces"
 REFERENCES = {
     "disksim-ascii-100k.trace": "disksim_ascii",
@@ -33,91 +31,32 @@ ENDINGS = sorted({*_core.names("trace_endings"), "bin"})
 """Those of all formats, and one of none."""
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """Work in an empty folder."""
-    with contextlib.chdir(tmp_path):
-        yield tmp_path
-
-
-Request = tuple[float, int, int, int, bool]
-"""Time in s, device, block, blocks, whether it reads."""
-
-
 def vscsi(rows: list[Request]) -> bytes:
     """Version 1: serial, bytes, segments, opcode, version, LBN, us."""
+    code = {"read": 0x28, "write": 0x2A}
     return b"".join(
-        struct.pack(
-            "<IIIHHQQ", i, 512 * blocks, 1, 0x28 if reads else 0x2A, 0x1FF, block, int(1e6 * at)
-        )
-        for i, (at, _, block, blocks, reads) in enumerate(rows)
+        struct.pack("<IIIHHQQ", i, size, 1, code[op], 0x1FF, start // 512, at // 1000)
+        for i, (at, op, start, size, *_) in enumerate(rows)
     )
 
 
-def lines(pattern: Callable[..., str], rows: list[Request]) -> bytes:
-    return "".join(pattern(*row) + "\n" for row in rows).encode()
+VALIDATE = Format(("ms", "512B", "512B"), "{op} Miss {p} {n} {t} 10")
+WRITTEN = [*FORMATS, "disksim_validate", "vscsi"]
 
 
-CALENDAR_S = 1_500_000_000
-WRITTEN: dict[str, Callable[[list[Request]], bytes]] = {
-    "disksim_ascii": lambda rows: lines(
-        lambda at, dev, lbn, n, r: f"{1e3 * at:.6f} {dev} {lbn} {n} {int(r)}", rows
-    ),
-    "mqsim": lambda rows: lines(
-        lambda at, dev, lbn, n, r: f"{int(1e9 * at)} {dev} {lbn} {n} {int(r)}", rows
-    ),
-    "disksim_validate": lambda rows: lines(
-        lambda at, _, lbn, n, r: f"{'R' if r else 'W'} Miss {lbn} {n} {1e3 * at:.2f} 10", rows
-    ),
-    "fio_iolog": lambda rows: (
-        b"fio version 3 iolog\n"
-        + lines(
-            lambda at, dev, lbn, n, r: (
-                f"{int(1e6 * at)} f{dev} {'read' if r else 'write'} {512 * lbn} {512 * n}"
-            ),
-            rows,
-        )
-    ),
-    "blkparse": lambda rows: lines(
-        lambda at, dev, lbn, n, r: (
-            f"8,{dev} 1 7 {at:.9f} 123 Q {'R' if r else 'W'} {lbn} + {n} [fio]"
-        ),
-        rows,
-    ),
-    "spc": lambda rows: lines(
-        lambda at, dev, lbn, n, r: f"{dev},{lbn},{512 * n},{'R' if r else 'W'},{at:.6f}", rows
-    ),
-    "msr": lambda rows: lines(
-        lambda at, dev, lbn, n, r: (
-            f"{int(1e7 * (at + 11644473600 + CALENDAR_S))},usr,{dev},"
-            f"{'Read' if r else 'Write'},{512 * lbn},{512 * n},42"
-        ),
-        rows,
-    ),
-    "systor": lambda rows: lines(
-        lambda at, dev, lbn, n, r: (
-            f"{CALENDAR_S + at:.6f},0.01,{'R' if r else 'W'},{dev},{512 * lbn},{512 * n}"
-        ),
-        rows,
-    ),
-    "alibaba": lambda rows: lines(
-        lambda at, dev, lbn, n, r: (
-            f"{dev},{'R' if r else 'W'},{512 * lbn},{512 * n},{int(1e6 * (CALENDAR_S + at))}"
-        ),
-        rows,
-    ),
-    "tencent": lambda rows: lines(
-        lambda at, dev, lbn, n, r: f"{CALENDAR_S + int(at)},{lbn},{n},{int(not r)},{dev}", rows
-    ),
-    "vscsi": vscsi,
-}
-"""Requests as each format has them, written here from their descriptions."""
+def written(name: str, rows: list[Request]) -> bytes:
+    """Return requests as a format has them, written from its description."""
+    if name == "vscsi":
+        return vscsi(rows)
+    form = FORMATS.get(name, VALIDATE)
+    since = 1_500_000_000 + DATED[name] if name in DATED else 0
+    return form.text(rows, whole=name in WHOLE, since_s=since).encode()
 
 
 def test_every_format_is_distinguished_from_the_others() -> None:
     """Here, as it is written by hand, but for those that only the tests of the readers write."""
     others = {"hp_srt", "oracle_general", "csv", "parquet"}
-    assert WRITTEN.keys() | others == set(_core.names("trace_formats"))
+    assert {*WRITTEN, *others} == set(_core.names("trace_formats"))
 
 
 def load(seed: int, gap_s: float, count: int, start_s: float) -> list[Request]:
@@ -125,10 +64,9 @@ def load(seed: int, gap_s: float, count: int, start_s: float) -> list[Request]:
     at, rows = start_s, []
     for _ in range(count):
         at += chance.expovariate(1 / gap_s)
-        blocks = chance.choice([1, 8, 16, 64])
-        rows.append(
-            (at, chance.randrange(3), chance.randrange(1 << 30), blocks, chance.random() < 0.6)
-        )
+        size, start = 512 * chance.choice([1, 8, 16, 64]), 512 * chance.randrange(1 << 30)
+        op = "read" if chance.random() < 0.6 else "write"
+        rows.append((int(1e6 * at) * 1000, op, start, size, 10_000_000, chance.randrange(3)))
     return rows
 
 
@@ -162,7 +100,7 @@ def test_the_ending_of_a_name_does_not_matter(
     """A trace of any rate from one in 10 s to a million per s, under the ending of any format."""
     file = f"x.{ending}"
     rows = load(seed, 10**gap_log, count, start_s)
-    Path(file).write_bytes(WRITTEN[name](rows))
+    Path(file).write_bytes(written(name, rows))
     found = detected(file)
     if name == "mqsim" and ending in {"disksim", "ascii"}:
         assert found in (name, {"disksim_ascii", "mqsim"}) or _rate_fits_both(rows)
@@ -173,7 +111,7 @@ def test_the_ending_of_a_name_does_not_matter(
 def _rate_fits_both(rows: list[Request]) -> bool:
     """Return whether the trace would be a common one if its ns were ms."""
     seen = rows[:100]
-    return (len(seen) - 1) / (seen[-1][0] - seen[0][0]) / 1e6 >= 0.049
+    return (len(seen) - 1) / (seen[-1][0] - seen[0][0]) * 1e3 >= 0.049
 
 
 @settings(max_examples=40, deadline=None)
@@ -183,7 +121,7 @@ def test_whole_milliseconds_are_told_from_nanoseconds(
 ) -> None:
     """DiskSim's times without decimals, the one case that other digits do not decide."""
     rows = load(seed, 10**gap_log, count, 0.0)
-    text = "".join(f"{int(1e3 * at)} {dev} {lbn} {n} {int(r)}\n" for at, dev, lbn, n, r in rows)
+    text = FORMATS["disksim_ascii"].text(rows, whole=True)
     Path(f"x.{ending}").write_text(text)
     found = detected(f"x.{ending}")
     times = [int(line.split()[0]) for line in text.splitlines()][:100]  # the part that is examined
@@ -224,35 +162,26 @@ def test_the_reference_traces_under_every_ending() -> None:
     assert detected(str(SHARED / "tpcc-small.mqsim")) == "mqsim"
 
 
-def test_ambiguous_formats_are_both_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ambiguous_formats_are_both_named(text: Says, document: Reads, refusal: Says) -> None:
     """As MQSim's own traces are: their ending is DiskSim's."""
     rows = [(15_001 * i, i % 3, 80 * i, 8, 1) for i in range(200)]
     Path("x.trace").write_text("".join(" ".join(map(str, row)) + "\n" for row in rows))
-    for line in (
-        "trace info x.trace",
-        "trace hits x.trace",
-        "trace convert x.trace -o y.csv",
-        "run --device g2 --trace x.trace",
-        "compare --devices g2,g3 --trace x.trace",
-        "validate --device g2 --trace x.trace",
-    ):
-        assert main(shlex.split(line)) == 2
-        assert capsys.readouterr().err == (
+    for line in (*COMMANDS, "validate --device g2 --trace x.blk"):
+        assert refusal(line.replace(".blk", ".trace")) == (
             "sledsim: error: x.trace: fits several formats, disksim_ascii (0.07 requests per s) "
             "and mqsim (66662 requests per s): give --format disksim_ascii or --format mqsim "
             "(trace_format)\n"
         )
     for format_, last_s in (("mqsim", 2.985199e-3), ("disksim_ascii", 2_985.199)):
-        assert main(shlex.split(f"trace info x.trace --format {format_} --json")) == 0
-        assert json.loads(capsys.readouterr().out)["duration_s"] == pytest.approx(last_s)
+        found = document(f"trace info x.trace --format {format_}")["duration_s"]
+        assert found == pytest.approx(last_s)
     Path("x.mqsim").write_bytes(Path("x.trace").read_bytes())
-    assert main(["trace", "info", "x.mqsim"]) == 0
-    also = "mqsim (by the ending of its name; --format disksim_ascii fits, too)"
-    assert also in capsys.readouterr().out
-    assert main(shlex.split("run --device g2 --trace x.mqsim --set trace_device=all")) == 0
-    assert also in capsys.readouterr().out
-    assert main(shlex.split("trace convert x.mqsim -o y.csv")) == 0
-    assert also in capsys.readouterr().out
+    for line in (
+        "trace info x.mqsim",
+        "run --device g2 --trace x.mqsim --set trace_device=all",
+        "trace convert x.mqsim -o y.csv",
+    ):
+        assert "mqsim (by the ending of its name; --format disksim_ascii fits, too)" in text(line)
 
 
 # Records without a request
@@ -269,76 +198,61 @@ def events(*actions: str, glitch: int | None = None) -> None:
 
 
 COMMANDS = {
-    "run": "run --device g2 --trace x.blk",
-    "compare": "compare --devices g2,g3 --trace x.blk",
-    "info": "trace info x.blk",
-    "hits": "trace hits x.blk --sizes 4 --policies lru",
-    "convert": "trace convert x.blk -o y.csv",
+    "run --device g2 --trace x.blk": "summary",
+    "compare --devices g2,g3 --trace x.blk": "runs",
+    "trace info x.blk": "",
+    "trace hits x.blk --sizes 4 --policies lru": "workload",
+    "trace convert x.blk -o y.csv": "output",
 }
+"""Commands that read a trace, and the part of their documents that counts its requests."""
 
 
-def requests(name: str, document: dict[str, Any]) -> int:
-    if name == "compare":
-        document = document["runs"][0]
-    part = {"hits": "workload", "convert": "output"}.get(name)
-    inner = document.get("summary", document)
-    return int((document[part] if part else inner)["requests"])
+def requests(line: str, document: Any) -> int:
+    part = COMMANDS[line]
+    inner = document[part] if part else document
+    return int((inner[0]["summary"] if part == "runs" else inner)["requests"])
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_events_of_other_actions(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("line", COMMANDS)
+def test_events_of_other_actions(line: str, document: Reads, refusal: Says) -> None:
     events("D", "C")
-    line = shlex.split(COMMANDS[name])
-    assert main(line) == 2
-    assert capsys.readouterr().err == (
+    assert refusal(line) == (
         "sledsim: error: x.blk: no requests: none of its events is Q, they are 300 C, 300 D; "
         "give --blk-action D or --blk-action C (blk_action)\n"
     )
     for action in "DC":
-        assert main([*line, "--blk-action", action, "--json"]) == 0
-        assert requests(name, json.loads(capsys.readouterr().out)) == 300
-    assert main([*line, "--blk-action", "X"]) == 2
-    assert re.search(r"X\W.*must be.*Q.*D.*C", capsys.readouterr().err)
+        assert requests(line, document(f"{line} --blk-action {action}")) == 300
+    assert re.search(r"X\W.*must be.*Q.*D.*C", refusal(f"{line} --blk-action X"))
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_glitch_of_the_clock(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("line", COMMANDS)
+def test_a_glitch_of_the_clock(line: str, text: Says, document: Reads, refusal: Says) -> None:
     events("Q", glitch=200)
-    line = shlex.split(COMMANDS[name])
-    code = main(line)
-    said = capsys.readouterr()
-    if name == "info":  # it says how late they are
-        assert code == 0
-        assert "perhaps a glitch of the clock (x.blk:201: " in said.out
+    if "info" in line:  # it says how late they are
+        assert "perhaps a glitch of the clock (x.blk:201: " in text(line)
     else:
-        assert code == 2
-        assert "x.blk:201: time 8446744073000.000000 ms is far above" in said.err
-        assert "(--drop-glitches) to drop such requests" in said.err
-        assert "no sort_ms (--sort) can help" in said.err
-    assert main([*line, "--drop-glitches"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
+        said = refusal(line)
+        assert "x.blk:201: time 8446744073000.000000 ms is far above" in said
+        assert "(--drop-glitches) to drop such requests" in said
+        assert "no sort_ms (--sort) can help" in said
+    shown = " ".join(text(f"{line} --drop-glitches").split())
     assert "1 dropped as glitches of the clock (x.blk:201: time" in shown
-    assert main([*line, "--drop-glitches", "--json"]) == 0
-    assert requests(name, json.loads(capsys.readouterr().out)) == 299
+    assert requests(line, document(f"{line} --drop-glitches")) == 299
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_requests_of_size_0(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("line", COMMANDS)
+def test_requests_of_size_0(line: str, text: Says, document: Reads, refusal: Says) -> None:
     Path("x.blk").write_text("0,8,512,R,0.1\n0,9,0,W,0.2\n0,16,512,W,0.3\n0,7,0,R,0.4\n")
-    line = shlex.split(COMMANDS[name])
-    assert main(line) == 0
-    assert "2 requests of size 0 left out" in capsys.readouterr().out
-    assert main([*line, "--json"]) == 0
-    assert requests(name, json.loads(capsys.readouterr().out)) == 2
+    assert "2 requests of size 0 left out" in text(line)
+    assert requests(line, document(line)) == 2
     Path("x.blk").write_text("0,9,0,W,0.2\n")
-    assert main(line) == 2
-    assert "no requests but 1 of size 0" in capsys.readouterr().err
+    assert "no requests but 1 of size 0" in refusal(line)
 
 
 # Written files
 
 
-def test_a_report_counts_what_is_in_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_counts_what_is_in_the_file(refusal: Says) -> None:
     rows = [f"{1000 * i} f write {i * 4096} 4000\n{1000 * i + 500} f sync 0 0\n" for i in range(10)]
     Path("x.iolog").write_text("fio version 3 iolog\n0 f add\n0 f open\n" + "".join(rows))
     report = ss.convert_trace("x.iolog", "x.trace")
@@ -357,8 +271,7 @@ def test_a_report_counts_what_is_in_the_file(capsys: pytest.CaptureFixture[str])
     assert len(Path("x.trace").read_text().splitlines()) == 3
     Path("x.iolog").write_text("fio version 3 iolog\n0 f add\n0 f open\n5 f sync 0 0\n")
     Path("x.trace").unlink()
-    assert main(shlex.split("trace convert x.iolog -o x.trace")) == 2
-    assert "cannot hold any of 1 requests" in capsys.readouterr().err
+    assert "cannot hold any of 1 requests" in refusal("trace convert x.iolog -o x.trace")
     assert not Path("x.trace").exists()
 
 

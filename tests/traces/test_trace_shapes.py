@@ -1,41 +1,44 @@
-"""Public shapes of trace files are read as they are meant; units that are wrong are doubted.
-
-``python -m tests.traces.test_trace_shapes`` prints what `sledsim trace info` says of each shape.
-"""
+"""Public shapes of trace files are read as they are meant; units that are wrong are doubted."""
 
 from __future__ import annotations
 
 import csv
 import gzip
-import io
 import random
+import re
+import shlex
+import shutil
 import subprocess
 import sys
-import tarfile
-import zipfile
-from decimal import Decimal
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import sledsim as ss
 
-from tests.trace_shapes import KINDS, SHAPES
+from tests.trace_shapes import DATED, FACTORS, FORMATS, KINDS, SHAPES, SIZES, WHOLE, Request
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-Request = tuple[int, str, int, int, int]
-"""Time in ns, operation, first byte, length, and response in ns."""
+STATED = {"blkparse", "fio_iolog"}
+"""Formats whose files tell what they are: only impossible times are doubted."""
 
 
-def requests(file: Path, **options: Any) -> list[dict[str, str]]:
+def rows_of(file: Path, **options: Any) -> list[dict[str, str]]:
     """Return the requests of a trace, as they are written to a CSV."""
     output = file.with_name("read.csv")
     ss.convert_trace([file], output, **options)
     with output.open(encoding="utf-8", newline="") as rows:
         return list(csv.DictReader(rows))
+
+
+def requests(file: Path, **options: Any) -> list[tuple[int, str, int, int]]:
+    """Return time in ns, operation, first byte and length of each request of a trace."""
+    return [
+        (int(row["time_ns"]), row["op"], int(row["offset_bytes"]), int(row["bytes"]))
+        for row in rows_of(file, **options)
+    ]
 
 
 def said(file: Path, **options: Any) -> str:
@@ -57,11 +60,7 @@ def test_a_shape_is_read_as_it_is_meant(tmp_path: Path, name: str, ending: str) 
         assert shape.hint in said(file)
     if not shape.requests:
         return
-    found = requests(file, **shape.options)
-    assert [
-        (int(row["time_ns"]), row["op"], int(row["offset_bytes"]), int(row["bytes"]))
-        for row in found
-    ] == shape.requests
+    assert requests(file, **shape.options) == shape.requests
     assert not said(file, **shape.options)
 
 
@@ -90,7 +89,7 @@ def test_arrivals_are_completions_less_responses(tmp_path: Path) -> None:
     lines = [f"{end + 10**9},{4096 * (at % 1000)},4096,{ns}" for end, at, ns in done]
     file.write_text("\n".join(lines) + "\n")
     columns = "completion=1:ns, offset=2:B, bytes=3:B, op=:read, response=4:ns"
-    found = requests(file, columns=columns)
+    found = rows_of(file, columns=columns)
     expected = sorted((at + 10**9, 4096 * (at % 1000), ns) for _, at, ns in done)
     assert expected == sorted(
         (int(row["time_ns"]), int(row["offset_bytes"]), int(row["response_ns"])) for row in found
@@ -114,50 +113,12 @@ def test_a_file_that_is_no_trace_is_named(tmp_path: Path, kind: str, compressed:
         assert f"what.trace: {expected}" in said(file, **options)
 
 
-def test_archives_of_python_are_named(tmp_path: Path) -> None:
-    for name, expected in [("a.tar", "a tar"), ("a.tgz", "a tar"), ("a.zip", "a zip")]:
-        file = tmp_path / name
-        if name == "a.zip":
-            with zipfile.ZipFile(file, "w") as archive:
-                archive.writestr("a.trace", "1 0 8 8 1\n")
-        else:
-            with tarfile.open(file, "w:gz" if name == "a.tgz" else "w") as archive:
-                one = tarfile.TarInfo("a.trace")
-                one.size = 10
-                archive.addfile(one, io.BytesIO(b"1 0 8 8 1\n"))
-        assert expected in said(file)
-
-
-class Format(NamedTuple):
-    """A text format: the units of its numbers, and a line of it."""
-
-    units: tuple[str, str, str]
-    line: str
-    words: tuple[str, str] = ("R", "W")
-    head: str = ""
-
-
-FACTORS = {"s": 10**9, "ms": 10**6, "us": 1000, "100ns": 100, "ns": 1}
-SIZES = {"B": 1, "512B": 512, "KiB": 1024}
-FORMATS = {
-    "disksim_ascii": Format(("ms", "512B", "512B"), "{t} 0 {p} {n} {op}", ("1", "0")),
-    "mqsim": Format(("ns", "512B", "512B"), "{t} 0 {p} {n} {op}", ("1", "0")),
-    "spc": Format(("s", "512B", "B"), "0,{p},{n},{op},{t}"),
-    "msr": Format(("100ns", "B", "B"), "{t},src,0,{op},{p},{n},{r}", ("Read", "Write")),
-    "systor": Format(("s", "B", "B"), "{t},{r},{op},0,{p},{n}"),
-    "alibaba": Format(("us", "B", "B"), "0,{op},{p},{n},{t}"),
-    "tencent": Format(("s", "512B", "512B"), "{t},{p},{n},{op},0", ("0", "1")),
-    "blkparse": Format(("s", "512B", "512B"), "8,0 1 7 {t} 99 Q {op} {p} + {n} [x]"),
-    "fio_iolog": Format(
-        ("us", "B", "B"), "{t} f {op} {p} {n}", ("read", "write"), "fio version 3 iolog\n"
-    ),
-}
-WHOLE = {"mqsim", "msr", "alibaba", "tencent", "fio_iolog"}
-"""Formats whose times are whole numbers."""
-STATED = {"blkparse", "fio_iolog"}
-"""Formats whose files tell what they are: only impossible times are doubted."""
-DATED = {"systor": 0, "alibaba": 0, "tencent": 0, "msr": 11_644_473_600}
-"""Formats whose times are dates: seconds from their origin to 1970."""
+@pytest.mark.parametrize(("kind", "ending"), [("tar", "tar"), ("gztar", "tar.gz"), ("zip", "zip")])
+def test_archives_of_python_are_named(kind: str, ending: str) -> None:
+    Path("x").mkdir()
+    Path("x", "a.trace").write_text("1 0 8 8 1\n")
+    shutil.make_archive("a", kind, "x")
+    assert f"a {ending[:3]}" in said(Path(f"a.{ending}"))
 
 
 def busy_disk() -> list[Request]:
@@ -170,32 +131,9 @@ def busy_disk() -> list[Request]:
         size = draw.choice([4096, 8192, 65536])
         place = end if draw.random() < 0.1 else 4096 * draw.randrange(25_000_000)
         took = int(draw.lognormvariate(0, 0.7) * 5_000_000) // 100 * 100
-        found.append((at, draw.choice(["read", "write"]), place, size, took))
+        found.append((at, draw.choice(["read", "write"]), place, size, took, 0))
         end = place + size
     return found
-
-
-def number(value: int, unit: int, *, whole: bool) -> str:
-    """Write a value in a unit: exactly, or rounded to whole ones."""
-    exact = Decimal(value) / unit
-    return str(round(exact)) if whole else f"{exact:f}"
-
-
-def write(file: Path, name: str, units: Sequence[str], *, whole: bool, since_s: int = 0) -> None:
-    """Write the requests of a busy disk in a format, with its numbers in these units."""
-    form = FORMATS[name]
-    time, place, length = FACTORS[units[0]], SIZES[units[1]], SIZES[units[2]]
-    lines = [
-        form.line.format(
-            t=number(at + since_s * 10**9, time, whole=whole),
-            op=form.words[op == "write"],
-            p=number(start, place, whole=True),
-            n=number(size, length, whole=True),
-            r=number(took, time, whole=whole),
-        )
-        for at, op, start, size, took in busy_disk()
-    ]
-    file.write_text(form.head + "\n".join(lines) + "\n")
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -203,25 +141,22 @@ def test_units_that_are_named_are_those_of_the_numbers(tmp_path: Path, name: str
     file, own = tmp_path / "a.txt", FORMATS[name].units
     made = busy_disk()
     zero = made[0][0] if name in DATED else 0  # dates become times since the first
-    expected = [(at - zero, op, start, size) for at, op, start, size, _ in made]
+    expected = [(at - zero, op, start, size) for at, op, start, size, *_ in made]
     keys = ("time_unit", "place_unit", "length_unit")
     for key, others in enumerate([FACTORS, SIZES, SIZES]):
         for unit in others:
             units = tuple(unit if index == key else own[index] for index in range(3))
             options = {keys[key]: unit}
-            write(file, name, units, whole=False)
-            found = [
-                (int(row["time_ns"]), row["op"], int(row["offset_bytes"]), int(row["bytes"]))
-                for row in requests(file, format=name, **options)
-            ]
-            assert found == expected, (name, options)
+            file.write_text(FORMATS[name].text(made, units, whole=False))
+            assert requests(file, format=name, **options) == expected, (name, options)
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_other_units_are_doubted_and_the_own_are_not(tmp_path: Path, name: str) -> None:
     file, own = tmp_path / "a.txt", FORMATS[name].units
     since = 1_700_000_000 + DATED[name] if name in DATED else 0
-    write(file, name, own, whole=name in WHOLE, since_s=since)
+    text = partial(FORMATS[name].text, busy_disk(), whole=name in WHOLE)
+    file.write_text(text(since_s=since))
     assert not said(file, format=name)
     keys = ("time", "place", "length")
     for key, others in enumerate([FACTORS, SIZES, SIZES]):
@@ -231,7 +166,7 @@ def test_other_units_are_doubted_and_the_own_are_not(tmp_path: Path, name: str) 
             units = tuple(unit if index == key else own[index] for index in range(3))
             # Other times since 1601 are since 1970.
             from_1970 = 1_700_000_000 if since else 0
-            write(file, name, units, whole=name in WHOLE, since_s=from_1970)
+            file.write_text(text(units, since_s=from_1970))
             expected = f"each {keys[key]} was read in {own[key]}, but may be in {unit}: "
             found = said(file, format=name)
             # Dates in a smaller unit are beyond the last time.
@@ -251,12 +186,64 @@ def test_known_traces_are_not_doubted() -> None:
             assert not said(file), file
 
 
-if __name__ == "__main__":
-    for title, shape in SHAPES.items():
-        if not shape.requests:
-            continue
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / "shape.log"
-            file.write_text(shape.text)
-            rows = "\n".join(str(row) for row in requests(file, **shape.options))
-            sys.stdout.write(f"## {title}\n{said(file)[:600]}\n{rows}\n")
+# What to fill in, where the columns of a file are not known
+
+NAMED = [
+    "timestamp_us,device,lba,sectors,op,latency_us\n1000,sda,80,8,R,50\n2000,sdb,96,16,W,70\n",
+    "ts;host;offset;size;is_write\n0.001;a;40960;4096;0\n0.002;b;49152;8192;1\n",
+    "when_us,volume,kind,start,length,took_us\n1000,a,R,40960,4096,50\n2000,b,W,49152,8192,70\n",
+    'Start Time (ms),LBA,"Block Count",Read/Write\n1,80,8,R\n2,96,16,W\n',
+    "issueNs\taddrKb\tlenKb\twrite\n1000000\t40\t4\tFalse\n2000000\t48\t8\tTrue\n",
+    "time address bytes rw\n1700000000.001 40960 4096 read\n1700000000.002 49152 8192 write\n",
+]
+"""Two requests each: 8 blocks at 80 and 16 at 96, 1 ms apart."""
+
+
+def draft(trace: str, **options: Any) -> str:
+    """Return the value of ``--columns`` in the error of a trace, as a shell takes it."""
+    with pytest.raises(ss.TraceError) as raised:
+        ss.trace_info(trace, **options)
+    said = str(raised.value)
+    found = re.search(r"--columns (\"[^\"]*\"|'[^']*') \(guessed", said)
+    assert found, said
+    assert ("; ? is to be filled in" in said) == bool(re.search("[:=][?]", found[1]))
+    assert trace.endswith(".parquet") or ":1: the header is not" in said
+    return shlex.split(found[1])[0]
+
+
+@pytest.mark.parametrize("text", NAMED, ids=lambda text: text.split("\n")[0])
+def test_a_line_that_is_pasted_reads_the_trace(text: str) -> None:
+    Path("own.csv").write_text(text)
+    asked = draft("own.csv")
+    # A response leaves open whether the time beside it is the arrival or the completion.
+    assert asked.startswith("?=") == ("latency" in text or "took" in text)
+    columns = asked.replace("?=", "time=")
+    assert "?" not in columns
+    info = ss.trace_info("own.csv", columns=columns)
+    assert (info["requests"], info["reads"], info["writes"]) == (2, 1, 1)
+    assert (info["total_blocks"], info["end_block"]) == (24, 112)
+    assert info["duration_s"] == pytest.approx(0.001, rel=1e-3)
+    with pytest.raises(ss.TraceError, match=re.escape(asked)):
+        ss.simulate(ss.read_trace("own.csv"), "g2")
+
+
+def test_what_is_not_known_is_a_question_mark() -> None:
+    for text, columns in [
+        ("a,b,c\n1,2,3\n", "time=?:?, offset=?:?, bytes=?:?, op=?"),
+        ("100,R,8,16\n200,W,16,16\n", "time=?:?, offset=?:?, bytes=?:?, op=2"),
+        ("time,lba,size\n5,8,512\n", "time=time:?, offset=lba:512B, bytes=size:B, op=?"),
+        ("t_s,lba,size,op\n5,8,512,x", "time=t_s:s, offset=lba:512B, bytes=size:B, op=op:?/?"),
+        ("x,y,z\n", "time=?:?, offset=?:?, bytes=?:?, op=?"),
+        ("time,lba,size,op", "time=time:?, offset=lba:512B, bytes=size:B, op=op"),
+    ]:
+        Path("own.csv").write_text(text)
+        assert draft("own.csv", format="csv") == columns
+
+
+def test_parquet_names_its_columns() -> None:
+    names = ["when_us", "lba", "sectors", "op"]
+    table = pa.table([[1000, 2000], [80, 96], [8, 16], ["R", "W"]], names=names)
+    pq.write_table(table, "own.parquet")
+    columns = draft("own.parquet")
+    assert columns == "time=when_us:us, offset=lba:512B, bytes=sectors:512B, op=op"
+    assert ss.trace_info("own.parquet", columns=columns)["total_blocks"] == 24

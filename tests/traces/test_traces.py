@@ -2,61 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import polars as pl
 import pytest
 import sledsim as ss
-from sledsim.cli import main
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
+Says: TypeAlias = Callable[[str], str]
+Reads: TypeAlias = Callable[[str], Any]
 SAMPLE = "sample:postmark-ext4"
 SHARED = Path(__file__).parents[3] / "shared" / "traces"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """Work in an empty folder."""
-    with contextlib.chdir(tmp_path):
-        yield tmp_path
-
-
-@pytest.fixture
-def document(capsys: pytest.CaptureFixture[str]) -> Callable[[str], Any]:
-    """Run a command with --json in this process."""
-
-    def run(line: str) -> Any:
-        assert main([*shlex.split(line), "--json"]) == 0
-        said = capsys.readouterr()
-        assert said.err == ""
-        return json.loads(said.out)
-
-    return run
-
-
-@pytest.fixture
-def text(capsys: pytest.CaptureFixture[str]) -> Callable[[str], str]:
-    """Run a command in this process."""
-
-    def run(line: str) -> str:
-        assert main(shlex.split(line)) == 0
-        said = capsys.readouterr()
-        assert said.err == ""
-        return said.out
-
-    return run
 
 
 def sample_lines() -> list[list[str]]:
@@ -79,12 +42,9 @@ def test_info_of_the_sample_against_its_lines() -> None:
     info = ss.trace_info(SAMPLE)
     lines = sample_lines()
     frame = pl.DataFrame(
-        {
-            "ms": [float(line[0]) for line in lines],
-            "block": [int(line[2]) for line in lines],
-            "blocks": [int(line[3]) for line in lines],
-            "read": [line[4] == "1" for line in lines],
-        }
+        [(float(ms), int(at), int(size), kind == "1") for ms, _, at, size, kind in lines],
+        schema=["ms", "block", "blocks", "read"],
+        orient="row",
     )
     assert info["requests"] == len(frame)
     assert info["sizes"]["all"]["total_bytes"] == 512 * frame["blocks"].sum()
@@ -105,9 +65,7 @@ def test_info_of_the_sample_against_its_lines() -> None:
     assert info["footprint"]["bytes"] == 4096 * len(units)
 
 
-def test_the_text_says_what_the_document_does(
-    text: Callable[[str], str], document: Callable[[str], Any]
-) -> None:
+def test_the_text_says_what_the_document_does(text: Says, document: Reads) -> None:
     info, out = document(f"trace info {SAMPLE}"), text(f"trace info {SAMPLE}")
     assert f"{info['requests']:,}" in out
     assert f"{info['sizes']['write']['requests']:,}" in out
@@ -123,9 +81,7 @@ def test_the_text_says_what_the_document_does(
     assert rate == pytest.approx(1000 / info["footprint"]["units"], rel=0.15)
 
 
-def test_late_requests_are_counted_and_sorted(
-    text: Callable[[str], str], document: Callable[[str], Any]
-) -> None:
+def test_late_requests_are_counted_and_sorted(text: Says, document: Reads) -> None:
     Path("late.trace").write_text("5 0 0 8 1\n3.5 0 8 8 1\n7 0 16 8 1\n")
     out = text("trace info late.trace")
     assert "1 are late by up to 1.500 ms and counted late; see --sort" in out
@@ -136,16 +92,14 @@ def test_late_requests_are_counted_and_sorted(
     assert times == ["3.500000", "5.000000", "7.000000"]
 
 
-def test_many_devices_are_cut_short_in_text_only(
-    text: Callable[[str], str], document: Callable[[str], Any]
-) -> None:
+def test_many_devices_are_cut_short_in_text_only(text: Says, document: Reads) -> None:
     Path("many.trace").write_text("".join(f"{n} {n % 30} 0 8 1\n" for n in range(100)))
     assert "... and 10 more devices (--json lists them)" in text("trace info many.trace")
     assert len(document("trace info many.trace")["devices"]) == 30
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_a_picture_of_a_trace(ending: str, text: Callable[[str], str]) -> None:
+def test_a_picture_of_a_trace(ending: str, text: Says) -> None:
     out = text(f"trace info {SAMPLE} --plot a.{ending}")
     assert out.endswith(f"\n\nwritten: a.{ending}\n")
     head = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[ending]
@@ -153,9 +107,7 @@ def test_a_picture_of_a_trace(ending: str, text: Callable[[str], str]) -> None:
     assert [path.name for path in Path().iterdir()] == [f"a.{ending}"]
 
 
-def test_pictures_of_little_traces_too(
-    text: Callable[[str], str], document: Callable[[str], Any]
-) -> None:
+def test_pictures_of_little_traces_too(text: Says, document: Reads) -> None:
     small()
     Path("one.trace").write_text("5 0 0 8 1\n")
     Path("same.trace").write_text("5 0 0 8 0\n5 0 8 8 0\n")
@@ -219,7 +171,7 @@ def test_converting_the_sample_changes_nothing() -> None:
         assert after[key] == before[key], key
 
 
-def test_a_real_trace_of_another_format(document: Callable[[str], Any]) -> None:
+def test_a_real_trace_of_another_format(document: Reads) -> None:
     path = SHARED / "tpcc-small.mqsim"
     if not path.is_file():
         pytest.skip(f"{path} is not there")
@@ -234,9 +186,7 @@ def test_a_real_trace_of_another_format(document: Callable[[str], Any]) -> None:
     assert report["left_out"]["other_devices"] == len(mqsim) - len(expected)
 
 
-def test_merged_traces_map_their_devices(
-    text: Callable[[str], str], document: Callable[[str], Any]
-) -> None:
+def test_merged_traces_map_their_devices(text: Says, document: Reads) -> None:
     small("a.trace")
     small("b.trace")
     report = document("trace convert a.trace b.trace -o c.trace")
@@ -273,7 +223,7 @@ def test_a_sample_keeps_the_hit_ratios_of_smaller_caches() -> None:
 # trace generate
 
 
-def test_an_open_load_is_written_as_it_would_run(document: Callable[[str], Any]) -> None:
+def test_an_open_load_is_written_as_it_would_run(document: Reads) -> None:
     load = "--workload random --set rate=500 --set requests=2000"
     report = document(f"trace generate {load} --device g2 -o open.trace")
     assert report["arrivals"] == "open"
@@ -303,89 +253,3 @@ def same_requests(one: ss.Run, other: ss.Run) -> None:
     ]
     assert len(frames[0]) == 2000
     assert frames[0].equals(frames[1])
-
-
-# Wrong input
-
-WRONG = [
-    ("trace info a.trace --format punched", "'punched'", "disksim_ascii"),
-    ("trace info a.trace --sort -1", "sort", "from 0"),
-    ("trace info a.trace --sort nan", "sort"),
-    ("trace info a.trace --max-units 5", "max_units = 5", "from 64"),
-    ("trace info a.trace --max-units 0", "--max-units 0", "from 1"),
-    ("trace info a.trace --interleave -4", "--interleave -4"),
-    ("trace info a.trace --plot x.bmp2", "--plot x.bmp2", ".png"),
-    ("trace info a.trace --plot none/x.png", "--plot none/x.png", "folder"),
-    ("trace info none.trace", "none.trace: No such file"),
-    ("trace info", "FILE"),
-    ("trace convert a.trace", "-o"),
-    ("trace convert -o out.trace", "IN"),
-    ("trace convert a.trace none.trace -o out.trace", "none.trace: No such file"),
-    ("trace convert a.trace -o none/out.trace", "none/out", "folder"),
-    ("trace convert a.trace -o out.trace --to punched", "punched", "disksim_ascii"),
-    ("trace convert a.trace -o out.trace --from 5 --until 3", "until = 3", "from = 5"),
-    ("trace convert a.trace -o out.trace --from -1", "from = -1"),
-    ("trace convert a.trace -o out.trace --every 0", "--every 0"),
-    ("trace convert a.trace -o out.trace --sample 1.5", "sample = 1.5", "at most 1"),
-    ("trace convert a.trace -o out.trace --every 2 --sample 0.5", "--every", "--sample"),
-    ("trace convert a.trace -o out.trace --seed 5", "--seed", "--sample"),
-    ("trace convert a.trace -o out.trace --device 5", "none of 3 requests", "other_devices"),
-    ("trace convert a.trace -o out.trace --time-scale 0", "time_scale = 0"),
-    ("trace convert a.trace -o out.trace --requests 0", "--requests 0", "from 1"),
-    ("trace convert bad.trace -o out.trace --format disksim_ascii", "bad.trace:2: field 3", "'x'"),
-    (
-        "trace convert late.trace -o out.trace --format disksim_ascii",
-        "late.trace:2",
-        "--sort",
-        "at least 1.500000",
-    ),
-    ("trace generate --blocks 100 -o out.trace", "--workload"),
-    ("trace generate --workload random -o out.trace", "--device", "--blocks"),
-    ("trace generate --workload random --blocks 5 --device g2 -o out.trace", "not allowed with"),
-    ("trace generate --workload rnadom --blocks 100 -o out.trace", "'rnadom'", "random"),
-    ("trace generate --workload random --blocks 10000 -o out.trace", "closed", "--device"),
-    ("trace generate --workload random --set rate=x --blocks 99 -o out.trace", "--set rate", "x"),
-    ("trace generate --workload random --set raet=5 --blocks 99 -o out.trace", "raet", "rate"),
-    ("trace generate --workload random --set rate --blocks 99 -o out.trace", "key=value"),
-    ("trace generate --workload random --set rate=5 --blocks 0 -o out.trace", "--blocks 0"),
-    ("trace generate --workload random --set rate=5 --blocks 1 -o out.trace", "mean_size_kib"),
-    ("trace generate --workload random --blocks 99 --scheduler fcfs -o out.trace", "--scheduler"),
-    ("trace generate --workload random --set rate=5 --device g22 -o out.trace", "'g22'"),
-]
-"""Command lines, each with the words of its message."""
-
-
-@pytest.mark.parametrize("line", WRONG, ids=[line[0] for line in WRONG])
-def test_wrong_words(line: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
-    small()
-    Path("bad.trace").write_text("1 0 5 8 1\n2 0 x 8 1\n")
-    Path("late.trace").write_text("5 0 5 8 1\n3.5 0 5 8 1\n")
-    before = sorted(Path().iterdir())
-    command, *named = line
-    assert main(shlex.split(command)) == 2
-    said = capfd.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("sledsim: error: ")
-    assert said.err.count("\n") == 1, "one line, no traceback"
-    for part in named:
-        assert part in said.err, said.err
-    assert sorted(Path().iterdir()) == before
-
-
-def test_wrong_arguments() -> None:
-    small()
-    g2, load = ss.device("g2"), ss.workload("random", rate=5)
-    calls: list[tuple[Callable[[], object], str]] = [
-        (lambda: ss.trace_info("a.trace", format="x"), "'x'"),
-        (lambda: ss.trace_info("a.trace", max_units=1), "max_units"),
-        (lambda: ss.convert_trace([], "out"), "at least one trace"),
-        (lambda: ss.convert_trace("a.trace", "out", every=2, sample=0.5), "every and sample"),
-        (lambda: ss.convert_trace("a.trace", "out", until_s=float("nan")), "until"),
-        (lambda: ss.generate_trace(load, "out"), "device or blocks"),
-        (lambda: ss.generate_trace(load, "out.trace", device=g2, blocks=5), "device or blocks"),
-        (lambda: ss.generate_trace(load, "out.trace", device=g2, scheduler="x"), "'x'"),
-    ]
-    for call, named in calls:
-        with pytest.raises(ss.SledsimError, match=named):
-            call()
-    assert [path.name for path in Path().iterdir()] == ["a.trace"]
