@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import sledsim as ss
 from sledsim.papers.cmu_cs_03_125.scsi_initiator import Initiator
 
-from tests.emulated.test_emulator import Client
 from tests.promise_model import BLOCK, ZERO, Host, Step
+from tests.served import CACHE, FLUSH, FUA, READ, TRIM, WRITE, WRITE_ZEROES, Client
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -79,8 +79,7 @@ class Door:
 class Nbd(Door):
     """NBD: doc/proto.md of the NetworkBlockDevice project, "Request types", "Command flags"."""
 
-    READ, WRITE, FLUSH, TRIM, CACHE, WRITE_ZEROES = 0, 1, 3, 4, 5, 6
-    FUA, NO_HOLE = 1 << 0, 1 << 1
+    NO_HOLE = 1 << 1
 
     def address(self) -> dict[str, Any]:
         self._path = self.folder / "nbd"
@@ -96,7 +95,7 @@ class Nbd(Door):
         self, kind: int, where: range, *, data: bytes = b"", flags: int = 0
     ) -> Callable[[], bytes | None]:
         offset, length = (where.start + FIRST) * BLOCK, len(where) * BLOCK
-        if kind == self.FLUSH:
+        if kind == FLUSH:
             offset, length = 0, 0
 
         def run() -> bytes | None:
@@ -104,40 +103,32 @@ class Nbd(Door):
                 error = self._client.error(kind, offset, length, data, flags)
                 if error:
                     raise OSError(error, os.strerror(error))
-                return self._client._take(length) if kind == self.READ else None
+                return self._client.take(length) if kind == READ else None
             except (AssertionError, ConnectionError, BrokenPipeError) as gone:
                 raise PowerOffError from gone
 
         return run
 
     def draws(self) -> list[Draw]:
-        return [
-            self.reading,
-            self.caching,
-            self.writing,
-            self.writing,
-            self.zeroing,
-            self.zeroing,
-            self.trimming,
-            self.flushing,
-        ]
+        often = [self.writing, self.zeroing]
+        return [*often, *often, self.reading, self.caching, self.trimming, self.flushing]
 
     def reading(self) -> Step:
         where = self.host.some()
-        return Step("read", self.ask(self.READ, where), reads=where)
+        return Step("read", self.ask(READ, where), reads=where)
 
     def caching(self) -> Step:
-        return Step("cache", self.ask(self.CACHE, self.host.some()))
+        return Step("cache", self.ask(CACHE, self.host.some()))
 
     def _fua(self, where: range, share: float = 0.4) -> tuple[int, Collection[int]]:
         """FUA: no reply until the data have reached permanent storage."""
-        return (self.FUA, where) if self.host.chance(share) else (0, ())
+        return (FUA, where) if self.host.chance(share) else (0, ())
 
     def writing(self) -> Step:
         where = self.host.some()
         writes = self.host.fresh(where)
         flags, keeps = self._fua(where)
-        run = self.ask(self.WRITE, where, data=joined(writes), flags=flags)
+        run = self.ask(WRITE, where, data=joined(writes), flags=flags)
         return Step(f"write, flags {flags}", run, writes=writes, keeps=keeps)
 
     def zeroing(self) -> Step:
@@ -145,27 +136,27 @@ class Nbd(Door):
         where = self.host.some()
         flags, keeps = self._fua(where)
         flags |= self.NO_HOLE if self.host.chance() else 0
-        run = self.ask(self.WRITE_ZEROES, where, flags=flags)
+        run = self.ask(WRITE_ZEROES, where, flags=flags)
         return Step(f"zeroes, flags {flags}", run, dict.fromkeys(where, ZERO), keeps=keeps)
 
     def trimming(self) -> Step:
         """TRIM is a hint: no assumptions about the contents until they are written."""
         where = self.host.some(4)
         flags, _ = self._fua(where)
-        return Step("trim", self.ask(self.TRIM, where, flags=flags), hints=where)
+        return Step("trim", self.ask(TRIM, where, flags=flags), hints=where)
 
     def flushing(self) -> Step:
         """FLUSH: writes whose replies were sent before have reached permanent storage."""
-        return Step("flush", self.ask(self.FLUSH, range(1)), keeps=self.everything)
+        return Step("flush", self.ask(FLUSH, range(1)), keeps=self.everything)
 
     def read(self, where: range) -> bytes | None:
         try:
-            return self.ask(self.READ, where)()
+            return self.ask(READ, where)()
         except OSError:
             return None
 
     def empty(self, block: int) -> Callable[[], bytes | None]:
-        return self.ask(self.WRITE, range(block, block + 1), data=ZERO, flags=self.FUA)
+        return self.ask(WRITE, range(block, block + 1), data=ZERO, flags=FUA)
 
 
 class Fuse(Door):
@@ -202,15 +193,8 @@ class Fuse(Door):
         return run
 
     def draws(self) -> list[Draw]:
-        return [
-            self.reading,
-            self.writing,
-            self.writing,
-            self.patching,
-            self.emptying,
-            self.emptying,
-            self.syncing,
-        ]
+        often = [self.writing, self.emptying]
+        return [*often, *often, self.reading, self.patching, self.syncing]
 
     def reading(self) -> Step:
         where = self.host.some()
@@ -349,21 +333,10 @@ class Iscsi(Door):
         return self.host.rng.choice(codes)
 
     def draws(self) -> list[Draw]:
-        return [
-            self.reading,
-            self.verifying,
-            self.writing,
-            self.writing,
-            self.writing_and_verifying,
-            self.writing_same,
-            self.writing_same,
-            self.unmapping,
-            self.comparing,
-            self.oring,
-            self.scattering,
-            self.synchronizing,
-            self.stopping,
-        ]
+        often = [self.writing, self.writing_same]
+        writes = [*often, *often, self.writing_and_verifying, self.oring, self.scattering]
+        others = [self.reading, self.verifying, self.unmapping, self.comparing]
+        return [*writes, *others, self.synchronizing, self.stopping]
 
     def reading(self) -> Step:
         """READ, 5.8 on; with FUA, what was cached is on the medium before it is read (4.15)."""
@@ -421,11 +394,9 @@ class Iscsi(Door):
         if None in old:
             return self.writing()
         is_equal = self.host.chance(0.7)
-        compared = (
-            b"".join(content or b"" for content in old)
-            if is_equal
-            else bytes([255] * BLOCK * len(where))
-        )
+        compared = b"".join(content or b"" for content in old)
+        if not is_equal:
+            compared = bytes([255]) * len(compared)
         new = self.host.fresh(where)
         flags, keeps = (self.FUA, where) if self.host.chance() else (0, ())
         first = FIRST + where.start

@@ -6,11 +6,10 @@ and prints a table.
 
 from __future__ import annotations
 
-import queue
 import sys
 import tempfile
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,14 +17,12 @@ from typing import TYPE_CHECKING
 import pytest
 import sledsim as ss
 
-from tests.emulated.test_emulator_fuse import _may_mount
+from tests.mounted import may_mount
 from tests.promise_doors import DOORS, Iscsi, PowerOffError
 from tests.promise_model import BrokenError, Host, Step
 
 if TYPE_CHECKING:
     from tests.promise_doors import Door
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the emulator needs Linux")
 
 DEVICES = ["g2", "g2-buffered", "atlas10k", "mcd", "mwb", "flash"]
 COMMANDS = 4200
@@ -48,61 +45,43 @@ class Counts:
     torn: int = 0
 
 
-class Cutter(threading.Thread):
-    """Cuts the power of a server, each time after the delay that `order` names."""
-
-    def __init__(self, server: ss.emulator.Server) -> None:
-        super().__init__(daemon=True)
-        self._server = server
-        self._orders: queue.Queue[float | None] = queue.Queue()
-        self.done: queue.Queue[None] = queue.Queue()
-        self.start()
-
-    def run(self) -> None:
-        while (delay_s := self._orders.get()) is not None:
-            time.sleep(delay_s)
-            try:
-                self._server.power_cut()
-            finally:
-                self.done.put(None)
-
-    def order(self, delay_s: float | None) -> None:
-        """Cut the power after a delay; None ends the thread."""
-        self._orders.put(delay_s)
-
-
 def execute(door: Door, commands: int) -> Counts:
     """Execute random commands, with power failures between and among them."""
-    host, counts, cutter = door.host, Counts(), Cutter(door.server)
+    host, counts = door.host, Counts()
     door.enter()
-    while counts.commands < commands:
-        is_among = host.chance(0.6)
-        if is_among:
-            cutter.order(host.rng.uniform(0, 0.008))
-        try:
-            while cutter.done.empty():
-                step = host.rng.choice(door.draws())()
+    with ThreadPoolExecutor(1) as pool:
+        while counts.commands < commands:
+            is_among = host.chance(0.6)
+            cut = pool.submit(cut_after, door, host.rng.uniform(0, 0.008)) if is_among else None
+            try:
+                while cut is None or not cut.done():
+                    step = host.rng.choice(door.draws())()
+                    one(host, step)
+                    counts.commands += 1
+                    # Just after a promise, where a device that breaks it has had no time.
+                    if not is_among and step.keeps and host.chance(0.1):
+                        cut = pool.submit(cut_after, door, 0)
+                        break
+            except PowerOffError:
+                assert is_among
+                counts.in_flight += 1
+            assert cut is not None
+            cut.result()
+            counts.cuts += 1
+            door.leave()
+            door.server.power_on()
+            door.enter()
+            torn = host.power_fails(door.read)
+            counts.torn += len(torn)
+            for step in door.repair(torn):
                 one(host, step)
-                counts.commands += 1
-                # Just after a promise, where a device that breaks it has had no time.
-                if not is_among and step.keeps and host.chance(0.1):
-                    cutter.order(0)
-                    break
-        except PowerOffError:
-            assert is_among
-            counts.in_flight += 1
-        cutter.done.get()
-        counts.cuts += 1
-        door.leave()
-        door.server.power_on()
-        door.enter()
-        torn = host.power_fails(door.read)
-        counts.torn += len(torn)
-        for step in door.repair(torn):
-            one(host, step)
-    cutter.order(None)
     door.leave()
     return counts
+
+
+def cut_after(door: Door, delay_s: float) -> None:
+    time.sleep(delay_s)
+    door.server.power_cut()
 
 
 def one(host: Host, step: Step) -> None:
@@ -124,7 +103,7 @@ def promised(name: str, device: str, commands: int, seed: int) -> Counts:
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", DOORS)
 def test_what_is_promised_survives_power_failures(name: str, device: str) -> None:
-    if name == "fuse" and not _may_mount():
+    if name == "fuse" and not may_mount():
         pytest.skip("FUSE needs Linux, /dev/fuse and root")
     counts = promised(name, device, COMMANDS, seed=1)
     assert counts.cuts > 20
