@@ -43,6 +43,8 @@ class Door:
     """A way to a served device."""
 
     server: ss.emulator.Server
+    FUA = FUA
+    """The flag of a command whose data survive."""
 
     def __init__(self, host: Host, device: str, folder: Path) -> None:
         self.host, self.device, self.folder = host, device, folder
@@ -62,6 +64,10 @@ class Door:
     def draws(self) -> list[Draw]:
         """Return what draws commands, each as likely as the others."""
         raise NotImplementedError
+
+    def fua(self, where: Collection[int], share: float = 0.5) -> tuple[int, Collection[int]]:
+        """FUA: no reply until the data have reached permanent storage."""
+        return (self.FUA, where) if self.host.chance(share) else (0, ())
 
     def read(self, where: range) -> bytes | None:
         """Read blocks; None if one cannot be read."""
@@ -120,21 +126,17 @@ class Nbd(Door):
     def caching(self) -> Step:
         return Step("cache", self.ask(CACHE, self.host.some()))
 
-    def _fua(self, where: range, share: float = 0.4) -> tuple[int, Collection[int]]:
-        """FUA: no reply until the data have reached permanent storage."""
-        return (FUA, where) if self.host.chance(share) else (0, ())
-
     def writing(self) -> Step:
         where = self.host.some()
         writes = self.host.fresh(where)
-        flags, keeps = self._fua(where)
+        flags, keeps = self.fua(where, 0.4)
         run = self.ask(WRITE, where, data=joined(writes), flags=flags)
         return Step(f"write, flags {flags}", run, writes=writes, keeps=keeps)
 
     def zeroing(self) -> Step:
         """WRITE_ZEROES is a write of zeroes; NO_HOLE is about allocation alone."""
         where = self.host.some()
-        flags, keeps = self._fua(where)
+        flags, keeps = self.fua(where, 0.4)
         flags |= self.NO_HOLE if self.host.chance() else 0
         run = self.ask(WRITE_ZEROES, where, flags=flags)
         return Step(f"zeroes, flags {flags}", run, dict.fromkeys(where, ZERO), keeps=keeps)
@@ -142,7 +144,7 @@ class Nbd(Door):
     def trimming(self) -> Step:
         """TRIM is a hint: no assumptions about the contents until they are written."""
         where = self.host.some(4)
-        flags, _ = self._fua(where)
+        flags, _ = self.fua(where, 0.4)
         return Step("trim", self.ask(TRIM, where, flags=flags), hints=where)
 
     def flushing(self) -> Step:
@@ -341,7 +343,7 @@ class Iscsi(Door):
     def reading(self) -> Step:
         """READ, 5.8 on; with FUA, what was cached is on the medium before it is read (4.15)."""
         where = self.host.some()
-        flags, keeps = (self.FUA, where) if self.host.chance() else (0, ())
+        flags, keeps = self.fua(where)
         cdb = self.cdb(self.one_of(0x28, 0xA8, 0x88), where, flags)
         run = self.ask(cdb, expected=len(where) * BLOCK)
         return Step(f"READ, flags {flags}", run, reads=where, keeps=keeps)
@@ -355,7 +357,7 @@ class Iscsi(Door):
         """WRITE, 5.32 on; with FUA, the data are on the medium before the status."""
         where = self.host.some()
         writes = self.host.fresh(where)
-        flags, keeps = (self.FUA, where) if self.host.chance(0.4) else (0, ())
+        flags, keeps = self.fua(where, 0.4)
         cdb = self.cdb(self.one_of(0x2A, 0xAA, 0x8A), where, flags)
         return Step(f"WRITE, flags {flags}", self.ask(cdb, joined(writes)), writes, keeps=keeps)
 
@@ -398,7 +400,7 @@ class Iscsi(Door):
         if not is_equal:
             compared = bytes([255]) * len(compared)
         new = self.host.fresh(where)
-        flags, keeps = (self.FUA, where) if self.host.chance() else (0, ())
+        flags, keeps = self.fua(where)
         first = FIRST + where.start
         cdb = struct.pack(">BBQ3xBBB", 0x89, flags, first, len(where), 0, 0)
         run = self.ask(cdb, compared + joined(new), also=() if is_equal else (0xE,))
@@ -417,7 +419,7 @@ class Iscsi(Door):
             block: bytes(a | b for a, b in zip(content or b"", data[block], strict=True))
             for block, content in zip(where, old, strict=True)
         }
-        flags, keeps = (self.FUA, where) if self.host.chance() else (0, ())
+        flags, keeps = self.fua(where)
         run = self.ask(self.cdb(0x8B, where, flags), joined(data))
         return Step(f"ORWRITE, flags {flags}", run, new, keeps=keeps)
 
@@ -427,7 +429,7 @@ class Iscsi(Door):
         while set(one) & set(other):
             one, other = self.host.some(6), self.host.some(6)
         writes = self.host.fresh([*one, *other])
-        flags, keeps = (self.FUA, list(writes)) if self.host.chance() else (0, [])
+        flags, keeps = self.fua(writes)
         ranges = (struct.pack(">QI20x", FIRST + each.start, len(each)) for each in (one, other))
         head = (bytes(32) + b"".join(ranges)).ljust(BLOCK, b"\0")
         cdb = struct.pack(">BBBxHBxHIBB", 0x9F, 0x12, flags, 1, 0, 2, len(writes), 0, 0)

@@ -313,16 +313,21 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     [
         ("bench-app postmark --devices g2", "--replay"),
         ("crash-app sqlite", "--file-system raw"),
-        ("mount --device g2 /none", "without it `sledsim serve --fuse` gives"),
+        ("mount --device g2 FOLDER", "without it `sledsim serve --fuse` gives"),
         ("umount /none", ""),
     ],
 )
 def test_users_other_than_root_are_offered_what_needs_none(
-    line: str, says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    line: str,
+    says: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    said = refused(capsys, *line.split())
-    assert f"{line.split(maxsplit=1)[0]} needs root" in said
+    command, *words = line.replace("FOLDER", str(tmp_path)).split()
+    said = refused(capsys, command, *words)
+    assert f"{command} needs root" in said
     assert says in said
 
 
@@ -367,7 +372,7 @@ def test_a_missing_program_is_named_with_what_has_it(
         ("--options=nonsense", "nonsense"),
         ("--folder=/none", "/none"),
         # An error of the application.
-        ("--devices=g2 --fs-mib=2 --set=files=600", "postmark: cannot open"),
+        ("--fs-mib=2 --set=files=600", "postmark: cannot open"),
     ],
 )
 def test_failed_setups_are_refused_and_cleaned_up(

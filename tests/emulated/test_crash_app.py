@@ -54,11 +54,6 @@ def sums(document: dict[str, Any]) -> None:
     each = document["each"]
     assert [cut["number"] for cut in each] == list(range(1, document["cuts"] + 1))
     assert Counter(document["outcomes"]) == Counter(cut["outcome"] for cut in each)
-    parts: Counter[str] = Counter()
-    for part in document["outcomes_by_stratum"].values():
-        parts.update(part)
-    assert parts == Counter(document["outcomes"])
-    assert document["bad"] == sum(cut["outcome"] not in GOOD for cut in each)
     first: dict[tuple[str, int], int] = {}
     for cut in each:
         key = (cut["device"]["digest"], cut["acknowledged"])
@@ -146,11 +141,10 @@ def test_a_bad_cut_is_kept_and_repeated(
     assert bad
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "lost acknowledged" in page.read_text("utf-8")
-    assert {path.stem for path in (kept / "bad").glob("*.json")} == {
-        f"{cut['number']:04}" for cut in bad
-    }
-    for cut in (bad[0], bad[-1]):
-        about = json.loads((kept / "bad" / f"{cut['number']:04}.json").read_text("utf-8"))
+    numbers = [f"{cut['number']:04}" for cut in bad]
+    assert sorted(path.stem for path in (kept / "bad").glob("*.json")) == numbers
+    for cut, number in ((bad[0], numbers[0]), (bad[-1], numbers[-1])):
+        about = json.loads((kept / "bad" / f"{number}.json").read_text("utf-8"))
         image = kept / "bad" / about["image"]
         assert image.stat().st_size == 512 * ss.device("g2-buffered").blocks
         again = ran("sqlite", "--replay", cut["number"], "--folder", kept)
@@ -167,7 +161,7 @@ def test_a_bad_cut_is_kept_and_repeated(
     ):
         assert main(["crash-app", *line.split(), f"--folder={kept}"]) == 2
         assert part in capsys.readouterr().err
-    number = f"{bad[0]['number']:04}"
+    number = numbers[0]
     for name in ("experiment.json", "acknowledged.txt", f"bad/{number}.json", f"bad/{number}.img"):
         with (kept / name).open("r+b") as file:
             byte = os.pread(file.fileno(), 1, 100)[0]
@@ -202,21 +196,17 @@ def test_the_raw_device_needs_no_root(tmp_path: Path) -> None:
         pytest.skip("/dev/fuse is not for everyone here")
     for path in (tmp_path, *tmp_path.parents[:3]):
         path.chmod(path.stat().st_mode | 0o011)
-    program, *words = scripts(tmp_path)
     runtime = tmp_path / "runtime"
     runtime.mkdir()
     os.chown(runtime, 65534, 65534)
     code = "from sledsim.cli import main; import sys; sys.exit(main(sys.argv[1:]))"
-    right = "+dac_read_search"
+    become = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    rights = (f"--{kind}-caps=+dac_read_search" for kind in ("inh", "ambient"))
+    words = (*scripts(tmp_path), "--json", "--file-system", "raw", "--cuts", "5")
+    package = str(Path(ss.__file__).parents[1])
     done = subprocess.run(
-        [
-            *("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
-            *(f"--inh-caps={right}", f"--ambient-caps={right}"),
-            *(sys.executable, "-c", code, "crash-app", program, *words, "--json"),
-            *("--file-system", "raw", "--cuts", "5"),
-        ],
-        env=os.environ
-        | {"PYTHONPATH": str(Path(ss.__file__).parents[1]), "XDG_RUNTIME_DIR": str(runtime)},
+        [*become, *rights, sys.executable, "-c", code, "crash-app", *words],
+        env=os.environ | {"PYTHONPATH": package, "XDG_RUNTIME_DIR": str(runtime)},
         cwd="/",
         capture_output=True,
         text=True,

@@ -111,12 +111,12 @@ def begun(clean: None) -> Iterator[Begun]:
     work.clean_stale()
 
 
-def test_ten_kills_leave_nothing(
+def test_kills_leave_nothing(
     tmp_path: Path, begun: Begun, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """While each script runs, and at other moments; every other run is left to the next one."""
     last: Run | None = None
-    for number in range(10):
+    for number in range(8):
         kind = ("fill", "load", "check", None)[number % 4]
         if kind is None:
             run = begun("crash-app", *scripts(tmp_path), "--cuts=15")

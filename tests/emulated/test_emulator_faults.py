@@ -51,7 +51,7 @@ def test_what_is_read_without_an_error_is_right(serve: Serve, faults: dict[str, 
     # How many tips have failed by which turn is up to the machine: go on until enough was read
     # and lost, and enough have failed.
     for turn in itertools.count():
-        enough = turn >= 2500 and read > 300 and lost > 10
+        enough = turn >= 1000 and read > 300 and lost > 10
         if enough and faults_of(server)["tips_failed"] > 250:
             break
         assert turn < 100_000

@@ -15,13 +15,13 @@ import pytest
 from tests.failing_sync import Failing, needs_cc
 from tests.mounted import small_disk
 
-RUN, CONVERT = "run --device g2 --set requests=2000", "trace convert sample:sqlite -o {file}"
+RUN, CONVERT = "run --device g2 --set requests=200", "trace convert sample:sqlite -o {file}"
 COMMANDS = {
     "rows.parquet": f"{RUN} --rows {{file}}",
     "series.csv": f"{RUN} --series {{file}}",
     "series.parquet": f"{RUN} --series {{file}}",
     "plot.svg": f"{RUN} --plot {{file}}",
-    "compared.svg": "compare --devices g2,g3 --set requests=2000 --plot {file}",
+    "compared.svg": "compare --devices g2,g3 --set requests=200 --plot {file}",
     **{f"converted.{kind}": CONVERT for kind in ("csv", "csv.gz", "parquet")},
     "converted.trace": f"{CONVERT} --to disksim_ascii",
     "converted.iolog": f"{CONVERT} --to fio_iolog",

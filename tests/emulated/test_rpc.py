@@ -270,15 +270,6 @@ def test_wrong_input_is_refused(serve: Serve) -> None:
     assert caught.value.code == "UNAVAILABLE"
 
 
-def test_a_backing_file_has_what_was_written(serve: Serve, tmp_path: Path) -> None:
-    _, there = serve.remote(file=tmp_path / "disk.img", speed=100)
-    there.batch([("write", 3, b"a" * BLOCK, True), ("write", 9, b"b" * BLOCK)])
-    there.flush()
-    with (tmp_path / "disk.img").open("rb") as file:
-        data = file.read(10 * BLOCK)
-    assert data == bytes(3 * BLOCK) + b"a" * BLOCK + bytes(5 * BLOCK) + b"b" * BLOCK
-
-
 def test_ctrl_c_ends_the_wait_for_a_slow_device(serve: Serve) -> None:
     program = """
 import sys, sledsim as ss
