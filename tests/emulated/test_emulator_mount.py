@@ -28,15 +28,6 @@ if TYPE_CHECKING:
 pytestmark = needs_root
 
 
-def is_gone(pid: int) -> bool:
-    """Whether a process has ended, waited for or not."""
-    try:
-        Process.of(pid)
-    except ProcessLookupError:
-        return True
-    return False
-
-
 def plant(folder: Path, seed: int) -> dict[str, str]:
     """Write a tree of files; return their digests."""
     rng = random.Random(seed)
@@ -186,24 +177,18 @@ def test_signals_under_load_lose_nothing_that_was_synced(
     is_there(place, {name: digest.rstrip(".") for name, digest in promised.items()}, kind)
 
 
-@pytest.mark.parametrize("who", ["supervisor", "server"])
-def test_sigterm_at_rest_loses_nothing(place: Place, who: str) -> None:
+@pytest.mark.parametrize("how", ["supervisor", "server", "umount"])
+def test_another_end_loses_nothing(place: Place, how: str) -> None:
     """Not even unsynced data: the file system is unmounted before the server ends."""
     made = place.mount("--fs=ext4")
     written = plant(place.directory, 2)
-    os.kill(made[who], signal.SIGTERM)
+    server = Process.of(made["server"])
+    if how == "umount":
+        subprocess.run(["umount", str(place.directory)], check=True)
+    else:
+        os.kill(made[how], signal.SIGTERM)
     eventually(lambda: is_undone(made))
-    place.check("ext4")
-    is_there(place, written)
-
-
-def test_a_plain_umount_ends_the_mount(place: Place) -> None:
-    made = place.mount("--fs=ext4")
-    written = plant(place.directory, 3)
-    subprocess.run(["umount", str(place.directory)], check=True)
-    eventually(lambda: is_undone(made))
-    with pytest.raises(ProcessLookupError):
-        os.kill(made["server"], 0)
+    assert not server.is_alive()
     place.check("ext4")
     is_there(place, written)
 
@@ -238,8 +223,9 @@ def test_a_busy_file_system(place: Place) -> None:
 def test_mounts_of_a_killed_supervisor_are_cleaned_up(place: Place, how: str) -> None:
     made = place.mount("--fs=ext4")
     written = plant(place.directory, 4)
-    os.kill(made["supervisor"], signal.SIGKILL)
-    eventually(lambda: is_gone(made["supervisor"]))
+    supervisor = Process.of(made["supervisor"])
+    supervisor.signal(signal.SIGKILL)
+    eventually(lambda: not supervisor.is_alive())
     assert place.is_mounted  # the server goes on
     assert found(place.directory) == written
     if how.startswith("server"):
@@ -263,8 +249,9 @@ def test_mounts_of_a_killed_supervisor_are_cleaned_up(place: Place, how: str) ->
 
 def test_a_reused_process_number_is_not_taken_for_the_supervisor(place: Place) -> None:
     made = place.mount("--fs=ext4")
-    os.kill(made["supervisor"], signal.SIGKILL)
-    eventually(lambda: is_gone(made["supervisor"]))
+    supervisor = Process.of(made["supervisor"])
+    supervisor.signal(signal.SIGKILL)
+    eventually(lambda: not supervisor.is_alive())
     (path,) = [p for p in RUN.glob("mount-*.json") if str(place.directory) in p.read_text("utf-8")]
     state = json.loads(path.read_bytes())
     state["supervisor"]["pid"] = os.getpid()  # lives, but was not started then
@@ -295,13 +282,9 @@ def test_a_block_device_alone(place: Place) -> None:
 def test_a_mount_that_ends_does_not_take_the_loop_device_of_the_next(place: Place) -> None:
     """A detached loop device is reused at once, while its old record still exists."""
     made = place.mount("--fs=none")
-    ending = State(
-        key="mount-0",  # found first
-        directory=str(place.directory),
-        supervisor=Process.of(os.getpid()),
-        loop=made["loop"],
-        number="0:0",
-    )
+    own = Process.of(os.getpid())
+    mount = str(place.directory)  # found first is "mount-0"
+    ending = State("mount-0", mount, supervisor=own, loop=made["loop"], number="0:0")
     ending.save()
     try:
         assert not system.is_attached(made["loop"], ending.point)
