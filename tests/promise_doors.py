@@ -69,9 +69,38 @@ class Door:
         """FUA: no reply until the data have reached permanent storage."""
         return (self.FUA, where) if self.host.chance(share) else (0, ())
 
+    def is_off(self, error: Exception) -> bool:
+        """Whether an error says that there is no power."""
+        raise NotImplementedError
+
+    def call(self, work: Callable[[], Any]) -> Callable[[], bytes | None]:
+        """Return what executes a command."""
+
+        def run() -> bytes | None:
+            try:
+                done = work()
+            except Exception as error:
+                if self.is_off(error):
+                    raise PowerOffError from error
+                raise
+            return done if isinstance(done, bytes) else None
+
+        return run
+
+    def reads(self, where: range) -> Callable[[], bytes | None]:
+        """Return what reads blocks."""
+        raise NotImplementedError
+
+    def reading(self) -> Step:
+        where = self.host.some()
+        return Step("read", self.reads(where), reads=where)
+
     def read(self, where: range) -> bytes | None:
         """Read blocks; None if one cannot be read."""
-        raise NotImplementedError
+        try:
+            return self.reads(where)()
+        except (OSError, ss.RemoteError, PowerOffError):
+            return None
 
     def empty(self, block: int) -> Callable[[], bytes | None]:
         """Return what writes zeroes to a block so that they survive."""
@@ -105,23 +134,22 @@ class Nbd(Door):
             offset, length = 0, 0
 
         def run() -> bytes | None:
-            try:
-                error = self._client.error(kind, offset, length, data, flags)
-                if error:
-                    raise OSError(error, os.strerror(error))
-                return self._client.take(length) if kind == READ else None
-            except (AssertionError, ConnectionError, BrokenPipeError) as gone:
-                raise PowerOffError from gone
+            error = self._client.error(kind, offset, length, data, flags)
+            if error:
+                raise OSError(error, os.strerror(error))
+            return self._client.take(length) if kind == READ else None
 
-        return run
+        return self.call(run)
+
+    def is_off(self, error: Exception) -> bool:
+        return isinstance(error, (AssertionError, ConnectionError))
+
+    def reads(self, where: range) -> Callable[[], bytes | None]:
+        return self.ask(READ, where)
 
     def draws(self) -> list[Draw]:
         often = [self.writing, self.zeroing]
         return [*often, *often, self.reading, self.caching, self.trimming, self.flushing]
-
-    def reading(self) -> Step:
-        where = self.host.some()
-        return Step("read", self.ask(READ, where), reads=where)
 
     def caching(self) -> Step:
         return Step("cache", self.ask(CACHE, self.host.some()))
@@ -151,12 +179,6 @@ class Nbd(Door):
         """FLUSH: writes whose replies were sent before have reached permanent storage."""
         return Step("flush", self.ask(FLUSH, range(1)), keeps=self.everything)
 
-    def read(self, where: range) -> bytes | None:
-        try:
-            return self.ask(READ, where)()
-        except OSError:
-            return None
-
     def empty(self, block: int) -> Callable[[], bytes | None]:
         return self.ask(WRITE, range(block, block + 1), data=ZERO, flags=FUA)
 
@@ -182,27 +204,16 @@ class Fuse(Door):
         for file in self._files.values():
             os.close(file)
 
-    def call(self, work: Callable[[], Any]) -> Callable[[], bytes | None]:
-        def run() -> bytes | None:
-            try:
-                done = work()
-            except OSError as error:
-                if error.errno in {errno.EIO, errno.ENOTCONN}:
-                    raise PowerOffError from error
-                raise
-            return done if isinstance(done, bytes) else None
+    def is_off(self, error: Exception) -> bool:
+        return isinstance(error, OSError) and error.errno in {errno.EIO, errno.ENOTCONN}
 
-        return run
+    def reads(self, where: range) -> Callable[[], bytes | None]:
+        length, offset = len(where) * BLOCK, (FIRST + where.start) * BLOCK
+        return self.call(lambda: os.pread(self._files["plain"], length, offset))
 
     def draws(self) -> list[Draw]:
         often = [self.writing, self.emptying]
         return [*often, *often, self.reading, self.patching, self.syncing]
-
-    def reading(self) -> Step:
-        where = self.host.some()
-        length, offset = len(where) * BLOCK, (FIRST + where.start) * BLOCK
-        file = self._files["plain"]
-        return Step("read", self.call(lambda: os.pread(file, length, offset)), reads=where)
 
     def _how(self) -> tuple[int, int, bool, str]:
         """Draw a file, flags of pwritev2 and whether they promise the data of the write."""
@@ -270,12 +281,6 @@ class Fuse(Door):
         file = self._files["plain"]
         return Step(sync.__name__, self.call(lambda: sync(file)), keeps=self.everything)
 
-    def read(self, where: range) -> bytes | None:
-        try:
-            return os.pread(self._files["plain"], len(where) * BLOCK, (FIRST + where.start) * BLOCK)
-        except OSError:
-            return None
-
     def empty(self, block: int) -> Callable[[], bytes | None]:
         file = self._files["sync"]
         return self.call(lambda: os.pwrite(file, ZERO, (FIRST + block) * BLOCK))
@@ -308,11 +313,8 @@ class Iscsi(Door):
         """Return what executes a command; sense keys ``also`` are as good as its success."""
 
         def run() -> bytes | None:
-            try:
-                tag = self._initiator.begin(cdb, data, expected=expected)
-                status, answer = self._initiator.end(tag)
-            except (ss.SledsimError, ConnectionError) as gone:
-                raise PowerOffError from gone
+            tag = self._initiator.begin(cdb, data, expected=expected)
+            status, answer = self._initiator.end(tag)
             if status == 0 or (status == 2 and answer[4] & 15 in also):
                 return answer
             key, code = answer[4] & 15, answer[14]
@@ -321,7 +323,13 @@ class Iscsi(Door):
                 raise PowerOffError
             raise OSError(errno.EIO, f"{cdb.hex()}: sense {key:x}/{code:x}")
 
-        return run
+        return self.call(run)
+
+    def is_off(self, error: Exception) -> bool:
+        return isinstance(error, (ss.SledsimError, ConnectionError))
+
+    def reads(self, where: range) -> Callable[[], bytes | None]:
+        return self.ask(self.cdb(0x28, where), expected=len(where) * BLOCK)
 
     def cdb(self, code: int, where: range, flags: int = 0) -> bytes:
         first, count = FIRST + where.start, len(where)
@@ -464,12 +472,6 @@ class Iscsi(Door):
         zeroes = dict.fromkeys(self.everything, ZERO)
         return Step("FORMAT UNIT", run, zeroes, keeps=self.everything)
 
-    def read(self, where: range) -> bytes | None:
-        try:
-            return self.ask(self.cdb(0x28, where), expected=len(where) * BLOCK)()
-        except OSError:
-            return None
-
     def empty(self, block: int) -> Callable[[], bytes | None]:
         return self.ask(self.cdb(0x2A, range(block, block + 1), self.FUA), ZERO)
 
@@ -487,17 +489,13 @@ class Rpc(Door):
     def leave(self) -> None:
         self._remote.close()
 
-    def call(self, work: Callable[[], Any]) -> Callable[[], bytes | None]:
-        def run() -> bytes | None:
-            try:
-                done = work()
-            except ss.RemoteError as error:
-                if self.server.status()["exports"][0]["power"]["on"]:
-                    raise
-                raise PowerOffError from error
-            return done if isinstance(done, bytes) else None
+    def is_off(self, error: Exception) -> bool:
+        is_on = self.server.status()["exports"][0]["power"]["on"]
+        return isinstance(error, ss.RemoteError) and not is_on
 
-        return run
+    def reads(self, where: range) -> Callable[[], bytes | None]:
+        commands: list[Any] = [("read", FIRST + where.start, len(where))]
+        return self.call(lambda: self._remote.batch(commands).data[0])
 
     def draws(self) -> list[Draw]:
         return [self.batching, self.batching, self.batching, self.flushing]
@@ -531,12 +529,6 @@ class Rpc(Door):
 
     def flushing(self) -> Step:
         return Step("flush", self.call(self._remote.flush), keeps=self.everything)
-
-    def read(self, where: range) -> bytes | None:
-        try:
-            return self._remote.batch([("read", FIRST + where.start, len(where))]).data[0]
-        except ss.RemoteError:
-            return None
 
     def empty(self, block: int) -> Callable[[], bytes | None]:
         return self.call(lambda: self._remote.batch([("write", FIRST + block, ZERO, True)]))

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 import sledsim as ss
@@ -125,11 +125,23 @@ class Serve:
 class Command:
     """The command ``serve`` at work in a process of its own."""
 
+    running: ClassVar[list[subprocess.Popen[str]]] = []
+    """Those that have not ended."""
+
+    @classmethod
+    def kill_all(cls) -> None:
+        """Kill what a failed test has left."""
+        while cls.running:
+            process = cls.running.pop()
+            process.kill()
+            process.communicate()
+
     def __init__(self, *words: object) -> None:
         command = [sys.executable, "-m", "sledsim", "serve", *map(str, words)]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
+        self.running.append(self.process)
         self._json = "--json" in words
         self.said: list[list[str]] = []
         lines = self.process.stderr if self._json else self.process.stdout

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.mounted import Place, nothing_left
-from tests.served import Serve
+from tests.served import Command, Serve
 from tests.waiting import eventually
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def serve(tmp_path: Path) -> Iterator[Serve]:
     """Serve devices until the test ends."""
     with contextlib.ExitStack() as stack:
+        stack.callback(Command.kill_all)
         yield Serve(tmp_path, stack)
 
 

@@ -26,6 +26,7 @@ from sledsim.programs.benchmarks.pgbench import PgBench
 from sledsim.programs.processes import tree_compute_s
 
 from tests.mounted import POSTGRES, RUN, needs_postgres, needs_root
+from tests.processes import descendants
 from tests.waiting import LONG_S, eventually
 
 if TYPE_CHECKING:
@@ -401,15 +402,13 @@ def test_a_database_that_runs_already_is_left_alone(tmp_path: Path) -> None:
     ("number", "amid"), [(signal.SIGINT, "postmark"), (signal.SIGTERM, "mounting")]
 )
 def test_an_interrupt_cleans_up(number: int, amid: str) -> None:
-
     def has_begun() -> bool:
         assert process.poll() is None
         if amid == "mounting":
             return bool(set(RUN.glob("mount-*.json")) - before)
-        for path in Path("/proc").glob("[0-9]*/stat"):
+        for child in descendants(process.pid):
             with contextlib.suppress(OSError):  # it has ended
-                name, _, rest = path.read_text(encoding="utf-8").rpartition(") ")
-                if name.endswith(f"({amid}") and int(rest.split()[1]) == process.pid:
+                if Path(f"/proc/{child.pid}/comm").read_text("utf-8") == f"{amid}\n":
                     return True
         return False
 

@@ -72,7 +72,8 @@ def status(port: int, method: str = "GET", what: str = "/status") -> int:
 
 
 @pytest.mark.parametrize("said", SILENT)
-def test_silent_clients_give_way(port: int, said: bytes) -> None:
+def test_silent_clients_give_way(port: int, said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control._Handler, "timeout", 10 * LONG_S)
     before = threading.active_count()
     with contextlib.ExitStack() as stack:
         crowd = [stack.enter_context(connected(port, said)) for _ in range(10 * MOST)]

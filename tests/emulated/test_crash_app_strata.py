@@ -43,10 +43,20 @@ def test_writes_are_told_apart_by_where_they_go() -> None:
     logs, data = Spans([(4096, 8192)]), Spans([(0, 2048), (16384, 20480)])
     kinds = {
         lbn: strata.kind_of(request("write", 0, 1, lbn, blocks), logs, data)
-        for lbn, blocks in ((0, 4), (4, 4), (4, 5), (8, 1), (15, 1), (16, 8), (32, 8), (39, 1))
+        for lbn, blocks in (
+            (0, 4),
+            (3, 6),
+            (4, 4),
+            (4, 5),
+            (8, 1),
+            (15, 1),
+            (16, 8),
+            (32, 8),
+            (39, 1),
+        )
     }
     # The second entry of 4 replaces the first: its fifth block is the first of the log.
-    logs_at = dict.fromkeys((4, 8, 15), "log")
+    logs_at = dict.fromkeys((3, 4, 8, 15), "log")
     assert kinds == {0: "data", **logs_at, 16: "metadata", 32: "data", 39: "data"}
     assert strata.kind_of(request("flush", 0, 1), logs, data) == "flush"
     assert strata.kind_of(request("read", 0, 1), logs, data) is None

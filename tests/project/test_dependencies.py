@@ -1,13 +1,12 @@
-"""The dependencies in Rust keep deny.toml: licences, sources, versions.
+"""The dependencies in Rust keep deny.toml: licences and sources.
 
-`make deny` has cargo-deny check the same file; this takes a second, and no other program.
+`make deny` has cargo-deny check all of the file; this takes a second, and no other program.
 """
 
 import json
 import re
 import subprocess
 import tomllib
-from collections import defaultdict
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -73,21 +72,6 @@ def test_licences_and_sources(packages: list[dict[str, Any]]) -> None:
     assert [each["id"] for each in others if each["source"] not in registries] == []
     wild = [needed for each in ours for needed in each["dependencies"] if "*" in needed["req"]]
     assert [needed["name"] for needed in wild if "path" not in needed] == []
-
-
-def test_one_version_of_each_crate(packages: list[dict[str, Any]]) -> None:
-    """Each other version is compiled, and shipped, beside the first: deny.toml says why."""
-    versions = defaultdict(set)
-    for package in packages:
-        versions[package["name"]].add(package["version"])
-    for skip in RULES["bans"]["skip"]:
-        name, _, short = skip["crate"].partition("@")
-        skipped = {each for each in versions[name] if f"{each}.".startswith(f"{short}.")}
-        assert skipped, f"deny.toml skips {skip['crate']}, and it is not used: take it out"
-        versions[name] -= skipped
-        assert versions[name], f"deny.toml skips the only version of {name}: take it out"
-    several = {name: sorted(each) for name, each in versions.items() if len(each) > 1}
-    assert not several, "mend it, or skip one in deny.toml and say why"
 
 
 def test_licence_texts_are_those_of_what_is_linked() -> None:
