@@ -111,15 +111,19 @@ def test_sqlite_loses_nothing_on_a_sled_with_a_volatile_buffer(ran: Ran) -> None
 
 @needs_root
 @pytest.mark.parametrize(
-    ("preset", "outcomes"),
+    ("program", "preset", "outcomes"),
     [
-        ("full", {"lost_acknowledged"}),
-        ("unsynced", {"lost_acknowledged"}),
-        ("no-journal", {"corrupt_silent", "corrupt_detected"}),
+        ("sqlite", "full", {"lost_acknowledged"}),
+        ("sqlite", "unsynced", {"lost_acknowledged"}),
+        ("sqlite", "no-journal", {"corrupt_silent", "corrupt_detected"}),
+        pytest.param("postgres", "late-commits", {"lost_acknowledged"}, marks=needs_postgres),
     ],
 )
-def test_bad_set_ups_of_sqlite_are_found_bad(preset: str, outcomes: set[str], ran: Ran) -> None:
-    document = found(ran, outcomes, 25, "sqlite", "--preset", preset, "--set", "transactions=40")
+def test_bad_set_ups_are_found_bad(program: str, preset: str, outcomes: set[str], ran: Ran) -> None:
+    cuts, count = (25, 40) if program == "sqlite" else (10, 30)
+    document = found(
+        ran, outcomes, cuts, program, "--preset", preset, f"--set=transactions={count}"
+    )
     assert document["promises_broken_by_the_device"] == 0
 
 
@@ -201,7 +205,7 @@ def test_the_raw_device_needs_no_root(tmp_path: Path) -> None:
     os.chown(runtime, 65534, 65534)
     code = "from sledsim.cli import main; import sys; sys.exit(main(sys.argv[1:]))"
     become = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-    rights = (f"--{kind}-caps=+dac_read_search" for kind in ("inh", "ambient"))
+    rights = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
     words = (*scripts(tmp_path), "--json", "--file-system", "raw", "--cuts", "5")
     package = str(Path(ss.__file__).parents[1])
     done = subprocess.run(
@@ -252,13 +256,6 @@ def test_postgres_loses_nothing_on_a_sled_that_ends_its_passes(ran: Ran) -> None
     sums(document)
     assert document["bad"] == 0, document["each"]
     assert document["shares"]["recovery_program"] > 0
-
-
-@needs_root
-@needs_postgres
-def test_late_commits_of_postgres_are_found(ran: Ran) -> None:
-    words = ("postgres", "--preset", "late-commits", "--set", "transactions=30")
-    found(ran, {"lost_acknowledged"}, 10, *words)
 
 
 # Refusals that need root; the others are in tests/refusals.

@@ -377,9 +377,7 @@ def test_initiators_authenticate(tmp_path: Path, command: tuple[str, ...]) -> No
             told = run(*command, f"iscsi://{who}{place}", ok=False)
             assert "Authentication failure(513)" in told
         # The last one is counted after its answer.
-        eventually(
-            lambda: troubles(server)["refused_handshakes"] == 3, say=lambda: troubles(server)
-        )
+        eventually(lambda: troubles(server)["refused_handshakes"] == 3)
 
 
 def test_the_target_authenticates_itself(tmp_path: Path) -> None:
@@ -423,15 +421,10 @@ def test_answers_are_those_of_rpc(serve: Serve, device: str, layout: str | None)
 def test_a_device_that_is_no_sled_has_no_such_commands() -> None:
     disk = ss.device("atlas10k")
     with ss.serve(disk, iscsi=HOST) as server, Initiator.to(server.uris[0]) as initiator:
-        calls: list[Any] = [
-            initiator.parallelism,
-            lambda: initiator.equivalent(0),
-            lambda: initiator.conflicting(0, 1),
-            lambda: initiator.boundaries(0),
-        ]
-        for call in calls:
+        calls = {"parallelism": (), "equivalent": (0,), "conflicting": (0, 1), "boundaries": (0,)}
+        for name, lbns in calls.items():
             with pytest.raises(ScsiError, match="code 0x2000") as caught:
-                call()
+                getattr(initiator, name)(*lbns)
             assert caught.value.key == 5
         assert initiator.track_end(7) == disk.blocks - 1
 
@@ -473,10 +466,8 @@ def test_the_example_runs() -> None:
         own, other = run_twice(
             EXAMPLES / "iscsi_parallel.py", lambda number: ["--url", *server.uris][: 2 * number]
         )
-    assert own[-2:] == [
-        "recorded: write, 10 commands in 1 pass",
-        "recorded: read, 10 commands in 1 pass",
-    ]
+    ops = ("write", "read")
+    assert own[-2:] == [f"recorded: {op}, 10 commands in 1 pass" for op in ops]
     assert own[:-2] == other
     assert other[-1].endswith("as they were written")
 

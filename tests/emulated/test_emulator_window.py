@@ -19,6 +19,8 @@ from tests.served import BLOCK, READ, Client, Command, Serve, rows, same
 if TYPE_CHECKING:
     from pathlib import Path
 
+    Keys = dict[str, Any]
+
 TIMES = ("start_ns", "completion_ns", "queue_ns", "seek_ns", "transfer_ns", "other_ns", "passes")
 SLED = ss.device("cmu2003")
 
@@ -31,7 +33,7 @@ def read_groups(client: Client, groups: int) -> None:
         client.take(10 * (16 + BLOCK))
 
 
-def replay(recording: Path, batching: dict[str, Any], layout: str | None = None) -> pl.DataFrame:
+def replay(recording: Path, batching: Keys, layout: str | None) -> pl.DataFrame:
     """Simulate the recorded arrivals, in the times of the recording."""
     load = ss.read_trace(recording, time_origin="file")
     return rows(ss.simulate(load, ss.device("cmu2003", batching=batching), layout=layout))
@@ -45,27 +47,28 @@ def spec(recording: Path) -> dict[str, Any]:
     return {key: keys[key]["value"] for key in keys if key.startswith("batching.")}
 
 
+@pytest.mark.parametrize("layout", [None, "columnar"])
 @pytest.mark.parametrize("batching", [None, {"kind": "none"}, {"kind": "window", "window_ms": 9.0}])
 @pytest.mark.parametrize("window_ms", [0.0, 0.3, 2.0])
 def test_a_window_is_what_the_key_of_the_device_is(
-    serve: Serve, tmp_path: Path, batching: dict[str, Any] | None, window_ms: float
+    serve: Serve, tmp_path: Path, batching: Keys | None, layout: str | None, window_ms: float
 ) -> None:
-    """Independent of the table of the device, and of the arrivals of clients."""
+    """Independent of the table of the device, of its layout, and of the arrivals of clients."""
     recording = tmp_path / "r.parquet"
     device = SLED if batching is None else ss.device("cmu2003", batching=batching)
-    server, client = serve(device, batch_window_ms=window_ms, record=recording)
+    server, client = serve(device, layout=layout, batch_window_ms=window_ms, record=recording)
     read_groups(client, 20)
     server.stop()
     recorded = rows(recording)
     assert len(recorded) == 200
     keys = {"kind": "window", "window_ms": window_ms}
-    same(recorded, replay(recording, keys), TIMES)
+    same(recorded, replay(recording, keys, layout), TIMES)
     assert spec(recording) == {f"batching.{key}": value for key, value in keys.items()}
     # The first of a group waits for the window.
     waits = recorded.group_by(pl.col("id") // 10).agg(pl.col("queue_ns").max())["queue_ns"]
     assert waits.min() >= window_ms * 1e6  # type: ignore[operator]
     if window_ms > 0:
-        other = replay(recording, {"kind": "none"})
+        other = replay(recording, {"kind": "none"}, layout)
         assert other["start_ns"].to_list() != recorded["start_ns"].to_list()
 
 
@@ -82,15 +85,6 @@ def test_commands_that_are_there_in_time_are_served_together(serve: Serve, tmp_p
         late = max(arrivals) - min(arrivals) >= 10e9 / 100
         assert group["start_ns"].n_unique() == 1 or late
         assert set(group["passes"]) == {1}
-
-
-def test_a_layout_stays(serve: Serve, tmp_path: Path) -> None:
-    recording = tmp_path / "r.parquet"
-    keys = {"kind": "window", "window_ms": 0.5}
-    server, client = serve("cmu2003", layout="columnar", batch_window_ms=0.5, record=recording)
-    read_groups(client, 10)
-    server.stop()
-    same(rows(recording), replay(recording, keys, "columnar"), TIMES)
 
 
 def test_the_command_line(runtime: Path, serve: Serve) -> None:

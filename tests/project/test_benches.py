@@ -56,21 +56,6 @@ def bench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_build_equals_itself(tmp_path: Path) -> None:
-    done = bench(tmp_path, f"--base={PACKAGE.parent}", "g2_rows", "raid5*", "replay_fio_iolog")
-    assert done.returncode == 0, done.stderr
-    assert [line.split()[-1] for line in done.stdout.splitlines()[-3:]] == ["equal"] * 3
-    results = json.loads((tmp_path / "out/bench.json").read_text("utf-8"))
-    assert list(results["cases"]) == ["g2_rows", "raid5_writes", "replay_fio_iolog"]
-    for record in results["cases"].values():
-        assert len(record["new"]["cpu_s"]) == len(record["base"]["cpu_s"]) == 2
-        assert record["differences"] == []
-    rows = script("table.py")["table"](results).splitlines()
-    assert len(rows) == 5
-    assert {row.count("|") for row in rows} == {8}
-    assert all(" equal " in row for row in rows[2:])
-
-
 def test_another_result_is_found(tmp_path: Path) -> None:
     """A base whose random workload begins elsewhere: the summary and the rows differ."""
     base = tmp_path / "base"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -96,26 +95,6 @@ def test_every_generated_part_is_on_one_page() -> None:
     pages = [path.read_text(encoding="utf-8") for path in reference.pages()]
     names = [name for text in pages for name in reference.names_in(text)]
     assert sorted(names) == sorted(reference.parts())
-
-
-def test_the_check_says_what_differs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = "<!-- generated: trace formats -->\nRead: none.\n<!-- end -->\n"
-    old = tmp_path / "cli.md"
-    old.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(reference, "PAGES", tmp_path)
-    monkeypatch.setattr(reference, "MORE", ())
-
-    def said(*words: str, code: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["reference.py", *words])
-        assert reference.main() == code
-        return capsys.readouterr().out
-
-    assert "-Read: none." in said("--check", code=1)
-    assert old.read_text(encoding="utf-8") == text
-    assert "Written" in said()
-    said("--check")
 
 
 def test_every_command_has_its_section_in_the_order_of_the_help() -> None:
@@ -363,9 +342,3 @@ def test_keys_of_policies() -> None:
         r"<!-- generated: keys caches (\w+) -->\n(.*?)<!-- end -->", page("caches"), re.DOTALL
     )
     assert {(name, key) for name, table in parts for key in documented(table)} == known
-
-
-def test_an_unknown_list_is_refused() -> None:
-    """The error names the list that was asked for."""
-    with pytest.raises(ss.SledsimError, match="no list of planets"):
-        _core.names("planets")  # type: ignore[arg-type]
