@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +16,6 @@ from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 if sys.platform != "linux":
     collect_ignore_glob = ["test_*.py"]  # the emulator needs Linux
@@ -25,6 +26,15 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give control sockets a folder of their own."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     return tmp_path
+
+
+@pytest.fixture
+def everyones() -> Iterator[Path]:
+    """Give a folder that other users may enter; each run of pytest closes its own to them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        path.chmod(0o711)
+        yield path
 
 
 @pytest.fixture

@@ -209,11 +209,9 @@ def test_a_script_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -
 
 
 @needs_postgres
-def test_postgres_is_whole_after_a_crash_and_damage_is_seen(tmp_path: Path) -> None:
-    for path in (tmp_path, *tmp_path.parents[:3]):
-        path.chmod(path.stat().st_mode | 0o011)  # its user is another
+def test_postgres_is_whole_after_a_crash_and_damage_is_seen(everyones: Path) -> None:
     program = Postgres({"transactions": 8, "rows": 400, "checkpoint_every": 3})
-    folder, log = tmp_path / "data", tmp_path / "log"
+    folder, log = everyones / "data", everyones / "log"
     folder.mkdir()
     log.touch()
     program.fill(folder)
@@ -225,7 +223,7 @@ def test_postgres_is_whole_after_a_crash_and_damage_is_seen(tmp_path: Path) -> N
         assert (verdict.outcome, verdict.transactions) == (outcome, 8), verdict
 
     def changed(statement: str) -> Verdict:
-        copy = tmp_path / "copy"
+        copy = everyones / "copy"
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(folder, copy)
         for path in (copy, *copy.rglob("*")):
@@ -245,9 +243,9 @@ def test_postgres_is_whole_after_a_crash_and_damage_is_seen(tmp_path: Path) -> N
     gone = changed("drop table records;")
     assert gone.outcome == "corrupt_detected"
     assert "does not exist" in gone.text
-    for segment in (tmp_path / "copy" / "pgdata" / "pg_wal").glob("0*"):
+    for segment in (everyones / "copy" / "pgdata" / "pg_wal").glob("0*"):
         segment.unlink()
-    verdict, _ = inspected(program, tmp_path / "copy", 8)
+    verdict, _ = inspected(program, everyones / "copy", 8)
     assert verdict.outcome == "corrupt_detected"
     # The cause, not what the server does then.
     assert "PANIC:  could not locate a valid checkpoint record" in verdict.text
