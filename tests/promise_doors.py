@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import sledsim as ss
 from sledsim.papers.cmu_cs_03_125.scsi_initiator import Initiator
 
-from tests.emulated.test_emulator import Client
 from tests.promise_model import BLOCK, ZERO, Host, Step
+from tests.served import CACHE, FLUSH, FUA, READ, TRIM, WRITE, WRITE_ZEROES, Client
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -43,6 +43,8 @@ class Door:
     """A way to a served device."""
 
     server: ss.emulator.Server
+    FUA = FUA
+    """The flag of a command whose data survive."""
 
     def __init__(self, host: Host, device: str, folder: Path) -> None:
         self.host, self.device, self.folder = host, device, folder
@@ -63,9 +65,42 @@ class Door:
         """Return what draws commands, each as likely as the others."""
         raise NotImplementedError
 
+    def fua(self, where: Collection[int], share: float = 0.5) -> tuple[int, Collection[int]]:
+        """FUA: no reply until the data have reached permanent storage."""
+        return (self.FUA, where) if self.host.chance(share) else (0, ())
+
+    def is_off(self, error: Exception) -> bool:
+        """Whether an error says that there is no power."""
+        raise NotImplementedError
+
+    def call(self, work: Callable[[], Any]) -> Callable[[], bytes | None]:
+        """Return what executes a command."""
+
+        def run() -> bytes | None:
+            try:
+                done = work()
+            except Exception as error:
+                if self.is_off(error):
+                    raise PowerOffError from error
+                raise
+            return done if isinstance(done, bytes) else None
+
+        return run
+
+    def reads(self, where: range) -> Callable[[], bytes | None]:
+        """Return what reads blocks."""
+        raise NotImplementedError
+
+    def reading(self) -> Step:
+        where = self.host.some()
+        return Step("read", self.reads(where), reads=where)
+
     def read(self, where: range) -> bytes | None:
         """Read blocks; None if one cannot be read."""
-        raise NotImplementedError
+        try:
+            return self.reads(where)()
+        except (OSError, ss.RemoteError, PowerOffError):
+            return None
 
     def empty(self, block: int) -> Callable[[], bytes | None]:
         """Return what writes zeroes to a block so that they survive."""
@@ -79,8 +114,7 @@ class Door:
 class Nbd(Door):
     """NBD: doc/proto.md of the NetworkBlockDevice project, "Request types", "Command flags"."""
 
-    READ, WRITE, FLUSH, TRIM, CACHE, WRITE_ZEROES = 0, 1, 3, 4, 5, 6
-    FUA, NO_HOLE = 1 << 0, 1 << 1
+    NO_HOLE = 1 << 1
 
     def address(self) -> dict[str, Any]:
         self._path = self.folder / "nbd"
@@ -96,76 +130,57 @@ class Nbd(Door):
         self, kind: int, where: range, *, data: bytes = b"", flags: int = 0
     ) -> Callable[[], bytes | None]:
         offset, length = (where.start + FIRST) * BLOCK, len(where) * BLOCK
-        if kind == self.FLUSH:
+        if kind == FLUSH:
             offset, length = 0, 0
 
         def run() -> bytes | None:
-            try:
-                error = self._client.error(kind, offset, length, data, flags)
-                if error:
-                    raise OSError(error, os.strerror(error))
-                return self._client._take(length) if kind == self.READ else None
-            except (AssertionError, ConnectionError, BrokenPipeError) as gone:
-                raise PowerOffError from gone
+            error = self._client.error(kind, offset, length, data, flags)
+            if error:
+                raise OSError(error, os.strerror(error))
+            return self._client.take(length) if kind == READ else None
 
-        return run
+        return self.call(run)
+
+    def is_off(self, error: Exception) -> bool:
+        return isinstance(error, (AssertionError, ConnectionError))
+
+    def reads(self, where: range) -> Callable[[], bytes | None]:
+        return self.ask(READ, where)
 
     def draws(self) -> list[Draw]:
-        return [
-            self.reading,
-            self.caching,
-            self.writing,
-            self.writing,
-            self.zeroing,
-            self.zeroing,
-            self.trimming,
-            self.flushing,
-        ]
-
-    def reading(self) -> Step:
-        where = self.host.some()
-        return Step("read", self.ask(self.READ, where), reads=where)
+        often = [self.writing, self.zeroing]
+        return [*often, *often, self.reading, self.caching, self.trimming, self.flushing]
 
     def caching(self) -> Step:
-        return Step("cache", self.ask(self.CACHE, self.host.some()))
-
-    def _fua(self, where: range, share: float = 0.4) -> tuple[int, Collection[int]]:
-        """FUA: no reply until the data have reached permanent storage."""
-        return (self.FUA, where) if self.host.chance(share) else (0, ())
+        return Step("cache", self.ask(CACHE, self.host.some()))
 
     def writing(self) -> Step:
         where = self.host.some()
         writes = self.host.fresh(where)
-        flags, keeps = self._fua(where)
-        run = self.ask(self.WRITE, where, data=joined(writes), flags=flags)
+        flags, keeps = self.fua(where, 0.4)
+        run = self.ask(WRITE, where, data=joined(writes), flags=flags)
         return Step(f"write, flags {flags}", run, writes=writes, keeps=keeps)
 
     def zeroing(self) -> Step:
         """WRITE_ZEROES is a write of zeroes; NO_HOLE is about allocation alone."""
         where = self.host.some()
-        flags, keeps = self._fua(where)
+        flags, keeps = self.fua(where, 0.4)
         flags |= self.NO_HOLE if self.host.chance() else 0
-        run = self.ask(self.WRITE_ZEROES, where, flags=flags)
+        run = self.ask(WRITE_ZEROES, where, flags=flags)
         return Step(f"zeroes, flags {flags}", run, dict.fromkeys(where, ZERO), keeps=keeps)
 
     def trimming(self) -> Step:
         """TRIM is a hint: no assumptions about the contents until they are written."""
         where = self.host.some(4)
-        flags, _ = self._fua(where)
-        return Step("trim", self.ask(self.TRIM, where, flags=flags), hints=where)
+        flags, _ = self.fua(where, 0.4)
+        return Step("trim", self.ask(TRIM, where, flags=flags), hints=where)
 
     def flushing(self) -> Step:
         """FLUSH: writes whose replies were sent before have reached permanent storage."""
-        return Step("flush", self.ask(self.FLUSH, range(1)), keeps=self.everything)
-
-    def read(self, where: range) -> bytes | None:
-        try:
-            return self.ask(self.READ, where)()
-        except OSError:
-            return None
+        return Step("flush", self.ask(FLUSH, range(1)), keeps=self.everything)
 
     def empty(self, block: int) -> Callable[[], bytes | None]:
-        return self.ask(self.WRITE, range(block, block + 1), data=ZERO, flags=self.FUA)
+        return self.ask(WRITE, range(block, block + 1), data=ZERO, flags=FUA)
 
 
 class Fuse(Door):
@@ -189,34 +204,16 @@ class Fuse(Door):
         for file in self._files.values():
             os.close(file)
 
-    def call(self, work: Callable[[], Any]) -> Callable[[], bytes | None]:
-        def run() -> bytes | None:
-            try:
-                done = work()
-            except OSError as error:
-                if error.errno in {errno.EIO, errno.ENOTCONN}:
-                    raise PowerOffError from error
-                raise
-            return done if isinstance(done, bytes) else None
+    def is_off(self, error: Exception) -> bool:
+        return isinstance(error, OSError) and error.errno in {errno.EIO, errno.ENOTCONN}
 
-        return run
+    def reads(self, where: range) -> Callable[[], bytes | None]:
+        length, offset = len(where) * BLOCK, (FIRST + where.start) * BLOCK
+        return self.call(lambda: os.pread(self._files["plain"], length, offset))
 
     def draws(self) -> list[Draw]:
-        return [
-            self.reading,
-            self.writing,
-            self.writing,
-            self.patching,
-            self.emptying,
-            self.emptying,
-            self.syncing,
-        ]
-
-    def reading(self) -> Step:
-        where = self.host.some()
-        length, offset = len(where) * BLOCK, (FIRST + where.start) * BLOCK
-        file = self._files["plain"]
-        return Step("read", self.call(lambda: os.pread(file, length, offset)), reads=where)
+        often = [self.writing, self.emptying]
+        return [*often, *often, self.reading, self.patching, self.syncing]
 
     def _how(self) -> tuple[int, int, bool, str]:
         """Draw a file, flags of pwritev2 and whether they promise the data of the write."""
@@ -284,12 +281,6 @@ class Fuse(Door):
         file = self._files["plain"]
         return Step(sync.__name__, self.call(lambda: sync(file)), keeps=self.everything)
 
-    def read(self, where: range) -> bytes | None:
-        try:
-            return os.pread(self._files["plain"], len(where) * BLOCK, (FIRST + where.start) * BLOCK)
-        except OSError:
-            return None
-
     def empty(self, block: int) -> Callable[[], bytes | None]:
         file = self._files["sync"]
         return self.call(lambda: os.pwrite(file, ZERO, (FIRST + block) * BLOCK))
@@ -322,11 +313,8 @@ class Iscsi(Door):
         """Return what executes a command; sense keys ``also`` are as good as its success."""
 
         def run() -> bytes | None:
-            try:
-                tag = self._initiator.begin(cdb, data, expected=expected)
-                status, answer = self._initiator.end(tag)
-            except (ss.SledsimError, ConnectionError) as gone:
-                raise PowerOffError from gone
+            tag = self._initiator.begin(cdb, data, expected=expected)
+            status, answer = self._initiator.end(tag)
             if status == 0 or (status == 2 and answer[4] & 15 in also):
                 return answer
             key, code = answer[4] & 15, answer[14]
@@ -335,7 +323,13 @@ class Iscsi(Door):
                 raise PowerOffError
             raise OSError(errno.EIO, f"{cdb.hex()}: sense {key:x}/{code:x}")
 
-        return run
+        return self.call(run)
+
+    def is_off(self, error: Exception) -> bool:
+        return isinstance(error, (ss.SledsimError, ConnectionError))
+
+    def reads(self, where: range) -> Callable[[], bytes | None]:
+        return self.ask(self.cdb(0x28, where), expected=len(where) * BLOCK)
 
     def cdb(self, code: int, where: range, flags: int = 0) -> bytes:
         first, count = FIRST + where.start, len(where)
@@ -349,26 +343,15 @@ class Iscsi(Door):
         return self.host.rng.choice(codes)
 
     def draws(self) -> list[Draw]:
-        return [
-            self.reading,
-            self.verifying,
-            self.writing,
-            self.writing,
-            self.writing_and_verifying,
-            self.writing_same,
-            self.writing_same,
-            self.unmapping,
-            self.comparing,
-            self.oring,
-            self.scattering,
-            self.synchronizing,
-            self.stopping,
-        ]
+        often = [self.writing, self.writing_same]
+        writes = [*often, *often, self.writing_and_verifying, self.oring, self.scattering]
+        others = [self.reading, self.verifying, self.unmapping, self.comparing]
+        return [*writes, *others, self.synchronizing, self.stopping]
 
     def reading(self) -> Step:
         """READ, 5.8 on; with FUA, what was cached is on the medium before it is read (4.15)."""
         where = self.host.some()
-        flags, keeps = (self.FUA, where) if self.host.chance() else (0, ())
+        flags, keeps = self.fua(where)
         cdb = self.cdb(self.one_of(0x28, 0xA8, 0x88), where, flags)
         run = self.ask(cdb, expected=len(where) * BLOCK)
         return Step(f"READ, flags {flags}", run, reads=where, keeps=keeps)
@@ -382,7 +365,7 @@ class Iscsi(Door):
         """WRITE, 5.32 on; with FUA, the data are on the medium before the status."""
         where = self.host.some()
         writes = self.host.fresh(where)
-        flags, keeps = (self.FUA, where) if self.host.chance(0.4) else (0, ())
+        flags, keeps = self.fua(where, 0.4)
         cdb = self.cdb(self.one_of(0x2A, 0xAA, 0x8A), where, flags)
         return Step(f"WRITE, flags {flags}", self.ask(cdb, joined(writes)), writes, keeps=keeps)
 
@@ -421,13 +404,11 @@ class Iscsi(Door):
         if None in old:
             return self.writing()
         is_equal = self.host.chance(0.7)
-        compared = (
-            b"".join(content or b"" for content in old)
-            if is_equal
-            else bytes([255] * BLOCK * len(where))
-        )
+        compared = b"".join(content or b"" for content in old)
+        if not is_equal:
+            compared = bytes([255]) * len(compared)
         new = self.host.fresh(where)
-        flags, keeps = (self.FUA, where) if self.host.chance() else (0, ())
+        flags, keeps = self.fua(where)
         first = FIRST + where.start
         cdb = struct.pack(">BBQ3xBBB", 0x89, flags, first, len(where), 0, 0)
         run = self.ask(cdb, compared + joined(new), also=() if is_equal else (0xE,))
@@ -446,7 +427,7 @@ class Iscsi(Door):
             block: bytes(a | b for a, b in zip(content or b"", data[block], strict=True))
             for block, content in zip(where, old, strict=True)
         }
-        flags, keeps = (self.FUA, where) if self.host.chance() else (0, ())
+        flags, keeps = self.fua(where)
         run = self.ask(self.cdb(0x8B, where, flags), joined(data))
         return Step(f"ORWRITE, flags {flags}", run, new, keeps=keeps)
 
@@ -456,7 +437,7 @@ class Iscsi(Door):
         while set(one) & set(other):
             one, other = self.host.some(6), self.host.some(6)
         writes = self.host.fresh([*one, *other])
-        flags, keeps = (self.FUA, list(writes)) if self.host.chance() else (0, [])
+        flags, keeps = self.fua(writes)
         ranges = (struct.pack(">QI20x", FIRST + each.start, len(each)) for each in (one, other))
         head = (bytes(32) + b"".join(ranges)).ljust(BLOCK, b"\0")
         cdb = struct.pack(">BBBxHBxHIBB", 0x9F, 0x12, flags, 1, 0, 2, len(writes), 0, 0)
@@ -491,12 +472,6 @@ class Iscsi(Door):
         zeroes = dict.fromkeys(self.everything, ZERO)
         return Step("FORMAT UNIT", run, zeroes, keeps=self.everything)
 
-    def read(self, where: range) -> bytes | None:
-        try:
-            return self.ask(self.cdb(0x28, where), expected=len(where) * BLOCK)()
-        except OSError:
-            return None
-
     def empty(self, block: int) -> Callable[[], bytes | None]:
         return self.ask(self.cdb(0x2A, range(block, block + 1), self.FUA), ZERO)
 
@@ -514,17 +489,13 @@ class Rpc(Door):
     def leave(self) -> None:
         self._remote.close()
 
-    def call(self, work: Callable[[], Any]) -> Callable[[], bytes | None]:
-        def run() -> bytes | None:
-            try:
-                done = work()
-            except ss.RemoteError as error:
-                if self.server.status()["exports"][0]["power"]["on"]:
-                    raise
-                raise PowerOffError from error
-            return done if isinstance(done, bytes) else None
+    def is_off(self, error: Exception) -> bool:
+        is_on = self.server.status()["exports"][0]["power"]["on"]
+        return isinstance(error, ss.RemoteError) and not is_on
 
-        return run
+    def reads(self, where: range) -> Callable[[], bytes | None]:
+        commands: list[Any] = [("read", FIRST + where.start, len(where))]
+        return self.call(lambda: self._remote.batch(commands).data[0])
 
     def draws(self) -> list[Draw]:
         return [self.batching, self.batching, self.batching, self.flushing]
@@ -558,12 +529,6 @@ class Rpc(Door):
 
     def flushing(self) -> Step:
         return Step("flush", self.call(self._remote.flush), keeps=self.everything)
-
-    def read(self, where: range) -> bytes | None:
-        try:
-            return self._remote.batch([("read", FIRST + where.start, len(where))]).data[0]
-        except ss.RemoteError:
-            return None
 
     def empty(self, block: int) -> Callable[[], bytes | None]:
         return self.call(lambda: self._remote.batch([("write", FIRST + block, ZERO, True)]))

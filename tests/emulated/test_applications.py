@@ -22,64 +22,30 @@ from sledsim import programs
 from sledsim.cli import main
 from sledsim.programs import Recording
 from sledsim.programs.benchmarks.io_statistics import facts_of
+from sledsim.programs.benchmarks.pgbench import PgBench
+from sledsim.programs.processes import tree_compute_s
 
-from tests.emulated.test_emulator_mount import RUN, needs_root
-from tests.waiting import LONG_S, alone, eventually
+from tests.mounted import POSTGRES, RUN, needs_postgres, needs_root
+from tests.processes import descendants
+from tests.waiting import LONG_S, eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="applications run on Linux")
+    Bench = Callable[..., dict[str, dict[str, Any]]]
 
 SAMPLES = Path(ss.__file__).parent / "data" / "traces"
-POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
-needs_postgres = pytest.mark.skipif(not POSTGRES, reason="PostgreSQL is not installed")
 needs_postmark = pytest.mark.skipif(not shutil.which("postmark"), reason="no postmark")
 
 
-def left_behind() -> set[str]:
-    """Find leftovers of a run: mounts, loop devices, files in memory, servers."""
-    mounts = Path("/proc/self/mounts").read_text(encoding="utf-8")
-    lines = [line for line in mounts.splitlines() if "sled" in line]
-    for path in Path("/sys/block").glob("loop*/loop/backing_file"):
-        with contextlib.suppress(OSError):  # it was let go
-            lines += [f"{path}: {file}" for file in [path.read_text("utf-8")] if "sled" in file]
-    folders = [Path("/dev/shm"), Path("/run/sledsim"), Path("/tmp")]
-    files = [
-        str(path)
-        for folder in folders
-        if folder.exists()
-        for path in folder.glob("*sledsim*")
-        # Studies and frames of tests beside these keep folders for as long as they live.
-        if not path.name.startswith(("sledsim-study-", "sledsim-parts-", "sledsim-frames-"))
-    ]
-    states = [str(path) for path in Path("/run/sledsim").glob("mount-*")]
-    servers = []
-    for command in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):  # it has ended
-            if b"sledsim.emulator.mount" in command.read_bytes():
-                servers.append(str(command))
-    return {*lines, *files, *states, *servers}
-
-
 @pytest.fixture
-def clean() -> Iterator[None]:
-    """See that nothing is left behind."""
-    with alone():
-        before = left_behind()
-        yield
-        eventually(lambda: left_behind() <= before, say=lambda: left_behind() - before)
-
-
-@pytest.fixture
-def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str], clean: None) -> Any:
+def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str], clean: None) -> Bench:
     """Run an application through the command line; recordings go to the temporary folder."""
     del clean
 
     def ran(name: str, devices: str, *words: str) -> dict[str, dict[str, Any]]:
-        code = main(
-            ["bench-app", name, "--devices", devices, "--json", f"--record={tmp_path}", *words]
-        )
+        record = f"--record={tmp_path}"
+        code = main(["bench-app", name, "--devices", devices, "--json", record, *words])
         out, errors = capsys.readouterr()
         assert code == 0, errors
         return {each["device"]: each for each in json.loads(out)["devices"]}
@@ -142,8 +108,6 @@ def test_a_device_that_works_while_the_program_computes_stalls_it_no_longer() ->
 
 
 def test_processor_time_of_ended_children_of_a_server_counts() -> None:
-    from sledsim.programs.processes import tree_compute_s  # Linux only
-
     burn = "import time; t = time.process_time() + 0.3\nwhile time.process_time() < t: pass"
     parent = (
         "import os, subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]]); "
@@ -234,7 +198,7 @@ def test_a_device_without_times_leaves_what_was_computed_and_the_ways() -> None:
     assert nothing.run_s == pytest.approx(whole.run_s - whole.facts.busy_s, rel=0.02)
 
 
-def test_the_postmark_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_postmark_of_the_paper(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """At least 2.5 times as fast on the MEMS device as on the Atlas 10K, which takes 5.5 ms."""
     words = ["bench-app", "postmark", "--replay", "--devices", "sigmetrics2000,superdisk,atlas10k"]
     assert main([*words, "--json"]) == 0
@@ -245,20 +209,14 @@ def test_the_postmark_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
     assert 0.6 < 1 - mems["stall_s"] / atlas["stall_s"] < 0.8
     assert atlas["access_ms"] == pytest.approx(5.49, rel=0.05)
     assert not any(each["emulated"] for each in found)
-    assert main(words) == 0
+    picture = tmp_path / "a.svg"
+    assert main([*words, f"--plot={picture}"]) == 0
     said = capsys.readouterr().out
     assert "sigmetrics2000: 3." in said
     assert "Replayed, not run" in said
-
-
-def test_a_picture_of_run_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    picture = tmp_path / "a.svg"
-    words = ["bench-app", "tpch-q4", "--replay", "--devices", "g2,superdisk", f"--plot={picture}"]
-    assert main(words) == 0
-    capsys.readouterr()
-    said = picture.read_text(encoding="utf-8")
-    assert "I/O stall: device" in said
-    assert "superdisk" in said
+    text = picture.read_text(encoding="utf-8")
+    assert "I/O stall: device" in text
+    assert "superdisk" in text
 
 
 # Runs
@@ -266,7 +224,7 @@ def test_a_picture_of_run_times(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 @needs_root
 @needs_postmark
-def test_postmark_runs_and_its_replay_agrees(bench: Any, tmp_path: Path) -> None:
+def test_postmark_runs_and_its_replay_agrees(bench: Bench, tmp_path: Path) -> None:
     # Both begin with the same bytes, and the program does the same: so are the requests. Only the
     # kernel's own timers (write-back, the journal) may move a few blocks of metadata: 5 %, more if
     # the machine is busy, but not each time.
@@ -298,7 +256,7 @@ def test_postmark_runs_and_its_replay_agrees(bench: Any, tmp_path: Path) -> None
 
 @needs_root
 @needs_postgres
-def test_query_4_gives_the_right_answer(bench: Any, tmp_path: Path) -> None:
+def test_query_4_gives_the_right_answer(bench: Bench, tmp_path: Path) -> None:
     import duckdb  # only here
 
     said = bench("tpch-q4", "g2", "--set=scale_factor=0.01")
@@ -323,7 +281,7 @@ def test_query_4_gives_the_right_answer(bench: Any, tmp_path: Path) -> None:
 
 @needs_root
 @needs_postgres
-def test_pgbench_makes_each_transaction_durable(bench: Any) -> None:
+def test_pgbench_makes_each_transaction_durable(bench: Bench) -> None:
     said = bench("pgbench", "g2", "--set=scale=1", "--set=transactions=30", "--set=clients=2")
     assert said["g2"]["report"]["transactions"] == 60
     # Two clients may share a flush, and each needs one.
@@ -333,7 +291,7 @@ def test_pgbench_makes_each_transaction_durable(bench: Any) -> None:
 
 @needs_root
 @pytest.mark.parametrize("wal", [0, 1])
-def test_sqlite_keeps_every_record(bench: Any, wal: int) -> None:
+def test_sqlite_keeps_every_record(bench: Bench, wal: int) -> None:
     words = ("--set=rows=2000", "--set=transactions=20", f"--set=wal={wal}")
     said = bench("sqlite", "g2", *words)
     assert said["g2"]["report"]["records"] == 2020
@@ -345,46 +303,33 @@ def test_sqlite_keeps_every_record(bench: Any, wal: int) -> None:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert main(["bench-app", *words]) == 2
+    assert main([*words]) == 2
     out, errors = capsys.readouterr()
     assert out == ""
     return errors.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
-    ("words", "parts"),
+    ("line", "says"),
     [
-        (["postmrk"], ["'postmrk'", "postmark, tpch-q4, pgbench, sqlite"]),
-        (["postmark", "--set", "file=3"], ["unknown key 'file'", "files, transactions"]),
-        (["postmark", "--set", "files=0"], ["files = 0", "from 1 to 1000000"]),
-        (["postmark", "--set", "files=2.5"], ["files = 2.5", "an integer"]),
-        (["postmark", "--set", "files=many"], ["--set files=many", "KEY=NUMBER"]),
-        (["postmark", "--set", "least_bytes=20000"], ["least_bytes = 20000", "10000"]),
-        (["postmark", "--devices", "g2,,g3"], ["--devices g2,,g3", "none of them empty"]),
-        (["postmark", "--devices", "g2,g2"], ["g2 is there twice"]),
-        (["postmark", "--devices", "g9"], ["g9"]),
-        (["postmark", "--replay", "--fs", "xfs"], ["--fs: --replay runs nothing"]),
-        (["postmark", "--replay", "none.parquet"], ["none.toml"]),
-        (["postmark", "--replay", "sample:postmark-ext4"], ["postmark-ext4", ".toml"]),
-        (["postmark", "--replay", "sample:x"], ["'sample:x'", "sample:postmark"]),
-        (["postmark", "--plot", "a.gif", "--replay"], ["--plot a.gif"]),
+        ("bench-app postmark --devices g2", "--replay"),
+        ("crash-app sqlite", "--file-system raw"),
+        ("mount --device g2 FOLDER", "without it `sledsim serve --fuse` gives"),
+        ("umount /none", ""),
     ],
 )
-def test_wrong_input_is_named(
-    words: list[str], parts: list[str], capsys: pytest.CaptureFixture[str], clean: None
-) -> None:
-    del clean
-    said = refused(capsys, *words)
-    assert all(part in said for part in parts), said
-
-
-def test_users_other_than_root_are_offered_the_replay(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_users_other_than_root_are_offered_what_needs_none(
+    line: str,
+    says: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    said = refused(capsys, "postmark", "--devices", "g2")
-    assert "bench-app needs root" in said
-    assert "--replay" in said
+    command, *words = line.replace("FOLDER", str(tmp_path)).split()
+    said = refused(capsys, command, *words)
+    assert f"{command} needs root" in said
+    assert says in said
 
 
 @needs_root
@@ -411,74 +356,59 @@ def test_a_missing_program_is_named_with_what_has_it(
     if name == "tpch-q4" and not POSTGRES:
         pytest.skip("PostgreSQL is not installed")
     monkeypatch.setattr(shutil, "which", without)
-    said = refused(capsys, name, "--devices", "g2")
+    said = refused(capsys, "bench-app", name, "--devices", "g2")
     assert f"{program} is missing" in said
     assert source in said
 
 
 @needs_root
 @needs_postmark
+@pytest.mark.usefixtures("clean")
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["--fs", "fat"], "file system 'fat'"),
-        (["--fs-mib", "4000"], "has no room"),
-        (["--record", "/none"], "--record /none: must be a folder"),
-        (["--options", "nonsense"], "nonsense"),
-        (["--folder", "/none"], "/none"),
+        ("--fs=fat", "file system 'fat'"),
+        ("--fs-mib=4000", "has no room"),
+        ("--record=/none", "--record /none: must be a folder"),
+        ("--options=nonsense", "nonsense"),
+        ("--folder=/none", "/none"),
+        # An error of the application.
+        ("--fs-mib=2 --set=files=600", "postmark: cannot open"),
     ],
 )
 def test_failed_setups_are_refused_and_cleaned_up(
-    words: list[str], part: str, capsys: pytest.CaptureFixture[str], clean: None
+    words: str, part: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    del clean
-    assert part in refused(capsys, "postmark", "--devices", "sigmetrics2000", *words)
-
-
-@needs_root
-@needs_postmark
-def test_a_full_file_system_is_an_error_of_the_application(
-    capsys: pytest.CaptureFixture[str], clean: None
-) -> None:
-    del clean
-    words = ["--fs-mib", "2", "--set", "files=600"]
-    said = refused(capsys, "postmark", "--devices", "g2", *words)
-    assert "postmark: cannot open" in said
+    line = ("bench-app", "postmark", "--devices=sigmetrics2000", *words.split())
+    assert part in refused(capsys, *line)
 
 
 @needs_root
 @needs_postgres
 def test_a_database_that_runs_already_is_left_alone(tmp_path: Path) -> None:
-    from sledsim.programs.benchmarks.pgbench import PgBench  # Linux only
-
     data = tmp_path / "pgdata"
     data.mkdir()
     (data / "postmaster.pid").write_text("1\n", encoding="ascii")
-    server = PgBench({}).server(tmp_path)
-    with (
-        pytest.raises(ss.SledsimError, match="another server runs on this database"),
-        server.running(),
-    ):
+    running = PgBench({}).server(tmp_path).running()
+    with pytest.raises(ss.SledsimError, match="another server runs on this database"), running:
         pass
     assert (data / "postmaster.pid").read_text(encoding="ascii") == "1\n"
 
 
 @needs_root
 @needs_postmark
+@pytest.mark.usefixtures("clean")
 @pytest.mark.parametrize(
     ("number", "amid"), [(signal.SIGINT, "postmark"), (signal.SIGTERM, "mounting")]
 )
-def test_an_interrupt_cleans_up(number: int, amid: str, clean: None) -> None:
-    del clean
-
+def test_an_interrupt_cleans_up(number: int, amid: str) -> None:
     def has_begun() -> bool:
         assert process.poll() is None
         if amid == "mounting":
             return bool(set(RUN.glob("mount-*.json")) - before)
-        for path in Path("/proc").glob("[0-9]*/stat"):
+        for child in descendants(process.pid):
             with contextlib.suppress(OSError):  # it has ended
-                name, _, rest = path.read_text(encoding="utf-8").rpartition(") ")
-                if name.endswith(f"({amid}") and int(rest.split()[1]) == process.pid:
+                if Path(f"/proc/{child.pid}/comm").read_text("utf-8") == f"{amid}\n":
                     return True
         return False
 

@@ -7,18 +7,18 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import sledsim as ss
 from sledsim.cli import main
-from sledsim.programs.crashes import GOOD
+from sledsim.programs.crashes import GOOD, Setup
+from sledsim.programs.crashes.presets import PRESETS
 
-from tests.emulated.test_applications import clean as clean  # noqa: PLC0414 (a fixture)
-from tests.emulated.test_applications import needs_postgres
-from tests.emulated.test_crash_app_checks import script
-from tests.emulated.test_emulator_mount import needs_root
+from tests.crash_scripts import script, scripts
+from tests.mounted import needs_postgres, needs_root, small_disk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,32 +27,6 @@ if TYPE_CHECKING:
 
 MOST_CUTS = 300
 """How many instants are tried until one shows what is looked for."""
-
-PYTHON = f"#!{sys.executable}\n"
-LOAD = """\
-import os, time
-place = os.environ.get("SLEDSIM_DEVICE") or os.environ["SLEDSIM_FOLDER"] + "/file"
-file = os.open(place, os.O_RDWR | os.O_CREAT)
-with open(os.environ["SLEDSIM_ACKNOWLEDGED"], "a", buffering=1) as log:
-    for number in range(60):
-        os.pwrite(file, b"%08d" % (number + 1) * 512, 4096 * (7 * number % 60))
-        {sync}
-        log.write(f"{{number}} {{time.monotonic_ns()}}\\n")
-"""
-CHECK = """\
-import os, sys
-count = len(open(os.environ["SLEDSIM_ACKNOWLEDGED"]).readlines())
-try:
-    place = os.environ.get("SLEDSIM_DEVICE") or os.environ["SLEDSIM_FOLDER"] + "/file"
-    file = os.open(place, os.O_RDONLY)
-    for number in range(count):
-        if os.pread(file, 4096, 4096 * (7 * number % 60)) != b"%08d" % (number + 1) * 512:
-            print(f"step {number} of {count} is lost")
-            sys.exit(11)
-except OSError as error:
-    print(error)
-    sys.exit(11 if count else 10)
-"""
 
 
 @pytest.fixture
@@ -75,23 +49,11 @@ def ran(capsys: pytest.CaptureFixture[str], clean: None) -> Ran:
     return run
 
 
-def scripts(folder: Path, sync: str = "os.fsync(file)") -> tuple[str, ...]:
-    for name, text in (("load", LOAD.format(sync=sync)), ("check", CHECK)):
-        path = folder / name
-        path.write_text(PYTHON + text, encoding="utf-8")
-        path.chmod(0o755)
-    return "scripts", f"--load={folder / 'load'}", f"--check={folder / 'check'}"
-
-
 def sums(document: dict[str, Any]) -> None:
     """See that a document agrees with itself, counted from each cut anew."""
     each = document["each"]
     assert [cut["number"] for cut in each] == list(range(1, document["cuts"] + 1))
-    for name, count in document["outcomes"].items():
-        assert count == sum(cut["outcome"] == name for cut in each)
-        parts = document["outcomes_by_stratum"]
-        assert count == sum(part[name] for part in parts.values())
-    assert document["bad"] == sum(cut["outcome"] not in GOOD for cut in each)
+    assert Counter(document["outcomes"]) == Counter(cut["outcome"] for cut in each)
     first: dict[tuple[str, int], int] = {}
     for cut in each:
         key = (cut["device"]["digest"], cut["acknowledged"])
@@ -149,15 +111,19 @@ def test_sqlite_loses_nothing_on_a_sled_with_a_volatile_buffer(ran: Ran) -> None
 
 @needs_root
 @pytest.mark.parametrize(
-    ("preset", "outcomes"),
+    ("program", "preset", "outcomes"),
     [
-        ("full", {"lost_acknowledged"}),
-        ("unsynced", {"lost_acknowledged"}),
-        ("no-journal", {"corrupt_silent", "corrupt_detected"}),
+        ("sqlite", "full", {"lost_acknowledged"}),
+        ("sqlite", "unsynced", {"lost_acknowledged"}),
+        ("sqlite", "no-journal", {"corrupt_silent", "corrupt_detected"}),
+        pytest.param("postgres", "late-commits", {"lost_acknowledged"}, marks=needs_postgres),
     ],
 )
-def test_bad_set_ups_of_sqlite_are_found_bad(preset: str, outcomes: set[str], ran: Ran) -> None:
-    document = found(ran, outcomes, 25, "sqlite", "--preset", preset, "--set", "transactions=40")
+def test_bad_set_ups_are_found_bad(program: str, preset: str, outcomes: set[str], ran: Ran) -> None:
+    cuts, count = (25, 40) if program == "sqlite" else (10, 30)
+    document = found(
+        ran, outcomes, cuts, program, "--preset", preset, f"--set=transactions={count}"
+    )
     assert document["promises_broken_by_the_device"] == 0
 
 
@@ -179,11 +145,10 @@ def test_a_bad_cut_is_kept_and_repeated(
     assert bad
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "lost acknowledged" in page.read_text("utf-8")
-    assert {path.stem for path in (kept / "bad").glob("*.json")} == {
-        f"{cut['number']:04}" for cut in bad
-    }
-    for cut in (bad[0], bad[-1]):
-        about = json.loads((kept / "bad" / f"{cut['number']:04}.json").read_text("utf-8"))
+    numbers = [f"{cut['number']:04}" for cut in bad]
+    assert sorted(path.stem for path in (kept / "bad").glob("*.json")) == numbers
+    for cut, number in ((bad[0], numbers[0]), (bad[-1], numbers[-1])):
+        about = json.loads((kept / "bad" / f"{number}.json").read_text("utf-8"))
         image = kept / "bad" / about["image"]
         assert image.stat().st_size == 512 * ss.device("g2-buffered").blocks
         again = ran("sqlite", "--replay", cut["number"], "--folder", kept)
@@ -200,7 +165,7 @@ def test_a_bad_cut_is_kept_and_repeated(
     ):
         assert main(["crash-app", *line.split(), f"--folder={kept}"]) == 2
         assert part in capsys.readouterr().err
-    number = f"{bad[0]['number']:04}"
+    number = numbers[0]
     for name in ("experiment.json", "acknowledged.txt", f"bad/{number}.json", f"bad/{number}.img"):
         with (kept / name).open("r+b") as file:
             byte = os.pread(file.fileno(), 1, 100)[0]
@@ -223,35 +188,27 @@ def test_scripts_are_judged_on_files_and_on_the_raw_device(
     sums(document)
     assert document["bad"] == 0, document["each"]
     assert document["run"]["transactions"] == 60
-    for name in ("load", "check"):
-        (tmp_path / name).unlink()
     words = (*scripts(tmp_path, sync="pass"), "--file-system", where)
     found(ran, {"lost_acknowledged"}, 15, *words)
 
 
-def test_the_raw_device_needs_no_root(tmp_path: Path) -> None:
+def test_the_raw_device_needs_no_root(everyones: Path) -> None:
     """As another user, who may read Python wherever it is."""
     if os.geteuid() != 0 or not Path("/dev/fuse").exists() or not shutil.which("setpriv"):
         pytest.skip("needs root to become another user, setpriv and /dev/fuse")
     if Path("/dev/fuse").stat().st_mode & 0o006 != 0o006:
         pytest.skip("/dev/fuse is not for everyone here")
-    for path in (tmp_path, *tmp_path.parents[:3]):
-        path.chmod(path.stat().st_mode | 0o011)
-    program, *words = scripts(tmp_path)
-    runtime = tmp_path / "runtime"
+    runtime = everyones / "runtime"
     runtime.mkdir()
     os.chown(runtime, 65534, 65534)
     code = "from sledsim.cli import main; import sys; sys.exit(main(sys.argv[1:]))"
-    right = "+dac_read_search"
+    become = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    rights = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
+    words = (*scripts(everyones), "--json", "--file-system", "raw", "--cuts", "5")
+    package = str(Path(ss.__file__).parents[1])
     done = subprocess.run(
-        [
-            *("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
-            *(f"--inh-caps={right}", f"--ambient-caps={right}"),
-            *(sys.executable, "-c", code, "crash-app", program, *words, "--json"),
-            *("--file-system", "raw", "--cuts", "5"),
-        ],
-        env=os.environ
-        | {"PYTHONPATH": str(Path(ss.__file__).parents[1]), "XDG_RUNTIME_DIR": str(runtime)},
+        [*become, *rights, sys.executable, "-c", code, "crash-app", *words],
+        env=os.environ | {"PYTHONPATH": package, "XDG_RUNTIME_DIR": str(runtime)},
         cwd="/",
         capture_output=True,
         text=True,
@@ -269,16 +226,16 @@ def test_the_raw_device_needs_no_root(tmp_path: Path) -> None:
 def test_a_checker_that_hangs_is_counted(ran: Ran, tmp_path: Path) -> None:
     program, load, _ = scripts(tmp_path)
     check = script(tmp_path / "hangs", "sleep 600")
-    words = (program, load, f"--check={check}", "--file-system=raw", "--patience=0.2", "--cuts=3")
-    document = ran(*words)
+    words = (f"--check={check}", "--file-system=raw", "--patience=0.2", "--cuts=3")
+    document = ran(program, load, *words)
     assert document["outcomes"]["check_hung"] == document["bad"] == 3
 
 
 @needs_root
+@pytest.mark.usefixtures("clean")
 def test_a_load_that_fails_leaves_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], clean: None
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    del clean
     program, _, check = scripts(tmp_path)
     load = script(tmp_path / "fails", "echo no luck; exit 3")
     kept = tmp_path / "kept"
@@ -299,8 +256,78 @@ def test_postgres_loses_nothing_on_a_sled_that_ends_its_passes(ran: Ran) -> None
     assert document["shares"]["recovery_program"] > 0
 
 
+# Refusals that need root; the others are in tests/refusals.
+
+
+@pytest.fixture
+def refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., str]:
+    """Run a command that is refused; return its last line, the error."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "used").mkdir()
+    (tmp_path / "used" / "file").touch()
+
+    def run(*words: object) -> str:
+        before = sorted(tmp_path.rglob("*"))
+        assert main(["crash-app", *map(str, words)]) == 2
+        said = capfd.readouterr()
+        assert said.out == ""
+        *steps, error = said.err.splitlines()
+        assert not any("Traceback" in line for line in steps)
+        assert error.startswith("sledsim: error: ")
+        assert sorted(tmp_path.rglob("*")) == before
+        return error.removeprefix("sledsim: error: ")
+
+    return run
+
+
 @needs_root
-@needs_postgres
-def test_late_commits_of_postgres_are_found(ran: Ran) -> None:
-    words = ("postgres", "--preset", "late-commits", "--set", "transactions=30")
-    found(ran, {"lost_acknowledged"}, 10, *words)
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("--device g9", "g9"),
+        ("--scheduler fast", "fast"),
+        ("--set device.taps=3", "taps"),
+        ("--folder used", "--folder used: must be empty"),
+    ],
+)
+def test_wrong_devices_and_folders_are_refused(
+    line: str, says: str, refused: Callable[..., str]
+) -> None:
+    assert says in refused("sqlite", *line.split())
+
+
+@needs_root
+def test_a_missing_postgres_is_named(
+    refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    postgres = "sledsim.programs.crashes.postgres.Postgres"
+    monkeypatch.setattr(f"{postgres}.folders", ("no/such/*",))
+    monkeypatch.setattr(f"{postgres}.packages", {"postgres-0": "the sun"})
+    assert refused("postgres") == "postgres: postgres-0 is missing: install the sun"
+
+
+@needs_root
+@pytest.mark.usefixtures("clean")
+def test_a_full_folder_is_refused(refused: Callable[..., str], tmp_path: Path) -> None:
+    with small_disk(tmp_path / "small", "2m") as small:
+        assert refused("sqlite", "--folder", small).startswith(f"{small}: has 2 MiB of room")
+
+
+@pytest.mark.parametrize("program", PRESETS)
+def test_keys_and_presets_are_listed_and_taken(
+    program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["crash-app", program, "--keys"]) == 0
+    text = capsys.readouterr().out
+    assert main(["crash-app", program, "--keys", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert all(name in text for name in [*document["keys"], *document["presets"]])
+    assert {*document["presets"]} == {*PRESETS[program]}
+    for name, each in PRESETS[program].items():
+        setup = Setup(program, "g2", each.keys, **each.file_system)
+        assert setup == Setup.of(json.loads(json.dumps(setup.to_dict())))
+        setup.made_file_system(setup.made_program())
+        assert main(["crash-app", program, "--preset", name, "--patience", "0"]) == 2
+        assert "patience" in capsys.readouterr().err

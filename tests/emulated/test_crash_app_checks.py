@@ -8,7 +8,6 @@ import random
 import shutil
 import sqlite3
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,13 +16,17 @@ from sledsim.programs.crashes.postgres import Postgres
 from sledsim.programs.crashes.scripts import EXIT_CODES, Scripts
 from sledsim.programs.crashes.sqlite import Sqlite
 
-from tests.emulated.test_applications import needs_postgres
+from tests.crash_scripts import script
+from tests.mounted import command_lines, needs_postgres
 from tests.waiting import LONG_S, eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from pathlib import Path
 
     from sledsim.programs.program import CrashProgram
+
+    Ran = Callable[..., tuple[Sqlite, Path]]
 
 
 @pytest.mark.parametrize("acknowledged", range(5))
@@ -55,7 +58,7 @@ def inspected(
 
 
 @pytest.fixture
-def ran(tmp_path: Path) -> Callable[..., tuple[Sqlite, Path]]:
+def ran(tmp_path: Path) -> Ran:
     def run(**keys: Any) -> tuple[Sqlite, Path]:
         program = Sqlite({"transactions": 12, "rows": 300, **keys})
         folder = tmp_path / "data"
@@ -76,9 +79,7 @@ def ran(tmp_path: Path) -> Callable[..., tuple[Sqlite, Path]]:
 
 
 @pytest.mark.parametrize("journal", ["delete", "truncate", "persist", "wal", "memory", "off"])
-def test_sqlite_that_ended_well_is_whole(
-    journal: str, ran: Callable[..., tuple[Sqlite, Path]]
-) -> None:
+def test_sqlite_that_ended_well_is_whole(journal: str, ran: Ran) -> None:
     program, folder = ran(journal=journal)
     verdict, inspection = inspected(program, folder, 12)
     assert verdict == Verdict("whole", "", 12)
@@ -89,32 +90,27 @@ def test_sqlite_that_ended_well_is_whole(
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_one_record_that_differs_is_silent_corruption(
-    seed: int, ran: Callable[..., tuple[Sqlite, Path]]
-) -> None:
+def test_one_record_that_differs_is_silent_corruption(seed: int, ran: Ran) -> None:
     program, folder = ran()
-    database = sqlite3.connect(folder / "records.db")
     key = random.Random(seed).randrange(312)
-    with database:
-        database.execute("update records set value = zeroblob(84) where key = ?", (key,))
-    database.close()
+    changed(folder, f"update records set value = zeroblob(84) where key = {key}")
     verdict, _ = inspected(program, folder, 12)
     assert verdict.outcome == "corrupt_silent"
     assert f"the first with key {key}" in verdict.text
 
 
-def test_a_transaction_that_is_missing_in_the_middle_is_no_prefix(
-    ran: Callable[..., tuple[Sqlite, Path]],
-) -> None:
+def changed(folder: Path, statement: str) -> None:
+    with contextlib.closing(sqlite3.connect(folder / "records.db")) as database, database:
+        database.execute(statement)
+
+
+def test_a_transaction_that_is_missing_in_the_middle_is_no_prefix(ran: Ran) -> None:
     program, folder = ran(updates=0)
-    database = sqlite3.connect(folder / "records.db")
-    with database:
-        database.execute("delete from records where key = 305")
-    database.close()
+    changed(folder, "delete from records where key = 305")
     assert inspected(program, folder, 11)[0].outcome == "corrupt_silent"
 
 
-def test_a_file_that_broke_is_detected(ran: Callable[..., tuple[Sqlite, Path]]) -> None:
+def test_a_file_that_broke_is_detected(ran: Ran) -> None:
     program, folder = ran()
     file = folder / "records.db"
     content = file.read_bytes()
@@ -129,7 +125,7 @@ def test_a_file_that_broke_is_detected(ran: Callable[..., tuple[Sqlite, Path]]) 
 
 
 def test_a_hot_journal_is_rolled_back_and_counts_as_work(
-    ran: Callable[..., tuple[Sqlite, Path]],
+    ran: Ran,
 ) -> None:
     """As a commit leaves it that is cut off after the journal and before its end."""
     program, folder = ran()
@@ -150,22 +146,16 @@ def test_a_hot_journal_is_rolled_back_and_counts_as_work(
     assert inspected(program, folder, 12)[0].outcome == "corrupt_silent"
 
 
-def test_recovery_is_timed_between_its_begin_and_its_end(
-    ran: Callable[..., tuple[Sqlite, Path]],
-) -> None:
+def test_recovery_is_timed_between_its_begin_and_its_end(ran: Ran) -> None:
     program, folder = ran()
     told: list[str] = []
-    file = folder.parent / "acknowledged"
-    file.touch()
-    inspection = Inspection(
-        file, 60.0, begins=lambda: told.append("begins"), ends=lambda: told.append("ends")
-    )
-    program.check(folder, inspection)
+    begins, ends = (lambda said=said: told.append(said) for said in ("begins", "ends"))
+    program.check(folder, Inspection(folder.parent / "log", 60.0, begins=begins, ends=ends))
     assert told == ["begins", "ends"]
 
 
 def test_a_check_of_sqlite_that_hangs_is_ended(
-    ran: Callable[..., tuple[Sqlite, Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program, folder = ran()
     process = tmp_path / "process.py"
@@ -180,19 +170,10 @@ def test_a_check_of_sqlite_that_hangs_is_ended(
 # Scripts
 
 
-def script(path: Path, text: str) -> Path:
-    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-    path.chmod(0o755)
-    return path
-
-
 @pytest.mark.parametrize("code", [*EXIT_CODES, 1, 2, 127])
 def test_exit_codes_of_a_check_are_outcomes(code: int, tmp_path: Path) -> None:
-    load = script(tmp_path / "load", "true")
     check = script(tmp_path / "check", f"echo one; echo the last; exit {code}")
-    folder = tmp_path / "data"
-    folder.mkdir()
-    verdict, _ = inspected(Scripts(None, load, check, []), folder, 3)
+    verdict, _ = inspected(Scripts(None, check, check, []), tmp_path, 3)
     assert verdict.outcome == EXIT_CODES.get(code, "check_failed")
     assert "the last" in verdict.text
 
@@ -215,46 +196,34 @@ def test_scripts_are_told_where_they_work(tmp_path: Path) -> None:
     assert inspected(program, folder, 5)[0] == Verdict("whole", "5")
 
 
-def commands() -> Iterator[bytes]:
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):  # it has ended
-            yield path.read_bytes()
-
-
 def test_a_script_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
-    load = script(tmp_path / "load", "true")
     check = script(tmp_path / "check", f"(sleep 977.5; touch {tmp_path}/late) & sleep 977.5")
-    folder = tmp_path / "data"
-    folder.mkdir()
     begin = time.monotonic()
-    verdict, _ = inspected(Scripts(None, load, check, []), folder, 0, patience_s=0.3)
+    verdict, _ = inspected(Scripts(None, check, check, []), tmp_path, 0, patience_s=0.3)
     assert verdict.outcome == "check_hung"
     assert time.monotonic() - begin < LONG_S
-    eventually(lambda: not any(b"977.5" in command for command in commands()))
+    eventually(lambda: not any(b"977.5" in command for _, command in command_lines()))
 
 
 # PostgreSQL
 
 
 @needs_postgres
-def test_postgres_is_whole_after_a_crash_and_damage_is_seen(tmp_path: Path) -> None:
-    for path in (tmp_path, *tmp_path.parents[:3]):
-        path.chmod(path.stat().st_mode | 0o011)  # its user is another
+def test_postgres_is_whole_after_a_crash_and_damage_is_seen(everyones: Path) -> None:
     program = Postgres({"transactions": 8, "rows": 400, "checkpoint_every": 3})
-    folder, log = tmp_path / "data", tmp_path / "log"
+    folder, log = everyones / "data", everyones / "log"
     folder.mkdir()
     log.touch()
     program.fill(folder)
     program.run(folder, log)
     assert [line.split()[0] for line in log.read_text("ascii").splitlines()] == list("01234567")
     (folder / "pgdata" / "postmaster.pid").write_text("1\n", encoding="ascii")
-    verdict, _ = inspected(program, folder, 8)
-    assert verdict == Verdict("whole", "", 8)
-    assert inspected(program, folder, 9)[0].outcome == "lost_acknowledged"
-    assert inspected(program, folder, 7)[0].outcome == "whole"
+    for acknowledged, outcome in ((8, "whole"), (9, "lost_acknowledged"), (7, "whole")):
+        verdict, _ = inspected(program, folder, acknowledged)
+        assert (verdict.outcome, verdict.transactions) == (outcome, 8), verdict
 
     def changed(statement: str) -> Verdict:
-        copy = tmp_path / "copy"
+        copy = everyones / "copy"
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(folder, copy)
         for path in (copy, *copy.rglob("*")):
@@ -274,9 +243,9 @@ def test_postgres_is_whole_after_a_crash_and_damage_is_seen(tmp_path: Path) -> N
     gone = changed("drop table records;")
     assert gone.outcome == "corrupt_detected"
     assert "does not exist" in gone.text
-    for segment in (tmp_path / "copy" / "pgdata" / "pg_wal").glob("0*"):
+    for segment in (everyones / "copy" / "pgdata" / "pg_wal").glob("0*"):
         segment.unlink()
-    verdict, _ = inspected(program, tmp_path / "copy", 8)
+    verdict, _ = inspected(program, everyones / "copy", 8)
     assert verdict.outcome == "corrupt_detected"
     # The cause, not what the server does then.
     assert "PANIC:  could not locate a valid checkpoint record" in verdict.text

@@ -17,16 +17,17 @@ from sledsim.cli import main
 from sledsim.emulator.mounting import system, work
 from sledsim.emulator.mounting.state import Process
 
-from tests.emulated.test_applications import clean as clean  # noqa: PLC0414 (a fixture)
-from tests.emulated.test_applications import needs_postgres
-from tests.emulated.test_crash_app import scripts
-from tests.emulated.test_crash_app_checks import script
-from tests.emulated.test_emulator_mount import RUN, needs_root
+from tests.crash_scripts import script, scripts
+from tests.mounted import RUN, needs_postgres, needs_root
 from tests.processes import descendants
 from tests.waiting import LONG_S, alone, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    Begun = Callable[..., "Run"]
+
+pytestmark = needs_root
 
 STALE = ["umount", "--all", "--stale"]
 
@@ -91,7 +92,7 @@ def waiting(folder: Path, kind: str, at: str) -> list[str]:
 
 
 @pytest.fixture
-def begun(clean: None) -> Iterator[Callable[..., Run]]:
+def begun(clean: None) -> Iterator[Begun]:
     """Start runs; end those of a failed test, and see that nothing is left behind."""
     del clean
     runs: list[Run] = []
@@ -110,13 +111,12 @@ def begun(clean: None) -> Iterator[Callable[..., Run]]:
     work.clean_stale()
 
 
-@needs_root
-def test_ten_kills_leave_nothing(
-    tmp_path: Path, begun: Callable[..., Run], capsys: pytest.CaptureFixture[str]
+def test_kills_leave_nothing(
+    tmp_path: Path, begun: Begun, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """While each script runs, and at other moments; every other run is left to the next one."""
     last: Run | None = None
-    for number in range(10):
+    for number in range(8):
         kind = ("fill", "load", "check", None)[number % 4]
         if kind is None:
             run = begun("crash-app", *scripts(tmp_path), "--cuts=15")
@@ -139,8 +139,7 @@ def test_ten_kills_leave_nothing(
             last = None
 
 
-@needs_root
-def test_a_live_run_is_left_alone(tmp_path: Path, begun: Callable[..., Run]) -> None:
+def test_a_live_run_is_left_alone(tmp_path: Path, begun: Begun) -> None:
     program, _, check = scripts(tmp_path)
     here, go = tmp_path / "here", tmp_path / "go"
     load = script(
@@ -163,7 +162,6 @@ def test_a_live_run_is_left_alone(tmp_path: Path, begun: Callable[..., Run]) -> 
     live.is_gone()
 
 
-@needs_root
 @pytest.mark.parametrize(
     ("program", "file"),
     [
@@ -171,9 +169,7 @@ def test_a_live_run_is_left_alone(tmp_path: Path, begun: Callable[..., Run]) -> 
         pytest.param("postgres", "pgdata/postmaster.opts", marks=needs_postgres),
     ],
 )
-def test_databases_end_with_a_killed_run(
-    program: str, file: str, begun: Callable[..., Run]
-) -> None:
+def test_databases_end_with_a_killed_run(program: str, file: str, begun: Begun) -> None:
     """By themselves, while they are filled: what they write to is still there."""
     run = begun("crash-app", program, "--cuts=2", "--set=rows=3000000")
     eventually((run.folder / "mnt" / file).exists)
@@ -187,8 +183,7 @@ def test_databases_end_with_a_killed_run(
     run.is_gone()
 
 
-@needs_root
-def test_a_killed_bench_app_leaves_nothing(begun: Callable[..., Run]) -> None:
+def test_a_killed_bench_app_leaves_nothing(begun: Begun) -> None:
     """Its mount has a supervisor that lives on."""
     run = begun("bench-app", "sqlite", "--devices=g2", "--fs-mib=64", "--set=transactions=1000000")
     eventually((run.folder / "device.img").exists)
@@ -221,7 +216,6 @@ with working("sledsim-own-") as folder:
 """
 
 
-@needs_root
 @pytest.mark.usefixtures("clean")
 def test_a_killed_process_that_waits_for_itself_is_freed(tmp_path: Path) -> None:
     """It reads the file that it serves, so that it never ends: the clean-up must not wait, too."""
@@ -236,7 +230,6 @@ def test_a_killed_process_that_waits_for_itself_is_freed(tmp_path: Path) -> None
     assert not [point for point, _, _ in system.mounts() if "sledsim-own-" in point]
 
 
-@needs_root
 def test_a_reused_process_number_is_not_taken_for_the_owner() -> None:
     with alone(), work.working("sledsim-reused-") as folder:
         (path,) = RUN.glob(f"work-{folder.name}.json")
@@ -249,7 +242,6 @@ def test_a_reused_process_number_is_not_taken_for_the_owner() -> None:
         assert not path.exists()
 
 
-@needs_root
 def test_a_link_in_the_place_of_a_folder_is_not_followed(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     kept.mkdir()

@@ -30,38 +30,21 @@ from tests.picture_checks import Seen, lab, nearest
 if TYPE_CHECKING:
     from pathlib import Path
 
-FACTS = {
-    "device": "g2-buffered",
-    "promise": "flush",
-    "duration_s": 1.5,
-    "transactions": 40,
-    "requests": 400,
-    "writes": 300,
-    "blocks_written": 2400,
-    "flushes": 80,
-    "seed": 1,
-}
+FACTS: dict[str, Any] = {"device": "g2-buffered", "promise": "flush", "duration_s": 1.5, "seed": 1}
+FACTS |= {"requests": 400, "writes": 300, "blocks_written": 2400, "flushes": 80, "transactions": 40}
 
 
 def cut(number: int, chance: random.Random, share: float) -> CutResult:
     outcome = chance.choice(list(OUTCOMES))
-    met = chance.random() < share
-    facts = {
-        "at_ns": 1000 * number,
-        "acknowledged_unflushed": 3 * met,
-        "lost": 0,
-        "promised_lost": int(outcome == "check_failed"),
-        "torn": 0,
-        "startup_ns": 500_000,
-        "recovery_ns": 0,
-        "digest": str(number),
-    }
+    facts: dict[str, Any] = dict.fromkeys(("lost", "torn", "recovery_ns"), 0)
+    facts |= {"at_ns": 1000 * number, "startup_ns": 500_000, "digest": str(number)}
+    facts["acknowledged_unflushed"] = 3 * (chance.random() < share)
+    facts["promised_lost"] = int(outcome == "check_failed")
     times: dict[str, float | None] = dict(zip(PHASES, (0.5, 0.0, 3.0 * number, None), strict=True))
     work = dict.fromkeys(("device", "file_system", "program"), False)
     trial = Trial(Verdict(outcome, f"text of {number}"), times, work)
-    return CutResult(
-        number, Instant(1000 * number, chance.choice([*STRATA])), 5, facts, trial, None
-    )
+    instant = Instant(1000 * number, chance.choice([*STRATA]))
+    return CutResult(number, instant, 5, facts, trial, None)
 
 
 def result(share: float = 0.5, cuts: int = 60) -> Result:
@@ -113,13 +96,12 @@ def test_the_exit_code_tells_of_one_bad_cut(
     first = cut(1, random.Random(1), 0.0)
     facts = first.facts | {"promised_lost": 0}
     good = replace(first, facts=facts, trial=replace(first.trial, verdict=Verdict("whole")))
-    facts = facts | {"promised_lost": promised_lost}
     trial = replace(good.trial, verdict=Verdict(outcome), damage=damage)
-    cuts = [good, replace(good, number=2, facts=facts, trial=trial)]
+    other = replace(good, facts=facts | {"promised_lost": promised_lost}, trial=trial)
+    cuts = [good, replace(other, number=2)]
     found = Result(Setup("sqlite", "g2-buffered"), FACTS, cuts, "SQLite")
-    module = sys.modules[
-        "sledsim.programs.crashes.experiment"
-    ]  # the package has a function of the name
+    # The package has a function of the name.
+    module = sys.modules["sledsim.programs.crashes.experiment"]
     monkeypatch.setattr(module, "experiment", lambda *_, **__: found)
     words = ["crash-app", "sqlite", *form]
     assert main(words) == code
@@ -140,13 +122,8 @@ def test_colours_of_outcomes_are_apart_for_all_eyes() -> None:
     colours = list(picture.COLOURS.values())
     distance, one, other, eye = nearest(colours)
     assert distance >= 20, (one, other, eye)  # measured: 25.2
-    others = [
-        *style.COLOURS,
-        *style.CAUSES.values(),
-        *style.OPS.values(),
-        *style.RUN_TIMES.values(),
-        *style.VERDICTS.values(),
-    ]
+    drawn = (style.CAUSES, style.OPS, style.RUN_TIMES, style.VERDICTS)
+    others = [*style.COLOURS, *(colour for each in drawn for colour in each.values())]
     # Measured: 13.2.
     assert min(float(abs(lab(a) - lab(b)).max()) for a in colours for b in others) >= 8
 

@@ -14,7 +14,7 @@ from sledsim.programs.crashes import journals, placing, strata
 from sledsim.programs.crashes.file_systems import CrashFileSystem
 from sledsim.programs.spans import Spans
 
-from tests.emulated.test_emulator_mount import needs_root
+from tests.mounted import needs_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,18 +43,21 @@ def test_writes_are_told_apart_by_where_they_go() -> None:
     logs, data = Spans([(4096, 8192)]), Spans([(0, 2048), (16384, 20480)])
     kinds = {
         lbn: strata.kind_of(request("write", 0, 1, lbn, blocks), logs, data)
-        for lbn, blocks in ((0, 4), (4, 4), (4, 5), (8, 1), (15, 1), (16, 8), (32, 8), (39, 1))
+        for lbn, blocks in (
+            (0, 4),
+            (3, 6),
+            (4, 4),
+            (4, 5),
+            (8, 1),
+            (15, 1),
+            (16, 8),
+            (32, 8),
+            (39, 1),
+        )
     }
     # The second entry of 4 replaces the first: its fifth block is the first of the log.
-    assert kinds == {
-        0: "data",
-        4: "log",
-        8: "log",
-        15: "log",
-        16: "metadata",
-        32: "data",
-        39: "data",
-    }
+    logs_at = dict.fromkeys((3, 4, 8, 15), "log")
+    assert kinds == {0: "data", **logs_at, 16: "metadata", 32: "data", 39: "data"}
     assert strata.kind_of(request("flush", 0, 1), logs, data) == "flush"
     assert strata.kind_of(request("read", 0, 1), logs, data) is None
     assert strata.kind_of(request("write", 0, 1, 8), Spans([]), None) == "data"
@@ -125,22 +128,16 @@ def image(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[CrashFileSyst
 def test_the_journal_is_found(image: tuple[CrashFileSystem, Path]) -> None:
     """A journal begins with its magic number; the tools of the file system tell its size."""
     file_system, file = image
+    tool, pattern, magic = {
+        "ext4": (("dumpe2fs", "-h"), r"Total journal blocks: +(\d+)", "c03b3998"),
+        "xfs": (("xfs_info",), r"log +=internal log +bsize=4096 +blocks=(\d+)", "feedbabe"),
+    }[file_system.name]
     spans = file_system.journal(file)
-    length = sum(end - begin for begin, end in spans)
-    if file_system.name == "ext4":
-        said = subprocess.run(
-            ["dumpe2fs", "-h", file], capture_output=True, text=True, check=True
-        ).stdout
-        found = re.search(r"Total journal blocks: +(\d+)", said)
-        assert found is not None
-        assert length == 4096 * int(found[1])
-        assert file.read_bytes()[spans[0][0] :][:4] == bytes.fromhex("c03b3998")
-    else:
-        said = subprocess.run(["xfs_info", file], capture_output=True, text=True, check=True).stdout
-        found = re.search(r"log +=internal log +bsize=(\d+) +blocks=(\d+)", said)
-        assert found is not None
-        assert length == int(found[1]) * int(found[2])
-        assert file.read_bytes()[spans[0][0] :][:4] == bytes.fromhex("feedbabe")
+    said = subprocess.run([*tool, file], capture_output=True, text=True, check=True).stdout
+    found = re.search(pattern, said)
+    assert found is not None
+    assert sum(end - begin for begin, end in spans) == 4096 * int(found[1])
+    assert file.read_bytes()[spans[0][0] :][:4] == bytes.fromhex(magic)
 
 
 @needs_root
@@ -177,16 +174,12 @@ def test_a_checker_of_the_file_system_sees_damage(image: tuple[CrashFileSystem, 
 @needs_root
 def test_a_journal_with_transactions_is_told_from_an_empty_one(tmp_path: Path) -> None:
     """As e2fsck does, which replays the one and finds nothing to do with the other."""
-    file_system, file, folder = (
-        CrashFileSystem("ext4", mib=32),
-        tmp_path / "image",
-        tmp_path / "mnt",
-    )
+    file_system = CrashFileSystem("ext4", mib=32)
+    file, folder, cut = (tmp_path / name for name in ("image", "mnt", "cut"))
     file_system.make(file)
     folder.mkdir()
     journal = file_system.journal(file)
     assert not journals.holds_transactions(file, journal)
-    cut = tmp_path / "cut"
     with file_system.mount_plainly(file, folder):
         path = folder / "file"
         path.write_bytes(b"x" * 8192)

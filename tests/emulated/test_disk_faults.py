@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 import sledsim as ss
-from prometheus_client.parser import text_string_to_metric_families
 from sledsim.cli import main
 from sledsim.emulator.control import Control, ask
 
-from tests.emulated.test_emulator import Client
 from tests.physics.test_modern_disks import drive, random_reads
+from tests.served import READ, Serve, rows, same, samples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,11 +35,11 @@ def sparse(requests: int = 4000, gap_ms: int = 100, op: str = "read") -> ss.Load
 
 
 def rows_of(load: ss.Load, **keys: Any) -> pl.DataFrame:
-    return ss.simulate(load, drive(**keys)).to_polars().sort("id")
+    return rows(ss.simulate(load, drive(**keys)))
 
 
-def response_ns(rows: pl.DataFrame) -> pl.Series:
-    return rows["completion_ns"] - rows["arrival_ns"]
+def response_ns(found: pl.DataFrame) -> pl.Series:
+    return found["completion_ns"] - found["arrival_ns"]
 
 
 def is_binomial(hits: int, trials: int, chance: float) -> bool:
@@ -70,11 +68,11 @@ def test_retries_add_whole_revolutions_to_the_nanosecond() -> None:
 
 def test_a_weak_head_is_that_of_locate() -> None:
     faults = {"retry_rate": 0.02, "weak_head": 3, "weak_head_retry_rate": 0.5}
-    rows, disk = rows_of(sparse(), faults=faults), drive()
-    heads = [disk.locate(lbn).head for lbn in rows["lbn"]]
-    rows = rows.with_columns(weak=pl.Series([head == 3 for head in heads]))
+    read, disk = rows_of(sparse(), faults=faults), drive()
+    heads = [disk.locate(lbn).head for lbn in read["lbn"]]
+    read = read.with_columns(weak=pl.Series([head == 3 for head in heads]))
     for weak, rate in ((True, 0.5), (False, 0.02)):
-        own = rows.filter(pl.col("weak") == weak)["retries"]
+        own = read.filter(pl.col("weak") == weak)["retries"]
         assert len(own) > 500
         assert is_binomial(int((own > 0).sum()), len(own), rate)
 
@@ -128,7 +126,7 @@ def test_the_ledger_has_all_that_an_episode_delayed_and_nothing_else(factor: flo
     load = sparse(gap_ms=1000)
     faults = SLOW if factor is None else SLOW | {"episode_factor": factor}
     run = ss.simulate(load, drive(faults=faults))
-    rows, without = run.to_polars().sort("id"), rows_of(load)
+    found, without = rows(run), rows_of(load)
     episodes = devices(run)["episodes"]
     ends = pl.Series([episode["end_ns"] for episode in episodes])
     assert len(episodes) == pytest.approx(4000 / 60, abs=5 * sqrt(4000 / 60))
@@ -136,11 +134,11 @@ def test_the_ledger_has_all_that_an_episode_delayed_and_nothing_else(factor: flo
     listed = {each["id"]: each["by_ns"] for episode in episodes for each in episode["delayed"]}
     assert sorted(listed) == [
         row["id"]
-        for row in rows.to_dicts()
+        for row in found.to_dicts()
         if any(one["begin_ns"] <= row["start_ns"] < one["end_ns"] for one in episodes)
     ]
     assert len(listed) > 10
-    for row, before in zip(rows.to_dicts(), without.to_dicts(), strict=True):
+    for row, before in zip(found.to_dicts(), without.to_dicts(), strict=True):
         assert row["other_ns"] == listed.get(row["id"], 0)
         if row["id"] not in listed:
             assert row == before
@@ -153,12 +151,12 @@ def test_parts_add_up_and_a_table_without_effect_changes_nothing() -> None:
     load = random_reads(8)
     faults = SLOW | {"retry_rate": 0.2, "unrecovered_rate": 0.1, "remapped": 1_000_000}
     keys: dict[str, Any] = {"queue": {"entries": 32}, "cache": {"blocks": 65_536}}
-    rows = rows_of(load, faults=faults, **keys)
+    found = rows_of(load, faults=faults, **keys)
     parts = ["queue", "overhead", "seek", "rotation", "head_switch", "transfer", "bus"]
     parts += ["retry", "other"]
-    total = rows.select(pl.sum_horizontal(f"{part}_ns" for part in parts)).to_series()
-    assert (total == response_ns(rows)).all()
-    assert set(rows["status"]) == {"ok", "error"}
+    total = found.select(pl.sum_horizontal(f"{part}_ns" for part in parts)).to_series()
+    assert (total == response_ns(found)).all()
+    assert set(found["status"]) == {"ok", "error"}
     for empty in ({}, {"seed": 5}, {"retry_rate": 0, "remapped": 0}):
         run = ss.simulate(load, drive(faults=empty, **keys))
         assert run.rows == ss.simulate(load, drive(**keys)).rows
@@ -182,122 +180,41 @@ def test_copies_take_the_place_of_what_a_disk_cannot_read(tmp_path: Path) -> Non
     assert devices(run)["counts"]["failed_children"] == 1
 
 
-@pytest.mark.parametrize(
-    ("keys", "says"),
-    [
-        ({"retry_rate": 2}, "faults.retry_rate = 2: must be at least 0 and at most 1"),
-        ({"retry_rate": "x"}, "faults.retry_rate"),
-        ({"retry_rate": 0.1, "retry_revolutions": [4, 2]}, "at least the 4 before"),
-        ({"retry_revolutions": [1, 2]}, "must come with retry_rate or weak_head"),
-        ({"retry_rate": 0.1, "unrecovered_rate": -1}, "faults.unrecovered_rate = -1"),
-        ({"weak_head": 4, "weak_head_retry_rate": 0.5}, "faults.weak_head = 4"),
-        ({"weak_head": 0}, "must come with weak_head_retry_rate"),
-        ({"weak_head_retry_rate": 0.5}, "must come with weak_head"),
-        ({"remapped": 1_000_001}, "faults.remapped = 1000001"),
-        ({"episodes_per_hour": 1}, "must come with episode_ms"),
-        ({"episode_ms": 1}, "must come with episodes_per_hour"),
-        ({"episodes_per_hour": 4000, "episode_ms": 1000}, "must be below 900"),
-        ({"episodes_per_hour": 1, "episode_ms": 1, "episode_factor": 0}, "episode_factor = 0"),
-        ({"spare_tips": 3}, "faults.spare_tips"),
-        ({"seed": -1}, "faults.seed"),
-    ],
-)
-def test_wrong_values_say_what_was_allowed(keys: dict[str, Any], says: str) -> None:
-    with pytest.raises(ss.SpecError, match=says):
-        drive(faults=keys)
-
-
-WRONG: dict[str, tuple[str, str]] = {
-    "seed = -1": ("", "an integer of at least 0"),
-    "retry_rate = 2": ("", "at least 0 and at most 1"),
-    "retry_revolutions = [0, 2]": ("", "an integer from 1 to 1000"),
-    "unrecovered_rate = 1.5": ("", "at least 0 and at most 1"),
-    "weak_head = 9": ("weak_head_retry_rate = 0.5", "an integer from 0 to 3"),
-    "weak_head_retry_rate = 2": ("weak_head = 1", "at least 0 and at most 1"),
-    "remapped = -1": ("", "an integer from 0 to 1000000"),
-    "episodes_per_hour = -1": ("episode_ms = 1", "at least 0 and at most 1000000"),
-    "episode_ms = 0": ("episodes_per_hour = 1", "at least 0.001 and at most 3600000"),
-    "episode_factor = 0": ("episodes_per_hour = 1\nepisode_ms = 1", "at least 1 and at most"),
-}
-"""A wrong value of each key, what it has to come with, and what is allowed."""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the emulator needs Linux")
-@pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("how", ["words", "file", "export"])
-def test_a_served_disk_refuses_wrong_values_and_says_where_they_are(
-    wrong: str, how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    others, allowed = WRONG[wrong]
-    lines = "\n".join(filter(None, (wrong, others)))
-    file = tmp_path / "faults.toml"
-    file.write_text(f"[faults]\n{lines}\n", encoding="utf-8")
-    said = lines.replace(" ", "").replace("\n", ",") if how == "words" else str(file)
-    option = "--export" if how == "export" else "--faults"
-    given = f"a=barracuda2t,faults={said}" if how == "export" else said
-    device = [] if how == "export" else ["--device=barracuda2t"]
-    assert main(["serve", *device, f"{option}={given}"]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith(f"sledsim: error: {option} {given}: ")
-    key, _, value = wrong.partition(" = ")
-    assert f"faults.{key}" in error
-    assert f"{0 if key == 'retry_revolutions' else value}: must be {allowed}" in error
-    assert error.count("\n") == 1
-
-
 # Served
 
 
-@pytest.fixture
-def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give control sockets a folder of their own."""
-    if sys.platform != "linux":
-        pytest.skip("the emulator needs Linux")
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    return tmp_path
-
-
 def test_a_served_disk_errs_as_the_simulated_one(
-    served: Path, capsys: pytest.CaptureFixture[str]
+    runtime: Path, serve: Serve, capsys: pytest.CaptureFixture[str]
 ) -> None:
     faults: dict[str, Any] = {"retry_rate": 0.5, "unrecovered_rate": 0.5, "remapped": 1_000_000}
     faults |= {"episodes_per_hour": 20_000, "episode_ms": 60, "episode_factor": 2}
-    recording, control = served / "rows.parquet", served / "c.control"
-    export = ss.emulator.Export(
-        device=drive(), name="d", faults=faults, record=recording, speed=100.0
-    )
-    with ss.serve(export, nbd=f"unix:{served / 's.sock'}") as server:
-        client = Client(served / "s.sock")
-        errors = []
-        for index in range(300):
-            errors.append(client.error(0, 4096 * (index * 2_654_435_761 % 400_000_000), 4096))
-            if errors[-1] == 0:
-                client._take(4096)
-        client.close()
-        told = Control(server, control)
-        status = server.status()["exports"][0]
-        text = ask(control, "/metrics").decode()
-        assert main(["top", str(control), "--once"]) == 0
-        told.close()
+    recording, control = runtime / "rows.parquet", runtime / "c.control"
+    server, client = serve(drive(), name="d", faults=faults, record=recording, speed=100.0)
+    errors = []
+    for index in range(300):
+        errors.append(client.error(READ, 4096 * (index * 2_654_435_761 % 400_000_000), 4096))
+        if errors[-1] == 0:
+            client.take(4096)
+    told = Control(server, control)
+    text = ask(control, "/metrics")
+    assert main(["top", str(control), "--once"]) == 0
+    told.close()
+    (status,) = server.stop()["exports"]
     assert set(errors) == {0, EIO}
     assert is_binomial(errors.count(EIO), 300, 0.25)
-    recorded = pl.read_parquet(recording).sort("id")
     run = ss.simulate(ss.read_trace(recording, time_origin="file"), drive(faults=faults))
-    simulated = run.to_polars().sort("id")
-    for column in ("completion_ns", "retries", "retry_ns", "other_ns", "status", "passes"):
-        assert recorded[column].to_list() == simulated[column].to_list()
+    same(
+        rows(recording),
+        rows(run),
+        ("completion_ns", "retries", "retry_ns", "other_ns", "status", "passes"),
+    )
     found = status["summary"]["devices"][0]
     assert found["counts"] == devices(run)["counts"]
     delayed = [one["delayed"] for one in devices(run)["episodes"] if one["delayed"]]
     assert [one["delayed"] for one in found["episodes"] if one["delayed"]] == delayed
     assert len(delayed) > 3
-    samples = {
-        sample.labels["kind"]: sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-        if sample.name == "sledsim_disk_faults_total"
-    }
-    assert samples == found["counts"]
+    told_faults = [each for each in samples(text) if each.name == "sledsim_disk_faults_total"]
+    assert {each.labels["kind"]: each.value for each in told_faults} == found["counts"]
     lines = capsys.readouterr().out.splitlines()
     title = next(at for at, line in enumerate(lines) if "passes retried" in line)
     assert lines[title + 1].split()[2:] == [str(found["counts"][key]) for key in COUNTS]

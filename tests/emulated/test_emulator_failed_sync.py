@@ -9,32 +9,22 @@ from __future__ import annotations
 import errno
 import json
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import sledsim as ss
-from prometheus_client.parser import text_string_to_metric_families
 from sledsim.cli import main
 from sledsim.emulator.control import ask, servers
 
-from tests.emulated.test_emulator import BLOCK, Client, runtime
-from tests.emulated.test_emulator_fuse import _may_mount
-from tests.emulated.test_emulator_mount import needs_root, place
 from tests.failing_sync import Failing, needs_cc
-from tests.waiting import LONG_S
+from tests.mounted import may_mount, needs_root
+from tests.served import BLOCK, FLUSH, FUA, WRITE, Command, Serve, samples
 
 if TYPE_CHECKING:
-    from tests.emulated.test_emulator_mount import Place
-
-__all__ = ["place", "runtime"]  # fixtures
+    from tests.mounted import Place
 
 pytestmark = needs_cc
-
-FLUSH, WRITE, FUA = 3, 1, 1
 
 
 @pytest.fixture
@@ -42,30 +32,15 @@ def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Failing:
     return Failing(tmp_path / "disk.img", tmp_path, monkeypatch)
 
 
-def serve(*arguments: str) -> subprocess.Popen[str]:
-    """Start a server in a process of its own, and wait until it serves."""
-    server = subprocess.Popen(
-        [sys.executable, "-m", "sledsim", "serve", "--device=g2", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout is not None
-    for line in server.stdout:
-        if line.startswith("Ctrl-C"):
-            return server
-    raise AssertionError(server.communicate())
-
-
 def test_one_failed_flush_fails_all_that_follow(
-    failing: Failing, runtime: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    failing: Failing, runtime: Path, serve: Serve, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    nbd, rpc, point = tmp_path / "s.sock", tmp_path / "r.sock", tmp_path / "devices"
+    point = runtime / "devices"
     point.mkdir()
-    fuse = [f"--fuse={point}"] if _may_mount() else []
-    arguments = [f"--file={failing.file}", f"--nbd=unix:{nbd}", f"--rpc=unix:{rpc}", *fuse]
-    server = serve(*arguments)
-    a, b = Client(nbd), Client(nbd)
+    fuse = [f"--fuse={point}"] if may_mount() else []
+    words = [f"--file={failing.file}", f"--nbd=unix:{serve.nbd}", f"--rpc=unix:{serve.rpc}", *fuse]
+    server = Command("--device=g2", *words)
+    a, b = serve.client(), serve.client()
     for client, lbn in ((a, 0), (b, 1000)):
         client.write(lbn * BLOCK, os.urandom(BLOCK))
     b.flush()
@@ -74,22 +49,19 @@ def test_one_failed_flush_fails_all_that_follow(
     assert a.error(FLUSH) == errno.EIO
     assert failing.has()
     # The write of b may be lost, too.
-    assert b.error(FLUSH) == errno.EIO
-    assert a.error(FLUSH) == errno.EIO
+    assert [client.error(FLUSH) for client in (b, a)] == [errno.EIO] * 2
     assert b.error(WRITE, 0, data=bytes(BLOCK), flags=FUA) == errno.EIO
-    failed = 4
-    with ss.connect(f"unix:{rpc}") as remote:
-        with pytest.raises(ss.SledsimError, match="could not be flushed"):
-            remote.flush()
-        with pytest.raises(ss.SledsimError, match="Input/output error"):
-            remote.batch([("write", 0, bytes(BLOCK), True)])
-        failed += 2
+    remote = serve.connect()
+    with pytest.raises(ss.SledsimError, match="could not be flushed"):
+        remote.flush()
+    with pytest.raises(ss.SledsimError, match="Input/output error"):
+        remote.batch([("write", 0, bytes(BLOCK), True)])
     if fuse:
         with (point / "g2").open("r+b", buffering=0) as file:
             with pytest.raises(OSError, match="Input/output error"):
                 os.fsync(file.fileno())
-            failed += 1
             assert file.write(bytes(BLOCK)) == BLOCK
+    failed = 6 + len(fuse)
     # As of a disk, reads and plain writes go on.
     a.write(3000 * BLOCK, b"y" * BLOCK)
     assert b.read(3000 * BLOCK, BLOCK) == b"y" * BLOCK
@@ -97,44 +69,37 @@ def test_one_failed_flush_fails_all_that_follow(
     (control,) = servers()
     assert control.is_relative_to(runtime)
     (export,) = json.loads(ask(control))["exports"]
+    said = export["store_failed"]
     assert export["summary"]["errors"] == failed
-    assert str(failing.file) in export["store_failed"]
+    assert str(failing.file) in said
     assert main(["top", "--once"]) == 0
     out = capsys.readouterr().out
     row = next(line for line in out.splitlines() if line.startswith("g2 "))
     assert row.split()[-1] == str(failed)
-    assert f"g2: {export['store_failed']}" in out
-    metrics = text_string_to_metric_families(ask(control, "/metrics").decode())
-    found = {sample.name: sample.value for family in metrics for sample in family.samples}
-    assert found["sledsim_errors_total"] == failed
-    assert found["sledsim_store_failed"] == 1
-    assert found["sledsim_recording_failed"] == 0
+    assert f"g2: {said}" in out
+    found = {sample.name: sample.value for sample in samples(ask(control, "/metrics"))}
+    names = ("errors_total", "store_failed", "recording_failed")
+    assert [found[f"sledsim_{name}"] for name in names] == [failed, 1, 0]
 
-    a.close()
-    b.close()
-    server.send_signal(signal.SIGTERM)
-    out, errors = server.communicate(timeout=LONG_S)
-    assert server.returncode == 2
-    assert errors == f"sledsim: error: export 'g2': {export['store_failed']}\n"
-    assert f"g2: {export['store_failed']}" in out
+    remote.close()
+    code, out, errors = server.ended()
+    assert (code, errors) == (2, f"sledsim: error: export 'g2': {said}\n")
+    assert f"g2: {said}" in out
 
     # Opened anew, it is as good as any.
-    server = serve(*arguments)
-    client = Client(nbd)
+    server = Command("--device=g2", *words)
+    client = serve.client()
     client.flush()
-    assert client.error(WRITE, 0, data=bytes(BLOCK), flags=FUA) == 0
-    client.close()
-    server.send_signal(signal.SIGTERM)
-    _, errors = server.communicate(timeout=LONG_S)
-    assert (server.returncode, errors) == (0, "")
+    client.ask(WRITE, 0, data=bytes(BLOCK), flags=FUA)
+    server.end()
 
 
-def test_the_last_flush_of_a_server_can_fail(failing: Failing, tmp_path: Path) -> None:
-    server = serve(f"--file={failing.file}", f"--nbd=unix:{tmp_path / 's.sock'}", "--name=late")
+def test_the_last_flush_of_a_server_can_fail(failing: Failing, serve: Serve) -> None:
+    words = (f"--file={failing.file}", f"--nbd=unix:{serve.nbd}", "--name=late")
+    server = Command("--device=g2", *words)
     failing.once()
-    server.send_signal(signal.SIGTERM)
-    out, errors = server.communicate(timeout=LONG_S)
-    assert server.returncode == 2
+    code, out, errors = server.ended()
+    assert code == 2
     assert errors.startswith(f"sledsim: error: export 'late': {failing.file}: a flush failed")
     assert "late by p50 us" in out  # its statistics are printed all the same
 
@@ -162,13 +127,11 @@ def test_a_mount_reports_a_failed_backing_file(
     assert not place.is_mounted
 
 
-def test_a_recording_that_failed_is_named(tmp_path: Path) -> None:
-    """A full device takes no recording; the server says so when it ends, each time."""
+def test_a_recording_that_failed_is_named(serve: Serve) -> None:
+    """A full device takes no recording; the server says so when it ends."""
     export = ss.emulator.Export(device="g2", record=Path("/dev/full"))
-    server = ss.serve(export, nbd=f"unix:{tmp_path / 's.sock'}")
-    client = Client(tmp_path / "s.sock")
-    client.write(0, bytes(BLOCK))
-    client.close()
-    with pytest.raises(ss.SledsimError, match=r"'g2': the recording: /dev/full: No space left"):
+    server = ss.serve(export, nbd=f"unix:{serve.nbd}")
+    serve.client().write(0, bytes(BLOCK))
+    with pytest.raises(ss.SledsimError, match="'g2': the recording: /dev/full: No space left"):
         server.stop()
     assert "No space left" in server.status()["exports"][0]["recording_failed"]

@@ -15,22 +15,18 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 import sledsim as ss
+from sledsim.emulator import DataRecording, Export
 
+from tests.mounted import mounts, needs_fuse
+from tests.served import Command, Serve
 from tests.waiting import LONG_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = needs_fuse
 
-def _may_mount() -> bool:
-    if sys.platform != "linux" or not Path("/dev/fuse").exists() or os.geteuid() != 0:
-        return False
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
-    rights = next(line for line in status.splitlines() if line.startswith("CapEff:"))
-    return bool(int(rights.split()[1], 16) & 1 << 21)
-
-
-pytestmark = pytest.mark.skipif(not _may_mount(), reason="FUSE needs Linux, /dev/fuse and root")
+GONE = {errno.EIO, errno.ENOTCONN, errno.ECONNABORTED}
 
 
 @pytest.fixture
@@ -38,12 +34,12 @@ def point(tmp_path: Path) -> Iterator[Path]:
     point = tmp_path / "devices"
     point.mkdir()
     yield point
-    assert str(point) not in Path("/proc/self/mounts").read_text(encoding="utf-8")
+    assert str(point) not in mounts()
 
 
 def test_an_export_is_a_file(point: Path) -> None:
     memory = ss.device("memory")
-    with ss.serve([memory, ss.emulator.Export(device="g2", read_only=True)], fuse=point) as server:
+    with ss.serve([memory, Export(device="g2", read_only=True)], fuse=point) as server:
         assert sorted(os.listdir(point)) == ["g2", "memory"]  # noqa: PTH208
         file = point / "memory"
         assert file.stat().st_size == memory.blocks * 512
@@ -84,9 +80,8 @@ int main(int count, char **words) {
 
 
 def write_by_c(file: Path, folder: Path) -> None:
-    source = folder / "writes.c"
+    source, program = folder / "writes.c", folder / "writes"
     source.write_text(SYNCHRONOUS, encoding="utf-8")
-    program = folder / "writes"
     subprocess.run(["cc", "-Wall", "-Werror", "-o", program, source], check=True)
     subprocess.run([program, file], check=True)
 
@@ -104,15 +99,13 @@ def write_by_python(file: Path, _: Path) -> None:
 
 @pytest.mark.parametrize("write", [write_by_python, write_by_c])
 def test_synchronous_writes_are_promised(
-    write: Callable[[Path, Path], None], point: Path, tmp_path: Path
+    write: Callable[[Path, Path], None], serve: Serve, point: Path, tmp_path: Path
 ) -> None:
     """By the numbers that Python and the C library know, not by those of the server."""
-    from sledsim.emulator import DataRecording  # on Linux alone
-
     recording = tmp_path / "recording"
-    export = ss.emulator.Export(device="atlas10k", name="d", speed=100, record_data=recording)
-    with ss.serve(export, fuse=point):
-        write(point / "d", tmp_path)
+    server = serve.at("atlas10k", fuse=point, name="d", speed=100, record_data=recording)
+    write(point / "d", tmp_path)
+    server.stop()
     rows = pa.table(DataRecording.load(recording).rows)
     found = dict(zip(rows["lbn"].to_pylist(), rows["fua"].to_pylist(), strict=True))
     assert found == {0: False, 1: True, 2: True, 3: True, 4: True}
@@ -164,27 +157,23 @@ def test_without_root() -> None:
     for program in ("fusermount3", "setpriv", "unshare"):
         if shutil.which(program) is None:
             pytest.skip(f"{program} is missing")
+    ours = ["setpriv", "--reuid=65534", sys.executable, "-c", "import sledsim"]
+    if subprocess.run(ours, capture_output=True, check=False).returncode != 0:
+        pytest.skip("an ordinary user cannot read this checkout")
     with tempfile.TemporaryDirectory() as folder:  # pytest's folders are closed to others
         point = Path(folder) / "mnt"
         point.mkdir()
-        os.chown(folder, 65534, 65534)
-        os.chown(point, 65534, 65534)
+        for path in (folder, point):
+            os.chown(path, 65534, 65534)
         become = ["unshare", "--mount", "sh", "-c", EVERYBODY, "sh", folder]
-        ours = subprocess.run(
-            ["setpriv", "--reuid=65534", sys.executable, "-c", "import sledsim"],
-            capture_output=True,
-            check=False,
-        )
-        if ours.returncode != 0:
-            pytest.skip("an ordinary user cannot read this checkout")
-        # An ordinary user may not write the data of `make coverage`.
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("COVERAGE_")}
+        pipe = subprocess.PIPE
         server = subprocess.Popen(
             [*become, sys.executable, "-c", SCRIPT, str(point)],
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            # An ordinary user may not write the data of `make coverage`.
+            env={k: v for k, v in os.environ.items() if not k.startswith("COVERAGE_")},
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
             text=True,
         )
         assert server.stdout is not None
@@ -195,23 +184,19 @@ def test_without_root() -> None:
         out, errors = server.communicate("\n", timeout=LONG_S)
         assert (first, errors) == ("65534\n", "")
         error, is_mounted = out.split()
-        assert int(error) in {errno.EIO, errno.ENOTCONN, errno.ECONNABORTED}
+        assert int(error) in GONE
         assert is_mounted == "False"
 
 
+@pytest.mark.usefixtures("runtime")
 def test_a_killed_server_is_replaced(point: Path) -> None:
-    command = [sys.executable, "-m", "sledsim", "serve", "--device=g2", f"--fuse={point}"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert server.stdout is not None
-    for line in server.stdout:
-        if line.startswith("Ctrl-C"):
-            break
+    server = Command("--device=g2", f"--fuse={point}").process
     with (point / "g2").open("rb", buffering=0) as file:
         server.kill()
         server.communicate()
         with pytest.raises(OSError) as gone:  # noqa: PT011
             file.read(512)
-        assert gone.value.errno in {errno.EIO, errno.ENOTCONN, errno.ECONNABORTED}
+        assert gone.value.errno in GONE
     with pytest.raises(OSError, match="Transport endpoint is not connected"):
         os.listdir(point)  # noqa: PTH208
     with ss.serve("g2", fuse=point):

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import sledsim as ss
+from sledsim.emulator import DataRecording
+from sledsim.programs.crashes.sqlite import Sqlite
 
-from tests.emulated.test_emulator_mount import Place, needs_root, place  # noqa: F401 (a fixture)
+from tests.mounted import needs_root
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+    from tests.mounted import Place
 
 SPEED = 5.0
 EPISODE_NS = 500_000_000
@@ -25,18 +29,11 @@ Span = tuple[float, float]
 
 def small_disk() -> ss.Device:
     """Make a disk whose write cache is destaged before a flush is complete, as barracuda2t's."""
-    disk = ss.disk(
-        capacity_tb=0.0005,
-        platters=1,
-        rpm=7200,
-        outer_mb_s=210,
-        inner_mb_s=100,
-        seek_track_ms=1,
-        seek_average_ms=8,
-        seek_full_ms=16,
-    )
+    shape: dict[str, Any] = {"capacity_tb": 0.0005, "platters": 1, "rpm": 7200}
+    shape |= {"outer_mb_s": 210, "inner_mb_s": 100}
+    shape |= {"seek_track_ms": 1, "seek_average_ms": 8, "seek_full_ms": 16}
     cache = {"blocks": 65_536, "runs": 120, "idle_ms": 20}
-    return ss.device(disk, cache=cache, buffer={"write_back": "none"})
+    return ss.device(ss.disk(**shape), cache=cache, buffer={"write_back": "none"})
 
 
 def in_device_ns(span: Span, requests: list[Span]) -> float:
@@ -50,18 +47,13 @@ def in_device_ns(span: Span, requests: list[Span]) -> float:
 
 @needs_root
 def test_the_slowest_commits_are_those_of_the_ledger(
-    place: Place,  # noqa: F811
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How late a busy machine is does not count: commits are compared by their time in the device.
 
     The program and the server read one clock. A commit in which a pass was delayed returned when
     that pass could have gone on, and not before.
     """
-    from sledsim.emulator import DataRecording  # on Linux alone
-    from sledsim.programs.crashes.sqlite import Sqlite
-
     monkeypatch.chdir(tmp_path)  # the path of the recording is relative to it
     place.device.write_text(small_disk().to_toml(), encoding="utf-8")
     program = Sqlite({"transactions": COMMITS, "rows": 300})
@@ -69,34 +61,30 @@ def test_the_slowest_commits_are_those_of_the_ledger(
     place.mount(f"--faults={FAULTS}", f"--speed={SPEED}", "--record-data=slow", "--fs=ext4")
     program.fill(place.directory)
     program.run(place.directory, acknowledged)
-    document = place.umount()
-    assert document is not None
-    episodes: list[dict[str, Any]] = document["exports"][0]["summary"]["devices"][0]["episodes"]
+    (export,) = place.umount()["exports"]
     recording = DataRecording.load(tmp_path / "slow")
-    rows = pl.DataFrame(recording.rows)
-    requests: list[Span] = rows.select("arrival_ns", "completion_ns").rows()
+    requests: list[Span] = pl.DataFrame(recording.rows).select("arrival_ns", "completion_ns").rows()
     ends = [int(line.split()[1]) for line in acknowledged.read_text("ascii").splitlines()]
     assert len(ends) == COMMITS
     at_ns = [(end - recording.clock_start_ns) * recording.speed for end in ends]
     commits = list(itertools.pairwise(at_ns))
 
-    delays: dict[int, list[dict[str, Any]]] = {number: [] for number in range(len(commits))}
-    for episode in episodes:
+    delays: list[list[dict[str, Any]]] = [[] for _ in commits]
+    for episode in export["summary"]["devices"][0]["episodes"]:
         assert episode["end_ns"] - episode["begin_ns"] == EPISODE_NS
         for one in episode["delayed"]:
             assert episode["begin_ns"] <= one["at_ns"] < episode["end_ns"]
             assert one["at_ns"] + one["by_ns"] >= episode["end_ns"]
-            for number, (begin, end) in enumerate(commits):
+            for own, (begin, end) in zip(delays, commits, strict=True):
                 if begin <= one["at_ns"] < end:
                     assert end > one["at_ns"] + one["by_ns"]
-                    delays[number].append(one)
-    times = [in_device_ns(commit, requests) for commit in commits]
-    slow = [
-        time
-        for time, own in zip(times, delays.values(), strict=True)
-        if any(one["by_ns"] > EPISODE_NS / 2 for one in own)  # else it came late into the episode
+                    own.append(one)
+    times = [
+        (in_device_ns(commit, requests), own) for commit, own in zip(commits, delays, strict=True)
     ]
-    others = [time for time, own in zip(times, delays.values(), strict=True) if not own]
+    # Others came late into the episode.
+    slow = [time for time, own in times if any(one["by_ns"] > EPISODE_NS / 2 for one in own)]
+    others = [time for time, own in times if not own]
     assert len(slow) >= 2
     assert len(others) > COMMITS / 2
     assert min(slow) > max(others)

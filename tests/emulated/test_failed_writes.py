@@ -5,30 +5,26 @@ A system may take what it is given and find only later that it cannot keep it; f
 
 from __future__ import annotations
 
-import os
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.failing_sync import Failing, needs_cc
+from tests.mounted import small_disk
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+RUN, CONVERT = "run --device g2 --set requests=200", "trace convert sample:sqlite -o {file}"
 COMMANDS = {
-    "rows.parquet": "run --device g2 --set requests=2000 --rows {file}",
-    "series.csv": "run --device g2 --set requests=2000 --series {file}",
-    "series.parquet": "run --device g2 --set requests=2000 --series {file}",
-    "plot.svg": "run --device g2 --set requests=2000 --plot {file}",
-    "compared.svg": "compare --devices g2,g3 --set requests=2000 --plot {file}",
-    "converted.csv": "trace convert sample:sqlite -o {file}",
-    "converted.csv.gz": "trace convert sample:sqlite -o {file}",
-    "converted.parquet": "trace convert sample:sqlite -o {file}",
-    "converted.trace": "trace convert sample:sqlite -o {file} --to disksim_ascii",
-    "converted.iolog": "trace convert sample:sqlite -o {file} --to fio_iolog",
+    "rows.parquet": f"{RUN} --rows {{file}}",
+    "series.csv": f"{RUN} --series {{file}}",
+    "series.parquet": f"{RUN} --series {{file}}",
+    "plot.svg": f"{RUN} --plot {{file}}",
+    "compared.svg": "compare --devices g2,g3 --set requests=200 --plot {file}",
+    **{f"converted.{kind}": CONVERT for kind in ("csv", "csv.gz", "parquet")},
+    "converted.trace": f"{CONVERT} --to disksim_ascii",
+    "converted.iolog": f"{CONVERT} --to fio_iolog",
     "generated.csv": "trace generate --workload random --device g2 -o {file}",
 }
 """The command that writes each file."""
@@ -71,32 +67,19 @@ def test_a_failed_sync_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert list(out.iterdir()) == []
 
 
-@pytest.fixture
-def full(tmp_path: Path) -> Iterator[Path]:
-    """Give a file system without any space left."""
-    folder = tmp_path / "full"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)]
-    subprocess.run(mount, check=True)
-    try:
-        with (folder / "ballast").open("wb", buffering=0) as ballast:
+def test_no_space_is_an_error(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "full", "64k") as full:
+        with (
+            contextlib.suppress(OSError),
+            (full / "ballast").open("wb", buffering=0) as ballast,
+        ):
             while True:
-                try:
-                    ballast.write(bytes(4096))
-                except OSError:
-                    break
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system that is full")
-def test_no_space_is_an_error(full: Path) -> None:
-    for name, said in answers(full).items():
-        assert said.startswith("2 sledsim: error: "), said
-        assert str(full / name) in said
-        assert "No space left on device" in said
-    assert [path.name for path in full.iterdir()] == ["ballast"]
+                ballast.write(bytes(4096))
+        for name, said in answers(full).items():
+            assert said.startswith("2 sledsim: error: "), said
+            assert str(full / name) in said
+            assert "No space left on device" in said
+        assert [path.name for path in full.iterdir()] == ["ballast"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

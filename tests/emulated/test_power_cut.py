@@ -2,54 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
+import sledsim as ss
+from sledsim.cli import ledger, main
+from sledsim.emulator import DataRecording
+from sledsim.emulator.control import Control, control_path
 
+from tests.served import BLOCK, Serve
 from tests.waiting import LONG_S, eventually
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the emulator needs Linux")
-
-if sys.platform == "linux":
-    import sledsim as ss
-    from sledsim.cli import ledger
-    from sledsim.emulator import DataRecording, Export
-    from sledsim.emulator.control import Control, control_path
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
-BLOCK = 512
-
-
-def sledsim(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "sledsim", *map(str, words)]
-    return subprocess.run(command, check=False, capture_output=True, text=True)
+    Served = tuple[ss.emulator.Server, ss.emulator.RemoteDevice, Path]
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[ss.emulator.Server, ss.emulator.RemoteDevice, Path]]:
+def served(serve: Serve, tmp_path: Path) -> Served:
     """Serve a sled that can lose its power, with a client of its parallel interface."""
     recording = tmp_path / "recording"
-    export = Export(device="cmu2003", name="d", power_cut="manual", record_data=recording)
-    server = ss.serve(export, rpc=f"unix:{tmp_path / 'r.sock'}")
-    with server, ss.connect(server.uris[0]) as device:
-        yield server, device, recording
+    server, device = serve.remote(name="d", power_cut="manual", record_data=recording)
+    return server, device, recording
 
 
 def write(device: ss.emulator.RemoteDevice, lbn: int, value: int) -> None:
     device.batch([("write", lbn, bytes([value]) * BLOCK)])
 
 
-def test_power_fails_and_returns(
-    served: tuple[ss.emulator.Server, ss.emulator.RemoteDevice, Path],
-) -> None:
+def test_power_fails_and_returns(served: Served) -> None:
     server, device, recording = served
     for lbn in range(20):
         write(device, lbn * 100, lbn + 1)
@@ -87,14 +73,12 @@ def test_power_fails_and_returns(
         loaded.cut(said["at_ns"] + 1)
 
 
-def test_power_fails_while_the_device_starts(tmp_path: Path) -> None:
+def test_power_fails_while_the_device_starts(serve: Serve, tmp_path: Path) -> None:
     # It starts for 0.5 ms, here half a second, before it takes requests.
     recording = tmp_path / "recording"
-    export = Export(
-        device="cmu2003", name="d", speed=0.001, power_cut="manual", record_data=recording
-    )
-    server = ss.serve(export, rpc=f"unix:{tmp_path / 'r.sock'}")
-    with server, ss.connect(server.uris[0]) as device, ThreadPoolExecutor() as pool:
+    keys = {"name": "d", "speed": 0.001, "power_cut": "manual"}
+    server, device = serve.remote(**keys, record_data=recording)
+    with ThreadPoolExecutor() as pool:
         write(device, 5, 1)
         server.power_cut()
         for value in (2, 3):
@@ -106,8 +90,8 @@ def test_power_fails_while_the_device_starts(tmp_path: Path) -> None:
             with pytest.raises(ss.RemoteError, match="power"):
                 waits.result(LONG_S)
         server.power_on()
-        (data,) = device.batch([("read", 5, 1)]).data
-        assert data == bytes([1]) * BLOCK
+        assert device.batch([("read", 5, 1)]).data == [bytes([1]) * BLOCK]
+    server.stop()
     starts = json.loads((recording / "about.json").read_text(encoding="utf-8"))["epochs"]
     assert [epoch["requests"] for epoch in starts] == [1, 1, 1, 1]
     image = tmp_path / "image"
@@ -117,91 +101,45 @@ def test_power_fails_while_the_device_starts(tmp_path: Path) -> None:
         assert file.read(BLOCK) == bytes([1]) * BLOCK
 
 
-def test_commands_cut_the_power(
-    served: tuple[ss.emulator.Server, ss.emulator.RemoteDevice, Path],
-) -> None:
+def test_commands_cut_the_power(served: Served, capsys: pytest.CaptureFixture[str]) -> None:
     server, device, recording = served
-    control = Control(server, control_path())
-    try:
+    name = server.uris[0]
+
+    def said(*words: object, code: int = 0) -> str:
+        assert main([*map(str, words)]) == code
+        out, errors = capsys.readouterr()
+        return errors if code else out
+
+    with contextlib.closing(Control(server, control_path())):
         write(device, 7, 1)
-        name = server.uris[0]
-        assert "has not failed" in sledsim("ledger", name).stderr
-        shown = sledsim("power-cut", name)
-        assert "acknowledged and lost" in shown.stdout, shown.stderr
-        again = sledsim("power-cut", name, "--export", "d")
-        assert again.returncode == 2
-        assert "off already" in again.stderr
-        last = json.loads(sledsim("ledger", name, "--json").stdout)
-        assert last["acknowledged"] == 1
-        assert "must be one of d" in sledsim("power-on", name, "--export", "e").stderr
-        assert "ready after 0.5000 ms" in sledsim("power-on", name).stdout
-        missing = sledsim("power-on", "nbd://nowhere")
-        assert missing.returncode == 2
-        assert name in missing.stderr
-    finally:
-        control.close()
+        assert "has not failed" in said("ledger", name, code=2)
+        assert "acknowledged and lost" in said("power-cut", name)
+        assert "off already" in said("power-cut", name, "--export", "d", code=2)
+        assert json.loads(said("ledger", name, "--json"))["acknowledged"] == 1
+        assert "must be one of d" in said("power-on", name, "--export", "e", code=2)
+        assert "ready after 0.5000 ms" in said("power-on", name)
+        assert name in said("power-on", "nbd://nowhere", code=2)
     server.stop()
-    assert "needs --at" in sledsim("ledger", recording).stderr
-    assert "must be from 0 to 1e9" in sledsim("ledger", recording, "--at", "-1").stderr
-    text = sledsim("ledger", recording, "--at", "0").stdout
-    assert "writes since power-on              0" in text
-    assert "about.json" in sledsim("ledger", recording.parent, "--at", "0").stderr
+    assert "needs --at" in said("ledger", recording, code=2)
+    assert "must be from 0 to 1e9" in said("ledger", recording, "--at", "-1", code=2)
+    assert "writes since power-on              0" in said("ledger", recording, "--at", "0")
+    assert "about.json" in said("ledger", recording.parent, "--at", "0", code=2)
 
 
-def test_an_address_takes_no_commands(
-    served: tuple[ss.emulator.Server, ss.emulator.RemoteDevice, Path],
-) -> None:
-    from http.client import HTTPConnection
-
-    server, _, _ = served
-    control = Control(server, ("127.0.0.1", 0))
-    try:
-        connection = HTTPConnection("127.0.0.1", control.port, timeout=LONG_S)
-        connection.request("POST", "/power-cut?export=d")
-        assert connection.getresponse().status == 404
-        connection.close()
-    finally:
-        control.close()
-    (export,) = server.status()["exports"]
-    assert export["power"]["on"]
-
-
-def test_wrong_words_are_refused(tmp_path: Path) -> None:
-    array = tmp_path / "raid5.toml"
-    array.write_text(
-        'title = "Array"\nkind = "raid5"\nchildren = 3\nunit_blocks = 8\nchild.base = "g2"\n'
-    )
-    wrong: list[tuple[dict[str, object], str]] = [
-        ({"power_cut": "soon"}, "must be manual"),
-        ({"power_cut": "at=1,back=-1"}, "from 0 to 1e9"),
-        ({"record_data": tmp_path / "no" / "folder"}, "No such file"),
-        ({"device": str(array), "power_cut": "manual"}, "write hole"),
-    ]
-    address = f"unix:{tmp_path / 's.sock'}"
-    for said, what in wrong:
-        with pytest.raises(ss.SledsimError, match=what):
-            ss.serve(Export(**({"device": "g2"} | said)), nbd=address)  # type: ignore[arg-type]
-    with (
-        ss.serve("g2", nbd=address) as server,
-        pytest.raises(ss.SledsimError, match="must be started with"),
-    ):
-        server.power_cut()
+def test_what_a_power_cut_cannot_be(serve: Serve) -> None:
+    for power_cut, says in (("soon", "must be manual"), ("at=1,back=-1", "from 0 to 1e9")):
+        with pytest.raises(ss.SledsimError, match=says):
+            serve(power_cut=power_cut)
+    with pytest.raises(ss.SledsimError, match="must be started with"):
+        serve()[0].power_cut()
 
 
 def test_a_ledger_lists_what_is_lost() -> None:
-    lost = {
-        "id": 3,
-        "lbn": 70,
-        "blocks": 8,
-        "completion_ns": 1_500_000,
-        "promised": False,
-        "old_blocks": 8,
-        "torn_blocks": 0,
-    }
-    facts = dict.fromkeys(
-        ("writes", "acknowledged", "acknowledged_unflushed", "promised_lost", "promised_torn"), 0
-    )
-    facts |= {"at_ns": 10**6, "torn": 0, "unreadable": 0, "startup_ns": 0, "recovery_ns": 0}
-    text = "\n".join(ledger.lines(facts | {"lost": 12, "lost_writes": [lost] * 12}))
+    lost = dict.fromkeys(("id", "lbn", "blocks", "completion_ns", "old_blocks", "torn_blocks"), 3)
+    counts = ("writes", "acknowledged", "acknowledged_unflushed", "promised_lost", "promised_torn")
+    others = ("at_ns", "torn", "unreadable", "startup_ns", "recovery_ns")
+    facts = dict.fromkeys((*counts, *others), 0)
+    lost_writes = [lost | {"promised": False}] * 12
+    text = "\n".join(ledger.lines(facts | {"lost": 12, "lost_writes": lost_writes}))
     assert text.count("request 3") == 10
     assert "and 2 more" in text

@@ -3,144 +3,124 @@
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
 import importlib
 import json
 import random
 import signal
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import polars as pl
 import pytest
 import sledsim as ss
+from sledsim.emulator import Export
 
+from tests.served import BLOCK, Command, Serve, replayed, rows, troubles
 from tests.waiting import LONG_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sledsim.emulator.remote import Command
+    from sledsim.emulator.remote import Command as Access
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the emulator needs Linux")
-
-BLOCK = 512
 AUTHORITY = [("grpc.default_authority", "localhost")]
 """For unix sockets: by itself it says the path of the socket, which is no host."""
-PROTO = Path(__file__).parents[2] / "crates" / "sledsim-rpc" / "proto"
+CRATE = Path(__file__).parents[2] / "crates" / "sledsim-rpc"
 
 
-@contextlib.contextmanager
-def served(
-    folder: Path, *exports: ss.emulator.Export | ss.Sled | str, **options: Any
-) -> Iterator[tuple[ss.emulator.Server, str]]:
-    """Serve exports at a socket."""
-    address = f"unix:{folder / 'r.sock'}"
-    with ss.serve(exports or ["cmu2003"], rpc=address, **options) as server:
-        yield server, address
-
-
-def test_names_and_results_are_those_of_the_device(tmp_path: Path) -> None:
+def test_names_and_results_are_those_of_the_device(serve: Serve) -> None:
     here = ss.device("cmu2003", conflicts={"kind": "channel", "channels": 10})
-    with served(tmp_path, here) as (server, address), ss.connect(address) as there:
-        assert server.uris == [address]
-        assert (there.name, there.blocks) == ("cmu2003", here.blocks)
-        assert (there.read_only, there.speed, there.layout) == (False, 1.0, None)
-        assert there.parallelism == here.parallelism
-        assert int(there.parallelism) == 10
-        rng = random.Random(1)
-        for lbn in [0, here.blocks - 1, *(rng.randrange(here.blocks) for _ in range(20))]:
-            together = there.equivalent(lbn)
-            assert together == here.equivalent(lbn)
-            assert there.boundaries(lbn) == here.boundaries(lbn)
-            for other in (*together[::7], rng.randrange(here.blocks)):
-                assert there.conflicting(lbn, other) == here.conflicting(lbn, other)
-        copy = there.device
-        assert isinstance(copy, ss.Sled)
-        assert copy.name == here.name
-        assert copy.parameters.keys() - {"base"} == here.parameters.keys() - {"base"}
-        together = here.equivalent(700_000)[::9]
-        batch: list[tuple[Any, int, int]] = [("read", lbn, 1) for lbn in together]
-        assert copy.batch(batch).total_s == here.batch(batch).total_s
+    server, there = serve.remote(here)
+    assert server.uris == [f"unix:{serve.rpc}"]
+    assert (there.name, there.blocks) == ("cmu2003", here.blocks)
+    assert (there.read_only, there.speed, there.layout) == (False, 1.0, None)
+    assert there.parallelism == here.parallelism
+    assert int(there.parallelism) == 10
+    rng = random.Random(1)
+    for lbn in [0, here.blocks - 1, *(rng.randrange(here.blocks) for _ in range(20))]:
+        together = there.equivalent(lbn)
+        assert together == here.equivalent(lbn)
+        assert there.boundaries(lbn) == here.boundaries(lbn)
+        for other in (*together[::7], rng.randrange(here.blocks)):
+            assert there.conflicting(lbn, other) == here.conflicting(lbn, other)
+    copy = there.device
+    assert isinstance(copy, ss.Sled)
+    assert copy.name == here.name
+    assert copy.parameters.keys() - {"base"} == here.parameters.keys() - {"base"}
+    batch: list[tuple[Any, int, int]] = [("read", lbn, 1) for lbn in here.equivalent(700_000)[::9]]
+    assert copy.batch(batch).total_s == here.batch(batch).total_s
 
 
-def test_a_device_whose_parts_are_files_is_sent(tmp_path: Path) -> None:
+def test_a_device_whose_parts_are_files_is_sent(serve: Serve, tmp_path: Path) -> None:
     """The files are not needed any more, as their keys are in its TOML."""
     base = tmp_path / "base.toml"
     base.write_text('base = "g2"\nspring_factor = 0.5\n')
     device = ss.device("mwb", front={"base": str(base)})
     base.unlink()
-    export = ss.emulator.Export(device=device, name="m")
-    with served(tmp_path, export) as (_, address), ss.connect(address) as there:
-        assert there.device == device
-        assert there.device != ss.device("mwb", front={"base": "g2"})
+    _, there = serve.remote(device)
+    assert there.device == device
+    assert there.device != ss.device("mwb", front={"base": "g2"})
 
 
-def test_micropositioning_wears_off_by_the_clock_of_the_server(tmp_path: Path) -> None:
+def test_micropositioning_wears_off_by_the_clock_of_the_server(serve: Serve) -> None:
     keys: dict[str, Any] = {"micropositioning_later": [[3600, 2]]}
     flexible = ss.device("cmu2003", micropositioning_cylinders=5, **keys)
-    export = ss.emulator.Export(device=flexible, name="m", speed=1e6)
-    with served(tmp_path, export) as (_, address), ss.connect(address, "m") as there:
-        assert len(there.equivalent(3_000_000, at_s=0)) == 1100
-        far = flexible.equivalent(3_000_000 + 8 * 2700)
-        reached = [lbn for lbn in far if not flexible.conflicting(3_000_000, lbn)]
-        later = [lbn for lbn in reached if not flexible.conflicting(3_000_000, lbn, at_s=3600)]
-        assert 0 < len(later) < len(reached)
-        assert [lbn for lbn in far if not there.conflicting(3_000_000, lbn, at_s=0)] == reached
-        now = [lbn for lbn in reached if not there.conflicting(3_000_000, lbn, at_s=3600)]
-        assert now == later
-        # An hour of the device is 3.6 ms here.
-        while there.parallelism.M == 5:
-            pass
-        assert len(there.equivalent(3_000_000)) == 500
+    _, there = serve.remote(flexible, speed=1e6)
+    assert len(there.equivalent(3_000_000, at_s=0)) == 1100
+    far = flexible.equivalent(3_000_000 + 8 * 2700)
+    reached = [lbn for lbn in far if not flexible.conflicting(3_000_000, lbn)]
+    later = [lbn for lbn in reached if not flexible.conflicting(3_000_000, lbn, at_s=3600)]
+    assert 0 < len(later) < len(reached)
+    assert [lbn for lbn in far if not there.conflicting(3_000_000, lbn, at_s=0)] == reached
+    now = [lbn for lbn in reached if not there.conflicting(3_000_000, lbn, at_s=3600)]
+    assert now == later
+    # An hour of the device is 3.6 ms here.
+    while there.parallelism.M == 5:
+        pass
+    assert len(there.equivalent(3_000_000)) == 500
 
 
-def test_under_a_layout_blocks_are_those_of_the_layout(tmp_path: Path) -> None:
+def test_under_a_layout_blocks_are_those_of_the_layout(serve: Serve) -> None:
     device = ss.device("cmu2003")
     layout = ss.layout(device, "organ_pipe")
-    export = ss.emulator.Export(device=device, layout="organ_pipe", name="m")
-    with served(tmp_path, export) as (_, address), ss.connect(address) as there:
-        assert there.layout == "organ_pipe"
-        rng = random.Random(2)
-        for lbn in (rng.randrange(device.blocks) for _ in range(5)):
-            together = there.equivalent(lbn)
-            placed = sorted(layout.place(other)[0] for other in together)
-            assert placed == device.equivalent(layout.place(lbn)[0])
-            first, last = there.boundaries(lbn)
-            track = device.boundaries(layout.place(lbn)[0])
-            inside = [layout.place(each)[0] for each in range(first, last + 1)]
-            assert inside == list(range(inside[0], inside[0] + len(inside)))
-            assert track[0] <= inside[0] <= inside[-1] <= track[1]
-            done = there.batch([("read", lbn, 1) for lbn in together[::11]], must_be_parallel=True)
-            assert {one.passes for one in done.outcomes} == {1}
-            assert len({one.start_ns for one in done.outcomes}) == 1
+    _, there = serve.remote(device, layout="organ_pipe")
+    assert there.layout == "organ_pipe"
+    rng = random.Random(2)
+    for lbn in (rng.randrange(device.blocks) for _ in range(5)):
+        together = there.equivalent(lbn)
+        placed = sorted(layout.place(other)[0] for other in together)
+        assert placed == device.equivalent(layout.place(lbn)[0])
+        first, last = there.boundaries(lbn)
+        track = device.boundaries(layout.place(lbn)[0])
+        inside = [layout.place(each)[0] for each in range(first, last + 1)]
+        assert inside == list(range(inside[0], inside[0] + len(inside)))
+        assert track[0] <= inside[0] <= inside[-1] <= track[1]
+        done = there.batch([("read", lbn, 1) for lbn in together[::11]], must_be_parallel=True)
+        assert {one.passes for one in done.outcomes} == {1}
+        assert len({one.start_ns for one in done.outcomes}) == 1
 
 
-def test_rows_of_a_recording_prove_one_batch(tmp_path: Path) -> None:
+def test_rows_of_a_recording_prove_one_batch(serve: Serve, tmp_path: Path) -> None:
     device = ss.device("cmu2003")
     rng = random.Random(3)
-    export = ss.emulator.Export(device=device, record=tmp_path / "r.parquet")
     answers = []
-    with (
-        served(tmp_path, export) as (_, address),
-        ss.connect(address) as there,
-        ss.connect(address) as other,
-    ):
-        for _ in range(12):
-            lbns = rng.sample(device.equivalent(rng.randrange(device.blocks)), 20)
-            commands: list[Command] = [("read", lbn, 1) for lbn in lbns[:7]]
-            commands += [("write", lbn, bytes(BLOCK)) for lbn in lbns[7:]]
-            answers.append((lbns, there.batch(commands)))
-            other.batch([("read", rng.randrange(device.blocks), 1)])
-    rows = pl.read_parquet(tmp_path / "r.parquet").sort("id")
-    assert len(rows) == 12 * 21
-    lines = ["ns,stream,lbn,op,more"]
+    server, there = serve.remote(device, record=tmp_path / "r.parquet")
+    other = serve.connect()
+    for _ in range(12):
+        lbns = rng.sample(device.equivalent(rng.randrange(device.blocks)), 20)
+        commands: list[Access] = [("read", lbn, 1) for lbn in lbns[:7]]
+        commands += [("write", lbn, bytes(BLOCK)) for lbn in lbns[7:]]
+        answers.append((lbns, there.batch(commands)))
+        other.batch([("read", rng.randrange(device.blocks), 1)])
+    server.stop()
+    recorded = rows(tmp_path / "r.parquet")
+    assert len(recorded) == 12 * 21
     for lbns, answer in answers:
-        mine = rows.filter(pl.col("id").is_in([one.id for one in answer.outcomes]))
+        mine = recorded.filter(pl.col("id").is_in([one.id for one in answer.outcomes]))
         assert mine["lbn"].to_list() == lbns
         assert mine["id"].to_list() == list(range(mine["id"][0], mine["id"][0] + 20))
         assert mine["arrival_ns"].n_unique() == 1
@@ -154,170 +134,138 @@ def test_rows_of_a_recording_prove_one_batch(tmp_path: Path) -> None:
                     assert value is None  # the sled moves for the batch as a whole
                 elif column not in {"parent", "device", "status"}:
                     assert getattr(one, column) == value, column
-    ends = {answer.outcomes[-1].id for _, answer in answers}
-    batched = {one.id for _, answer in answers for one in answer.outcomes}
-    lines += [
-        f"{row['arrival_ns']},{row['stream']},{row['lbn']},{row['op']},"
-        f"{int(row['id'] in batched - ends)}"
-        for row in rows.iter_rows(named=True)
-    ]
-    (tmp_path / "b.csv").write_text("\n".join(lines) + "\n")
-    columns = "time=ns:ns, device=stream, offset=lbn:512B, bytes=:512B, op=op, linked=more"
-    load = ss.read_trace(tmp_path / "b.csv", columns=columns + ", origin=zero", trace_device="all")
-    again = pl.DataFrame(ss.simulate(load, device).rows).sort("id")
+    again = rows(ss.simulate(replayed(recorded, tmp_path), device))
     same = ["id", "lbn", "op", "arrival_ns", "start_ns", "completion_ns", "seek_ns", "transfer_ns"]
     same += ["queue_ns", "bus_ns", "other_ns", "passes", "queue_depth", "energy_nj"]
-    assert again.select(same).equals(rows.select(same))
+    assert again.select(same).equals(recorded.select(same))
 
 
-def test_a_batch_takes_the_time_of_the_calculator(tmp_path: Path) -> None:
+def test_a_batch_takes_the_time_of_the_calculator(serve: Serve) -> None:
     device = ss.device("cmu2003")
     extents = [(5, 3), (16, 3), (700_000, 3), (702_710, 3), (6_000_000, 3)]
     said = device.batch([("write", lbn, blocks) for lbn, blocks in extents])
-    with served(tmp_path, device) as (_, address), ss.connect(address) as there:
-        done = there.batch([("write", lbn, bytes(blocks * BLOCK)) for lbn, blocks in extents])
+    _, there = serve.remote(device)
+    done = there.batch([("write", lbn, bytes(blocks * BLOCK)) for lbn, blocks in extents])
     start = min(one.start_ns for one in done.outcomes)
-    assert max(one.completion_ns for one in done.outcomes) - start == pytest.approx(
-        1e9 * said.total_s, abs=1
-    )
+    took_ns = max(one.completion_ns for one in done.outcomes) - start
+    assert took_ns == pytest.approx(1e9 * said.total_s, abs=1)
     assert done.response_s > said.total_s
 
 
-def test_batches_are_yielded_in_order(tmp_path: Path) -> None:
-    export = ss.emulator.Export(device="cmu2003", scheduler="sptf", speed=50)
-    with served(tmp_path, export) as (_, address), ss.connect(address) as there:
-        twin = bytearray(5000 * BLOCK)
-        rng = random.Random(4)
-        wanted: list[list[bytes | None]] = []
+def test_batches_are_yielded_in_order(serve: Serve) -> None:
+    _, there = serve.remote(scheduler="sptf", speed=50)
+    twin = bytearray(5000 * BLOCK)
+    rng = random.Random(4)
+    wanted: list[list[bytes | None]] = []
 
-        def batches() -> Iterator[list[Command]]:
-            for _ in range(200):
-                commands: list[Command] = []
-                data: list[bytes | None] = []
-                for lbn in rng.sample(range(0, 5000, 4), 6):
-                    at = slice(lbn * BLOCK, (lbn + 3) * BLOCK)
-                    if rng.random() < 0.5:
-                        twin[at] = rng.randbytes(3 * BLOCK)
-                        given = rng.choice([bytes, bytearray, memoryview])(twin[at])
-                        commands.append(("write", lbn, given))
-                        data.append(None)
-                    else:
-                        commands.append(("read", lbn, 3))
-                        data.append(bytes(twin[at]))
-                wanted.append(data)
-                yield commands
+    def batches() -> Iterator[list[Access]]:
+        for _ in range(200):
+            commands: list[Access] = []
+            data: list[bytes | None] = []
+            for lbn in rng.sample(range(0, 5000, 4), 6):
+                at = slice(lbn * BLOCK, (lbn + 3) * BLOCK)
+                if rng.random() < 0.5:
+                    twin[at] = rng.randbytes(3 * BLOCK)
+                    given = rng.choice([bytes, bytearray, memoryview])(twin[at])
+                    commands.append(("write", lbn, given))
+                    data.append(None)
+                else:
+                    commands.append(("read", lbn, 3))
+                    data.append(bytes(twin[at]))
+            wanted.append(data)
+            yield commands
 
-        for number, done in enumerate(there.batches(batches(), under_way=16)):
-            assert done.data == wanted[number]
-            assert len(wanted) <= number + 17
-        assert number == 199
-        # One that is refused ends it, and is named; those before it came.
-        good: list[Command] = [("read", 0, 1)]
-        bad: list[Command] = [("read", 0, 2), ("read", 1, 1)]
-        seen: list[ss.emulator.RemoteBatch] = []
-        with pytest.raises(ss.RemoteError, match="overlap") as caught:
-            seen += there.batches([good, good, bad, good])
-        assert caught.value.index == 2
-        assert caught.value.code == "INVALID_ARGUMENT"
-        assert there.batch(good).data == [bytes(twin[:BLOCK])]
-        with pytest.raises(ss.SledsimError, match="under_way = 0"):
-            there.batches([], under_way=0)
-
-
-def test_several_threads_of_a_connection(tmp_path: Path) -> None:
-    with served(tmp_path, ss.emulator.Export(device="cmu2003", speed=100)) as (server, address):
-        with ss.connect(address) as there, concurrent.futures.ThreadPoolExecutor(8) as pool:
-            writes: list[list[Command]] = [[("write", n, bytes([n]) * BLOCK)] for n in range(200)]
-            list(pool.map(there.batch, writes))
-            reads: list[list[Command]] = [[("read", n, 1)] for n in range(200)]
-            done = list(pool.map(there.batch, reads))
-        assert [each.data for each in done] == [[bytes([n]) * BLOCK] for n in range(200)]
-        (front,) = server.status()["front_ends"]
-        assert front["accepted"] == 1
+    for number, done in enumerate(there.batches(batches(), under_way=16)):
+        assert done.data == wanted[number]
+        assert len(wanted) <= number + 17
+    assert number == 199
+    # One that is refused ends it, and is named; those before it came.
+    good: list[Access] = [("read", 0, 1)]
+    bad: list[Access] = [("read", 0, 2), ("read", 1, 1)]
+    seen: list[ss.emulator.RemoteBatch] = []
+    with pytest.raises(ss.RemoteError, match="overlap") as caught:
+        seen += there.batches([good, good, bad, good])
+    assert caught.value.index == 2
+    assert caught.value.code == "INVALID_ARGUMENT"
+    assert there.batch(good).data == [bytes(twin[:BLOCK])]
+    with pytest.raises(ss.SledsimError, match="under_way = 0"):
+        there.batches([], under_way=0)
 
 
-def test_wrong_input_is_refused(tmp_path: Path) -> None:
+def test_several_threads_of_a_connection(serve: Serve) -> None:
+    server, there = serve.remote(speed=100)
+    writes: list[list[Access]] = [[("write", n, bytes([n]) * BLOCK)] for n in range(200)]
+    reads: list[list[Access]] = [[("read", n, 1)] for n in range(200)]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(there.batch, writes))
+        done = list(pool.map(there.batch, reads))
+    assert [each.data for each in done] == [[bytes([n]) * BLOCK] for n in range(200)]
+    (front,) = server.status()["front_ends"]
+    assert front["accepted"] == 1
+
+
+REFUSED: list[tuple[str, list[Any], str, str]] = [
+    ("m", [], "at least", "INVALID_ARGUMENT"),
+    ("m", [("read", 0, 0)], r"commands\[0\].read.blocks = 0", "INVALID_ARGUMENT"),
+    ("m", [("write", 0, b"x" * 100)], "100 bytes", "INVALID_ARGUMENT"),
+    ("m", [("read", 6_750_000, 1)], "0 to 6749999", "INVALID_ARGUMENT"),
+    ("m", [("read", 0, 2), ("read", 1, 1)], "overlap", "INVALID_ARGUMENT"),
+    ("m", [("read", 0, 70_000)], "at most 33554432", "RESOURCE_EXHAUSTED"),
+    ("r", [("write", 0, bytes(BLOCK))], "read-only", "PERMISSION_DENIED"),
+    ("d", [("read", 0, 1), ("read", 9, 1)], "no single sled", "FAILED_PRECONDITION"),
+    ("f", [("read", 1, 1), ("read", 0, 1)], r"commands\[1\] failed", "DATA_LOSS"),
+    ("m", [("erase", 0, 1)], "neither a read nor a write", ""),
+    ("m", [("read", 0)], "neither", ""),
+    ("m", [("read", "a", 1)], "lbn is a", ""),
+    ("m", [("read", 0, 1.5)], "blocks is 1.5", ""),
+    ("m", [("write", 0, 5)], "data is a number", ""),
+    ("m", [("write", 0, "text")], "data are not bytes", ""),
+    ("m", [("write", 0, bytes(BLOCK), 3)], "fua", ""),
+    ("m", ["read"], "no tuple", ""),
+    ("m", [("read", -1, 1)], "lbn =", ""),
+    ("m", [("read", 1 << 64, 1)], "lbn =", ""),
+]
+"""An export, commands, and words and code of the refusal; no code if nothing is sent."""
+
+
+def test_wrong_input_is_refused(serve: Serve) -> None:
     exports = [
-        ss.emulator.Export(device="cmu2003", name="m"),
-        ss.emulator.Export(device="cmu2003", name="r", read_only=True),
-        ss.emulator.Export(device="atlas10k", name="d"),
-        ss.emulator.Export(device=ss.device("cmu2003", faults={"failed_tips": [0]}), name="f"),
+        Export(device="cmu2003", name="m"),
+        Export(device="cmu2003", name="r", read_only=True),
+        Export(device="atlas10k", name="d"),
+        Export(device=ss.device("cmu2003", faults={"failed_tips": [0]}), name="f"),
     ]
-    with served(tmp_path, *exports) as (_, address):
-        there = ss.connect(address, "m")
-        assert there.exports == ["m", "r", "d", "f"]
-        refusals: list[tuple[str, Any, str, str]] = [
-            ("m", [], "INVALID_ARGUMENT", "at least"),
-            ("m", [("read", 0, 0)], "INVALID_ARGUMENT", r"commands\[0\].read.blocks = 0"),
-            ("m", [("write", 0, b"x" * 100)], "INVALID_ARGUMENT", "100 bytes"),
-            ("m", [("read", 6_750_000, 1)], "INVALID_ARGUMENT", "0 to 6749999"),
-            ("m", [("read", 0, 2), ("read", 1, 1)], "INVALID_ARGUMENT", "overlap"),
-            ("m", [("read", 0, 70_000)], "RESOURCE_EXHAUSTED", "at most 33554432"),
-            ("r", [("write", 0, bytes(BLOCK))], "PERMISSION_DENIED", "read-only"),
-            ("d", [("read", 0, 1), ("read", 9, 1)], "FAILED_PRECONDITION", "no single sled"),
-            ("f", [("read", 1, 1), ("read", 0, 1)], "DATA_LOSS", r"commands\[1\] failed"),
-        ]
-        for name, commands, code, says in refusals:
-            with pytest.raises(ss.RemoteError, match=says) as caught:
-                ss.connect(address, name).batch(commands)
-            assert caught.value.code == code
-            if code == "DATA_LOSS":
-                assert caught.value.batch.data == [bytes(BLOCK), None]
-        with pytest.raises(ss.RemoteError, match="LBN 0 and LBN 10 conflict"):
-            there.batch([("read", 0, 1), ("read", 10, 1)], must_be_parallel=True)
-        wrong: list[tuple[Any, str]] = [
-            ([("erase", 0, 1)], "neither a read nor a write"),
-            ([("read", 0)], "neither"),
-            ([("read", "a", 1)], "lbn is a"),
-            ([("read", 0, 1.5)], "blocks is 1.5"),
-            ([("write", 0, 5)], "data is a number"),
-            ([("write", 0, "text")], "data are not bytes"),
-            ([("write", 0, bytes(BLOCK), 3)], "fua"),
-            (["read"], "no tuple"),
-        ]
-        for given, says in wrong:
-            with pytest.raises(ss.SledsimError, match=says):
-                there.batch(given)
-        for lbn in (-1, 1 << 64):
-            with pytest.raises(ss.SledsimError, match="lbn ="):
-                there.batch([("read", lbn, 1)])
-            with pytest.raises(ss.SledsimError, match="lbn ="):
-                there.equivalent(lbn)
-        disk = ss.connect(address, "d")
-        assert disk.batch([("read", 5, 2)]).data == [bytes(2 * BLOCK)]
-        for call in (disk.equivalent, disk.boundaries):
-            with pytest.raises(ss.RemoteError, match="'atlas10k' is of kind 'disk'"):
-                call(0)
-        with pytest.raises(ss.RemoteError, match=r"'x'.*exports are m, r, d, f") as caught:
-            ss.connect(address, "x")
-        assert caught.value.code == "NOT_FOUND"
-        there.close()
-        with pytest.raises(ss.SledsimError, match="closed"):
-            there.batch([("read", 0, 1)])
-        left = ss.connect(address)
-    with pytest.raises(ss.RemoteError, match="ended the connection") as caught:
-        left.batch([("read", 0, 1)])
-    assert caught.value.code == "UNAVAILABLE"
-    with pytest.raises(ss.RemoteError, match="cannot be reached"):
-        ss.connect(address)
-    with pytest.raises(ss.SledsimError, match="must be unix:PATH or tcp:HOST:PORT"):
-        ss.connect("nowhere")
-    with pytest.raises(ss.SledsimError, match="other machines"):
-        ss.serve("cmu2003", rpc="0.0.0.0:0")
+    server, _ = serve.remote(exports)
+    there, disk = serve.connect("m"), serve.connect("d")
+    assert there.exports == ["m", "r", "d", "f"]
+    for name, commands, says, code in REFUSED:
+        with pytest.raises(ss.SledsimError, match=says) as caught:
+            serve.connect(name).batch(commands)
+        assert getattr(caught.value, "code", "") == code
+        if code == "DATA_LOSS":
+            assert caught.value.batch.data == [bytes(BLOCK), None]  # type: ignore[attr-defined]
+    for lbn in (-1, 1 << 64):
+        with pytest.raises(ss.SledsimError, match="lbn ="):
+            there.equivalent(lbn)
+    with pytest.raises(ss.RemoteError, match="LBN 0 and LBN 10 conflict"):
+        there.batch([("read", 0, 1), ("read", 10, 1)], must_be_parallel=True)
+    assert disk.batch([("read", 5, 2)]).data == [bytes(2 * BLOCK)]
+    for call in (disk.equivalent, disk.boundaries):
+        with pytest.raises(ss.RemoteError, match="'atlas10k' is of kind 'disk'"):
+            call(0)
+    with pytest.raises(ss.RemoteError, match=r"'x'.*exports are m, r, d, f") as unknown:
+        serve.connect("x")
+    assert unknown.value.code == "NOT_FOUND"
+    there.close()
+    with pytest.raises(ss.SledsimError, match="closed"):
+        there.batch([("read", 0, 1)])
+    server.stop()
+    with pytest.raises(ss.RemoteError, match="ended the connection") as gone:
+        disk.batch([("read", 0, 1)])
+    assert gone.value.code == "UNAVAILABLE"
 
 
-def test_a_backing_file_has_what_was_written(tmp_path: Path) -> None:
-    export = ss.emulator.Export(device="cmu2003", file=tmp_path / "disk.img", speed=100)
-    with served(tmp_path, export) as (_, address), ss.connect(address) as there:
-        there.batch([("write", 3, b"a" * BLOCK, True), ("write", 9, b"b" * BLOCK)])
-        there.flush()
-    with (tmp_path / "disk.img").open("rb") as file:
-        data = file.read(10 * BLOCK)
-    assert data == bytes(3 * BLOCK) + b"a" * BLOCK + bytes(5 * BLOCK) + b"b" * BLOCK
-
-
-def test_ctrl_c_ends_the_wait_for_a_slow_device(tmp_path: Path) -> None:
-    slow = ss.emulator.Export(device="cmu2003", name="slow", speed=1e-6)
+def test_ctrl_c_ends_the_wait_for_a_slow_device(serve: Serve) -> None:
     program = """
 import sys, sledsim as ss
 there = ss.connect(sys.argv[1])
@@ -327,60 +275,56 @@ try:
 except KeyboardInterrupt:
     print("interrupted", there.parallelism.p)
 """
-    with served(tmp_path, slow) as (server, address):
-        command = [sys.executable, "-c", program, address]
-        client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert client.stdout is not None
-        assert client.stdout.readline() == "waits\n"
-        while server.status()["exports"][0]["outstanding"] == 0:
-            pass
-        client.send_signal(signal.SIGINT)
-        assert client.communicate(timeout=LONG_S)[0] == "interrupted 10\n"
-        server.stop(0)
+    server = serve.at("cmu2003", speed=1e-6, rpc=f"unix:{serve.rpc}")
+    command = [sys.executable, "-c", program, f"unix:{serve.rpc}"]
+    client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert client.stdout is not None
+    assert client.stdout.readline() == "waits\n"
+    while server.status()["exports"][0]["outstanding"] == 0:
+        pass
+    client.send_signal(signal.SIGINT)
+    assert client.communicate(timeout=LONG_S)[0] == "interrupted 10\n"
+    server.stop(0)
 
 
-def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    command = [sys.executable, "-m", "sledsim", "serve", "--device", "cmu2003", "--json"]
-    command += ["--rpc", f"unix:{tmp_path}/r.sock", "--rpc", ":0"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert server.stderr is not None
-    said = [line.split() for line in iter(server.stderr.readline, "Ctrl-C ends it\n")]
-    uris = [words[1] for words in said if words[0] == "rpc"]
-    assert uris[0] == f"unix:{tmp_path}/r.sock"
+@pytest.mark.usefixtures("runtime")
+def test_on_the_command_line(serve: Serve) -> None:
+    words = ("--rpc", f"unix:{serve.rpc}", "--rpc", ":0")
+    server = Command("--device", "cmu2003", "--json", *words)
+    uris = server.uris("rpc")
+    assert uris[0] == f"unix:{serve.rpc}"
     assert uris[1].startswith("dns:127.0.0.1:")
     for uri in uris:
         with ss.connect(uri) as there:
             assert there.batch([("read", 0, 1)]).data == [bytes(BLOCK)]
-    server.terminate()
-    report = json.loads(server.communicate(timeout=LONG_S)[0])
+    report = json.loads(server.end())
     assert report["exports"][0]["summary"]["requests"] == 2
     assert [front["kind"] for front in report["front_ends"]] == ["rpc", "rpc"]
 
 
-@pytest.fixture(scope="module")
-def stubs(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
-    """Generate messages and stubs from the .proto, as another language does."""
-    folder = tmp_path_factory.mktemp("stubs")
-    protoc = [sys.executable, "-m", "grpc_tools.protoc", f"-I{PROTO}", f"--python_out={folder}"]
-    subprocess.run([*protoc, f"--grpc_python_out={folder}", "sledsim.proto"], check=True)
-    sys.path.insert(0, str(folder))
-    try:
-        return SimpleNamespace(
-            v1=importlib.import_module("sledsim_pb2"),
-            calls=importlib.import_module("sledsim_pb2_grpc"),
-        )
-    finally:
-        sys.path.remove(str(folder))
+def test_the_generated_code_is_of_this_proto_file() -> None:
+    proto = (CRATE / "proto" / "sledsim.proto").read_bytes()
+    code = (CRATE / "src" / "v1.rs").read_text(encoding="utf-8")
+    _, of_proto, of_code, generated = code.split("\n", 3)
+    hint = "crates/sledsim-rpc: run `make proto`"
+    assert of_proto == f"// sha256 of sledsim.proto: {sha256(proto).hexdigest()}", hint
+    own = sha256(generated.encode()).hexdigest()
+    assert of_code == f"// sha256 of the lines below: {own}", hint
 
 
-def test_an_independent_client(tmp_path: Path, stubs: SimpleNamespace) -> None:
-    v1, device = stubs.v1, ss.device("cmu2003")
-    with (
-        served(tmp_path, ss.emulator.Export(device=device, name="m")) as (server, address),
-        grpc.insecure_channel(address, options=AUTHORITY) as channel,
-    ):
-        there = stubs.calls.MemStoreStub(channel)
+def test_an_independent_client(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its messages and stubs are generated from the .proto, as another language does."""
+    made = [f"--{kind}_out={tmp_path}" for kind in ("python", "grpc_python")]
+    protoc = [sys.executable, "-m", "grpc_tools.protoc", f"-I{CRATE / 'proto'}"]
+    subprocess.run([*protoc, *made, "sledsim.proto"], check=True)
+    monkeypatch.syspath_prepend(tmp_path)
+    v1, calls = map(importlib.import_module, ("sledsim_pb2", "sledsim_pb2_grpc"))
+    device = ss.device("cmu2003")
+    server, _ = serve.remote(device, name="m")
+    with grpc.insecure_channel(f"unix:{serve.rpc}", options=AUTHORITY) as channel:
+        there = calls.MemStoreStub(channel)
         listed = there.ListExports(v1.ListExportsRequest())
         assert listed.sledsim == ss.__version__
         (export,) = listed.exports
@@ -409,12 +353,9 @@ def test_an_independent_client(tmp_path: Path, stubs: SimpleNamespace) -> None:
         # A batch: ten writes, then read.
         ten = list(together)[::10]
         data = [bytes([n]) * BLOCK for n in range(10)]
-        writes = [
-            v1.Command(lbn=lbn, write=v1.Write(data=each))
-            for lbn, each in zip(ten, data, strict=True)
-        ]
-        batch = v1.BatchRequest(commands=writes, must_be_parallel=True, tag=5)
-        answer = there.Batch(batch)
+        both = zip(ten, data, strict=True)
+        writes = [v1.Command(lbn=lbn, write=v1.Write(data=each)) for lbn, each in both]
+        answer = there.Batch(v1.BatchRequest(commands=writes, must_be_parallel=True, tag=5))
         assert answer.tag == 5
         assert [each.status for each in answer.results] == [v1.STATUS_OK] * 10
         assert len({each.row.start_ns for each in answer.results}) == 1
@@ -443,5 +384,4 @@ def test_an_independent_client(tmp_path: Path, stubs: SimpleNamespace) -> None:
         next(call)
         call.cancel()
         assert there.Batch(v1.BatchRequest(commands=reads)).results[3].data == data[3]
-        facts = server.status()["front_ends"][0]["troubles"]
-        assert {kind: what["count"] for kind, what in facts.items() if what["count"]} == {}
+        assert sum(troubles(server).values()) == 0

@@ -1,7 +1,6 @@
 """Code blocks of documents and docstrings run, and their output is as shown."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sybil import Sybil
@@ -22,12 +21,10 @@ def run(folder: Path, language: str, *lines: str) -> None:
 
 GOOD: list[tuple[str, list[str]]] = [
     ("python", ["a = 1", "assert a == 1"]),
-    ("python", [">>> a = 3", ">>> a / 2", "1.5", ">>> print(a)", "3"]),
-    ("python", [">>> [1, 2, 3, 4]", "[1, ..., 4]"]),
+    ("python", [">>> a = 3", ">>> a / 2", "1.5", ">>> [1, 2, 3, 4]", "[1, ..., 4]"]),
     ("python", [">>> 1 / 0", "Traceback (most recent call last):", "ZeroDivisionError: ..."]),
     ("sh", ["# nothing", "python -c 'print(1)' \\", "  -", "sledsim --version", "cd elsewhere"]),
     ("console", ["$ python -c 'print(1)'", "1", "$ python -c ''", "$ python -c 'print(2)'", "2"]),
-    ("console", ["$ python -c \\", "  'print(1); print(); print(3)'", "1", "", "3"]),
     ("console", ["$ python -c 'for n in range(9): print(n, 7 * n)'", "0 0", "...", "8 ...6"]),
 ]
 BAD: list[tuple[str, list[str], str]] = [
@@ -35,19 +32,12 @@ BAD: list[tuple[str, list[str], str]] = [
     ("python", [">>> 3 / 2", "1.51"], "Got:\n    1.5"),
     ("python", [">>> 3 / 2"], "Got:\n    1.5"),
     ("python", [">>> a = 3", "3"], "Got nothing"),
-    ("python", [">>> [1, 2, 3, 4]", "[1, ..., 5]"], "4]"),
-    ("sh", ["python -c 'raise SystemExit(3)'"], "exit code 3"),
     ("sh", ["python -c 'raise SystemExit(3)' | cat"], "exit code 3"),
-    ("sh", ["$ python -c ''"], "Neither a command of"),
     ("sh", ["ls"], "Neither a command of"),
     ("console", ["python -c ''"], "begins with `$ `"),
     ("console", ["$ ls"], "Not a command of"),
-    ("console", ["$ python -c 'print(1)'", "2"], "Got:\n    1"),
-    ("console", ["$ python -c 'print(1)'"], "Got:\n    1"),
-    ("console", ["$ python -c ''", "2"], "Got nothing"),
-    ("console", ["$ python -c 'print(1); print(2)'", "1"], "Got:\n    1\n    2"),
     ("console", ["$ python -c 'print(1)'", "1", "$ python -c 'print(2)'", "1"], "Got:\n    2"),
-    ("console", ["$ python -c 'import sys; sys.stderr.write(\"x\")'"], "Got:\n    x"),
+    ("console", ["$ python -c 'print(1)'"], "Got:\n    1"),
     ("console", ["$ python -c 'print(1); raise SystemExit(3)'", "1"], "exit code 3"),
 ]
 
@@ -79,11 +69,5 @@ def test_docstrings_are_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_all_of_the_package_is_searched() -> None:
-    package = Path(DOCSTRINGS.path)
-    found: dict[str, Any] = {
-        str(path.relative_to(package)): list(DOCSTRINGS.parse(path).examples())
-        for path in package.rglob("*.py")
-        if DOCSTRINGS.should_parse(path)
-    }
-    assert len(found) == len(list(package.rglob("*.py")))
-    assert len(found["__init__.py"]) == 5
+    files = set(Path(DOCSTRINGS.path).rglob("*.py"))
+    assert {path for path in files if DOCSTRINGS.should_parse(path)} == files

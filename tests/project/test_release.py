@@ -25,37 +25,31 @@ def cited(key: str) -> str:
     return str(value)
 
 
-def test_one_version() -> None:
-    version = toml("Cargo.toml")["workspace"]["package"]["version"]
-    page = text("docs/howto/cite.md")
-    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
-    assert ss.__version__ == version
-    assert cited("version") == version
-    assert f"version = {{{version}}}" in page
-    assert f"year    = {{{cited('date-released')[:4]}}}" in page
-
-
 def listed(key: str) -> list[str]:
     """Return the items of a list of CITATION.cff that stands at the margin."""
     (items,) = re.findall(rf"^{key}:\n((?:  - .+\n)+)", text("CITATION.cff"), re.MULTILINE)
     return re.findall(r"^  - (.+)$", items, re.MULTILINE)
 
 
-def test_codemeta_says_what_the_citation_says() -> None:
-    meta = json.loads(text("codemeta.json"))
-    assert meta["name"] == cited("title")
-    assert meta["description"] == cited("abstract")
-    assert meta["version"] == cited("version")
-    assert meta["dateModified"] == cited("date-released")
-    assert [f"name: {author['name']}" for author in meta["author"]] == listed("authors")
+def test_one_version() -> None:
+    version = toml("Cargo.toml")["workspace"]["package"]["version"]
+    page = text("docs/howto/cite.md")
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+    assert ss.__version__ == version == cited("version")
+    assert f"version = {{{version}}}" in page
+    assert f"year    = {{{cited('date-released')[:4]}}}" in page
+
+
+def test_codemeta_and_the_package_say_what_the_citation_says() -> None:
+    meta, project = json.loads(text("codemeta.json")), toml("pyproject.toml")["project"]
+    names = {"name": "title", "description": "abstract", "version": "version"}
+    for name, key in (names | {"dateModified": "date-released"}).items():
+        assert meta[name] == cited(key), name
+    for authors in (meta["author"], project["authors"]):
+        assert [f"name: {author['name']}" for author in authors] == listed("authors")
     spdx = "https://spdx.org/licenses/"
     assert meta["license"] == [f"{spdx}{licence}" for licence in listed("license")]
     assert meta["keywords"] == listed("keywords")
-
-
-def test_the_citation_has_the_authors_and_licences_of_the_package() -> None:
-    project = toml("pyproject.toml")["project"]
-    assert [f"name: {author['name']}" for author in project["authors"]] == listed("authors")
     assert project["license"].split(" OR ") == listed("license")
 
 

@@ -25,5 +25,10 @@ FILES: dict[str, str | bytes] = {
     "cut.vscsi": b"".join(
         struct.pack("<IIIHHQQ", n, 4096, 1, 0x28, 0x0100, 8 * n, 10 * n) for n in range(3)
     )[:-5],
+    "plain.sh": "true\n",
+    "used/file": "",
+    "speed.toml": "speed = 1\n[faults]\necc_tips = 1\n",
+    "faults.toml": "[faults]\nretry_rate = 2\n",
+    "raid5.toml": 'title = "5"\nkind = "raid5"\nchildren = 3\nunit_blocks = 8\nchild.base = "g2"\n',
     "damaged.parquet": b"PAR1" + struct.pack("<I", 7) + b"PAR1",
 }

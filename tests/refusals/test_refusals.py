@@ -28,6 +28,7 @@ CALLS = [(table.CODE, *row) for table in TABLES for row in table.CALLS]
 def folder(tmp_path: Path) -> Iterator[Path]:
     """Work in a folder that holds the files of the tables."""
     for name, content in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
     with contextlib.chdir(tmp_path):
         yield tmp_path
