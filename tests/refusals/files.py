@@ -12,6 +12,9 @@ FILES: dict[str, str | bytes] = {
     "missing.toml": 'kind = "mems"\n',
     "scenario.toml": '[device]\nbase = "g2"\n[workload]\nkind = "random"\nrate = -1\n',
     "nodevice.toml": "[device]\n",
+    "columnar.toml": '[device]\nbase = "g2"\n[layout]\nname = "columnar"\nregions = 3\n',
+    "slow.validate": "R Hit 1 1 1 1\nR Hit 1 1 slow 1\n",
+    "far.validate": "R Hit 1 1 1 1\nR Hit 9999999999999 1 1 1\n",
     "bad.trace": "0 0 5 8 1\n1 0 x 8 1\n",
     "bad.parv": "disk d {\n  Block count = 5\n",
     # Records of VMware vSCSI, version 1: serial, bytes, nSG, opcode, version, LBN, us.
