@@ -125,38 +125,6 @@ def test_a_second_failure_is_reported(refused: Callable[..., str]) -> None:
     assert "fail_child" in refused("run", "--device", "raid5.toml", "--set", "device.fail_child=4")
 
 
-REFUSED = {
-    "device.children=2": "children = 2",
-    "device.unit_blocks=0": "unit_blocks = 0",
-    "device.fail_at_ms=-3": "fail_at_ms = -3",
-    "device.rebuild_min_mb_s=2": "spares = 1",
-    "device.spares=-1": "spares = -1",
-    "device.raids=5": "raids",
-}
-
-
-@pytest.mark.parametrize("setting", REFUSED)
-def test_invalid_arguments_are_refused(setting: str, refused: Callable[..., str]) -> None:
-    said = refused("run", "--device", "raid5.toml", "--set", setting)
-    assert REFUSED[setting] in said
-    assert said.count("\n") <= 1
-
-
-def test_children_of_different_sizes_are_refused(refused: Callable[..., str]) -> None:
-    text = 'title = "A"\nkind = "raid1"\n' + "".join(
-        f'[[child]]\nbase = "{name}"\n' for name in ("g2", "g3")
-    )
-    Path("odd.toml").write_text(text, encoding="utf-8")
-    assert "one size: child 1" in refused("run", "--device", "odd.toml")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_crash_test_is_refused(kind: str, refused: Callable[..., str]) -> None:
-    said = refused("crash", "--device", f"{kind}.toml")
-    assert "write hole" in said
-    assert kind in said
-
-
 @pytest.fixture
 def refused() -> Callable[..., str]:
     """Run a command that must be refused, and return the message."""

@@ -128,23 +128,3 @@ def test_a_scenario_file_and_the_command_line_say_the_same(
     assert "background scan" in out
     assert "with free tips" in out
     assert "passes of its own" not in out
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        (("--device", "cmu2003", "--background", "scam"), "did you mean 'scan'"),
-        (("--device", "atlas10k", "--background", "scan"), "only a single sled"),
-        (("--device", "cmu2003", "--background", "scan(blocks=6750001)"), "0 to 6749999"),
-        (("--device", "cmu2003", "--background", "scan(order=up)"), "nearest"),
-        (("--device", "cmu2003", "--background", "scan", "--replications", "2"), "run one seed"),
-        (("--device", "cmu2003", "--set", "background.tail=1"), "[[background]]"),
-    ],
-)
-def test_invalid_tasks_are_refused(
-    given: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["run", *given]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert says in said.err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import runpy
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 import sledsim as ss
-from sledsim.cli import main
 
-from tests.example_runs import EXAMPLES, has_no_date, run_once
 from tests.sleds import sled
 
 if TYPE_CHECKING:
@@ -114,28 +111,6 @@ def test_micropositioning_may_change() -> None:
     assert [len(later.batch(pair, at_s=at).passes) for at in (0.0, 1.9, 2.0)] == [1, 1, 2]
 
 
-@pytest.mark.parametrize(
-    ("commands", "says"),
-    [
-        ([], "a batch must have a command"),
-        ([("read", 5, 10), ("write", 14, 1)], "LBNs 5 to 14 and 14 to 14 of a batch overlap"),
-        ([("read", 5, 0)], "0 blocks at LBN 5: must be at least 1 block"),
-        ([("read", 6_750_000, 1)], "within LBNs 0 to 6749999"),
-        ([("trim", 5, 1)], "op = 'trim': must be 'read' or 'write'"),
-        ([("read", -5, 1)], "lbn = -5"),
-    ],
-)
-def test_batches_that_cannot_be(commands: list[tuple[Any, int, int]], says: str) -> None:
-    with pytest.raises(ss.SledsimError, match=says):
-        ss.device("cmu2003").batch(commands)
-
-
-def test_other_devices_have_no_batches() -> None:
-    for name in ("atlas10k", "flash"):
-        with pytest.raises(ss.SledsimError, match="has no sled of its own"):
-            ss.device(name).batch([("read", 0, 1)])  # type: ignore[attr-defined]
-
-
 # Runs -------------------------------------------------------------------------------------------
 
 
@@ -172,95 +147,6 @@ def test_a_closed_replay_takes_a_batch_as_one_request() -> None:
     # Two at a time: the batch and the single one overlap.
     two = pl.DataFrame(ss.simulate(load(path, queue_depth=2), device).rows).sort("id")
     assert two["arrival_ns"][10] == 0
-
-
-@pytest.mark.parametrize(
-    ("rows", "words", "says"),
-    [
-        (
-            [(0, 0, 0, 1, "r", 1), (1, 1, 50, 1, "r", 0), (2, 0, 99, 1, "r", 1)],
-            "--device cmu2003",
-            "request 2 is linked to the next one of stream 0, and there is none",
-        ),
-        (
-            [(0, 0, 40, 20, "r", 1), (1, 1, 50, 1, "r", 0), (2, 0, 59, 5, "w", 0)],
-            "--device cmu2003",
-            "request 2 (LBNs 59 to 63) overlaps request 0 (LBNs 40 to 59) of the same batch",
-        ),
-        (
-            [(0, 0, 0, 1, "r", 1), (1, 0, 0, 1, "f", 0)],
-            "--device cmu2003",
-            "request 1 is a flush within a batch of stream 0: must be a read or write",
-        ),
-        *(
-            (
-                [(0, 0, 0, 1, "r", 1), (1, 0, 5, 1, "r", 0)],
-                words,
-                "request 0 is linked to the next one of stream 0: a batch must go to a single sled",
-            )
-            for words in (
-                "--device atlas10k",
-                "--device flash",
-                "--device buffered.toml",
-                "--device cmu2003 --set scheduler.host=c_look",
-                "--device stripe.toml",
-            )
-        ),
-    ],
-)
-def test_bad_batches_leave_nothing(
-    rows: list[tuple[int, int, int, int, str, int]],
-    words: str,
-    says: str,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    path = trace(*rows)
-    text = 'title = "two"\nkind = "stripe"\nchildren = 2\nunit_blocks = 8\n'
-    Path("stripe.toml").write_text(text + '[child]\nbase = "cmu2003"\n', encoding="utf-8")
-    text = 'base = "cmu2003"\ntitle = "b"\n[buffer]\nsize_kib = 64\nsegments = 2\n'
-    Path("buffered.toml").write_text(text, encoding="utf-8")
-    before = sorted(Path().iterdir())
-    command = ["run", "--trace", str(path), "--columns", COLUMNS, "--set", "trace_device=all"]
-    code = main([*command, *words.split(), "--rows", "rows.parquet"])
-    said = capfd.readouterr()
-    assert (code, said.out) == (2, "")
-    assert says in said.err
-    assert said.err.count("\n") == 1
-    assert sorted(Path().iterdir()) == before
-
-
-@pytest.mark.parametrize(
-    ("batching", "says"),
-    [
-        ({"kind": "often"}, "batching.kind"),
-        ({"kind": "window"}, "batching.window_ms"),
-        ({"kind": "window", "window_ms": -1.0}, "batching.window_ms"),
-        ({"kind": "explicit", "window_ms": 1.0}, 'must come with kind = "window" only'),
-        ({"kind": "none", "widow": 1}, "batching.widow"),
-    ],
-)
-def test_bad_keys(batching: dict[str, Any], says: str) -> None:
-    with pytest.raises(ss.SledsimError, match=says):
-        ss.device("cmu2003", batching=batching)
-
-
-def test_a_buffer_goes_with_neither_conflicts_nor_batches() -> None:
-    buffer = {"size_kib": 64, "segments": 2}
-    assert ss.device("cmu2003", buffer=buffer).name == "cmu2003"
-    with pytest.raises(ss.SledsimError, match=r"buffer.*must not come with squares that share"):
-        ss.device("cmu2003", buffer=buffer, conflicts={"kind": "channel", "channels": 3})
-    with pytest.raises(ss.SledsimError, match=r"batching.*must not come with a buffer"):
-        ss.device("cmu2003", buffer=buffer, batching={"kind": "none"})
-
-
-def test_background_tasks_use_single_requests() -> None:
-    rows = [(i, 0, 27 * i, 1, "r", int(i < 9)) for i in range(10)]
-    with pytest.raises(ss.SledsimError, match=r"single sled, without a buffer, background tasks"):
-        ss.simulate(load(trace(*rows)), ss.device("cmu2003"), background="scan")
-    window = ss.device("cmu2003", batching={"kind": "window", "window_ms": 1.0})
-    unlinked = load(trace(*((*row[:5], 0) for row in rows)))
-    with pytest.raises(ss.SledsimError, match=r"background: 'cmu2003' groups commands"):
-        ss.simulate(unlinked, window, background="scan")
 
 
 def test_tasks_respect_conflicts_of_requests_in_several_passes() -> None:
@@ -304,36 +190,3 @@ def test_links_are_written_to_formats_that_hold_them() -> None:
 
 
 # The example ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("arguments", [["--groups=0"], ["--rate=-1"], ["--output=x.gif"]])
-def test_the_example_refuses(
-    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.syspath_prepend(EXAMPLES)
-    example = runpy.run_path(str(EXAMPLES / "batching.py"))
-    with pytest.raises(SystemExit) as exit_:
-        example["main"](arguments)
-    assert exit_.value.code == 2
-    assert arguments[0].partition("=")[0] in capsys.readouterr().err.splitlines()[-1]
-
-
-def test_the_example_says_what_the_paper_argues(tmp_path: Path) -> None:
-    numbers, picture = tmp_path / "ways.json", tmp_path / "ways.svg"
-    run_once(EXAMPLES / "batching.py", "--groups=300", f"--json={numbers}", f"--output={picture}")
-    has_no_date(picture)
-    ways = json.loads(numbers.read_text(encoding="utf-8"))["ways"]
-    alone, both = ways["alone"], ways["second_host"]
-    for case in (alone, both):
-        assert case["explicit"]["whole"] == 1
-        windows = [case[way] for way in case if way.startswith("window")]
-        assert all(case["explicit"]["group_ms"] < way["group_ms"] for way in windows)
-        assert case["explicit"]["group_ms"] < case["plain"]["group_ms"]
-        # Longer windows miss fewer ends.
-        assert windows[-1]["whole"] > windows[0]["whole"]
-        # And cost their length.
-        assert windows[-1]["group_ms"] > windows[-2]["group_ms"] + 0.8
-    # Ten commands take 0.2 ms to deliver, the first of them 0.02: with the second host, longer.
-    assert alone["window 0.2 ms"]["whole"] == pytest.approx(1, abs=0.05)
-    assert both["window 0.2 ms"]["whole"] < alone["window 0.2 ms"]["whole"]
-    assert both["explicit"]["other_ms"] < both["plain"]["other_ms"]

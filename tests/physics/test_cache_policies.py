@@ -125,15 +125,6 @@ def test_no_policy_has_more_hits_than_the_optimum() -> None:
     assert 0 < min(reads) < rows[0]["hit_ratio"] < max(reads)
 
 
-def test_the_optimum_is_no_policy_of_a_device() -> None:
-    assert "opt" not in ss.policies()
-    why = "policy 'opt': needs to know all accesses before the first"
-    with pytest.raises(ss.SledsimError, match=why):
-        ss.caches.cache("opt", 3)
-    with pytest.raises(ss.SledsimError, match=why):
-        ss.device("mcd", policy="opt")
-
-
 def boom() -> int:
     raise LookupError("no idea")
 
@@ -195,46 +186,6 @@ def test_what_fails_in_hit_and_admit_is_named_too() -> None:
     ) as error:
         cache.hits([8, 8])
     assert isinstance(error.value.__cause__, ArithmeticError)
-
-
-def test_nothing_runs_before_a_policy_has_all_methods() -> None:
-    class Half:
-        def __init__(self, _slots: int) -> None:
-            pass
-
-        def hit(self, _key: int) -> None:
-            raise AssertionError
-
-        admit = None
-
-    def never(_done: int, _of: int | None) -> None:
-        raise AssertionError("it runs")
-
-    load = ss.workload(requests=3_000_000)
-    for given, says in (
-        ([Half], r"policies: Half\(131072\) lacks admit, evict"),
-        ([Half(1)], r"policies = <.*: must be .* or an object with .*; lacks admit, evict"),
-        ([3], r"policies = 3: must be the label of a policy, .*; lacks hit, admit, evict"),
-        ([lambda: None], r"policies: <lambda>\(131072\): TypeError: "),
-        ([Lru, lambda _: None], r"policies: <lambda>\(131072\) lacks hit, admit, evict"),
-        ([partial(Lru), partial(Fifo)], "policies: two are called partial: give them names"),
-        (["lru", "opt", "lfu"], "unknown policy 'lfu'"),
-    ):
-        with pytest.raises(ss.SledsimError, match=says) as error:
-            ss.hit_ratios(
-                load,
-                device_blocks=10**9,
-                sizes_mib=[1024],
-                policies=given,  # type: ignore[arg-type]
-                progress=never,
-            )
-        assert error.value.key == "policies" or "unknown" in says
-    with pytest.raises(ss.SledsimError, match=r"policies = .*: an object has one size"):
-        ss.hit_ratios(load, device="g2", sizes_mib=[1, 2], policies=[Lru(1)])
-    with pytest.raises(ss.SledsimError, match=r"policy: Half\(5\) lacks admit, evict"):
-        ss.caches.cache(Half, 5)  # type: ignore[arg-type]
-    with pytest.raises(ss.SledsimError, match="policy = 3: must be the label"):
-        ss.caches.cache(3)  # type: ignore[arg-type]
 
 
 def test_what_ends_a_program_stays_as_it_is() -> None:

@@ -148,36 +148,6 @@ def test_all_policies_see_the_same_requests_and_larger_lru_caches_have_more() ->
     )
 
 
-@pytest.mark.parametrize(
-    ("keys", "says"),
-    [
-        ({"policies": ["lru", "lur"]}, r"unknown policy 'lur'; did you mean 'lru'\?"),
-        ({"policies": []}, "at least one each"),
-        ({"sizes_mib": []}, "at least one each"),
-        ({"sizes_mib": [4, 0]}, "sizes_mib = 0: must be above 0"),
-        ({"sizes_mib": [float("nan")]}, "sizes_mib = nan"),
-        ({"sizes_mib": [1e40]}, "sizes_mib = 1e\\+40"),
-        ({"sizes_mib": [0.004]}, "must be at least a segment, which is 8 KiB"),
-        ({"sizes_mib": [2**42]}, "at most 67108864"),
-        ({"segment_kib": 0}, "segment_kib = 0: must be a multiple of 0.5"),
-        ({"segment_kib": 0.7}, "segment_kib = 0.7"),
-        ({"device_blocks": 0}, "device_blocks = 0"),
-        ({"device_blocks": 100}, "trace.gz:1: "),
-    ],
-)
-def test_bad_input_is_refused(keys: dict[str, object], says: str) -> None:
-    with pytest.raises(ss.SledsimError, match=says):
-        ss.hit_ratios(ss.read_trace(SAMPLE), **keys)  # type: ignore[arg-type]
-
-
-def test_exactly_one_of_device_and_blocks_is_needed() -> None:
-    load = ss.workload()
-    with pytest.raises(ss.SledsimError, match="device or device_blocks: one of them is needed"):
-        ss.hit_ratios(load)
-    with pytest.raises(ss.SledsimError, match="give one of them"):
-        ss.hit_ratios(load, device=ss.device("g2"), device_blocks=10)
-
-
 def test_the_reading_can_be_stopped() -> None:
     def stop(_done: int, _of: int | None) -> None:
         raise RuntimeError("enough")
@@ -203,25 +173,3 @@ def test_the_command_gives_the_same(capsys: pytest.CaptureFixture[str], tmp_path
         assert f"{row['hit_ratio']:.1%}" in text
     assert "0.5 MiB" in text
     assert picture.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize(
-    ("flags", "says"),
-    [
-        ("--policies lru,mru2", "unknown policy 'mru2'"),
-        ("--policies lru,lru", "--policies: names one of them twice"),
-        ("--sizes 1,x", "--sizes x: must be numbers of MiB"),
-        ("--sizes 0", "sizes_mib = 0"),
-        ("--segment 3.3", "segment_kib = 3.3"),
-        ("--plot x.doc", "--plot x.doc: must end in"),
-        ("--format nonsense", "nonsense"),
-    ],
-)
-def test_the_command_refuses_with_one_line(
-    flags: str, says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["trace", "hits", SAMPLE, *flags.split()]) == 2
-    said = capsys.readouterr()
-    assert says in said.err
-    assert said.err.count("\n") == 1
-    assert said.out == ""

@@ -135,27 +135,6 @@ def test_the_file_says_what_was_given_and_what_derived() -> None:
     assert ss.Device.from_toml(text, "disk") == disk
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"inner_mb_s": 300}, "inner_mb_s = 300 and outer_mb_s = 291 conflict"),
-        ({"interface_mb_s": 250}, "outer_mb_s = 291 and interface_mb_s = 250 conflict"),
-        ({"seek_track_ms": 8}, "seek_track_ms = 8 and seek_average_ms = 7.6 conflict"),
-        ({"seek_full_ms": 7}, "seek_average_ms = 7.6 and seek_full_ms = 7 conflict"),
-        ({"seek_full_ms": 7.7}, "seek_average_ms = 7.6 conflicts with seek_track_ms = 0.25 and"),
-        ({"write_settle_ms": 9}, "write_settle_ms = 9 and rpm = 7200 conflict"),
-        ({"capacity_tb": 200}, "hold 0.0017 to 114"),
-        ({"capacity_tb": 0.001}, "capacity_tb = 0.001, rpm = 7200 and outer_mb_s = 291 conflict"),
-        ({"platters": 0}, "platters = 0: must be an integer from 1"),
-        ({"heads": 21}, "heads = 21: must be an integer from 1 to 20"),
-        ({"rpm": "fast"}, "rpm = 'fast': must be a finite number"),
-    ],
-)
-def test_numbers_that_conflict_are_refused(changed: dict[str, Any], said: str) -> None:
-    with pytest.raises(ss.SledsimError, match=re.escape(said)):
-        _disk(**changed)
-
-
 def test_the_numbers_of_g2_give_g2() -> None:
     made, preset = ss.sled(**G2), ss.device("g2")
     assert isinstance(preset, ss.Sled)

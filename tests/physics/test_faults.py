@@ -93,56 +93,6 @@ def test_the_command_tells_what_python_does(capsys: pytest.CaptureFixture[str]) 
     assert f"{study.loss_probability[100]:.1%}" in last
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["--spare-tips", "6400"], "spare_tips = 6400: must be below the 6400 tips"),
-        (["--data-tips", "6401"], "data_tips = 6401"),
-        (["--ecc-tips", "6337"], "ecc_tips = 6337"),
-        (["--ecc-tips", "-1"], "ecc_tips = -1"),
-        (["--failed-tips", "6401"], "failed_tips = 6401"),
-        (["--trials", "0"], "trials = 0"),
-        (["--out-of-spares", "hope"], "out_of_spares = 'hope': must be tolerance or capacity"),
-    ],
-)
-def test_numbers_that_make_no_device_are_named(
-    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["faults", *words]) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    (line,) = output.err.splitlines()
-    assert complaint in line
-
-
-@pytest.mark.parametrize(
-    ("setting", "complaint"),
-    [
-        ("device.faults.spare_tips=7000", "from 0 to 6400"),
-        ("device.faults.read_error_rate=1.5", "at most 1"),
-        ("device.faults.seek_error_rate=-0.5", "at least 0"),
-        ("device.faults.retrys=3", "retries"),
-        ("device.faults.remap=elsewhere", "spare_cylinders"),
-    ],
-)
-def test_wrong_keys_of_the_table_are_named(
-    setting: str, complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["run", "--device", "g2", "--set", setting, "--set", "requests=10"]) == 2
-    line, *_lacking = capsys.readouterr().err.splitlines()
-    assert complaint in line
-    assert "device.faults." in line
-
-
-@pytest.mark.parametrize("keys", [("atlas10k", "ecc_tips"), ("g2", "remapped"), ("flash", "seed")])
-def test_devices_have_faults_of_their_own(
-    capsys: pytest.CaptureFixture[str], keys: tuple[str, str]
-) -> None:
-    words = ["run", "--device", keys[0], "--set", f"device.faults.{keys[1]}=1"]
-    assert main(words) == 2
-    assert "faults" in capsys.readouterr().err
-
-
 def test_the_scenario_runs_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["run", "tip-failures", "--set", "requests=5000", "--json"]
     assert main(words) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -105,36 +105,3 @@ def test_placement_on_the_sled_decides_how_far_it_moves() -> None:
         means[place] = times.item()
     assert means["centre"] < means["first"] < means["whole"]
     assert means["whole"] / means["centre"] == pytest.approx(0.818 / 0.617, rel=0.06)
-
-
-@pytest.mark.parametrize(
-    ("name", "keys", "problem"),
-    [
-        ("mcd", {"segment_kib": 0.75}, "segment_kib = 0.75: must be a multiple of 512 bytes"),
-        ("mcd", {"segment_kib": 0}, "segment_kib = 0: must be above 0"),
-        ("mcd", {"segment_kib": 4096}, "segment_kib = 4096: must be at most 1024 KiB"),
-        ("mcd", {"front_mib": 0.03125}, "must hold a segment of 64.5 KiB or more"),
-        ("mcd", {"front_mib": 10_000}, "front_mib = 10000: must be at most the"),
-        ("mcd", {"buffer_kib": 0}, "buffer_kib = 0: must be above 0"),
-        ("mcd", {"buffer_kib": 32}, "buffer_kib = 32: must hold a segment of 64 KiB or more"),
-        ("mcd", {"policy": "lruu"}, "did you mean 'lru'?"),
-        ("mcd", {"policy": "slru(protected=2)"}, "protected"),
-        ("mcd", {"exchange_kib": 8}, "must be at least a segment"),
-        ("mcd", {"fetch_kib": 100}, 'must be "auto" or a multiple of the segment'),
-        ("mcd", {"front_placement": "edge"}, 'must be "first", "centre" or "whole"'),
-        ("mcd", {"back": {"base": "memory", "blocks": 1000}}, "must not be larger than the back"),
-        ("mwb", {"front_mib": 0.0625}, "must hold"),
-        ("mwb", {"log_kib": 0.25}, "must be a multiple of 512 bytes"),
-        ("mwb", {"buffer_kib": 0}, "buffer_kib = 0: must be above 0"),
-        ("mwb", {"clean_idle_above": 0.2, "clean_to": 0.4}, "clean_to = 0.4: must be at most"),
-        ("disk", {"controller_cache": {"cache_mib": 0}}, "cache_mib = 0: must be above 0"),
-        ("disk", {"controller_cache": {"cache_mib": 10_000}}, "must not be larger than the"),
-        ("g2", {"controller_cache": {"line_kib": 4}}, "missing key 'controller_cache.cache_mib'"),
-    ],
-)
-def test_wrong_hybrids_are_refused_before_anything_runs(
-    name: str, keys: dict[str, Any], problem: str
-) -> None:
-    with pytest.raises(ss.SledsimError) as refused:
-        ss.device(name, **keys)
-    assert problem in str(refused.value)

@@ -64,26 +64,6 @@ def test_comparisons_lay_all_devices_out() -> None:
     assert layouts == [{"name": "columnar", "columns": 25}] * 2
 
 
-@pytest.mark.parametrize(
-    ("device", "words", "told"),
-    [
-        ("g2", ["--layout", "colunmar"], "did you mean 'columnar'?"),
-        ("g2", ["--layout", "subregioned", "--set", "layout.regions=28"], "at most 27, the rows"),
-        ("g2", ["--set", "layout.columns=5"], "columns"),
-        ("atlas10k", ["--layout", "subregioned"], "is of kind 'disk'"),
-        ("memory", ["--layout", "columnar"], "is of kind 'memory'"),
-        ("flash", ["--layout", "organ_pipe"], "is of kind 'flash'"),
-        ("g2", ["--layout", "organ_pipe", "--set", "layout.trace.file=sample:x"], "sample:x"),
-    ],
-)
-def test_bad_layouts_end_with_exit_code_2(device: str, words: list[str], told: str) -> None:
-    done = run("run", "--device", device, *words)
-    assert done.returncode == 2
-    assert told in done.stderr
-    assert "layout" in done.stderr
-    assert not done.stdout
-
-
 def test_simple_is_no_layout() -> None:
     load, g2 = ss.workload("random", requests=1000, queue_depth=3), ss.device("g2")
     plain, simple = ss.simulate(load, g2), ss.simulate(load, g2, layout="simple")

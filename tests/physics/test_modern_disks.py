@@ -252,28 +252,6 @@ def test_the_cache_fills_sectors_with_neighbours() -> None:
 # Wrong keys
 
 
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        ({"queue": {"entries": 0}}, "queue.entries = 0: must be an integer from 1 to 1024"),
-        ({"queue": {}}, "queue.entries"),
-        ({"queue": {"entries": 4, "margin_ms": -1}}, "queue.margin_ms = -1"),
-        ({"queue": {"entries": 4, "depth": 1}}, "unknown key 'queue.depth'"),
-        ({"cache": {}}, "cache.blocks"),
-        ({"cache": {"blocks": 0}}, "cache.blocks = 0"),
-        ({"cache": {"blocks": 8, "high_water": 2}}, "cache.high_water = 2"),
-        ({"cache": {"blocks": 8, "idle_ms": "soon"}}, "cache.idle_ms"),
-        ({"cache": {"blocks": 8}, "buffer.write_back": "all"}, "buffer.write_back"),
-        ({"physical_sector_blocks": 3}, "physical_sector_blocks = 3: must be a power of two"),
-        ({"physical_sector_blocks": 0}, "physical_sector_blocks = 0"),
-    ],
-)
-def test_wrong_values(keys: dict[str, Any], said: str) -> None:
-    with pytest.raises(ss.SpecError) as caught:
-        drive(**keys)
-    assert said in str(caught.value)
-
-
 def test_nothing_moves_without_the_new_keys() -> None:
     load = ss.workload("random", queue_depth=4, requests=500)
     for one, other in itertools.pairwise([drive(), drive(physical_sector_blocks=1)]):

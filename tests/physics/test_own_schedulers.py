@@ -198,34 +198,6 @@ def test_an_exception_of_the_user_is_the_cause(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-class Unmade:
-    def __init__(self) -> None:
-        raise LookupError("no table")
-
-    def pick(self, queue: ss.Queue, now_ms: float) -> int:
-        raise AssertionError
-
-
-def test_what_is_no_scheduler() -> None:
-    class fcfs:  # noqa: N801 - the name of one of sledsim
-        pick = First.pick
-
-    for given, said in [
-        (object(), "with pick"),
-        (len, "with pick"),
-        (3, "with pick"),
-        (fcfs, "must not have the name of a scheduler of sledsim, fcfs"),
-    ]:
-        with pytest.raises(ss.SpecError, match=said):
-            ss.simulate(LOAD, "g2", given)  # type: ignore[call-overload]
-    with pytest.raises(LookupError, match="no table"):
-        ss.simulate(LOAD, "g2", Unmade)
-    with pytest.raises(ss.SpecError, match="one of sledsim's with split"):
-        ss.simulate("sample:postmark-ext4", "g2", First, split=10.0)
-    with pytest.raises(ss.SpecError, match=r"'elevator': 'scan' .* 'look'"):
-        ss.simulate(LOAD, "g2", "elevator")
-
-
 def test_positioning_times_that_are_not_there() -> None:
     with pytest.raises(ss.SpecError, match="the device has no positioning times"):
         ss.simulate(LOAD, "memory", Soonest)

@@ -238,63 +238,6 @@ def test_a_sled_without_a_choice_reads_one_block_at_a_time() -> None:
 
 # Refusals
 
-G2 = ss.device("cmu2003")
-
-
-def of(**keys: Any) -> Callable[[], object]:
-    return lambda: ss.device("cmu2003", **keys)
-
-
-def conflicts(**keys: object) -> Callable[[], object]:
-    return of(conflicts=keys)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        (of(active_tips=7 * 64), ["tips = 6400", "448"]),
-        (of(micropositioning_cylinders=-1), ["micropositioning_cylinders = -1"]),
-        (of(micropositioning_cylinders=1.5), ["micropositioning_cylinders = 1.5", "integer"]),
-        (of(micropositioning_later=[[5, 1], [5, 0]]), ["micropositioning_later", "later than"]),
-        (of(micropositioning_later=[[5, 0.5]]), ["micropositioning_later", "integer"]),
-        (of(micropositioning_later=[[-1, 0]]), ["micropositioning_later", "-1"]),
-        (of(micropositioning_later=[[1, 0, 0]]), ["micropositioning_later"]),
-        (of(micropositioning=1), ["micropositioning", "micropositioning_cylinders"]),
-        (conflicts(kind="chanel", channels=10), ["conflicts.kind", "chanel", '"channel"']),
-        (conflicts(channels=10), ["conflicts", "kind"]),
-        (conflicts(kind="channel"), ["channels"]),
-        (conflicts(kind="channel", channels=0), ["channels = 0"]),
-        (conflicts(kind="channel", channels=101), ["channels = 101", "100"]),
-        (conflicts(kind="channel", channels=10, at_once=2), ["at_once"]),
-        (conflicts(kind="power_bus", squares_per_bus=10, at_once=11), ["at_once = 11", "10"]),
-        (conflicts(kind="power_bus", squares_per_bus=101, at_once=1), ["squares_per_bus", "100"]),
-        (conflicts(kind="listed", resources=[0] * 99, at_once=1), ["resources", "100", "99"]),
-        (conflicts(kind="listed", resources=[0] * 101, at_once=1), ["resources", "100", "101"]),
-        (conflicts(kind="listed", resources=[100] * 100, at_once=1), ["resources", "100", "99"]),
-        (conflicts(kind="listed", at_once=1), ["resources", "100"]),
-        (conflicts(kind="none", channels=1), ["channels"]),
-        (lambda: G2.equivalent(6_750_000), ["6750000", "6749999"]),
-        (lambda: G2.equivalent(-1), ["lbn = -1"]),
-        (lambda: G2.equivalent(0, -1), ["at_s = -1"]),
-        (lambda: G2.equivalent(0, float("nan")), ["at_s = nan"]),
-        (lambda: G2.conflicting(0, 6_750_000), ["6750000", "6749999"]),
-        (lambda: G2.conflicting(6_750_000, 0), ["6750000", "6749999"]),
-        (lambda: G2.conflicting(0, -1), ["b = -1"]),
-        (lambda: G2.conflicting(6_750_000, 6_750_000), ["6750000"]),
-        (lambda: G2.boundaries(6_750_000), ["6750000", "6749999"]),
-        (lambda: ss.device("atlas10k").parallelism, ["atlas10k", "mems"]),  # type: ignore[attr-defined]
-        (lambda: ss.device("memory").equivalent(0), ["memory", "mems"]),  # type: ignore[attr-defined]
-        (lambda: ss.device("atlas10k").conflicting(0, 1), ["atlas10k", "mems"]),  # type: ignore[attr-defined]
-        (lambda: ss.device("atlas10k").boundaries(0), ["atlas10k", "mems"]),  # type: ignore[attr-defined]
-    ],
-)
-def test_wrong_input_is_one_clear_error(wrong: Callable[[], object], says: list[str]) -> None:
-    with pytest.raises(ss.SledsimError) as error:
-        wrong()
-    for text in says:
-        assert text in str(error.value)
-    assert "\n" not in str(error.value)
-
 
 # The command
 

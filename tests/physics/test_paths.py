@@ -277,35 +277,6 @@ def test_a_film_shows_where_the_sled_is() -> None:
         assert np.asarray(cursor.get_xdata())[0] == pytest.approx(service.end_ms)
 
 
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        ({"path": "a.avi"}, r"path .*a\.avi: must end in \.gif or \.mp4"),
-        ({"path": "none/a.gif"}, "its folder does not exist"),
-        ({"speed": 0}, "speed = 0: must be a finite number of at least 1e-06"),
-        ({"speed": -1.0}, r"speed = -1\.0: must be a finite number of at least 1e-06"),
-        ({"start_ms": -1.0}, r"start_ms = -1\.0: must be a finite number of at least 0"),
-        ({"start_ms": 1e9}, r"start_ms = 1000000000\.0: must be below .*, where the run ends"),
-        ({"seconds": 0}, r"seconds = 0: must be a finite number of at least 0\.05"),
-        ({"seconds": 50}, "seconds = 50: must be at most .*: the run ends at"),
-        ({"seconds": 61}, "seconds = 61: must be a finite number .* at most 60"),
-        ({"size": "row"}, "size = 'row': must be column, page or"),
-    ],
-)
-def test_films_that_cannot_be(keys: dict[str, Any], said: str, tmp_path: Path) -> None:
-    run = ss.simulate(ss.workload("random", requests=20, rate=500), "g2")
-    how: dict[str, Any] = {"path": "a.gif", **keys}
-    with pytest.raises(ss.SledsimError, match=said):
-        run.animate(tmp_path / how.pop("path"), **how)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_film_needs_one_arm_or_sled(tmp_path: Path) -> None:
-    run = ss.simulate(ss.workload("random", requests=20, rate=50), "mcd", parts=True)
-    with pytest.raises(ss.SledsimError, match="shows one arm or sled, and there are 2: mcd"):
-        run.animate(tmp_path / "a.gif")
-
-
 def test_a_film_in_mp4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = ss.simulate(ss.workload("random", requests=20, rate=500), "g2")
     file = tmp_path / "a.mp4"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import math
-import os
 import statistics
 import sys
 from pathlib import Path
@@ -220,66 +218,3 @@ def test_a_picture_needs_neither_rows_nor_polars(
     ):
         output(capsys, *RUN, "--set", "requests=500", *more, "--plot", tmp_path / name)
         assert (tmp_path / name).stat().st_size > 5_000
-
-
-WRONG: list[tuple[list[object], str]] = [
-    (["--precision", "0"], "--precision 0: must be above 0%"),
-    (["--precision", "200%"], "--precision 200%"),
-    (["--precision=-1"], "--precision -1"),
-    (["--precision", "nan"], "--precision nan"),
-    (["--precision", "one"], "--precision one"),
-    (["--replications", "0"], "replications = 0"),
-    (["--replications=-3"], "replications = -3"),
-    (["--replications", "1000000"], "replications = 1000000"),
-    (["--replications", "2.5"], "--replications"),
-    (["--replications", "2", "--workers", "0"], "--workers 0"),
-    (
-        ["--replications", "2", "--trace", "sample:postmark-ext4"],
-        "replications = 2: a trace has no seed",
-    ),
-    (["--replications", "2", "--rows", "x.parquet"], "replications = 2: rows"),
-    (["--replications", "2", "--series", "x.csv"], "replications = 2: a series"),
-    (["--series", "x.txt"], "x.txt: must end in .parquet or .csv"),
-    (["--series", "none/x.csv"], "none/x.csv"),
-    (["--series-ms", "5"], "series_ms"),
-    (["--series", "x.csv", "--series-ms", "0"], "series_ms"),
-    (["--series", "x.csv", "--series-ms", "1e-6"], "series_ms"),
-    (["--series", "x.csv", "--series-ms", "x"], "--series-ms"),
-    (["--series", "x.parquet", "--rows", "x.parquet"], "x.parquet"),
-    (["--set", "warm_up_requests=10000"], "warm_up_requests = 10000: must be below the 10000"),
-    (["--set", "warm_up_s=1e6"], "warm_up_s = 1000000: the load ended"),
-    (["--set", "warm_up_s=-1"], "warm_up_s"),
-    (["--set", "warm_up=5"], "warm_up_s"),
-]
-
-
-@pytest.mark.parametrize(("words", "says"), WRONG)
-def test_wrong_input_is_named_and_leaves_no_file(
-    words: list[object], says: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    with contextlib.chdir(tmp_path):
-        load = [] if "--trace" in words else ["--set", "rate=600"]
-        code = main(["run", "--device", "g2", *load, *map(str, words)])
-    said = capsys.readouterr()
-    assert (code, said.out) == (2, ""), said
-    assert says in said.err
-    assert said.err.count("\n") == 1
-    assert os.listdir(tmp_path) == []  # noqa: PTH208 (names)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"replications": 0},
-        {"workers": 0},
-        {"precision": 0.0},
-        {"precision": 2.0},
-        {"precision": -1.0},
-        {"replications": 2, "rows": True},
-        {"replications": 2, "series": True},
-        {"series_ms": 5.0},
-    ],
-)
-def test_wrong_options_are_refused_in_python(options: dict[str, Any]) -> None:
-    with pytest.raises(SledsimError, match=next(iter(options))):
-        run(**options)

@@ -422,61 +422,6 @@ def test_the_same_calls_take_the_same_time() -> None:
 # Refusals ---------------------------------------------------------------------------------
 
 NUMBERS = pa.table({"a": pa.array(range(1000), pa.int64()), "word": ["x", "y"] * 500})
-BAD_DATA: list[tuple[Any, dict[str, Any], list[str]]] = [
-    (pa.table({"fine": [1], "wide": pa.array([b"x" * 600], pa.binary(600))}), {}, ["wide", "600"]),
-    (
-        pa.table({"wide": pa.array([b"x" * 490], pa.binary(490))}),
-        {"layout": "vertical"},
-        ["wide", "490", "480"],
-    ),
-    (
-        pa.table({"a": pa.array([b"x" * 5000], pa.binary(5000)), "b": pa.array([b""], pa.binary())})
-        .drop_columns(["b"])
-        .append_column("b", pa.array([b"x" * 4000], pa.binary(4000))),
-        {"layout": "normal"},
-        ["9000"],
-    ),
-    (pa.table({"fine": [1], "many": [[1, 2]]}), {}, ["many", "List"]),
-    (pa.table({"raw": [b"any"]}), {}, ["raw", "Binary"]),
-    (pa.table({"inner": [{"a": 1}]}), {}, ["inner", "Struct"]),
-    (pa.table({"a": [1, 2], "holes": [1, None]}), {}, ["holes", "1"]),
-    (pa.table({"holes": ["x", "y", None]}), {}, ["holes", "2"]),
-    (  # a null that only the dictionary knows of
-        pa.table({"holes": pa.DictionaryArray.from_arrays([0, 1], ["x", None])}),
-        {},
-        ["holes", "1"],
-    ),
-    (
-        pa.table({"a": pa.array(np.zeros(900_000), pa.float64())}),
-        {},
-        ["900000", "810000"],  # 13,500 blocks of 60
-    ),
-    (NUMBERS, {"first_lbn": 13_499}, ["13499"]),
-    (NUMBERS, {"first_lbn": 13_500}, ["13500"]),
-    (NUMBERS, {"first_lbn": -1}, ["first_lbn"]),
-    (NUMBERS, {"layout": "rows"}, ["rows", "capsule", "normal", "vertical"]),
-    (source([pa.bool_(), *[pa.int64()] * 2], 9, 1), {"split": False}, ["split", "17 pages"]),
-    (NUMBERS, {"page_header_bytes": 512}, ["page_header_bytes", "512"]),
-    (NUMBERS, {"layout": "vertical", "split": False}, ["split"]),
-    (pa.table({}), {}, ["column"]),
-    (NUMBERS.rename_columns(["a", "a"]), {}, ["a"]),
-    ("nowhere.parquet", {}, ["nowhere.parquet"]),
-    (17, {}, []),
-]
-
-
-@pytest.mark.parametrize(("data", "keys", "words"), BAD_DATA)
-def test_bad_tables(data: Any, keys: dict[str, Any], words: list[str]) -> None:
-    with pytest.raises(ss.SledsimError) as refused:
-        ss.tables.table(data, memstore(), **keys)
-    message = str(refused.value)
-    assert all(word.lower() in message.lower() for word in words), message
-    assert "\n" not in message
-
-
-def test_other_devices() -> None:
-    with pytest.raises(ss.SledsimError, match="atlas10k"):
-        ss.tables.table(NUMBERS, ss.device("atlas10k"))
 
 
 BAD_CALLS: dict[str, tuple[Callable[[ss.tables.Table], object], list[str]]] = {

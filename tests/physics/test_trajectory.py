@@ -101,17 +101,3 @@ def test_without_springs_the_switch_is_in_the_middle() -> None:
 def test_a_move_to_where_the_sled_is() -> None:
     (only,) = ss.device("g2").trajectory("x", 1e-5, 1e-5)
     assert (only.time_s, only.place_m, only.velocity_m_s) == (0, 1e-5, 0)
-
-
-def test_invalid_arguments_are_refused() -> None:
-    g2 = ss.device("g2")
-    with pytest.raises(ss.SledsimError, match=r"axis = 'z': must be 'x' or 'y'"):
-        g2.trajectory("z", 0, 0)  # type: ignore[arg-type]
-    with pytest.raises(ss.SledsimError, match=r"end = 0.0001 m: must be from -0.00005"):
-        g2.trajectory("x", 0, 1e-4)
-    with pytest.raises(ss.SledsimError, match="start_m = nan"):
-        g2.trajectory("y", float("nan"), 0)
-    with pytest.raises(ss.SledsimError, match="kinematics"):
-        ss.device("g2", kinematics="disksim").trajectory("x", 0, 1e-5)
-    with pytest.raises(ss.SledsimError):
-        ss.device("atlas10k").trajectory("x", 0, 0)  # type: ignore[attr-defined]

@@ -247,38 +247,6 @@ def test_an_open_replay_has_parts(
     assert (tmp_path / "parts.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["--trace", "measured"], "--device"),
-        (["--device", "atlas10k"], "--trace"),
-        (["--device", "atlas9k", "--trace", "measured"], "unknown device 'atlas9k'"),
-        (["--device", "atlas10k", "--trace", "no.validate"], "no.validate"),
-        (["--device", "atlas10k", "--trace", "sample:postmark-ext4"], "no measured times"),
-        (["--device", "atlas10k", "--trace", "bad"], "bad:2: field 5 (service) is 'slow'"),
-        (["--device", "memory", "--trace", "far"], 'address = "wrap"'),
-        (["--device", "atlas10k", "--trace", "measured", "--max-demerit", "low"], "--max-demerit"),
-        (["--device", "atlas10k", "--trace", "measured", "--plot", "x.txt"], "--plot x.txt"),
-        (["--device", "atlas10k", "--trace", "measured", "--scheduler", "lift"], "lift"),
-        (["--device", "atlas10k", "--trace", "measured", "--set", "rate=5"], "rate"),
-    ],
-)
-def test_wrong_words(
-    words: list[str],
-    problem: str,
-    measured: Path,
-    tmp_path: Path,
-    said: Callable[..., tuple[int, str, str]],
-) -> None:
-    files = {"measured": measured, "bad": tmp_path / "bad", "far": tmp_path / "far"}
-    files["bad"].write_text("R Hit 1 1 1 1\nR Hit 1 1 slow 1\n", encoding="utf-8")
-    files["far"].write_text("R Hit 1 1 1 1\nR Hit 9999999999999 1 1 1\n", encoding="utf-8")
-    code, out, err = said(*(files.get(word, word) for word in words))
-    assert (code, out) == (2, "")
-    assert problem in err
-    assert err.count("\n") == 1
-
-
 def test_far_reads_of_a_measured_drive_agree() -> None:
     """A buffer does not help far reads: seeks, rotation and transfer must do for them."""
     if not DRIVES.is_dir():
