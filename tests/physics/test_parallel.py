@@ -78,41 +78,37 @@ def together(
     )
 
 
-def never(_one: int, _other: int) -> bool:
-    return False
-
-
 # Classes, tracks, parameters
 
 
+def under(device: ss.Sled, x_m: float, row: int, reach: int) -> list[int]:
+    """Return the blocks that tips reach while the sled is at a column and a row."""
+    at = places(device)
+    return [lbn for lbn, place in enumerate(at) if under_tips(place, x_m, row, reach)]
+
+
 @settings(max_examples=60)
-@given(shape=SHAPES, reach=REACHES, data=st.data())
-def test_a_class_is_what_lies_under_the_tips(shape: Shape, reach: int, data: Any) -> None:
-    own_map = data.draw(st.sampled_from(["serpentine", "ascending"]))
+@given(shape=SHAPES, reach=REACHES, own_map=st.sampled_from(["serpentine", "ascending"]))
+def test_a_class_is_what_lies_under_the_tips(shape: Shape, reach: int, own_map: str) -> None:
     device = shape.device(micropositioning_cylinders=reach, lbn_map=own_map)
     at = places(device)
     assert len(at) == shape.squares * shape.columns * shape.rows
     for lbn, place in enumerate(at):
-        expected = [
-            other
-            for other, where in enumerate(at)
-            if under_tips(where, place.x_m, place.row, reach)
-        ]
+        expected = under(device, place.x_m, place.row, reach)
         assert device.equivalent(lbn) == expected
-        columns = len({at[other].x_m for other in expected})
-        assert columns == len(
-            [column for column in range(shape.columns) if abs(column - place.cylinder) <= reach]
-        ), "clipped at the edges"
-        assert len(expected) == columns * shape.squares
+        columns = [
+            column for column in range(shape.columns) if abs(column - place.cylinder) <= reach
+        ]
+        assert len({at[other].x_m for other in expected}) == len(columns), "clipped at the edges"
+        assert len(expected) == len(columns) * shape.squares
 
 
 @settings(max_examples=40)
-@given(shape=SHAPES, data=st.data())
-def test_boundaries_are_those_of_blocks_read_by_one_set_of_tips(shape: Shape, data: Any) -> None:
-    device = shape.device(lbn_map=data.draw(st.sampled_from(["serpentine", "ascending"])))
-    at = places(device)
+@given(shape=SHAPES, own_map=st.sampled_from(["serpentine", "ascending"]))
+def test_boundaries_are_those_of_blocks_read_by_one_set_of_tips(shape: Shape, own_map: str) -> None:
+    device = shape.device(lbn_map=own_map)
     tracks: dict[tuple[float, int], list[int]] = {}
-    for lbn, place in enumerate(at):
+    for lbn, place in enumerate(places(device)):
         tracks.setdefault((place.x_m, place.tips[0] // (shape.cells * TIPS)), []).append(lbn)
     for track in tracks.values():
         assert track == list(range(track[0], track[-1] + 1))
@@ -150,64 +146,46 @@ def test_one_pass_of_a_class_is_one_pass_of_the_sled() -> None:
 
 
 def check_conflicts(
-    device: ss.Sled, reach: int, shared: Callable[[int, int], bool], at_s: float = 0.0
+    device: ss.Sled,
+    reach: int,
+    shared: Callable[[int, int], bool] = lambda _one, _other: False,
+    at_s: float = 0.0,
 ) -> None:
     at = places(device)
     columns_m = {place.x_m for place in at}
     for one, other in combinations(range(device.blocks), 2):
         expected = not together(at[one], at[other], columns_m, reach, shared)
-        if device.parallelism.p == 1:
-            expected = True
+        expected |= device.parallelism.p == 1
         assert device.conflicting(one, other, at_s) == expected, (one, other)
         assert device.conflicting(other, one, at_s) == expected, (other, one)
-    for lbn in range(device.blocks):
-        assert not device.conflicting(lbn, lbn, at_s)
+    assert not any(device.conflicting(lbn, lbn, at_s) for lbn in range(device.blocks))
 
 
-@settings(max_examples=40)
-@given(shape=SHAPES, reach=REACHES)
-def test_conflicts_without_shared_components(shape: Shape, reach: int) -> None:
-    check_conflicts(shape.device(micropositioning_cylinders=reach), reach, never)
-    explicit = shape.device(micropositioning_cylinders=reach, conflicts={"kind": "none"})
-    check_conflicts(explicit, reach, never)
-
-
+@pytest.mark.parametrize("kind", ["", "none", "channel", "power_bus", "listed"])
 @settings(max_examples=40)
 @given(shape=SHAPES, reach=REACHES, data=st.data())
-def test_conflicts_of_channels(shape: Shape, reach: int, data: Any) -> None:
-    channels = data.draw(st.integers(1, shape.squares))
-    keys = {"kind": "channel", "channels": channels}
-    device = shape.device(micropositioning_cylinders=reach, conflicts=keys)
-    check_conflicts(device, reach, lambda one, other: (one - other) % channels == 0)
-
-
-@settings(max_examples=40)
-@given(shape=SHAPES, reach=REACHES, data=st.data())
-def test_conflicts_of_power_buses(shape: Shape, reach: int, data: Any) -> None:
-    """Only a bus that bears one square keeps two of them apart; more is for batches."""
-    each = data.draw(st.integers(1, shape.squares))
-    at_once = data.draw(st.integers(1, each))
-    buses = [range(first, first + each) for first in range(0, shape.squares, each)]
-
-    def shared(one: int, other: int) -> bool:
-        return at_once == 1 and any(one in bus and other in bus for bus in buses)
-
-    keys = {"kind": "power_bus", "squares_per_bus": each, "at_once": at_once}
-    device = shape.device(micropositioning_cylinders=reach, conflicts=keys)
-    check_conflicts(device, reach, shared)
-
-
-@settings(max_examples=40)
-@given(shape=SHAPES, reach=REACHES, data=st.data())
-def test_conflicts_that_are_listed(shape: Shape, reach: int, data: Any) -> None:
-    number = st.integers(0, shape.squares - 1)
-    resources = data.draw(st.lists(number, min_size=shape.squares, max_size=shape.squares))
-    at_once = data.draw(st.integers(1, shape.squares))
-    keys = {"kind": "listed", "resources": resources, "at_once": at_once}
-    device = shape.device(micropositioning_cylinders=reach, conflicts=keys)
-    check_conflicts(
-        device, reach, lambda one, other: at_once == 1 and resources[one] == resources[other]
-    )
+def test_conflicts_are_those_of_what_squares_share(
+    kind: str, shape: Shape, reach: int, data: Any
+) -> None:
+    """Only what bears one square at once keeps two of them apart; more is for batches."""
+    squares = shape.squares
+    resources, at_once, keys = [*range(squares)], 1, {}
+    if kind == "channel":
+        keys = {"channels": data.draw(st.integers(1, squares))}
+        resources = [square % keys["channels"] for square in range(squares)]
+    elif kind == "power_bus":
+        each = data.draw(st.integers(1, squares))
+        at_once = data.draw(st.integers(1, each))
+        keys = {"squares_per_bus": each, "at_once": at_once}
+        resources = [square // each for square in range(squares)]
+    elif kind == "listed":
+        number = st.integers(0, squares - 1)
+        resources = data.draw(st.lists(number, min_size=squares, max_size=squares))
+        at_once = data.draw(st.integers(1, squares))
+        keys = {"resources": resources, "at_once": at_once}
+    given: dict[str, Any] = {"conflicts": {"kind": kind, **keys}} if kind else {}
+    device = shape.device(micropositioning_cylinders=reach, **given)
+    check_conflicts(device, reach, lambda a, b: at_once == 1 and resources[a] == resources[b])
 
 
 def test_tips_follow_the_media_in_the_course_of_a_run() -> None:
@@ -215,25 +193,13 @@ def test_tips_follow_the_media_in_the_course_of_a_run() -> None:
     shape = Shape(cells=2, sets=2, columns=5, rows=2)
     later = [[5.0, 1], [10.0, 0], [20.0, 3]]
     device = shape.device(micropositioning_cylinders=2, micropositioning_later=later)
-    at = places(device)
     reaches = [(0, 2), (4.999999999, 2), (5, 1), (9.9, 1), (10, 0), (19, 0), (20, 3), (1e6, 3)]
     for at_s, reach in reaches:
-        for lbn, place in enumerate(at):
-            expected = [
-                other
-                for other, where in enumerate(at)
-                if under_tips(where, place.x_m, place.row, reach)
-            ]
+        for lbn, place in enumerate(places(device)):
+            expected = under(device, place.x_m, place.row, reach)
             assert device.equivalent(lbn, at_s) == expected, at_s
-        check_conflicts(device, reach, never, at_s)
+        check_conflicts(device, reach, at_s=at_s)
     assert device.parallelism.M == 2, "as at the start"
-
-
-def test_a_sled_without_a_choice_reads_one_block_at_a_time() -> None:
-    device = Shape(cells=1, sets=4, columns=2, rows=2).device(micropositioning_cylinders=1)
-    pairs = combinations(range(device.blocks), 2)
-    assert all(device.conflicting(*pair) for pair in pairs)
-    assert len(device.equivalent(0)) == 8
 
 
 # Refusals
@@ -250,9 +216,14 @@ def printed(capsys: pytest.CaptureFixture[str], *words: object) -> str:
 
 
 SIMPLE = [
-    word
-    for key in ("tips=576", "active_tips=192", "travel_x_um=0.12", "travel_y_um=11.2")
-    for word in ("--set", key)
+    "--set",
+    "tips=576",
+    "--set",
+    "active_tips=192",
+    "--set",
+    "travel_x_um=0.12",
+    "--set",
+    "travel_y_um=11.2",
 ]
 """The device of Figure 2 of CMU-CS-03-125."""
 
@@ -264,57 +235,44 @@ def test_ranges_hold_the_same_numbers(numbers: set[int]) -> None:
     assert all(last + 1 < first for (_, last), (first, _) in pairwise(found))
 
 
+def told(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(printed(capsys, *words, *SIMPLE, "--json"))
+    return document
+
+
 def test_the_command_tells_the_parameters(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [line.split(maxsplit=2) for line in printed(capsys, *SIMPLE).splitlines()]
-    assert {row[0]: int(row[1]) for row in rows} == {
-        "p": 3,
-        "N": 9,
-        "S_x": 3,
-        "S_y": 3,
-        "M": 0,
-        "N_x": 3,
-        "N_y": 3,
-        "S_T": 9,
-        "S_C": 27,
-    }
-    document = json.loads(printed(capsys, *SIMPLE, "--json"))
-    assert document["device"] == "cmu2003"
-    assert document["parallelism"] == {row[0]: int(row[1]) for row in rows}
+    values = {"p": 3, "N": 9, "S_x": 3, "S_y": 3, "M": 0, "N_x": 3, "N_y": 3, "S_T": 9, "S_C": 27}
+    assert {row[0]: int(row[1]) for row in rows} == values
+    document = told(capsys)
+    assert (document["device"], document["parallelism"]) == ("cmu2003", values)
 
 
-def test_the_command_tells_the_class_of_figure_2(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_tells_the_class_and_the_conflicts_of_figure_2(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """33, 38 and 52 can be accessed together, as the paper says; 30 is in another row."""
     text = printed(capsys, 33, *SIMPLE)
     assert "\n33-38, 51-53\n" in text
     assert "9 blocks from 33 to 53, at most 3" in text
     assert "9 blocks from 27 to 35" in text
-    document = json.loads(printed(capsys, 33, *SIMPLE, "--json"))
+    document = told(capsys, 33)
     assert document["equivalent"] == [*range(33, 39), 51, 52, 53]
     assert document["boundaries"] == [27, 35]
-
-
-def test_the_command_tells_conflicts(capsys: pytest.CaptureFixture[str]) -> None:
-    """33, 38 and 52 can be accessed together, as the paper says; 30 is in another row."""
-    document = json.loads(printed(capsys, 52, 33, 38, 30, *SIMPLE, "--json"))
+    document = told(capsys, 52, 33, 38, 30)
     assert document["lbns"] == [30, 33, 38, 52]
     assert document["conflicts"] == [[30, 33], [30, 38], [30, 52]]
     lines = printed(capsys, "33-34", 38, 52, 30, *SIMPLE).splitlines()
-    assert [line.split(maxsplit=1) for line in lines[1:6]] == [
-        ["30", "33-34, 38, 52"],
-        ["33", "30"],
-        ["34", "30"],
-        ["38", "30"],
-        ["52", "30"],
-    ]
+    pairs = [["30", "33-34, 38, 52"], *([lbn, "30"] for lbn in ("33", "34", "38", "52"))]
+    assert [line.split(maxsplit=1) for line in lines[1:6]] == pairs
     assert lines[-1] == "4 of 10 pairs conflict; at most 3 blocks at once"
 
 
 def test_the_command_tells_a_later_time(capsys: pytest.CaptureFixture[str]) -> None:
-    keys = [*SIMPLE, "--set", "micropositioning_cylinders=1"]
-    keys += ["--set", "micropositioning_later=[[5, 0]]"]
+    keys = ["--set=micropositioning_cylinders=1", "--set=micropositioning_later=[[5, 0]]"]
     for at_s, blocks in ((0, 27), (4.9, 27), (5, 9)):
-        document = json.loads(printed(capsys, 33, *keys, "--at-s", at_s, "--json"))
+        document = told(capsys, 33, *keys, "--at-s", at_s)
         assert (document["at_s"], len(document["equivalent"])) == (at_s, blocks)
-        pair = json.loads(printed(capsys, 33, 7, *keys, "--at-s", at_s, "--json"))
-        assert pair["conflicts"] == [[7, 33]], "another row"
-        pair = json.loads(printed(capsys, 33, 1, *keys, "--at-s", at_s, "--json"))
-        assert pair["conflicts"] == ([] if at_s < 5 else [[1, 33]])
+        pairs = told(capsys, 33, 7, 1, *keys, "--at-s", at_s)["conflicts"]
+        assert [7, 33] in pairs, "another row"
+        assert ([1, 33] in pairs) == (at_s >= 5)
