@@ -63,9 +63,7 @@ class Failing(Fifo):
 
     def evict(self) -> Any:
         key = super().evict()
-        if key == 2:
-            return self.what() if callable(self.what) else self.what
-        return key
+        return key if key != 2 else self.what() if callable(self.what) else self.what
 
 
 KEYS = [1, 2, 3, 1, 4, 5, 6, 1, 2]
@@ -84,16 +82,33 @@ def test_lru_in_python_is_the_lru_here_request_for_request() -> None:
         assert theirs.policy == "Lru"
 
 
+def test_what_fails_in_hit_and_admit_is_named_too() -> None:
+    class Picky(Fifo):
+        def hit(self, key: int) -> None:
+            raise ValueError(key)
+
+        def admit(self, key: int) -> None:
+            if key == 8:
+                raise ArithmeticError
+            super().admit(key)
+
+    for keys, says in (
+        ([4, 4], r"access 2 \(key 4\): ValueError: 4"),
+        ([8, 8], r"access 1 \(key 8\): ArithmeticError$"),
+    ):
+        with pytest.raises(ss.SledsimError, match=rf"policy Picky: {says}") as error:
+            ss.caches.cache(Picky, 2).hits(keys)
+        assert isinstance(error.value.__cause__, ValueError | ArithmeticError)
+
+
 def test_and_on_a_trace_at_every_size() -> None:
     rows = ss.hit_ratios(SAMPLE, sizes_mib=[0.5, 4, 64], policies=["lru", Lru, Fifo])
-    ours, theirs = rows[:3], rows[3:6]
     assert [row["policy"] for row in rows] == ["lru"] * 3 + ["Lru"] * 3 + ["Fifo"] * 3
-    assert [row | {"policy": ""} for row in ours] == [row | {"policy": ""} for row in theirs]
-    assert rows[6:] != theirs
-    one = ss.hit_ratios(SAMPLE, sizes_mib=4, policies=Lru(512))  # type: ignore[arg-type]
-    assert one == [theirs[1]]
-    made = ss.hit_ratios(SAMPLE, sizes_mib=[4], policies=[partial(Lru)])
-    assert made[0] == theirs[1] | {"policy": "partial"}
+    ours, theirs, fifo = ([{**row, "policy": ""} for row in rows[n : n + 3]] for n in (0, 3, 6))
+    assert ours == theirs != fifo
+    for policy, name in ((Lru(512), "Lru"), (partial(Lru), "partial")):
+        one = ss.hit_ratios(SAMPLE, sizes_mib=4, policies=[policy])
+        assert one == [{**rows[4], "policy": name}]
 
 
 def test_the_strings_of_the_literature_have_their_faults() -> None:
@@ -144,9 +159,8 @@ def boom() -> int:
 def test_a_policy_that_fails_names_the_access_and_the_key(what: object, says: str) -> None:
     cache = ss.caches.cache(Failing(what), 3)
     assert [cache.access(key) for key in KEYS[:5]] == [False] * 3 + [True, False]
-    with pytest.raises(
-        ss.SledsimError, match=rf"^policy Failing: access 6 \(key 5\): {says}"
-    ) as error:
+    says = rf"access 6 \(key 5\): {says}"
+    with pytest.raises(ss.SledsimError, match=f"^policy Failing: {says}") as error:
         cache.access(5)
     assert (type(error.value.__cause__) is LookupError) == (what is boom)
     with pytest.raises(ss.SledsimError, match="the policy of the cache failed at an earlier acc"):
@@ -155,37 +169,9 @@ def test_a_policy_that_fails_names_the_access_and_the_key(what: object, says: st
     # In the count of a load, other policies are not asked further, and nothing is returned.
     rows = [{"at": at, "lbn": key} for at, key in enumerate(KEYS)]
     load = ss.read_trace(rows, columns=COLUMNS)
-    with pytest.raises(ss.SledsimError, match=rf"policy make: access 6 \(key 5\): {says}"):
-        ss.hit_ratios(load, sizes_mib=[3 / 2048], segment_kib=0.5, policies=["lru", maker(what)])
-
-
-def maker(what: object) -> Any:
-    def make(_slots: int) -> Failing:
-        return Failing(what)
-
-    return make
-
-
-def test_what_fails_in_hit_and_admit_is_named_too() -> None:
-    class Picky(Fifo):
-        def hit(self, key: int) -> None:
-            raise ValueError(key)
-
-        def admit(self, key: int) -> None:
-            if key == 8:
-                raise ArithmeticError
-            super().admit(key)
-
-    cache = ss.caches.cache(Picky, 2)
-    cache.access(4)
-    with pytest.raises(ss.SledsimError, match=r"policy Picky: access 2 \(key 4\): ValueError: 4"):
-        cache.access(4)
-    cache = ss.caches.cache(Picky, 2)
-    with pytest.raises(
-        ss.SledsimError, match=r"policy Picky: access 1 \(key 8\): ArithmeticError$"
-    ) as error:
-        cache.hits([8, 8])
-    assert isinstance(error.value.__cause__, ArithmeticError)
+    make: Any = lambda _slots: Failing(what)  # noqa: E731
+    with pytest.raises(ss.SledsimError, match=rf"policy <lambda>: {says}"):
+        ss.hit_ratios(load, sizes_mib=[3 / 2048], segment_kib=0.5, policies=["lru", make])
 
 
 def test_what_ends_a_program_stays_as_it_is() -> None:
@@ -223,9 +209,9 @@ def test_a_policy_must_not_use_its_own_cache() -> None:
 
 
 def test_all_objects_die_with_the_cache() -> None:
-    ways: list[tuple[Any, Any]] = [(Lru, 4), (Failing, boom)]
-    for kind, given in ways:
-        policy = kind(given)
+    made: list[Any] = [partial(Lru, 4), partial(Failing, boom)]
+    for make in made:
+        policy = make()
         gone = weakref.ref(policy)
         cache = ss.caches.cache(policy, 4)
         with contextlib.suppress(ss.SledsimError):

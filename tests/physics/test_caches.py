@@ -59,61 +59,40 @@ def test_segmented_lru_protects_keys_hit_again() -> None:
     # Four slots, of which .8 are three: after 1 and 2 came back, a scan takes the other two.
     ours = ss.caches.cache("slru", 4)
     assert ours.hits([1, 2, 1, 2, 3, 4, 5, 6, 7]) == 2
-    assert 1 in ours
-    assert 2 in ours
-    assert 6 in ours
-    assert 7 in ours
+    assert [key for key in range(8) if key in ours] == [1, 2, 6, 7]
     assert len(ours) == ours.slots == 4
     # With a half, two: 3 coming back makes 1 probationary, and it is the newest of these.
     ours = ss.caches.cache("slru(protected=0.5)", 4)
     ours.hits([1, 2, 1, 2, 3, 3, 4])
     assert ours.policy == "slru(protected=0.5)"
     assert ours.hits([8]) == 0
-    assert [key in ours for key in (1, 2, 3, 4, 8)] == [False, True, True, True, True]
+    assert [key for key in range(9) if key in ours] == [2, 3, 4, 8]
 
 
-def test_a_cache_has_a_policy_and_refuses_invalid_ones() -> None:
+def test_a_cache_has_a_policy() -> None:
     ours = ss.caches.cache("arc", 10)
     assert not ours.access(2**64 - 1)
     assert ours.access(2**64 - 1)
     assert -1 not in ours
     assert repr(ours) == "<sledsim cache arc: 1 of 10 slots>"
     assert ss.policies()[0] == ss.caches.cache().policy == "lru"
-    with pytest.raises(ss.SledsimError, match=r"key = -1: must be an integer from 0"):
-        ours.access(-1)
-    with pytest.raises(ss.SledsimError, match=r"unknown policy 'acr'; did you mean 'arc'\?"):
-        ss.caches.cache("acr", 10)
-    with pytest.raises(ss.SledsimError, match="slots = 0: must be an integer from 1"):
-        ss.caches.cache("lru", 0)
+    assert "opt" not in ss.policies()
     assert ss.caches.cache("s3fifo(fill=main; small=0.2)").policy == "s3fifo(small=0.2; fill=main)"
-    with pytest.raises(ss.SledsimError, match="'protected'"):
-        ss.caches.cache("slru(protect=0.5)", 10)
-    with pytest.raises(ss.SledsimError, match="must not be given with protected"):
-        ss.caches.cache("slru(protected=0.5; segments=4)", 10)
-
-
-def pieces(path: Path, segment_blocks: int) -> list[tuple[int, bool]]:
-    """Segments that the requests of a trace in DiskSim's format touch, and whether they read."""
-    found = []
-    for line in path.read_text().splitlines():
-        _, _, lbn, blocks, flags = line.split()
-        first, last = int(lbn), int(lbn) + int(blocks) - 1
-        found += [
-            (segment, flags == "1")
-            for segment in range(first // segment_blocks, last // segment_blocks + 1)
-        ]
-    return found
 
 
 def test_hit_ratios_of_a_trace_are_those_of_an_ordered_dict(tmp_path: Path) -> None:
+    """Of a trace in DiskSim's format, by the segments that each request touches."""
     file = tmp_path / "plain.trace"
     ss.convert_trace(SAMPLE, file, to="disksim_ascii")
-    touched = pieces(file, 32)
-    rows = ss.hit_ratios(
-        ss.read_trace(SAMPLE), segment_kib=16, sizes_mib=[0.125, 1, 2.01], policies=["lru"]
-    )
-    assert [row["size_mib"] for row in rows] == [0.125, 1, 2.01]
-    for row, slots in zip(rows, (8, 64, 128), strict=True):
+    touched = [
+        (segment, flags == "1")
+        for _, _, lbn, blocks, flags in map(str.split, file.read_text().splitlines())
+        for segment in range(int(lbn) // 32, (int(lbn) + int(blocks) - 1) // 32 + 1)
+    ]
+    reads = sum(read for _, read in touched)
+    sizes, keys = [0.125, 1, 2.01], {"policy": "lru", "segment_kib": 16}
+    rows = ss.hit_ratios(SAMPLE, segment_kib=16, sizes_mib=sizes, policies=["lru"])
+    for row, size, slots in zip(rows, sizes, (8, 64, 128), strict=True):
         kept: OrderedDict[int, None] = OrderedDict()
         hits = {True: 0, False: 0}
         for segment, read in touched:
@@ -122,30 +101,29 @@ def test_hit_ratios_of_a_trace_are_those_of_an_ordered_dict(tmp_path: Path) -> N
             kept.move_to_end(segment)
             if len(kept) > slots:
                 kept.popitem(last=False)
-        reads = sum(read for _, read in touched)
-        assert row["policy"] == "lru"
-        assert row["segment_kib"] == 16
-        assert row["accesses"] == len(touched)
-        assert row["hits"] == sum(hits.values())
-        assert row["hit_ratio"] == sum(hits.values()) / len(touched)
-        assert row["read_hit_ratio"] == hits[True] / reads
-        assert row["write_hit_ratio"] == hits[False] / (len(touched) - reads)
+        assert row == keys | {
+            "size_mib": size,
+            "requests": len(file.read_text().splitlines()),
+            "accesses": len(touched),
+            "hits": sum(hits.values()),
+            "hit_ratio": sum(hits.values()) / len(touched),
+            "read_hit_ratio": hits[True] / reads,
+            "write_hit_ratio": hits[False] / (len(touched) - reads),
+        }
 
 
 def test_all_policies_see_the_same_requests_and_larger_lru_caches_have_more() -> None:
     load = ss.workload("zipf", requests=20_000, read_fraction=1.0)
-    rows = ss.hit_ratios(load, device=ss.device("g2"))
+    rows = ss.hit_ratios(load, device="g2")
     assert [row["policy"] for row in rows[::5]] == ss.policies()
     assert len({(row["requests"], row["accesses"]) for row in rows}) == 1
     lru = [row["hits"] for row in rows if row["policy"] == "lru"]
     assert lru == sorted(lru)
     assert lru[-1] > lru[0] > 0
     assert all(row["write_hit_ratio"] is None for row in rows)
-    blocks = ss.device("g2").blocks
-    assert rows == ss.hit_ratios(load, device_blocks=blocks)
-    assert rows == ss.hit_ratios(
-        ss.workload("zipf", requests=20_000, read_fraction=1.0, rate=1e3), device_blocks=blocks
-    )
+    timed = ss.workload("zipf", requests=20_000, read_fraction=1.0, rate=1e3)
+    for each in (load, timed):
+        assert rows == ss.hit_ratios(each, device_blocks=ss.device("g2").blocks)
 
 
 def test_the_reading_can_be_stopped() -> None:

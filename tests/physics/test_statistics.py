@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sledsim as ss
-from sledsim import SledsimError
 from sledsim._number_text import measured
 from sledsim.cli import main
 
@@ -56,14 +55,13 @@ def test_an_interval_lies_around_the_mean_and_shrinks_with_the_run() -> None:
 
 
 def test_intervals_tell_two_loads_apart_exactly_when_they_differ() -> None:
-    def interval(**load: object) -> tuple[float, float]:
-        found = run(load={"requests": 20_000, **load}, rows=False).summary["confidence"]
-        return found["response_time_ms"]["low"], found["response_time_ms"]["high"]
-
-    low, high = interval(rate=400, seed=1)
-    same_low, same_high = interval(rate=400, seed=2)
-    assert max(low, same_low) < min(high, same_high)
-    assert high < interval(rate=500, seed=1)[0]
+    low, high = {}, {}
+    for rate, seed in ((400, 1), (400, 2), (500, 1)):
+        done = run(load={"requests": 20_000, "rate": rate, "seed": seed}, rows=False)
+        found = done.summary["confidence"]["response_time_ms"]
+        low[rate, seed], high[rate, seed] = found["low"], found["high"]
+    assert max(low[400, 1], low[400, 2]) < min(high[400, 1], high[400, 2])
+    assert high[400, 1] < low[500, 1]
 
 
 def test_a_precision_is_reached_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,9 +70,8 @@ def test_a_precision_is_reached_and_reported(capsys: pytest.CaptureFixture[str])
     assert done.summary["precision"]["met"] is True
     assert done.summary["confidence"]["response_time_ms"]["half_width_share"] <= 0.02
     assert done.summary["requests"] == done.workload["requests"]
-    for word in ("2%", "0.02", " 2.0 %"):
-        shown = json.loads(output(capsys, *RUN, "--precision", word.strip(), "--json"))
-        assert shown == done.to_dict()
+    for word in ("2%", "0.02", "2.0 %"):
+        assert json.loads(output(capsys, *RUN, "--precision", word, "--json")) == done.to_dict()
     text = output(capsys, *RUN, "--precision", "2%")
     assert "precision     2 % reached\n" in text
     interval = done.summary["confidence"]["response_time_ms"]
@@ -86,8 +83,7 @@ def test_a_precision_is_reached_and_reported(capsys: pytest.CaptureFixture[str])
 
 def test_the_longest_wait_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     done = run()
-    rows = pl.DataFrame(done.rows)
-    worst = rows.sort("queue_ns", descending=True).row(0, named=True)
+    worst = pl.DataFrame(done.rows).sort("queue_ns", descending=True).row(0, named=True)
     found = done.summary["longest_wait"]
     assert found is not None
     assert found["queue_ms"] == worst["queue_ns"] / 1e6 == done.summary["queue_ms"]["max"]
@@ -99,19 +95,18 @@ def test_the_longest_wait_is_named(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_warming_up_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
     done = run(load={**LOAD, "warm_up_requests": 500})
-    assert len(done.rows) == 3000
-    assert done.summary["requests"] == 2500
-    assert done.summary["warm_up"] is not None
-    assert done.summary["warm_up"]["requests"] == 500
+    assert (len(done.rows), done.summary["requests"]) == (3000, 2500)
     rows = pl.DataFrame(done.rows).sort("id")[500:]
-    mean = (rows["completion_ns"] - rows["arrival_ns"]).mean()
-    assert isinstance(mean, float)
+    mean = (rows["completion_ns"] - rows["arrival_ns"]).to_numpy().mean()
     assert done.summary["response_time_ms"]["mean"] == pytest.approx(mean / 1e6)
     words = [*RUN, "--set", "requests=3000", "--set", "warm_up_requests=500"]
     assert "warm-up       500 more requests, until 0.8" in output(capsys, *words)
-    seconds = run(load={**LOAD, "warm_up_s": 2.5}).summary["warm_up"]
-    assert seconds is not None
-    assert seconds["until_s"] >= 2.5 > seconds["until_s"] - 0.05
+    for warm_up, key, low, high in (
+        (done.summary["warm_up"], "requests", 500, 500),
+        (run(load={**LOAD, "warm_up_s": 2.5}).summary["warm_up"], "until_s", 2.5, 2.55),
+    ):
+        assert warm_up is not None
+        assert low <= warm_up[key] <= high  # type: ignore[literal-required]
 
 
 def test_seeds_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,18 +122,13 @@ def test_seeds_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     assert interval["mean"] == pytest.approx(statistics.fmean(means))
     assert interval["high"] - interval["mean"] == pytest.approx(half, rel=1e-6)
     assert done.summary["response_time_ms"]["mean"] == pytest.approx(statistics.fmean(means))
-    assert (
-        done.to_dict()
-        == run(replications=5, workers=1).to_dict()
-        == run(replications=5, workers=3).to_dict()
-    )
+    for workers in (1, 3):
+        assert done.to_dict() == run(replications=5, workers=workers).to_dict()
     words = [*RUN, "--set", "requests=3000", "--replications", 5]
     assert json.loads(output(capsys, *words, "--json", "--workers", 2)) == done.to_dict()
     text = output(capsys, *words)
     assert "seeds 1 to 5" in text
     assert "from 5 seeds" in text
-    with pytest.raises(RuntimeError, match="run one seed"):
-        _ = done.rows
 
 
 def test_seeds_tell_their_progress_and_may_be_interrupted() -> None:
@@ -184,8 +174,6 @@ def test_the_series_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert read["requests"].sum() == 3000
         assert read.columns == frame.columns
     assert pq.read_schema(tmp_path / "out.parquet").field("power_w").metadata[b"unit"] == b"W"
-    with pytest.raises(RuntimeError, match="series=True"):
-        _ = run().series
 
 
 def test_a_distribution_function_is_that_of_the_rows() -> None:
@@ -202,9 +190,6 @@ def test_a_distribution_function_is_that_of_the_rows() -> None:
             assert share == pytest.approx((exact <= ms * (1 + 1e-12)).sum() / len(exact))
     assert done.cdf("seek")[-1][0] == done.summary["seek_ms"]["max"]
     assert done.cdf(op="trim") == []
-    for time_, op in (("sek", None), ("response_time", "erase"), ("seek", "read")):
-        with pytest.raises(SledsimError):
-            done.cdf(time_, op)
 
 
 def test_a_picture_needs_neither_rows_nor_polars(

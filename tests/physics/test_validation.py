@@ -20,26 +20,34 @@ DRIVES = Path(__file__).parents[3] / "shared" / "reference" / "drives"
 COLUMNS = "time=t:us, offset=lba:512B, bytes=n:512B, op=op, response=r:us, queue=q:us, origin=zero"
 
 
+def as_measured(
+    path: Path, op: Callable[[int], str], took: Callable[[list[float], int], float]
+) -> Path:
+    """Write measurements of a drive without a buffer, with times made of those of its model."""
+
+    def text(us: Callable[[int], float]) -> str:
+        lines = (
+            f"{op(i)} Hit {i * i * 7919 % 17_000_000} {1 + i % 30} {us(i):.3f} 800\n"
+            for i in range(400)
+        )
+        return "".join(lines)
+
+    path.write_text(text(lambda _: 0), encoding="utf-8")
+    run = ss.simulate(ss.read_trace(path), ss.device("atlas10k"))
+    rows = pa.table(run.rows).sort_by("id").to_pydict()
+    ends = zip(rows["arrival_ns"], rows["completion_ns"], strict=True)
+    own = [(end - start) / 1e3 for start, end in ends]
+    path.write_text(text(lambda i: took(own, i)), encoding="utf-8")
+    return path
+
+
 @pytest.fixture
 def measured(tmp_path: Path) -> Path:
-    """Return measurements of a drive without a buffer, 1.5 ms slower in reads than its model."""
-    blank = tmp_path / "blank.validate"
-
-    def line(index: int, us: float) -> str:
-        op = "W" if index % 4 == 0 else "R"
-        return f"{op} Hit {index * index * 7919 % 17_000_000} {1 + index % 30} {us:.3f} 800\n"
-
-    blank.write_text("".join(line(index, 0) for index in range(400)), encoding="utf-8")
-    run = ss.simulate(ss.read_trace(blank), ss.device("atlas10k"))
-    rows = pa.table(run.rows).sort_by("id").to_pydict()
-    own = [
-        (end - start) / 1e3
-        for start, end in zip(rows["arrival_ns"], rows["completion_ns"], strict=True)
-    ]
+    """Return measurements that are 1.5 ms slower in reads, of which there are 300 of 400."""
     path = tmp_path / "drive.validate"
-    slower = [line(i, us + (1500 if i % 4 else 0)) for i, us in enumerate(own)]
-    path.write_text("".join(slower), encoding="utf-8")
-    return path
+    return as_measured(
+        path, lambda i: "RW"[i % 4 == 0], lambda own, i: own[i] + (1500 if i % 4 else 0)
+    )
 
 
 @pytest.fixture
@@ -54,22 +62,30 @@ def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, st
 
 def test_a_known_difference_is_found(measured: Path) -> None:
     found = ss.validate(measured, "atlas10k")
+    document = found.to_dict()
     assert found.demerit_ms["write"] == 0.0
     assert found.demerit_ms["read"] == pytest.approx(1.5, abs=1e-12)
-    mean = found.to_dict()["measured_ms"]["read"]["mean"]
+    mean = document["measured_ms"]["read"]["mean"]
     assert found.demerit_percent["read"] == pytest.approx(150 / mean)
-    assert found.to_dict()["paired_rms_ms"]["all"] == pytest.approx(1.5 * math.sqrt(0.75))
+    assert document["paired_rms_ms"]["all"] == pytest.approx(1.5 * math.sqrt(0.75))
+    assert found.class_weighted_ms == pytest.approx(1.5 * math.sqrt(0.75))
+    all_ms = found.demerit_ms["all"]
+    assert all_ms is not None
+    assert found.demerits_disagree is (all_ms**2 < 2 / 3 * 1.5**2 * 0.75)
     theirs, ours = found.sorted_ms("read")
-    assert len(theirs) == 300
     assert theirs == sorted(theirs)
-    assert [their - our for their, our in zip(theirs, ours, strict=True)] == pytest.approx(
-        [1.5] * 300
-    )
+    differences = [their - our for their, our in zip(theirs, ours, strict=True)]
+    assert differences == pytest.approx([1.5] * 300)
     assert found.sorted_ms("all", "queue") == ([], [])
     for op, part in (("trim", "response"), ("all", "seek")):
         with pytest.raises(ss.SledsimError, match="must be one of"):
             found.sorted_ms(op, part)
     assert repr(found).startswith("<sledsim validation of atlas10k: 400 requests, demerit ")
+    seen: list[int] = []
+    load, device = ss.read_trace(measured, requests=100), ss.device("atlas10k")
+    first = ss.validate(load, device, progress=lambda done, _of: seen.append(done)).to_dict()
+    assert first["requests"]["all"] == 100
+    assert first == ss.validate(load, device).to_dict()
 
 
 def root_mean_square(pairs: list[tuple[list[float], list[float]]]) -> float:
@@ -82,38 +98,18 @@ def root_mean_square(pairs: list[tuple[list[float], list[float]]]) -> float:
     return math.sqrt(sum(squares) / len(squares))
 
 
-@pytest.fixture
-def exchanged(tmp_path: Path) -> Path:
-    """Return measurements with the times of reads and writes of the model exchanged."""
-
-    def text(us: Callable[[int], float]) -> str:
-        lines = [
-            f"{'RW'[i % 2]} Hit {i * i * 7919 % 17_000_000} {1 + i % 30} {us(i):.3f} 800\n"
-            for i in range(300)
-        ]
-        return "".join(lines)
-
-    path = tmp_path / "exchanged.validate"
-    path.write_text(text(lambda _: 0), encoding="utf-8")
-    rows = pa.table(ss.simulate(ss.read_trace(path), ss.device("atlas10k")).rows)
-    rows = rows.sort_by("id").to_pydict()
-    own = [
-        (end - start) / 1e3
-        for start, end in zip(rows["arrival_ns"], rows["completion_ns"], strict=True)
-    ]
-    path.write_text(text(lambda i: own[i ^ 1]), encoding="utf-8")
-    return path
-
-
 def test_errors_that_cancel_are_in_the_class_weighted_figure(
-    exchanged: Path, measured: Path, said: Callable[..., tuple[int, str, str]], tmp_path: Path
+    said: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
+    """The times of reads and writes of the model are exchanged."""
+    path = tmp_path / "exchanged.validate"
+    exchanged = as_measured(path, lambda i: "RW"[i % 2], lambda own, i: own[i ^ 1])
     found = ss.validate(exchanged, "atlas10k")
     assert found.demerit_ms["all"] == 0
-    kinds = [found.sorted_ms(kind) for kind in ("read", "write")]
-    assert found.class_weighted_ms == pytest.approx(root_mean_square(kinds), rel=1e-9)
+    weighted = root_mean_square([found.sorted_ms(kind) for kind in ("read", "write")])
+    assert found.class_weighted_ms == pytest.approx(weighted, rel=1e-9)
     mean = found.to_dict()["measured_ms"]["all"]["mean"]
-    assert found.class_weighted_percent == pytest.approx(100 * root_mean_square(kinds) / mean)
+    assert found.class_weighted_percent == pytest.approx(100 * weighted / mean)
     assert found.demerits_disagree
     assert f"class-weighted {found.class_weighted_ms:.3g} ms" in repr(found)
     picture = tmp_path / "cdf.svg"
@@ -122,27 +118,7 @@ def test_errors_that_cancel_are_in_the_class_weighted_figure(
     assert (code, err) == (0, "")
     assert f"class-weighted demerit: {found.class_weighted_ms:.1f}" in out
     assert "that of all is 0: they DISAGREE" in out
-    svg = picture.read_text(encoding="utf-8")
-    assert "they disagree" in svg
-    assert json.loads(said(*words, "--json")[1])["demerits_disagree"] is True
-
-    # Reads 1.5 ms slower than the model: 300 of 400.
-    slower = ss.validate(measured, "atlas10k")
-    assert slower.class_weighted_ms == pytest.approx(1.5 * math.sqrt(0.75))
-    all_ms = slower.demerit_ms["all"]
-    assert all_ms is not None
-    assert slower.demerits_disagree is (all_ms**2 < 2 / 3 * 1.5**2 * 0.75)
-
-
-def test_a_device_and_a_load_may_be_made_before(measured: Path) -> None:
-    load = ss.read_trace(measured, requests=100)
-    device = ss.device("atlas10k")
-    seen: list[int] = []
-    found = ss.validate(load, device, progress=lambda done, _of: seen.append(done))
-    assert found.to_dict()["requests"]["all"] == 100
-    assert found.to_dict() == ss.validate(load, device).to_dict()
-    with pytest.raises(ss.SledsimError, match="no measured times"):
-        ss.validate(ss.workload("random"), device)
+    assert "they disagree" in picture.read_text(encoding="utf-8")
 
 
 def test_the_requests_are_those_of_the_run(measured: Path, tmp_path: Path) -> None:
@@ -165,22 +141,13 @@ def test_the_requests_are_those_of_the_run(measured: Path, tmp_path: Path) -> No
         found.write_rows(tmp_path / "nowhere" / "each.parquet")
 
 
-def test_the_command_says_what_the_function_says(
-    measured: Path, said: Callable[..., tuple[int, str, str]]
-) -> None:
-    code, out, err = said("--device", "atlas10k", "--trace", measured, "--json")
-    assert (code, err) == (0, "")
-    document = json.loads(out)
-    assert document == ss.validate(measured, "atlas10k").to_dict()
-    assert set(document["demerit_ms"]) == {"all", "read", "write"}
-
-
 def test_the_text_the_picture_and_the_table(
     measured: Path, tmp_path: Path, said: Callable[..., tuple[int, str, str]]
 ) -> None:
     picture, each = tmp_path / "cdf.png", tmp_path / "each.parquet"
-    words = ["--device", "atlas10k", "--trace", measured, "--plot", picture, "--rows", each]
-    code, out, err = said(*words, "--max-demerit", "50%")
+    words = ["--device", "atlas10k", "--trace", measured]
+    more = ["--plot", picture, "--rows", each, "--max-demerit", "50%"]
+    code, out, err = said(*words, *more)
     assert (code, err) == (0, "")
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert pq.read_table(each).num_rows == 400
@@ -195,6 +162,9 @@ def test_the_text_the_picture_and_the_table(
         f"written: {picture}",
     ):
         assert word in out, word
+    code, out, err = said(*words, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == ss.validate(measured, "atlas10k").to_dict()
 
 
 def test_a_figure_above_the_limit_is_a_failed_check(
@@ -236,13 +206,13 @@ def test_an_open_replay_has_parts(
         assert "response time, ms" in out
         assert b"<svg" in picture.read_bytes()
     found = ss.validate(ss.read_trace(open_trace(tmp_path, True), columns=COLUMNS), "memory")
-    document = found.to_dict()
-    assert document["replay"] == "open"
-    assert document["parts"]["queue"]["measured_ms"]["all"]["mean"] == 2.0
-    assert document["parts"]["service"]["measured_ms"]["all"]["mean"] == 7.0
-    assert document["parts"]["queue"]["demerit_ms"]["all"] == 2.0  # nothing waits in a memory
-    assert document["parts"]["queue"]["class_weighted_ms"] == 2.0
-    assert document["parts"]["queue"]["demerits_disagree"] is False
+    queue, service = (found.to_dict()["parts"][part] for part in ("queue", "service"))
+    assert found.to_dict()["replay"] == "open"
+    assert queue["measured_ms"]["all"]["mean"] == 2.0
+    assert service["measured_ms"]["all"]["mean"] == 7.0
+    assert queue["demerit_ms"]["all"] == 2.0  # nothing waits in a memory
+    assert queue["class_weighted_ms"] == 2.0
+    assert queue["demerits_disagree"] is False
     found.plot(tmp_path / "parts.png")
     assert (tmp_path / "parts.png").read_bytes().startswith(b"\x89PNG")
 
@@ -253,11 +223,8 @@ def test_far_reads_of_a_measured_drive_agree() -> None:
         pytest.skip("no reference drives beside the repository")
     found = ss.validate(DRIVES / "atlas10k.measured.trace", "atlas10k")
     assert found.to_dict()["requests"] == {"all": 10_000, "read": 6569, "write": 3431}
-    far: list[dict[str, Any]] = [
-        line
-        for line in found.to_dict()["classes"]
-        if (line["op"], line["place"]) == ("read", "far")
-    ]
+    classes: list[dict[str, Any]] = found.to_dict()["classes"]
+    far = [line for line in classes if (line["op"], line["place"]) == ("read", "far")]
     assert {line["after"] for line in far} == {"read", "write"}
     for line in far:
         assert line["requests"] > 1000

@@ -340,6 +340,7 @@ CALLS: list[tuple[Any, ...]] = [
     ("ss.simulate(LOAD, 'memory', Soonest)", SpecError, " scheduler", "the device has no"),
     ("ss.simulate(LOAD, 'g2', Idle)", SpecError, " scheduler", "has wants_positioning = False"),
     ("ss.sweep({'device': 'g2', 'scheduler': First})", SpecError, " scheduler", "in a study"),
+    ("ss.simulate(LOAD, 'g2', Unmade)", LookupError, "", "no table"),
     # Statistics
     ("run(replications=0)", SpecError, " replications"),
     ("run(workers=0)", SpecError, " workers"),

@@ -181,6 +181,13 @@ class Idle(Soonest):
     wants_positioning = False
 
 
+class Unmade(First):
+    """One that cannot be made."""
+
+    def __init__(self) -> None:
+        raise LookupError("no table")
+
+
 fcfs = type("fcfs", (First,), {})
 
 
