@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
 import sledsim as ss
 from sledsim.cli import main
-
-if TYPE_CHECKING:
-    pass
 
 SMALL = {"base": "memory", "blocks": 4096, "latency_ms": 0.1, "ms_per_block": 0.001}
 KINDS = ("raid1", "raid5", "raid6", "raid10")

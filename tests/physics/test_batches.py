@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +11,8 @@ import polars as pl
 import pytest
 import sledsim as ss
 
-from tests.sleds import sled
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 COLUMNS = "time=us:us, device=host, offset=lbn:512B, bytes=n:512B, op=op, linked=more"
 BARE: dict[str, Any] = {"command_overhead_ms": 0.0, "bus_ms_per_block": 0.0}
@@ -43,6 +40,10 @@ def load(path: Path, **keys: Any) -> ss.Load:
 # The calculator ---------------------------------------------------------------------------------
 
 
+def conflicts_of(device: ss.Sled, lbns: Iterable[int]) -> bool:
+    return any(device.conflicting(*pair) for pair in combinations(lbns, 2))
+
+
 @pytest.mark.parametrize(
     "keys",
     [
@@ -64,8 +65,8 @@ def test_blocks_of_a_pass_do_not_conflict(keys: dict[str, Any]) -> None:
     for one in batch.passes:
         assert len(one.lbns) <= device.parallelism.p
         assert one.step.blocks == len(one.lbns)
-        assert not any(device.conflicting(*pair) for pair in combinations(one.lbns, 2))
-        assert all(device.locate(lbn).row == one.row for lbn in one.lbns)
+        assert not conflicts_of(device, one.lbns)
+        assert {device.locate(lbn).row for lbn in one.lbns} == {one.row}
     cylinders = [one.cylinder for one in batch.passes]
     assert cylinders == sorted(cylinders), "upwards"
     assert batch.total_s == pytest.approx(batch.seek_s + batch.transfer_s, rel=1e-12)
@@ -73,14 +74,12 @@ def test_blocks_of_a_pass_do_not_conflict(keys: dict[str, Any]) -> None:
     for one, two in combinations(batch.passes, 2):
         both = (*one.lbns, *two.lbns)
         fits = len(both) <= device.parallelism.p and one.row == two.row
-        if fits and not keys:
-            assert any(device.conflicting(*pair) for pair in combinations(both, 2))
+        assert keys or not fits or conflicts_of(device, both)
 
 
 def test_a_class_costs_what_one_block_does() -> None:
-    device = ss.device("cmu2003")
+    device, start = ss.device("cmu2003"), (10e-6, -20e-6, "up")
     class_ = device.equivalent(4_000_000)
-    start = (10e-6, -20e-6, "up")
     alone = device.access(class_[0], 1, start=start)
     batch = device.batch([("read", lbn, 1) for lbn in class_[3:13]], start)
     assert (len(batch.passes), batch.total_s, batch.end) == (1, alone.total_s, alone.end)
@@ -93,21 +92,15 @@ def test_a_class_costs_what_one_block_does() -> None:
 
 def test_micropositioning_may_change() -> None:
     """A block of the next cylinder goes with the first as long as tips reach it."""
-    keys = {"micropositioning_cylinders": 1, "micropositioning_later": [[2.0, 0]]}
     device = ss.device("cmu2003", micropositioning_cylinders=1)
     first = 2700 * 9
-    other = next(
-        lbn
-        for lbn in range(2700 * 11, 2700 * 12)
-        if device.locate(lbn).row == device.locate(first).row and not device.conflicting(lbn, first)
-    )
+    row = device.locate(first).row
+    beside = (lbn for lbn in range(2700 * 11, 2700 * 12) if device.locate(lbn).row == row)
+    other = next(lbn for lbn in beside if not device.conflicting(lbn, first))
     pair: list[tuple[Any, int, int]] = [("read", first, 1), ("read", other, 1)]
-    assert len(device.batch(pair).passes) == 1
-    assert device.batch(pair).passes[0].cylinder == 10, "between them"
-    text = 'base = "cmu2003"\ntitle = "t"\n'
-    text += "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
-    Path("later.toml").write_text(text, encoding="utf-8")
-    later = sled("later.toml")
+    (only,) = device.batch(pair).passes
+    assert only.cylinder == 10, "between them"
+    later = ss.device("cmu2003", micropositioning_cylinders=1, micropositioning_later=[[2.0, 0]])
     assert [len(later.batch(pair, at_s=at).passes) for at in (0.0, 1.9, 2.0)] == [1, 1, 2]
 
 
@@ -150,28 +143,25 @@ def test_a_closed_replay_takes_a_batch_as_one_request() -> None:
 
 
 def test_tasks_respect_conflicts_of_requests_in_several_passes() -> None:
-    """A row of ten blocks over five channels takes two passes, with five tips to spare in none."""
-    shared = ss.device("cmu2003", conflicts={"kind": "channel", "channels": 5})
-    path = trace((0, 0, 0, 10, "r", 0))
-    run = ss.simulate(load(path), shared, background="scan")
-    assert pl.DataFrame(run.rows)["passes"].to_list() == [2]
-    scan = run.summary["background"][0]
-    assert (scan["foreground_blocks"], scan["free_blocks"]) == (10, 0)
-    # Eight blocks over six channels: 0, 1, 2 and 4, then 3, 5, 6 and 7. Channels 3 and 5 are free
-    # in the first pass: the task has those two blocks before the request; then it has 2 and 4 for
-    # two others.
-    shared = ss.device("cmu2003", conflicts={"kind": "channel", "channels": 6})
-    run = ss.simulate(load(trace((0, 0, 0, 8, "r", 0))), shared, background="scan")
-    scan = run.summary["background"][0]
-    assert (scan["foreground_blocks"], scan["free_blocks"]) == (6, 4)
+    """A row of ten blocks over five channels takes two passes, with five tips to spare in none.
+
+    Eight blocks over six channels: 0, 1, 2 and 4, then 3, 5, 6 and 7. Channels 3 and 5 are free in
+    the first pass: the task has those two blocks before the request; then it has 2 and 4 for two
+    others.
+    """
+    for blocks, channels, expected in ((10, 5, (10, 0)), (8, 6, (6, 4))):
+        shared = ss.device("cmu2003", conflicts={"kind": "channel", "channels": channels})
+        run = ss.simulate(load(trace((0, 0, 0, blocks, "r", 0))), shared, background="scan")
+        assert pl.DataFrame(run.rows)["passes"].to_list() == [2]
+        scan = run.summary["background"][0]
+        assert (scan["foreground_blocks"], scan["free_blocks"]) == expected
 
 
 # Traces -----------------------------------------------------------------------------------------
 
 
 def test_links_are_written_to_formats_that_hold_them() -> None:
-    path = trace((0, 0, 0, 1, "r", 1), (1, 4, 50, 1, "w", 0), (2, 0, 99, 1, "r", 0))
-    last = path
+    path = last = trace((0, 0, 0, 1, "r", 1), (1, 4, 50, 1, "w", 0), (2, 0, 99, 1, "r", 0))
     for name in ("one.csv", "two.parquet", "three.csv.gz"):
         columns = COLUMNS if last is path else None
         report = ss.convert_trace([last], name, columns=columns)
@@ -179,12 +169,10 @@ def test_links_are_written_to_formats_that_hold_them() -> None:
         last = Path(name)
     text = Path("one.csv").read_text(encoding="ascii").splitlines()
     assert [line.rsplit(",", 1)[1] for line in text] == ["linked", "1", "", ""]
-    schema = pl.read_parquet("two.parquet")
-    assert schema["linked"].to_list() == [True, False, False]
-    device = ss.device("cmu2003")
+    assert pl.read_parquet("two.parquet")["linked"].to_list() == [True, False, False]
     loads = [load(path), ss.read_trace(last, trace_device="all")]
-    one, two = (pl.DataFrame(ss.simulate(each, device).rows) for each in loads)
-    assert one.equals(two)
+    one, two = (ss.simulate(each, "cmu2003").rows for each in loads)
+    assert one == two
     report = ss.convert_trace([path], "plain.trace", columns=COLUMNS)
     assert report["lost_fields"] == {"links": 1}
 

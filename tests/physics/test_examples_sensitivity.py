@@ -39,10 +39,13 @@ class Made(NamedTuple):
     printed: list[str]
     result: dict[str, Any]
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return numbers and choices."""
+        return [*self.result["parameters"], *self.result["choices"]]
+
     def changes(self, key: str, kind: str = "service") -> dict[Any, float]:
         """Return the changes of a mean time by value of a parameter."""
-        rows = self.result["parameters"] + self.result["choices"]
-        (row,) = (row for row in rows if row["parameter"] == key)
+        (row,) = (row for row in self.rows() if row["parameter"] == key)
         return {each["value"]: each[f"{kind}_change_ms"] for each in row["variants"]}
 
 
@@ -50,9 +53,8 @@ class Made(NamedTuple):
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("sensitivity")
     files = [folder / "numbers.json", folder / "tornado.svg"]
-    *text, json_line, picture_line = run_once(
-        SCRIPT, "--quick", "--json", files[0], "--output", files[1]
-    )
+    words = ["--quick", "--json", files[0], "--output", files[1]]
+    *text, json_line, picture_line = run_once(SCRIPT, *words)
     assert [json_line, picture_line] == [f"Written: {file}" for file in files]
     assert {*folder.iterdir()} == {*files}
     return Made(folder, text, json.loads(files[0].read_text(encoding="utf-8")))
@@ -72,48 +74,38 @@ def x_alone_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def x_alone(x_alone_file: Path, example: dict[str, Any]) -> Made:
-    return Made(
-        x_alone_file.parent, [], example["explore"](str(x_alone_file), 0.2, REQUESTS, SEEDS)
-    )
-
-
-def numeric(parameters: dict[str, Any]) -> set[str]:
-    """Return the keys whose values are numbers, inf being one."""
-    return {
-        key
-        for key, value in parameters.items()
-        if value == "inf" or (isinstance(value, int | float) and not isinstance(value, bool))
-    }
+    found = example["explore"](str(x_alone_file), 0.2, REQUESTS, SEEDS)
+    return Made(x_alone_file.parent, [], found)
 
 
 def test_every_number_is_on_the_chart_or_in_the_list_of_those_not_varied(
     made: Made, x_alone: Made, x_alone_file: Path
 ) -> None:
-    keys = [key for part in PARTS for row in x_alone.result[part] for key in [row["parameter"]]]
-    assert sorted(keys) == sorted(ss.device(x_alone_file).parameters)
-    parameters = ss.device("sigmetrics2000").parameters
-    on_chart = [row["parameter"] for row in made.result["parameters"]]
-    choices = [row["parameter"] for row in made.result["choices"]]
-    left_out = [entry["parameter"] for entry in made.result["not_varied"]]
-    assert set(on_chart) | (set(left_out) & numeric(parameters)) == numeric(parameters)
-    assert sorted(on_chart + choices + left_out) == sorted(parameters)
+    for one, device in ((x_alone, ss.device(x_alone_file)), (made, ss.device("sigmetrics2000"))):
+        parameters, on_chart = device.parameters, one.result["parameters"]
+        left_out = [entry["parameter"] for entry in one.result["not_varied"]]
+        assert sorted([row["parameter"] for row in one.rows()] + left_out) == sorted(parameters)
+        assert all(entry["reason"] for entry in one.result["not_varied"])
+        assert all(row["value"] == parameters[row["parameter"]] for row in one.rows())
+        varied = {row["parameter"] for row in on_chart}
+        numbers = {
+            key
+            for key, value in parameters.items()
+            if value == "inf" or (isinstance(value, int | float) and not isinstance(value, bool))
+        }
+        assert varied == numbers - set(left_out)
     assert left_out == ["title", "kind", "micropositioning_cylinders"]
-    assert all(entry["reason"] for entry in made.result["not_varied"])
-    for row in made.result["parameters"] + made.result["choices"]:
-        assert row["value"] == parameters[row["parameter"]]
 
 
 def test_choices_take_every_value_that_the_documentation_lists(made: Made) -> None:
     page = (ROOT / "docs" / "reference" / "devices.md").read_text(encoding="utf-8")
     table = page.split('`kind = "mems"`\n', maxsplit=1)[1].split("\n#", maxsplit=1)[0]
-    listed = {}
-    row = r"^\| `(\w+)` \| [^|]* \| required \| ([^|]*) \|"
+    listed: dict[str, set[Any]] = {}
     # The example varies the keys that the device states.
-    for key, values in re.findall(row, table, flags=re.MULTILINE):
-        if values == "true or false":
-            listed[key] = {True, False}
-        elif words := re.findall(r"`(\w+)`", values):
-            listed[key] = {*words}
+    row_ = r"^\| `(\w+)` \| [^|]* \| required \| ([^|]*) \|"
+    for key, values in re.findall(row_, table, flags=re.MULTILINE):
+        words = {True, False} if values == "true or false" else {*re.findall(r"`(\w+)`", values)}
+        listed |= {key: words} if words else {}
     taken = {
         row["parameter"]: {row["value"], *(each["value"] for each in row["variants"])}
         for row in made.result["choices"]
@@ -125,27 +117,22 @@ def test_numbers_go_a_share_down_and_up_or_to_the_nearest_allowed(made: Made) ->
     refused = {(each["parameter"], each["value"]): each for each in made.result["refused"]}
     for row in made.result["parameters"]:
         key, value = row["parameter"], row["value"]
-        if value not in {0, "inf"}:
-            taken = {each["value"] for each in row["variants"]}
-            for target in (value * 0.8, value * 1.2):
-                if any(math.isclose(target, each) for each in taken):
-                    continue
-                (entry,) = (
-                    each
-                    for (name, at), each in refused.items()
-                    if name == key and math.isclose(at, target)
-                )
-                assert entry["reason"]
-                assert entry["instead"] is None or entry["instead"] in taken
+        taken = {each["value"] for each in row["variants"]}
+        for target in () if value in {0, "inf"} else (value * 0.8, value * 1.2):
+            if any(math.isclose(target, each) for each in taken):
+                continue
+            (entry,) = (
+                e for (k, at), e in refused.items() if k == key and math.isclose(at, target)
+            )
+            assert entry["reason"]
+            assert entry["instead"] is None or entry["instead"] in taken
     # 6,400 tips of which as many can be active as hold whole blocks and divide them.
     allowed = [count for count in range(64, 6401, 64) if 6400 % count == 0]
-    for key, target, side in (
-        ("active_tips", 1024, [count for count in allowed if count < 1280]),
-        ("active_tips", 1536, [count for count in allowed if count > 1280]),
-    ):
-        nearest = min(side, key=lambda count: abs(count - target))
-        assert refused[key, target]["instead"] == nearest
-        assert "6400 must be a multiple" in refused[key, target]["reason"]
+    for target in (1024, 1536):
+        side = [count for count in allowed if (count < 1280) == (target < 1280) and count != 1280]
+        entry = refused["active_tips", target]
+        assert entry["instead"] == min(side, key=lambda count: abs(count - target))
+        assert "6400 must be a multiple" in entry["reason"]
     # A block of 512 bytes is 4,096 bits at least; 1,280 active tips hold whole blocks.
     fit = [tips for tips in range(1, 129) if tips * 80 >= 4096 and 1280 % tips == 0]
     assert fit == [64, 80, 128]
@@ -154,45 +141,45 @@ def test_numbers_go_a_share_down_and_up_or_to_the_nearest_allowed(made: Made) ->
 
 
 def test_parameters_at_zero_vary_up_to_those_of_presets(made: Made) -> None:
-    files = {
-        path.stem: tomllib.loads(path.read_text(encoding="utf-8"))
+    sleds = [
+        tomllib.loads(path.read_text(encoding="utf-8"))
         for path in PRESETS.glob("*.toml")
-    }
-    kinds = {name: ss.device(name).parameters["kind"] for name in files}
-    sleds = [file for name, file in files.items() if kinds[name] == "mems"]
+        if ss.device(path.stem).parameters["kind"] == "mems"
+    ]
+    own = ss.device("sigmetrics2000").parameters
     for key, nothing, furthest in (
         ("command_overhead_ms", 0, max),
         ("bus_ms_per_block", 0, max),
         ("startup_ms", 0, max),
         ("inactive_after_ms", math.inf, min),
     ):
-        assert ss.device("sigmetrics2000").parameters[key] in {nothing, str(nothing)}
+        assert own[key] in {nothing, str(nothing)}
         stated = {sled[key] for sled in sleds if key in sled}
         assert list(made.changes(key)) == [furthest(stated - {nothing})]
 
 
 def test_a_value_that_is_refused_is_listed_with_the_reason(example: dict[str, Any]) -> None:
     result = example["explore"]("sigmetrics2000", 0.5, 20, 2)
-    (entry,) = (each for each in result["refused"] if each["parameter"] == "spring_factor")
+    refused = {each["parameter"]: each for each in result["refused"]}
+    entry = refused["spring_factor"]
     assert (entry["value"], entry["instead"]) == (1.125, None)
     assert "below 1" in entry["reason"]
-    (row,) = (row for row in result["parameters"] if row["parameter"] == "spring_factor")
-    assert [each["value"] for each in row["variants"]] == [0.375]
-    shown = example["tables"](result)
-    assert f"spring_factor = 1.125: {entry['reason']}" in shown
+    assert list(Made(PRESETS, [], result).changes("spring_factor")) == [0.375]
+    assert f"spring_factor = 1.125: {entry['reason']}" in example["tables"](result)
     # Springs that pull with 0.75 of the actuators at 37 um pull harder than these at 50 um.
-    (entry,) = (each for each in result["refused"] if each["parameter"] == "spring_reference_um")
+    entry = refused["spring_reference_um"]
     assert (entry["value"], entry["instead"]) == (25, 38)
     assert 0.75 * 50 / 37 > 1 > 0.75 * 50 / 38
 
 
 def test_the_numbers_are_those_of_runs_made_here(made: Made) -> None:
-    def mean_ms(seed: int, **changed: Any) -> float:
-        load = ss.workload(requests=REQUESTS, seed=seed)
-        summary = ss.simulate(load, ss.device("sigmetrics2000", **changed)).summary
-        return float(summary["service_time_ms"]["mean"])
+    def means_ms(**changed: Any) -> list[float]:
+        device = ss.device("sigmetrics2000", **changed)
+        loads = [ss.workload(requests=REQUESTS, seed=seed) for seed in (1, 2, 3)]
+        runs = [ss.simulate(load, device, rows=False) for load in loads]
+        return [run.summary["service_time_ms"]["mean"] for run in runs]
 
-    base = [mean_ms(seed) for seed in (1, 2, 3)]
+    base = means_ms()
     assert made.result["service_ms"] == pytest.approx(sum(base) / 3, rel=1e-12)
     assert made.result["service_range_ms"] == [min(base), max(base)]
     for key, value in (
@@ -201,29 +188,8 @@ def test_the_numbers_are_those_of_runs_made_here(made: Made) -> None:
         ("travel_y_um", 120),
         ("active_tips", 1600),
     ):
-        there = [mean_ms(seed, **{key: value}) for seed in (1, 2, 3)]
-        differences = [one - other for one, other in zip(there, base, strict=True)]
-        assert made.changes(key)[value] == pytest.approx(sum(differences) / 3, rel=1e-9)
-
-
-def test_the_same_seeds_take_the_noise_out(made: Made) -> None:
-    low, high = made.result["service_range_ms"]
-    assert low < made.result["service_ms"] < high
-    rows = made.result["parameters"] + made.result["choices"]
-    for row in rows:
-        for each in row["variants"]:
-            first, last = each["service_change_range_ms"]
-            assert first - 1e-12 <= each["service_change_ms"] <= last + 1e-12
-            if row["parameter"] in {"resonance_hz", "acceleration_x_m_s2", "kinematics"}:
-                assert 0 < last - first < 0.5 * (high - low)
-
-
-def test_rows_are_sorted_by_swing(made: Made) -> None:
-    for rows in (made.result["parameters"], made.result["choices"]):
-        for row in rows:
-            changes = [0, *made.changes(row["parameter"]).values()]
-            assert row["swing_ms"] == max(changes) - min(changes)
-        assert all(upper["swing_ms"] >= lower["swing_ms"] for upper, lower in pairwise(rows))
+        expected = (sum(means_ms(**{key: value})) - sum(base)) / 3
+        assert made.changes(key)[value] == pytest.approx(expected, rel=1e-9)
 
 
 def moves_in_x(device: ss.Device, seed: int) -> int:
@@ -299,11 +265,7 @@ def test_the_interface_adds_what_it_takes(x_alone: Made, made: Made) -> None:
     """A command precedes the service, and what of the blocks is still to cross the bus follows."""
     for result in (x_alone, made):
         overheads = result.changes("command_overhead_ms")
-        (base,) = (
-            row["value"]
-            for row in result.result["parameters"]
-            if row["parameter"] == "command_overhead_ms"
-        )
+        (base,) = (r["value"] for r in result.rows() if r["parameter"] == "command_overhead_ms")
         assert list(overheads.values()) == [0] * len(overheads)
         for overhead_ms, change in result.changes("command_overhead_ms", "response").items():
             assert change == pytest.approx(overhead_ms - base, rel=1e-9)
@@ -316,7 +278,7 @@ def test_the_interface_adds_what_it_takes(x_alone: Made, made: Made) -> None:
 def test_parameters_without_effect_change_nothing(x_alone: Made, made: Made) -> None:
     """Nothing idles, and the analytic kinematics has no chunks; power takes no time."""
     for result in (x_alone, made):
-        rows = result.result["parameters"] + result.result["choices"]
+        rows = result.rows()
         powers = {key for row in rows if (key := row["parameter"]).startswith("power_")}
         assert len(powers) == 5
         for key in {*powers, "tips_powered", "inactive_after_ms", "startup_ms", "piecewise_chunks"}:
@@ -344,7 +306,7 @@ def test_directions_are_those_of_physics(made: Made) -> None:
     geometry = {"bit_cell_nm", "travel_x_um", "travel_y_um", "tips", "tips_per_lbn"}
     geometry |= {"tip_sector_bits", "servo_bits"}
     moved = set()
-    for row in made.result["parameters"] + made.result["choices"]:
+    for row in made.rows():
         for each in row["variants"]:
             if each["capacity_gb"] != made.result["capacity_gb"]:
                 moved.add(row["parameter"])
@@ -360,7 +322,7 @@ def test_the_same_results_give_the_same_text_and_pictures(
     """In this process, where names hash otherwise than in the run."""
     text = "\n\n".join(example[part](made.result) for part in ("tables", "noise"))
     assert text.splitlines() == made.printed
-    for row in made.result["parameters"] + made.result["choices"]:
+    for row in made.rows():
         for each in row["variants"]:
             cells = f"{str(each['value']).lower()}  {each['service_change_ms']:+.4f}"
             assert cells in re.sub("  +", "  ", text), row["parameter"]
@@ -372,3 +334,18 @@ def test_the_same_results_give_the_same_text_and_pictures(
         figure = example["picture"](made.result)
         figure.draw_without_rendering()
     texts_are_apart(figure)
+
+
+def test_the_same_seeds_take_the_noise_out_and_rows_are_sorted_by_swing(made: Made) -> None:
+    low, high = made.result["service_range_ms"]
+    assert low < made.result["service_ms"] < high
+    for row in made.rows():
+        for each in row["variants"]:
+            first, last = each["service_change_range_ms"]
+            assert first - 1e-12 <= each["service_change_ms"] <= last + 1e-12
+            if row["parameter"] in {"resonance_hz", "acceleration_x_m_s2", "kinematics"}:
+                assert 0 < last - first < 0.5 * (high - low)
+        changes = [0, *made.changes(row["parameter"]).values()]
+        assert row["swing_ms"] == max(changes) - min(changes)
+    for rows in (made.result["parameters"], made.result["choices"]):
+        assert all(upper["swing_ms"] >= lower["swing_ms"] for upper, lower in pairwise(rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import polars as pl
@@ -13,9 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from sledsim._tables_polars import conjuncts
-
-if TYPE_CHECKING:
-    pass
 
 COUNT = 20_000
 ROW = pl.col("row")
