@@ -59,20 +59,30 @@ def test_a_comparison_marks_the_row_and_gives_no_speed_up(said: Callable[..., st
     assert not re.search(r"\d\.\d\d \(", text)
 
 
+def test_seeds_precision_errors_and_lost_blocks_have_cautions() -> None:
+    load = {"rate": 300, "requests": 600}
+    run = simulated("atlas10k", load, replications=2, precision=0.01)
+    assert codes(run.cautions) == ["overloaded", "precision"]
+    assert "1 % was not reached" in run.cautions[1]["text"]
+    summary = simulated("g2", {}).to_dict()["summary"]
+    summary |= {"errors": 1200, "devices": [{"counts": {"lost_blocks": 7}}, {"counts": {}}]}
+    found = cautions.of({"summary": summary, "workload": {"part": {"a": {"shortened": 3}}}})
+    assert [one["text"] for one in found] == [
+        "1,200 requests could not be served",
+        "7 blocks of an array are gone for good",
+        "3 requests were shortened to fit into the device",
+    ]
+
+
 def test_the_table_for_data_frames_has_cautions() -> None:
-    pair = [ss.device(name) for name in ("g2", "atlas10k")]
     load = ss.workload(rate=300, requests=2000, warm_up_requests=20)
-    comparison = ss.compare(load, pair)
-    first, second = comparison.table.to_dicts()
-    assert first["caution"] == "warm_up"
-    assert (first["speed_up"], first["no_speed_up"]) == (1.0, None)
-    assert second["caution"] == "overloaded, warm_up"
-    assert second["no_speed_up"] == "overloaded"
-    assert [second[f"speed_up{end}"] for end in ("", "_low", "_high")] == [None] * 3
-    assert {label: codes(found) for label, found in comparison.cautions.items()} == {
-        "g2": ["warm_up"],
-        "atlas10k": ["overloaded", "warm_up"],
-    }
+    comparison = ss.compare(load, ["g2", "atlas10k"])
+    names = ("caution", "speed_up", "no_speed_up", "speed_up_low", "speed_up_high")
+    first, second = ([row[name] for name in names] for row in comparison.table.to_dicts())
+    assert first[:3] == ["warm_up", 1.0, None]
+    assert second == ["overloaded, warm_up", None, "overloaded", None, None]
+    found = {label: codes(each) for label, each in comparison.cautions.items()}
+    assert found == {"g2": ["warm_up"], "atlas10k": ["overloaded", "warm_up"]}
 
 
 def test_caution_lines_name_their_runs() -> None:
@@ -126,41 +136,25 @@ def test_cautions_are_in_text_json_python_and_pictures(
     assert "!" not in texts(picture)
 
 
+def simulated(device: str, keys: dict[str, Any], **options: Any) -> ss.Run:
+    return ss.simulate(ss.workload(**keys), device, rows=False, **options)
+
+
 @pytest.mark.parametrize(
-    ("device", "keys", "options", "expected"),
+    ("keys", "expected"),
     [
-        ("g2", {"rate": 300}, {}, []),
-        ("g2", {"requests": 100}, {}, ["too_few_requests"]),
-        ("g2", {"rate": 9000, "requests": 5000, "max_queue": 100}, {}, ["saturated"]),
-        ("g2", {"requests": 5000, "warm_up_requests": 10}, {}, ["warm_up"]),
-        ("g2", {"rate": 1230, "requests": 2000}, {}, ["correlated_batches"]),
-        (
-            "atlas10k",
-            {"rate": 300, "requests": 600},
-            {"replications": 2, "precision": 0.01},
-            ["overloaded", "precision"],
-        ),
+        ({"rate": 300}, []),
+        ({"requests": 100}, ["too_few_requests"]),
+        ({"rate": 9000, "requests": 5000, "max_queue": 100}, ["saturated"]),
+        ({"requests": 5000, "warm_up_requests": 10}, ["warm_up"]),
+        ({"rate": 1230, "requests": 2000}, ["correlated_batches"]),
     ],
 )
-def test_each_kind_of_caution_occurs(
-    device: str, keys: dict[str, Any], options: dict[str, Any], expected: list[str]
-) -> None:
-    run = ss.simulate(ss.workload(**keys), device, rows=False, **options)
+def test_each_kind_of_caution_occurs(keys: dict[str, Any], expected: list[str]) -> None:
+    run = simulated("g2", keys)
     assert codes(run.cautions) == expected
     grave = run.summary["confidence"]["response_time_ms"]["caution"] is not None
-    assert any(one["unreliable"] for one in run.cautions) == grave
-    assert "precision" not in expected or "1 % was not reached" in run.cautions[1]["text"]
-
-
-def test_errors_and_lost_blocks_are_cautions() -> None:
-    summary = ss.simulate(ss.workload(), ss.device("g2"), rows=False).to_dict()["summary"]
-    summary |= {"errors": 1200, "devices": [{"counts": {"lost_blocks": 7}}, {"counts": {}}]}
-    found = cautions.of({"summary": summary, "workload": {"part": {"a": {"shortened": 3}}}})
-    assert [one["text"] for one in found] == [
-        "1,200 requests could not be served",
-        "7 blocks of an array are gone for good",
-        "3 requests were shortened to fit into the device",
-    ]
+    assert [one["unreliable"] for one in run.cautions] == [grave] * len(expected)
 
 
 def test_a_validation_has_cautions(said: Callable[..., str], tmp_path: Path) -> None:
@@ -170,13 +164,12 @@ def test_a_validation_has_cautions(said: Callable[..., str], tmp_path: Path) -> 
     file.write_text("\n".join(["t,at,n,op,took", *lines]) + "\n")
     columns = "time=t:ms, offset=at:512B, bytes=n:512B, op=op, response=took:ms"
     words = ["validate", "--device", "atlas10k", "--trace", file, "--columns", columns]
-    document = json.loads(said(*words, "--json"))
-    assert codes(document["caution"]) == ["overloaded"]
+    found = json.loads(said(*words, "--json"))["caution"]
+    assert codes(found) == ["overloaded"]
     assert "\n! requests arrived faster than they were served" in said(*words)
-    validation = ss.validate(ss.read_trace(file, columns=columns), "atlas10k")
-    assert validation.cautions == document["caution"]
-    slower = ss.validate(ss.read_trace(file, columns=columns, time_scale=0.05), "atlas10k")
-    assert "overloaded" not in codes(slower.cautions)
+    for scale in (1, 0.05):
+        load = ss.read_trace(file, columns=columns, time_scale=scale)
+        assert (ss.validate(load, "atlas10k").cautions == found) == (scale == 1)
 
 
 def texts(picture: Path) -> str:

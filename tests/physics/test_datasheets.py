@@ -9,19 +9,11 @@ import pytest
 import sledsim as ss
 from sledsim.cli import main
 
+from tests.physics.made import SHEET, sheet_disk
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-SHEET: dict[str, Any] = {
-    "capacity_tb": 22,
-    "platters": 10,
-    "rpm": 7200,
-    "outer_mb_s": 291,
-    "inner_mb_s": 145,
-    "seek_track_ms": 0.25,
-    "seek_average_ms": 7.6,
-    "seek_full_ms": 15,
-}
 G2: dict[str, Any] = {
     "travel_um": 100,
     "tips": 6400,
@@ -31,16 +23,12 @@ G2: dict[str, Any] = {
 }
 
 
-def _disk(**changed: Any) -> ss.Disk:
-    return ss.disk(**(SHEET | changed))
-
-
 def _cylinders(disk: ss.Disk) -> int:
     return disk.zones()[-1].last_cylinder + 1
 
 
 def test_capacity_seeks_and_zones_are_those_of_the_sheet() -> None:
-    disk = _disk()
+    disk = sheet_disk()
     assert 22e12 - 4096 < 512 * disk.blocks <= 22e12
     cylinders, zones = _cylinders(disk), disk.zones()
     assert disk.seek_ms(1) == 0.25
@@ -64,13 +52,13 @@ def test_small_disks_have_the_capacity_that_was_given(cylinders: int) -> None:
     rates = {"outer_mb_s": 20, "inner_mb_s": 20}
     seeks = {"seek_track_ms": 1, "seek_average_ms": 5, "seek_full_ms": 10}
     capacity_tb = 2 * 392 * 512e-12 * cylinders
-    disk = _disk(capacity_tb=capacity_tb, platters=1, **rates, **seeks)
+    disk = sheet_disk(capacity_tb=capacity_tb, platters=1, **rates, **seeks)
     assert (disk.blocks, _cylinders(disk)) == (2 * 392 * cylinders, cylinders)
 
 
 @pytest.mark.parametrize("changed", [{}, {"rpm": 5400, "outer_mb_s": 210}, {"heads": 18}])
 def test_files_are_read_at_the_rates_of_the_sheet(changed: dict[str, Any]) -> None:
-    disk, sheet = _disk(**changed), SHEET | changed
+    disk, sheet = sheet_disk(**changed), SHEET | changed
     reads: dict[str, Any] = {"size": "fixed", "mean_size_kib": 1024, "read_fraction": 1.0}
     for rate, where in (("outer_mb_s", 0), ("inner_mb_s", disk.blocks - 5_000_000)):
         region = {"first_lbn": where, "last_lbn": where + 4_900_000}
@@ -81,7 +69,7 @@ def test_files_are_read_at_the_rates_of_the_sheet(changed: dict[str, Any]) -> No
 
 def test_random_reads_take_a_seek_and_half_a_revolution() -> None:
     load = ss.workload("random", requests=20_000, queue_depth=1, read_fraction=1.0)
-    service_ms = ss.simulate(load, _disk()).summary["service_time_ms"]["mean"]
+    service_ms = ss.simulate(load, sheet_disk()).summary["service_time_ms"]["mean"]
     assert service_ms == pytest.approx(7.6 + 0.5 * 60e3 / 7200, rel=0.03)
 
 
@@ -91,7 +79,7 @@ def test_the_rules_give_the_preset_that_was_made_by_hand() -> None:
     assert isinstance(preset, ss.Disk)
     seeks = {"seek_track_ms": 0.23, "seek_average_ms": 7.4, "seek_full_ms": 17.06}
     rates = {"outer_mb_s": 281, "inner_mb_s": 281 * 83 / 175}
-    made = _disk(capacity_tb=512 * preset.blocks / 1e12, **rates, **seeks)
+    made = sheet_disk(capacity_tb=512 * preset.blocks / 1e12, **rates, **seeks)
     assert made.blocks == preset.blocks
     # A track may differ by a sector of 8 blocks, of 3,800 on average.
     assert _cylinders(made) == pytest.approx(_cylinders(preset), rel=8 / 3800)
@@ -101,7 +89,7 @@ def test_the_rules_give_the_preset_that_was_made_by_hand() -> None:
 
 
 def test_the_file_says_what_was_given_and_what_derived() -> None:
-    disk = _disk(head_switch_ms=0.3)
+    disk = sheet_disk(head_switch_ms=0.3)
     text = disk.to_toml()
     for mark, keys in (
         ("S", ("rpm", "seek_min_ms", "seek_average_ms", "seek_full_ms", "head_switch_ms")),
@@ -132,7 +120,7 @@ def test_the_command_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
         for sheet in (SHEET, G2)
     )
     assert main(["devices", "new", "disk", *disk, "-o", str(file)]) == 0
-    assert ss.device(file).blocks == _disk().blocks
+    assert ss.device(file).blocks == sheet_disk().blocks
     capsys.readouterr()
     for words, text in (
         (["disk", *disk], file.read_text(encoding="utf-8")),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +11,6 @@ import sledsim as ss
 from sledsim.cli import main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 PRESETS = [name for name in ss.devices() if isinstance(ss.device(name), ss.Disk)]
@@ -25,45 +23,7 @@ def disk(name: str, **overrides: Any) -> ss.Disk:
     return made
 
 
-@pytest.fixture
-def text(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Run a command that must succeed and return its output."""
-
-    def run(*words: str) -> str:
-        assert main(words) == 0
-        return capsys.readouterr().out
-
-    return run
-
-
-@pytest.fixture
-def document(text: Callable[..., str]) -> Callable[..., Any]:
-    """Run a command with ``--json`` and parse its output."""
-    return lambda *words: json.loads(text(*words, "--json"))
-
-
-def zone_of(zones: list[ss.hardware.Zone], cylinder: int) -> ss.hardware.Zone:
-    """Find the zone that a cylinder is in."""
-    return next(z for z in zones if z.first_cylinder <= cylinder <= z.last_cylinder)
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_places_and_blocks_are_one_to_one(name: str) -> None:
-    device = disk(name)
-    zones, surfaces = device.zones(), device.parameters["surfaces"]
-    draw = random.Random(name)
-    for lbn in [0, device.blocks - 1, *(draw.randrange(device.blocks) for _ in range(2000))]:
-        at = device.locate(lbn)
-        assert device.lbn(at.cylinder, at.head, at.sector) == lbn
-        zone = zone_of(zones, at.cylinder)
-        assert at.angle == pytest.approx(at.sector / zone.blocks_per_track, abs=1e-12)
-        assert at.head < surfaces
-        assert zone.first_lbn <= lbn < zone.first_lbn + zone.blocks
-
-
-def test_every_sector_holds_a_block_or_none(tmp_path: Path) -> None:
-    file = tmp_path / "tiny.toml"
-    file.write_text("""
+TINY = """
 title = "Two zones"
 kind = "disk"
 surfaces = 2
@@ -96,18 +56,41 @@ blocks_per_track = 10
 track_skew_sectors = 1
 cylinder_skew_sectors = 2
 reserved_blocks = 4
-""")
+"""
+
+
+def zone_of(zones: list[ss.hardware.Zone], cylinder: int) -> ss.hardware.Zone:
+    """Find the zone that a cylinder is in."""
+    return next(z for z in zones if z.first_cylinder <= cylinder <= z.last_cylinder)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_places_and_blocks_are_one_to_one(name: str) -> None:
+    device = disk(name)
+    zones, surfaces = device.zones(), device.parameters["surfaces"]
+    draw = random.Random(name)
+    for lbn in [0, device.blocks - 1, *(draw.randrange(device.blocks) for _ in range(2000))]:
+        at = device.locate(lbn)
+        assert device.lbn(at.cylinder, at.head, at.sector) == lbn
+        zone = zone_of(zones, at.cylinder)
+        assert at.angle == pytest.approx(at.sector / zone.blocks_per_track, abs=1e-12)
+        assert at.head < surfaces
+        assert zone.first_lbn <= lbn < zone.first_lbn + zone.blocks
+
+
+def test_every_sector_holds_a_block_or_none(tmp_path: Path) -> None:
+    file = tmp_path / "tiny.toml"
+    file.write_text(TINY)
     device = disk(str(file))
     # 120 sectors: 3 are spares, one of them used by the slip; 60, of which 4 are reserved.
     assert [(z.first_lbn, z.blocks) for z in device.zones()] == [(0, 117), (117, 56)]
-    held: list[int] = []
+    held: list[int | None] = []
     for zone in device.zones():
         for cylinder in range(zone.first_cylinder, zone.last_cylinder + 1):
             for head in range(2):
                 sectors = range(zone.blocks_per_track)
-                found = (device.lbn(cylinder, head, sector) for sector in sectors)
-                held += [lbn for lbn in found if lbn is not None]
-    assert sorted(held) == list(range(173))
+                held += [device.lbn(cylinder, head, sector) for sector in sectors]
+    assert sorted(lbn for lbn in held if lbn is not None) == list(range(173))
     # The slip moves blocks on by one; the defect puts one of them at the very end.
     assert (device.locate(4).sector, device.locate(5).sector) == (4, 6)
     moved = device.locate(6)
@@ -170,20 +153,20 @@ def test_the_seek_curve_goes_through_the_points_of_its_table() -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_zones_follow_each_other_and_hold_all_blocks(name: str) -> None:
     device = disk(name)
-    zones = device.zones()
-    assert zones[0].first_cylinder == zones[0].first_lbn == 0
-    for zone, following in pairwise(zones):
-        assert following.first_cylinder == zone.last_cylinder + 1
-        assert following.first_lbn == zone.first_lbn + zone.blocks
-    assert sum(zone.blocks for zone in zones) == device.blocks
-    rpm = device.parameters["rpm"]
+    zones, rpm = device.zones(), device.parameters["rpm"]
+    cylinders = [zone.last_cylinder + 1 for zone in zones]
+    lbns = [zone.first_lbn + zone.blocks for zone in zones]
+    assert [zone.first_cylinder for zone in zones] == [0, *cylinders[:-1]]
+    assert [zone.first_lbn for zone in zones] == [0, *lbns[:-1]]
+    assert lbns[-1] == device.blocks
     seen = 0
     for zone in zones:
         assert zone.media_mb_s == pytest.approx(zone.blocks_per_track * 512e-6 * rpm / 60)
         # The first blocks of the first two tracks come by the skew apart: that of another head, or,
         # of bands of one head, of the next cylinder.
-        blocks = range(zone.first_lbn + zone.blocks_per_track - 1, zone.first_lbn + zone.blocks)
-        first, last, second = (device.locate(lbn) for lbn in (zone.first_lbn, *blocks[:2]))
+        second_lbn = zone.first_lbn + zone.blocks_per_track
+        at = (zone.first_lbn, second_lbn - 1, second_lbn)
+        first, last, second = (device.locate(lbn) for lbn in at)
         other_head = first.head == last.head != second.head
         if other_head or first.cylinder == last.cylinder != second.cylinder:
             skew = (zone.track_skew_ms if other_head else zone.cylinder_skew_ms) / 60e3 * rpm
@@ -213,21 +196,27 @@ def test_only_disks_are_disks() -> None:
         assert isinstance(device, ss.Disk) == (name in PRESETS)
 
 
-def test_seek_tells_of_disks(document: Callable[..., Any], text: Callable[..., str]) -> None:
+def test_seek_tells_of_disks(capsys: pytest.CaptureFixture[str]) -> None:
+    def text(*words: str) -> str:
+        assert main(["seek", "--device", "atlas10k", *words]) == 0
+        return capsys.readouterr().out
+
+    def document(*words: str) -> Any:
+        return json.loads(text(*words, "--json"))
+
     device = disk("atlas10k")
-    one = document("seek", "--device", "atlas10k", "100")
-    assert one["seeks"] == [{"cylinders": 100, "read_ms": 2.011, "write_ms": 2.498}]
-    some = document("seek", "--device", "atlas10k")["seeks"]
+    alone = {"cylinders": 100, "read_ms": 2.011, "write_ms": 2.498}
+    assert document("100")["seeks"] == [alone]
+    assert "2.011 ms" in text("100")
+    some = document()["seeks"]
     assert [line["cylinders"] for line in some] == [1, 10, 100, 1000, 3347, 10_000, 10_041]
     assert all(line["read_ms"] == device.seek_ms(line["cylinders"]) for line in some)
-    words = ["seek", "--device", "atlas10k", "--start", "7", "--end", "17938985"]
-    for extra, op in (([], "read"), (["--write"], "write")):
-        told = document(*words, *extra)
-        seek = device.seek(7, 17_938_985, "write" if op == "write" else "read")
-        assert told["op"] == op
+    words = ["--start", "7", "--end", "17938985"]
+    ops: list[tuple[list[str], Any]] = [([], "read"), (["--write"], "write")]
+    for extra, op in ops:
+        told, seek = document(*words, *extra), device.seek(7, 17_938_985, op)
+        assert (told["op"], told["total_s"]) == (op, seek.total_s)
         assert told["end"]["cylinder"] == device.locate(17_938_985).cylinder
-        assert told["total_s"] == seek.total_s
         assert f"{1e3 * seek.rotation_s:.3f} ms" in text(*words, *extra)
-    assert "2.011 ms" in text("seek", "--device", "atlas10k", "100")
-    slower = document("seek", "--device", "atlas10k", "1", "--set", "write_settle_ms=2")
+    slower = document("1", "--set", "write_settle_ms=2")
     assert slower["seeks"][0]["write_ms"] == 3.245

@@ -15,6 +15,8 @@ from sledsim.cli import main
 from sledsim.hardware.evidence import Evidence
 from sledsim.layout_maps import with_layout
 
+from tests.physics.made import sheet_disk
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -195,11 +197,7 @@ def test_a_layout_does_not_matter_even_without_its_trace(mine: Path, tmp_path: P
 
 
 def test_devices_of_data_sheets() -> None:
-    disk = ss.disk(
-        capacity_tb=22, platters=10, rpm=7200, outer_mb_s=291, inner_mb_s=145,
-        seek_track_ms=0.25, seek_average_ms=7.6, seek_full_ms=15,
-    )  # fmt: skip
-    found = disk.evidence
+    found = sheet_disk().evidence
     by_kind: dict[str, set[str]] = {}
     for key, one in found.items():
         by_kind.setdefault(one.kind, set()).add(re.sub(r"\[\d+\]", "", key))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
 import pytest
 import sledsim as ss
+
+from tests.physics.made import requests, sheet_disk
 
 PLAIN: dict[str, Any] = {"buffer.write_back": "none", "buffer.read_ahead": "none"}
 CACHE: dict[str, Any] = {"blocks": 65_536, "runs": 256, "idle_ms": 20.0}
@@ -14,27 +15,12 @@ QUEUE: dict[str, Any] = {"entries": 32}
 REVOLUTION_MS = 60e3 / 7200
 
 
-SHEET: dict[str, Any] = {
-    "capacity_tb": 2,
-    "platters": 2,
-    "rpm": 7200,
-    "outer_mb_s": 210,
-    "inner_mb_s": 100,
-    "seek_track_ms": 1,
-    "seek_average_ms": 8,
-    "seek_full_ms": 16,
-}
+SHEET = {"capacity_tb": 2, "platters": 2, "outer_mb_s": 210, "inner_mb_s": 100}
+SEEKS = {"seek_track_ms": 1, "seek_average_ms": 8, "seek_full_ms": 16}
 
 
 def drive(**keys: Any) -> Any:
-    return ss.device(ss.disk(**SHEET), **(PLAIN | keys))
-
-
-def trace(*requests: tuple[float, int, int, str]) -> ss.Load:
-    """Make a load of (ms, lbn, blocks, op)."""
-    ms, lbn, blocks, op = zip(*requests, strict=True)
-    frame = pl.DataFrame({"ms": ms, "lbn": lbn, "blocks": blocks, "op": op})
-    return ss.read_trace(frame, columns="time=ms:ms, offset=lbn:512B, bytes=blocks:512B, op=op")
+    return ss.device(sheet_disk(**SHEET, **SEEKS), **(PLAIN | keys))
 
 
 def responses_ms(run: ss.Run) -> list[float]:
@@ -45,9 +31,9 @@ def responses_ms(run: ss.Run) -> list[float]:
 # The queue
 
 
-def served(keys: dict[str, Any], *requests: tuple[float, int, int, str]) -> list[float]:
+def served(keys: dict[str, Any], *given: tuple[float, int, int, str]) -> list[float]:
     """Serve (ms, lbn, blocks, op); return the response times."""
-    return responses_ms(ss.simulate(trace(*requests), drive(**keys)))
+    return responses_ms(ss.simulate(requests(*given), drive(**keys)))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +70,7 @@ def test_a_margin_is_time_to_spare() -> None:
             picks.append((now_ms, queue.id.tolist(), queue.positioning_ms.tolist()))
             return 0
 
-    load = trace((0.0, 0, 8, "R"), *((0.1, 10**9 // 7 * n, 8, "R") for n in range(1, 17)))
+    load = requests((0.0, 0, 8, "R"), *((0.1, 10**9 // 7 * n, 8, "R") for n in range(1, 17)))
     order = ss.simulate(load, device).to_polars().sort("start_ns")["id"].to_list()
     ss.simulate(load, drive(command_overhead_ms=0), Later())
     now_ms, ids, positioning_ms = picks[1]
@@ -124,7 +110,7 @@ def test_cached_writes_take_the_command_and_the_bus() -> None:
 
 def test_a_flush_waits_for_all_and_all_wait_for_it() -> None:
     writes = [(0.3 * n, 10**8 * (n * 7 % 37), 8, "W") for n in range(30)]
-    load = trace(*writes, (9.0, 0, 0, "F"), (10.0, 3 * 10**9, 8, "R"), (11.0, 0, 8, "W"))
+    load = requests(*writes, (9.0, 0, 0, "F"), (10.0, 3 * 10**9, 8, "R"), (11.0, 0, 8, "W"))
     run = ss.simulate(load, drive(cache=CACHE))
     flush_ns, *behind_ns = run.to_polars().sort("id")["completion_ns"][30:].to_list()
     *cached, took_ms, _, _ = responses_ms(run)
@@ -183,7 +169,7 @@ def test_it_writes_when_idle_at_the_mark_and_when_full(
 ) -> None:
     """A read says where the arm was, and whether it waited for it."""
     last_ms = 0.3 * (writes - 1)
-    load = trace(
+    load = requests(
         *((0.3 * n, 10**8 * (1 + n % 37), 8, "W") for n in range(writes)),
         (last_ms + after_ms, 0, 8, "R"),
     )

@@ -78,15 +78,11 @@ def test_a_disk_is_flagged_at_three_times_its_rate(requests: int) -> None:
 
 @pytest.mark.parametrize(
     "keys",
-    [
-        {"queue_depth": 64},
-        {"think_ms": 0.0},
-        {"think_ms": 2.0, "queue_depth": 16, "think": "exponential"},
-    ],
+    [{"queue_depth": 64}, {"think_ms": 0.0}, {"think_ms": 2.0, "think": "exponential"}],
 )
 def test_a_closed_load_offers_no_rate(keys: dict[str, Any]) -> None:
-    run = ss.simulate(ss.workload(requests=3000, **keys), ss.device("g2"), rows=False)
-    assert run.summary["overloaded"] is None
+    load = ss.workload(requests=3000, **{"queue_depth": 16, **keys})
+    assert ss.simulate(load, "g2", rows=False).summary["overloaded"] is None
 
 
 def trace(folder: Path, times_s: np.ndarray[Any, Any]) -> ss.Load:
@@ -119,13 +115,8 @@ def test_servers_side_by_side_may_have_long_queues(tmp_path: Path) -> None:
     """Eight servers that share a load of 0.9 are hardly ever idle, all of them at once."""
     queueing.server(tmp_path)
     file = tmp_path / "stripe.toml"
-    file.write_text("""title = "eight"
-kind = "stripe"
-children = 8
-unit_blocks = 64
-[child]
-base = "server.toml"
-""")
+    keys = 'title = "eight"\nkind = "stripe"\nchildren = 8\nunit_blocks = 64\n'
+    file.write_text(f'{keys}[child]\nbase = "server.toml"\n')
     stripe = ss.device(file)
 
     def flagged(share: float) -> int:
@@ -140,15 +131,11 @@ base = "server.toml"
 
 def test_seeds_are_flagged_together_and_alone() -> None:
     load, disk = ss.workload(rate=300, requests=1000), ss.device("atlas10k")
-    run = ss.simulate(load, disk, replications=3, precision=0.5)
-    seeds, together = run.summary["seeds"], run.summary["overloaded"]
-    precision = run.summary["precision"]
-    assert seeds is not None
-    assert together is not None
-    assert precision is not None
+    summary = ss.simulate(load, disk, replications=3, precision=0.5).summary
+    seeds, together, precision = (summary[k] for k in ("seeds", "overloaded", "precision"))  # type: ignore[literal-required]
     assert [one["overloaded"] for one in seeds] == [True] * 3
     assert together["load"] == pytest.approx(2.6, abs=0.3)
-    assert run.summary["confidence"]["method"] == "replications"
-    assert run.summary["confidence"]["queue_ms"]["caution"] == "overloaded"
+    assert summary["confidence"]["method"] == "replications"
+    assert summary["confidence"]["queue_ms"]["caution"] == "overloaded"
     assert not precision["met"]
     assert "overloaded" in str(precision["missed"])

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 import pytest
 import sledsim as ss
 from sledsim.cli import main
+
+from tests.physics.made import requests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,8 +100,7 @@ class Told:
 def test_the_queue_is_what_waits(name: str, ops: str) -> None:
     device: Any = ss.device(name)
     lbns, blocks, ms = [80, 40_000, 20_000, 1000, 5], [8, 16, 1, 4, 2], [0.0, 0.1, 0.2, 0.3, 300.0]
-    requests = pl.DataFrame({"ms": ms, "lbn": lbns, "blocks": blocks, "op": list(ops)})
-    load = ss.read_trace(requests, columns="time=ms:ms, offset=lbn:512B, bytes=blocks:512B, op=op")
+    load = requests(*zip(ms, lbns, blocks, ops, strict=True))
     seen: list[dict[str, Any]] = []
     run = ss.simulate(load, device, Told(seen))
     assert [one["id"].tolist() for one in seen] == [[0], [1, 2, 3], [1, 2], [1], [4]]

@@ -18,6 +18,8 @@ from sledsim import plots
 from sledsim.cli import main
 from sledsim.plots import animations, moves, style
 
+from tests.physics.made import requests, sheet_disk
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -44,30 +46,14 @@ ORDERS = {
 @cache
 def textbook(scheduler: str) -> ss.Run:
     """Return the run that brings the arm to the start, where the queue arrives meanwhile."""
-    made = ss.disk(
-        capacity_tb=80.2816e-6,
-        platters=1,
-        rpm=7200,
-        outer_mb_s=20,
-        inner_mb_s=20,
-        seek_track_ms=1,
-        seek_average_ms=5,
-        seek_full_ms=10,
-    )
-    off: dict[str, Any] = {"buffer.read_ahead": "none"}
-    disk: Any = ss.device(made, **off)
+    rates = {"outer_mb_s": 20, "inner_mb_s": 20}
+    seeks = {"seek_track_ms": 1, "seek_average_ms": 5, "seek_full_ms": 10}
+    made = sheet_disk(capacity_tb=80.2816e-6, platters=1, **rates, **seeks)
+    disk: Any = ss.device(made, **{"buffer.read_ahead": "none"})  # type: ignore[arg-type]
     assert disk.zones()[-1].last_cylinder == 199
-    places = [disk.blocks // 200 * cylinder for cylinder in (START, *QUEUE)]
-    assert [disk.locate(lbn).cylinder for lbn in places] == [START, *QUEUE]
-    requests = {
-        "ms": [0.0, *[0.5] * len(QUEUE)],
-        "lbn": places,
-        "blocks": [1] * len(places),
-        "op": ["R"] * len(places),
-    }
-    load = ss.read_trace(
-        pl.DataFrame(requests), columns="time=ms:ms, offset=lbn:512B, bytes=blocks:512B, op=op"
-    )
+    lbns = [disk.blocks // 200 * cylinder for cylinder in (START, *QUEUE)]
+    assert [disk.locate(lbn).cylinder for lbn in lbns] == [START, *QUEUE]
+    load = requests((0.0, lbns[0], 1, "R"), *((0.5, lbn, 1, "R") for lbn in lbns[1:]))
     return ss.simulate(load, disk, scheduler)
 
 
@@ -188,15 +174,15 @@ def test_only_some_requests_are_drawn() -> None:
 
 
 def test_a_short_run_shows_its_way(tmp_path: Path) -> None:
-    for device, requests, axes in (("g2", 30, 4), ("g2", 300, 2), ("memory", 30, 2)):
-        assert len(ss.simulate(load(requests=requests), device).plot().axes) == axes
+    for device, count, axes in (("g2", 30, 4), ("g2", 300, 2), ("memory", 30, 2)):
+        assert len(ss.simulate(load(requests=count), device).plot().axes) == axes
     assert len(ss.simulate(load(100), "mcd", parts=True).plot_path().axes) == 4
     comparison = ss.compare(load(100), ["g2"], ["fcfs", "sptf"], rows=True)
     assert len(plots.path(comparison).axes) == 5
-    for requests, way in ((200, True), (201, False)):
+    for count, way in ((200, True), (201, False)):
         file = tmp_path / "run.svg"
         command = ["run", "--device", "atlas10k", "--plot", str(file)]
-        assert main([*command, "--set", f"requests={requests}"]) == 0
+        assert main([*command, "--set", f"requests={count}"]) == 0
         assert (">cylinder<" in file.read_text("utf-8")) == way
 
 

@@ -42,10 +42,6 @@ def digits() -> Iterator[None]:
         yield
 
 
-def metres(bits: int) -> Number:
-    return bits * BIT_NM * mp.mpf("1e-9")
-
-
 @dataclass
 class Axis:
     """An actuator and its springs, in m and s."""
@@ -115,31 +111,6 @@ def close_enough(found: float, integrated: float) -> bool:
     return abs(found / integrated - 1) < 1e-9
 
 
-@pytest.mark.parametrize("spring_factor", SPRINGS)
-def test_moves_from_rest_to_rest(spring_factor: float) -> None:
-    device = g2(spring_factor=spring_factor, acceleration_x_m_s2=114.8)
-    axis = Axis.of("114.8", spring_factor)
-    for start, end in MOVES_BITS:
-        points = [(float(metres(bits)), 0.0, 1) for bits in (start, end)]
-        seek = device.seek(points[0], points[1])
-        integrated = axis.travel_s(metres(start), metres(end), mp.mpf(0))
-        assert close_enough(seek.x_seek_s, integrated), (start, end)
-        assert (seek.y_seek_s, seek.settle_s, seek.seek_s) == (0, 0, seek.x_seek_s)
-
-
-@pytest.mark.parametrize("spring_factor", SPRINGS)
-def test_moves_at_access_velocity(spring_factor: float) -> None:
-    device = g2(spring_factor=spring_factor, acceleration_x_m_s2=114.8)
-    axis = Axis.of("803.6", spring_factor)
-    for start, end in MOVES_BITS:
-        heading = 1 if start < end else -1
-        points = [(0.0, float(metres(bits)), heading) for bits in (start, end)]
-        seek = device.seek(points[0], points[1])
-        integrated = axis.travel_s(metres(start), metres(end), mp.mpf(ACCESS_M_S))
-        assert close_enough(seek.y_seek_s, integrated), (start, end)
-        assert (seek.turns, seek.x_seek_s, seek.seek_s) == (0, 0, seek.y_seek_s)
-
-
 @pytest.mark.parametrize("acceleration_m_s2", ["803.6", "114.8"])
 @pytest.mark.parametrize("spring_factor", SPRINGS)
 def test_exact_turnarounds(spring_factor: float, acceleration_m_s2: str) -> None:
@@ -172,19 +143,45 @@ def test_a_move_with_turnarounds_is_the_sum_of_its_parts() -> None:
     assert y_seek_s(high, -1, low, -1) == pytest.approx(there, rel=1e-12), "the mirror image"
 
 
+def metres(bits: int) -> Number:
+    return bits * BIT_NM * mp.mpf("1e-9")
+
+
+def point(bits: int, heading: int, along: str) -> Point:
+    """Return a place along one axis, at rest on the other."""
+    at = float(metres(bits))
+    return (at, 0.0, heading) if along == "x" else (0.0, at, heading)
+
+
+@pytest.mark.parametrize("spring_factor", SPRINGS)
+@pytest.mark.parametrize(
+    ("along", "push", "speed"), [("x", "114.8", 0), ("y", "803.6", ACCESS_M_S)]
+)
+def test_moves_from_rest_to_rest_and_at_access_velocity(
+    along: str, push: str, speed: Any, spring_factor: float
+) -> None:
+    device = g2(spring_factor=spring_factor, acceleration_x_m_s2=114.8)
+    axis = Axis.of(push, spring_factor)
+    for start, end in MOVES_BITS:
+        heading = 1 if start < end else -1
+        seek = device.seek(point(start, heading, along), point(end, heading, along))
+        integrated = axis.travel_s(metres(start), metres(end), mp.mpf(speed))
+        assert close_enough(seek.seek_s, integrated), (start, end)
+        times = (seek.x_seek_s, seek.y_seek_s)
+        assert times == ((seek.seek_s, 0) if along == "x" else (0, seek.seek_s))
+        assert (seek.turns, seek.settle_s) == (0, 0)
+
+
 @pytest.mark.parametrize("spring_factor", [0.1, 0.75, 0.99])
 def test_the_papers_piecewise_model_converges(spring_factor: float) -> None:
-    for start, end, speed in ((-1250, 1250, 0), (-900, -300, 0), (200, -1100, 1), (1249, 1250, 0)):
+    moves = (-1250, 1250, "x"), (-900, -300, "x"), (200, -1100, "y"), (1249, 1250, "x")
+    for start, end, along in moves:
         heading = 1 if start < end else -1
-        points = [
-            (0.0, float(metres(bits)), heading) if speed else (float(metres(bits)), 0.0, heading)
-            for bits in (start, end)
-        ]
-        exact = g2(spring_factor=spring_factor).seek(points[0], points[1]).seek_s
-        errors = []
+        ends = point(start, heading, along), point(end, heading, along)
+        exact, errors = g2(spring_factor=spring_factor).seek(*ends).seek_s, []
         for chunks in (8, 32, 128, 512):
             model = g2(spring_factor=spring_factor, kinematics="piecewise", piecewise_chunks=chunks)
-            errors.append(abs(model.seek(points[0], points[1]).seek_s / exact - 1))
+            errors.append(abs(model.seek(*ends).seek_s / exact - 1))
         assert errors[-1] < 1e-3
         assert errors == sorted(errors, reverse=True) or errors[0] < 1e-9, errors
 
@@ -283,10 +280,12 @@ def check_idling(
 
 @pytest.mark.parametrize("name", ["g1", "g2", "g3"])
 def test_holding(name: str) -> None:
-    device = sled(name, inactive_after_ms=float("inf"))
-    _, rows = run(device, think_ms=200, requests=300)
-    assert all(row["other_ns"] == 0 for row in rows)
-    assert check_idling(device, rows, lambda at, _: at) == len(rows)
+    """A sled waits where it was left: for ever, or until just before it parks."""
+    for keys, think_ms in (({"inactive_after_ms": float("inf")}, 200), ({}, 99)):
+        device = sled(name, **keys)
+        _, rows = run(device, think_ms=think_ms, requests=300)
+        assert all(row["other_ns"] == 0 for row in rows)
+        assert check_idling(device, rows, lambda at, _: at) == len(rows)
 
 
 @pytest.mark.parametrize("name", ["g1", "g2", "g3"])
@@ -304,11 +303,6 @@ def test_parking(name: str, park: str) -> None:
     start = PARKED[name] if park == "middle_lbn" else (0.0, 0.0, 1)
     lbn = fresh.blocks // 3
     assert fresh.access(lbn, 1, start=start) == fresh.access(lbn, 1)
-
-
-def test_just_before_parking() -> None:
-    _, rows = run(ss.device("g2"), think_ms=99, requests=50)
-    assert all(row["other_ns"] == 0 for row in rows)
 
 
 @pytest.mark.parametrize("think_ms", [0.5, 3.7, 41.0])
@@ -343,34 +337,22 @@ def test_coasting(think_ms: float) -> None:
 @pytest.mark.parametrize("name", ["g1", "g2", "g3"])
 def test_energy_by_cause(name: str, keys: dict[str, Any]) -> None:
     powers = {"seek": 0.1, "transfer": 0.1, "idle": 0.08, "inactive": 0.05, "startup": 0.3}
-    overrides = {
-        f"power_{state}_mw": 1e3 * powers[state] for state in ("idle", "inactive", "startup")
-    }
-    device = sled(name, **overrides)
+    own = {f"power_{state}_mw": 1e3 * powers[state] for state in ("idle", "inactive", "startup")}
+    device = sled(name, **own)
     summary, rows = run(device, requests=300, **keys)
     row_s = device.spec["derived"]["row_time_ms"] / 1e3
     tips_s = sum(64 * row["blocks"] * row_s for row in rows)  # a pass powers the tips it needs
-    time_s = {
-        "seek": sum(row["seek_ns"] for row in rows) / 1e9,
-        "transfer": sum(row["transfer_ns"] for row in rows) / 1e9,
-        "startup": sum(row["other_ns"] for row in rows) / 1e9,
-        "idle": 0.0,
-        "inactive": 0.0,
-    }
-    free = 0.0
-    for start, end in [
-        *((row["start_ns"] / 1e9, row["free_ns"] / 1e9) for row in rows),
-        (summary["simulated_s"],) * 2,
-    ]:
-        time_s["idle"] += min(start - free, 0.1)
-        time_s["inactive"] += max(start - free - 0.1, 0.0)
-        free = end
+    columns = {"seek": "seek_ns", "transfer": "transfer_ns", "startup": "other_ns"}
+    time_s = {cause: sum(row[name] for row in rows) / 1e9 for cause, name in columns.items()}
+    starts = [*(row["start_ns"] / 1e9 for row in rows), summary["simulated_s"]]
+    frees = [0.0, *(row["free_ns"] / 1e9 for row in rows)]
+    idle = [start - free for start, free in zip(starts, frees, strict=True)]
+    time_s["idle"] = sum(min(seconds, 0.1) for seconds in idle)
+    time_s["inactive"] = sum(max(seconds - 0.1, 0.0) for seconds in idle)
     told = summary["energy_j"]
     for cause, seconds in time_s.items():
-        tips_j = 1e-3 * tips_s if cause == "transfer" else 0.0
-        assert told[cause] == pytest.approx(
-            powers[cause] * seconds + tips_j, rel=1e-5, abs=1e-12
-        ), cause
+        joules = powers[cause] * seconds + (1e-3 * tips_s if cause == "transfer" else 0.0)
+        assert told[cause] == pytest.approx(joules, rel=1e-5, abs=1e-12), cause
     assert told["total"] == pytest.approx(sum(told[cause] for cause in powers), rel=1e-12)
     assert sum(time_s.values()) == pytest.approx(summary["simulated_s"], rel=1e-9)
     requests_j = sum(told[cause] for cause in ("seek", "transfer", "startup"))
@@ -382,12 +364,9 @@ def test_energy_by_cause(name: str, keys: dict[str, Any]) -> None:
 
 
 def test_all_tips_may_be_powered() -> None:
-    used, powered = (
+    (used, rows), (powered, _) = (
         run(ss.device("g2", tips_powered=tips), requests=200) for tips in ("used", "all")
     )
-    passes = sum(row["passes"] for row in used[1])
-    row_s = 90 * 40e-9 / 0.028
-    assert powered[0]["energy_j"]["transfer"] == pytest.approx(
-        (0.1 + 1.28) * row_s * passes, rel=1e-9
-    )
-    assert used[0]["energy_j"]["transfer"] < powered[0]["energy_j"]["transfer"]
+    media_s = 90 * 40e-9 / 0.028 * sum(row["passes"] for row in rows)
+    assert powered["energy_j"]["transfer"] == pytest.approx((0.1 + 1.28) * media_s, rel=1e-9)
+    assert used["energy_j"]["transfer"] < powered["energy_j"]["transfer"]

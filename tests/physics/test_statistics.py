@@ -66,15 +66,15 @@ def test_intervals_tell_two_loads_apart_exactly_when_they_differ() -> None:
 
 def test_a_precision_is_reached_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     done = run(load={"rate": 600}, precision=0.02, rows=False)
-    assert done.summary["precision"] is not None
-    assert done.summary["precision"]["met"] is True
-    assert done.summary["confidence"]["response_time_ms"]["half_width_share"] <= 0.02
+    interval, precision = done.summary["confidence"]["response_time_ms"], done.summary["precision"]
+    assert precision is not None
+    assert precision["met"] is True
+    assert interval["half_width_share"] <= 0.02
     assert done.summary["requests"] == done.workload["requests"]
     for word in ("2%", "0.02", "2.0 %"):
         assert json.loads(output(capsys, *RUN, "--precision", word, "--json")) == done.to_dict()
     text = output(capsys, *RUN, "--precision", "2%")
     assert "precision     2 % reached\n" in text
-    interval = done.summary["confidence"]["response_time_ms"]
     assert f"{interval['low']:.3f} to {interval['high']:.3f} ms" in text
     missed = output(capsys, *RUN, "--precision", "1%", "--set", "requests=100")
     assert "precision     1 % not reached: the load ended after 100 requests" in missed
@@ -115,13 +115,13 @@ def test_seeds_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     means = [single["response_time_ms"]["mean"] for single in singles]
     seeds = done.summary["seeds"]
     assert seeds is not None
-    assert [one["seed"] for one in seeds] == [1, 2, 3, 4, 5]
-    assert [one["mean_response_time_ms"] for one in seeds] == means
+    shown = [(one["seed"], one["mean_response_time_ms"]) for one in seeds]
+    assert shown == list(zip(range(1, 6), means, strict=True))
     interval = done.summary["confidence"]["response_time_ms"]
     half = 2.776445 * statistics.stdev(means) / math.sqrt(5)  # t with 4 degrees of freedom
-    assert interval["mean"] == pytest.approx(statistics.fmean(means))
     assert interval["high"] - interval["mean"] == pytest.approx(half, rel=1e-6)
-    assert done.summary["response_time_ms"]["mean"] == pytest.approx(statistics.fmean(means))
+    for mean in (interval["mean"], done.summary["response_time_ms"]["mean"]):
+        assert mean == pytest.approx(statistics.fmean(means))
     for workers in (1, 3):
         assert done.to_dict() == run(replications=5, workers=workers).to_dict()
     words = [*RUN, "--set", "requests=3000", "--replications", 5]
@@ -150,20 +150,17 @@ def test_seeds_tell_their_progress_and_may_be_interrupted() -> None:
 
 def test_the_series_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = run(series=True)
-    frame = pl.DataFrame(done.series)
-    summary = done.summary
+    frame, summary = pl.DataFrame(done.series), done.summary
     span = (frame["end_ns"] - frame["start_ns"]) / 1e9
     assert frame["requests"].sum() == summary["requests"]
     assert frame["blocks"].sum() == summary["blocks_read"] + summary["blocks_written"]
-    assert frame["energy_j"].sum() == pytest.approx(summary["energy_j"]["total"])
-    assert (frame["power_w"] * span).sum() == pytest.approx(summary["energy_j"]["total"])
+    for joules in (frame["energy_j"].sum(), (frame["power_w"] * span).sum()):
+        assert joules == pytest.approx(summary["energy_j"]["total"])
     # Little: time in the system of all requests = mean number in the system x time.
     in_system = summary["requests"] * summary["response_time_ms"]["mean"] / 1e3
     assert (frame["outstanding"] * span).sum() == pytest.approx(in_system)
     assert frame["end_ns"][-1] == round(1e9 * summary["simulated_s"])
     assert 512 <= len(frame) <= 1024
-    schema = pa.schema(done.series)
-    assert schema.field("power_w").metadata[b"unit"] == b"W"
     # Windows of a chosen length, in files of both kinds.
     for name in ("out.csv", "out.parquet"):
         file = tmp_path / name
@@ -173,7 +170,8 @@ def test_the_series_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert (read["end_ns"][:-1] - read["start_ns"][:-1]).unique().to_list() == [50_000_000]
         assert read["requests"].sum() == 3000
         assert read.columns == frame.columns
-    assert pq.read_schema(tmp_path / "out.parquet").field("power_w").metadata[b"unit"] == b"W"
+    for schema in (pa.schema(done.series), pq.read_schema(tmp_path / "out.parquet")):
+        assert schema.field("power_w").metadata[b"unit"] == b"W"
 
 
 def test_a_distribution_function_is_that_of_the_rows() -> None:
@@ -196,10 +194,6 @@ def test_a_picture_needs_neither_rows_nor_polars(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    for name, more in (
-        ("a.png", []),
-        ("b.svg", ["--replications", 2]),
-        ("c.png", ["--set", "max_queue=1"]),
-    ):
+    for name, *more in (("a.png",), ("b.svg", "--replications=2"), ("c.png", "--set=max_queue=1")):
         output(capsys, *RUN, "--set", "requests=500", *more, "--plot", tmp_path / name)
         assert (tmp_path / name).stat().st_size > 5_000
