@@ -26,7 +26,7 @@ def run(background: Any, device: dict[str, Any] | None = None, **keys: Any) -> s
 def task(background: Any, device: dict[str, Any] | None = None, **keys: Any) -> dict[str, Any]:
     """Return what a run says about its one task."""
     (found,) = run(background, device, **keys).summary["background"]
-    return found
+    return {**found}
 
 
 def test_every_block_is_had_once_and_no_row_moves() -> None:

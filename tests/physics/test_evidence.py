@@ -158,16 +158,13 @@ def test_composites_have_the_values_of_their_parts(mine: Path, tmp_path: Path) -
 def test_parts_of_parts_and_lists_of_them(tmp_path: Path) -> None:
     file = tmp_path / "array.toml"
     file.write_text('kind = "raid1"\n[[child]]\nbase = "g2"\n[[child]]\nbase = "g2"\ntips = 6400\n')
-    found = ss.device(file).evidence
-    g2 = ss.device("g2").evidence
+    found, g2 = ss.device(file).evidence, ss.device("g2").evidence
     assert len(found) == 2 * len(g2)
     assert found["child[0].tips"] == g2["tips"]
     assert found["child[1].tips"] == Evidence(6400, "unknown", "")
-    outer = tmp_path / "outer.toml"
-    outer.write_text(
-        'kind = "stripe"\nchildren = 2\nunit_blocks = 8\n[child]\nbase = "mcd(segment_kib=8)"\n'
-    )
-    found = ss.device(outer).evidence
+    keys = 'kind = "stripe"\nchildren = 2\nunit_blocks = 8\n'
+    file.write_text(f'{keys}[child]\nbase = "mcd(segment_kib=8)"\n')
+    found = ss.device(file).evidence
     assert found["child.back.rpm"].said == "DiskSim 4.0 Atlas 10K"
     assert found["child.segment_kib"].kind == "given"
 

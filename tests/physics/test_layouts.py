@@ -61,8 +61,8 @@ def test_a_layout_is_named_the_same_way_everywhere(
     ):
         assert json.loads(said("run", *words, "--json")) == expected
     assert "subregioned, regions 3" in said("run", str(file), "--layout", "subregioned")
-    words = ("--devices", "g2,g3", "--layout", "columnar", "--set", "requests=200")
-    layouts = [line["layout"] for line in json.loads(said("compare", *words, "--json"))["runs"]]
+    both = ("--devices", "g2,g3", "--layout", "columnar", "--set", "requests=200")
+    layouts = [line["layout"] for line in json.loads(said("compare", *both, "--json"))["runs"]]
     assert layouts == [{"name": "columnar", "columns": 25}] * 2
 
 
@@ -196,8 +196,8 @@ def test_figure_11_subregions_are_best_then_columns_then_simple(settling: int) -
 def test_figure_9_the_corners_are_slower_than_the_centre(
     reference_um: float, settling: int, spread: float
 ) -> None:
-    keys = {"spring_reference_um": reference_um, "settling_constants": settling}
-    device = ss.device("osdi2000", **keys, **BARE)
+    keys = BARE | {"spring_reference_um": reference_um, "settling_constants": settling}
+    device = ss.device("osdi2000", **keys)
     layout: dict[str, Any] = {"name": "subregioned", "span_cylinders": 2000, "span_rows": 22}
     parts = ss.layout(device, **layout).parts[:25]
 

@@ -223,9 +223,6 @@ def test_the_cache_fills_sectors_with_neighbours() -> None:
     assert apart[-1] > 60 * REVOLUTION_MS / 2
 
 
-# Wrong keys
-
-
 def test_nothing_moves_without_the_new_keys() -> None:
     load = ss.workload("random", queue_depth=4, requests=500)
     one, other = (ss.simulate(load, drive(**keys)) for keys in ({}, {"physical_sector_blocks": 1}))

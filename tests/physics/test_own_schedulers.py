@@ -138,10 +138,10 @@ def test_a_copy_serves_each_run_and_each_part() -> None:
     first, second = (ss.simulate(LOAD, "g2", one) for _ in range(2))
     assert first.rows == second.rows
     assert one.position == 0
-    two = ss.simulate(LOAD, "mcd", one, parts=True)
-    assert two.rows == ss.simulate(LOAD, "mcd", "sstf_lbn", parts=True).rows
-    several = ss.simulate(LOAD, "g2", one, replications=3)
-    assert several.summary == ss.simulate(LOAD, "g2", "sstf_lbn", replications=3).summary
+    two, own = (ss.simulate(LOAD, "mcd", by, parts=True) for by in (one, "sstf_lbn"))
+    assert two.rows == own.rows
+    two, own = (ss.simulate(LOAD, "g2", by, replications=3) for by in (one, "sstf_lbn"))
+    assert two.summary == own.summary
 
 
 class Wrong:

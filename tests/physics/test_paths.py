@@ -49,7 +49,8 @@ def textbook(scheduler: str) -> ss.Run:
     rates = {"outer_mb_s": 20, "inner_mb_s": 20}
     seeks = {"seek_track_ms": 1, "seek_average_ms": 5, "seek_full_ms": 10}
     made = sheet_disk(capacity_tb=80.2816e-6, platters=1, **rates, **seeks)
-    disk: Any = ss.device(made, **{"buffer.read_ahead": "none"})  # type: ignore[arg-type]
+    off: dict[str, Any] = {"buffer.read_ahead": "none"}
+    disk: Any = ss.device(made, **off)
     assert disk.zones()[-1].last_cylinder == 199
     lbns = [disk.blocks // 200 * cylinder for cylinder in (START, *QUEUE)]
     assert [disk.locate(lbn).cylinder for lbn in lbns] == [START, *QUEUE]

@@ -236,11 +236,11 @@ def test_every_source_of_data_is_read_and_results_are_read_again(
         tmp_path / "data.parquet",
         str(tmp_path / "data.parquet"),
     ]
-    for one in sources:
-        table = ss.tables.table(one, memstore(), layout)
+    tables = [ss.tables.table(one, memstore(), layout) for one in sources]
+    for table in tables:
         assert table.schema_names == data.column_names
-        done = table.scan()
-        assert exact(done.data) == exact(data)
+        assert exact(table.scan().data) == exact(data)
+    done = tables[0].scan()
     assert pl.DataFrame(done.data).rows() == pl.DataFrame(data).rows()
     frame = pd.DataFrame.from_arrow(done.data)  # type: ignore[attr-defined]  # (the stubs are behind)
     assert frame["c0"].tolist() == data["c0"].to_pylist()

@@ -112,11 +112,11 @@ QUERIES = (
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_sql_answers_as_on_the_source(query: str, any_table: ss.tables.Table) -> None:
-    answers = []
+    answers: list[list[str]] = []
     for t in (any_table.lazy(), NUMBERED):
         with duckdb.connect() as connection:
-            answers.append(connection.register("t", t).execute(query).fetchall())
-        answers[-1] = sorted(map(repr, answers[-1]))
+            found = connection.register("t", t).execute(query).fetchall()
+        answers.append(sorted(map(repr, found)))
     assert answers[0] == answers[1] != []
     own = pl.SQLContext(t=any_table.lazy()).execute("select sum(key) from t where row < 9")
     assert own.collect().item() == 36
@@ -195,18 +195,13 @@ def test_a_query_of_one_record_is_a_point_read(layout: str) -> None:
 def test_times_and_traffic_of_calls_add_up(capsule: ss.tables.Table) -> None:
     more = SOURCE.head(7)
     capsule.spent()
-    calls = [
-        capsule.scan(["key"]),
-        capsule.record(3),
-        capsule.append(more),
-        capsule.update(5, more),
-        capsule.read([1, 9]),
-    ]
+    calls = [capsule.scan(["key"]), capsule.record(3), capsule.append(more)]
+    calls += [capsule.update(5, more), capsule.read([1, 9])]
     capsule.idle(1.0)
     spent = capsule.spent()
-    assert spent.simulated_s == pytest.approx(sum(call.simulated_s for call in calls), rel=1e-12)
-    assert spent.bytes_moved == sum(call.bytes_moved for call in calls)
-    assert spent.requests == sum(call.requests for call in calls)
+    for name in ("simulated_s", "bytes_moved", "requests"):
+        total = sum(getattr(call, name) for call in calls)
+        assert getattr(spent, name) == pytest.approx(total, rel=1e-12)
 
 
 RANGES = [

@@ -1,9 +1,10 @@
-"""Validations in Python and on the command line; the figures are tested in the core."""
+"""Validations by measured requests and by published numbers; the figures are tested in the core."""
 
 from __future__ import annotations
 
 import json
 import math
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,16 +89,6 @@ def test_a_known_difference_is_found(measured: Path) -> None:
     assert first == ss.validate(load, device).to_dict()
 
 
-def root_mean_square(pairs: list[tuple[list[float], list[float]]]) -> float:
-    """Pair the sorted times of each kind, and take all kinds together."""
-    squares = [
-        (ours - theirs) ** 2
-        for kind in pairs
-        for ours, theirs in zip(sorted(kind[0]), sorted(kind[1]), strict=True)
-    ]
-    return math.sqrt(sum(squares) / len(squares))
-
-
 def test_errors_that_cancel_are_in_the_class_weighted_figure(
     said: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
@@ -106,7 +97,9 @@ def test_errors_that_cancel_are_in_the_class_weighted_figure(
     exchanged = as_measured(path, lambda i: "RW"[i % 2], lambda own, i: own[i ^ 1])
     found = ss.validate(exchanged, "atlas10k")
     assert found.demerit_ms["all"] == 0
-    weighted = root_mean_square([found.sorted_ms(kind) for kind in ("read", "write")])
+    pairs = [zip(*found.sorted_ms(kind), strict=True) for kind in ("read", "write")]
+    squares = [(theirs - ours) ** 2 for kind in pairs for theirs, ours in kind]
+    weighted = math.sqrt(sum(squares) / len(squares))
     assert found.class_weighted_ms == pytest.approx(weighted, rel=1e-9)
     mean = found.to_dict()["measured_ms"]["all"]["mean"]
     assert found.class_weighted_percent == pytest.approx(100 * weighted / mean)
@@ -123,11 +116,10 @@ def test_errors_that_cancel_are_in_the_class_weighted_figure(
 
 def test_the_requests_are_those_of_the_run(measured: Path, tmp_path: Path) -> None:
     found = ss.validate(measured, "atlas10k")
-    table = pa.table(found.rows)
-    run = pa.table(ss.simulate(ss.read_trace(measured), ss.device("atlas10k")).rows)
+    table, load = pa.table(found.rows), ss.read_trace(measured)
+    run = pa.table(ss.simulate(load, "atlas10k").rows)
+    assert table.select(run.column_names).to_pydict() == run.to_pydict()
     assert table.column_names[: run.num_columns] == run.column_names
-    for name in run.column_names:
-        assert table[name].to_pylist() == run[name].to_pylist(), name
     lines = measured.read_text(encoding="utf-8").splitlines()
     took = [int(1e3 * float(line.split()[4]) + 0.5) for line in lines]
     assert table["measured_ns"].to_pylist() == took
@@ -135,8 +127,7 @@ def test_the_requests_are_those_of_the_run(measured: Path, tmp_path: Path) -> No
     assert set(table["place"].to_pylist()) <= {"first", "sequential", "overlapping", "near", "far"}
     path = tmp_path / "each.parquet"
     found.write_rows(path)
-    written = pq.read_table(path)
-    assert written.to_pydict() == table.to_pydict()
+    assert pq.read_table(path).to_pydict() == table.to_pydict()
     with pytest.raises(ss.SledsimError, match="nowhere"):
         found.write_rows(tmp_path / "nowhere" / "each.parquet")
 
@@ -248,3 +239,108 @@ def test_the_week_of_hplajw_agrees_where_the_page_says_so() -> None:
     waits = [header["queue"][f"{side}_ms"]["write"] for side in ("measured", "simulated")]
     for statistic in ("mean", "p95"):
         assert waits[1][statistic] == pytest.approx(waits[0][statistic], rel=0.15)
+
+
+FOLDER = Path(ss.__file__).parent / "data" / "published"
+SHARED = Path(__file__).parents[3] / "shared" / "MODERN-DEVICES.md"
+MOST_FITTED = 8
+
+
+@pytest.fixture(scope="module")
+def found() -> ss.Published:
+    return ss.validate_published("barracuda2t")
+
+
+@pytest.mark.parametrize("name", ["barracuda2t", "exos2x18", "nearline20t"])
+def test_the_numbers_are_those_that_were_published(name: str) -> None:
+    if not SHARED.exists():
+        pytest.skip("../shared is absent")
+    table = SHARED.read_text()
+    for line in tomllib.loads((FOLDER / f"{name}.toml").read_text())["number"]:
+        told = f"{line['measured']:g}"
+        assert told in table or told == "124.5"  # 124-125
+
+
+@pytest.mark.parametrize("name", ["exos2x18", "nearline20t"])
+def test_disks_of_which_no_one_was_measured_are_near_what_is_known(name: str) -> None:
+    for line in ss.validate_published(name).table.to_dicts():
+        assert abs(line["distance"]) < 0.25, line["what"]
+
+
+@pytest.mark.parametrize(
+    ("name", "random_w", "sequential_w"),
+    [
+        ("barracuda2t", 9.59, 8.18),
+        ("nearline20t", 9.44, 8.52),
+        # One of its two arms works: half of what both add to the 7.2 W of an idle drive.
+        ("exos2x18", (7.2 + 13.5) / 2, None),
+    ],
+)
+def test_disks_draw_what_drives_like_them_are_published_to_draw(
+    name: str, random_w: float, sequential_w: float | None
+) -> None:
+    """The values of [power] are by state; manuals state the mean under a load."""
+    # The arm without a request does not read ahead.
+    calm: dict[str, Any] = {"child.buffer.read_ahead": "none"} if name == "exos2x18" else {}
+    assert _mean_w("random", 4, 4000, ss.device(name, **calm)) == pytest.approx(random_w, rel=0.05)
+    if sequential_w is not None:
+        assert _mean_w("sequential", 1024, 2000, name) == pytest.approx(sequential_w, rel=0.02)
+
+
+def _mean_w(kind: Any, kib: int, requests: int, device: ss.Device | str) -> float:
+    keys: dict[str, Any] = {"read_fraction": 1, "size": "fixed", "queue_depth": 1, "blocking": 8}
+    load = ss.workload(kind, mean_size_kib=kib, requests=requests, **keys)
+    run = ss.simulate(load, device, rows=False)
+    seconds = run.summary["requests"] / run.summary["throughput_iops"]
+    return float(run.summary["energy_j"]["total"]) / seconds
+
+
+def test_tests_are_within_their_goals_but_for_what_is_known(found: ss.Published) -> None:
+    assert found.missed == [
+        "random reads of 4 KiB at depth 1, 1 %",
+        "sequential writes of 1 MiB, the whole range",
+    ]
+    for line in found.table.to_dicts():
+        assert line["distance"] == pytest.approx(line["simulated"] / line["measured"] - 1)
+        if line["role"] == "fitted":
+            assert abs(line["distance"]) < (0.2 if line["what"] == "99.9 %" else 0.04)
+    fitted = (
+        Path(__file__).parents[2] / "crates/sledsim-core/data/devices/barracuda2t.toml"
+    ).read_text()
+    assert 0 < fitted.count("# [F]") <= MOST_FITTED
+
+
+def test_the_numbers_are_what_rows_say(found: ss.Published) -> None:
+    """Another way to each: places of one's own, and times from the rows."""
+    lines = {line["what"]: line for line in found.table.to_dicts()}
+    keys: dict[str, Any] = {"size": "fixed", "mean_size_kib": 4, "blocking": 8, "seed": 77}
+    load = ss.workload("random", queue_depth=4, requests=8000, read_fraction=1, **keys)
+    rows = ss.simulate(load, "barracuda2t").to_polars()
+    last: Any = rows["completion_ns"].max()
+    taken_s = last / 1e9  # the first come at once
+    assert rows.height / taken_s == pytest.approx(lines["at depth 4"]["simulated"], rel=0.02)
+    assert lines["10 %"]["simulated"] < lines["50 %"]["simulated"] < lines["90 %"]["simulated"]
+    # Through the zones, a track and its skew in turn.
+    device: Any = ss.device("barracuda2t")
+    zones = device.zones()
+    passing = sum(
+        zone.blocks / zone.blocks_per_track * (1 + zone.track_skew_ms / (60e3 / 7200)) * 60 / 7200
+        for zone in zones
+    )
+    rate = sum(zone.blocks for zone in zones) * 512e-6 / passing
+    told = lines["sequential reads of 1 MiB, the whole range"]["simulated"]
+    assert told == pytest.approx(rate, rel=0.03)
+
+
+def test_other_models_and_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ss.published_devices() == ["barracuda2t", "exos2x18", "nearline20t"]
+    other = ss.validate_published("barracuda2t", device="nearline20t")
+    assert other.to_dict()["device"] == "nearline20t"
+    assert len(other.missed) > 5
+    assert "nearline20t" in repr(other)
+    assert main(["validate", "--published", "barracuda2t"]) == 0
+    said = capsys.readouterr().out
+    assert "MISSED 10 %" in said
+    assert "within 10 %" in said
+    assert main(["validate", "--published", "barracuda2t", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["numbers"]) == 13
