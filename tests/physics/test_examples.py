@@ -273,12 +273,11 @@ def test_a_longer_timeout_takes_more_energy_and_less_time() -> None:
     assert points["adaptive"].total_j < 1.1 * points["immediate"].total_j
 
 
-def rows_of(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
+def rows_of(capsys: pytest.CaptureFixture[str], *words: object) -> Any:
     assert main(["sweep", str(SCHEDULERS), *map(str, words), "--json"]) == 0
     said = capsys.readouterr()
     assert said.err == ""
-    document: dict[str, Any] = json.loads(said.out)
-    return document
+    return json.loads(said.out)
 
 
 def test_schedulers_are_in_the_order_of_the_paper_and_a_second_run_reads_them(

@@ -103,9 +103,9 @@ def test_the_papers_devices_are_as_they_come_but_for_the_interface(result: dict[
         parts_ms = served["seek_ms"]["mean"] + served["transfer_ms"]["mean"]
         assert preset["service_ms"] == pytest.approx(parts_ms, rel=1e-9), "no interface"
     # A preset is a design of its own grid: the same numbers by both ways.
-    preset, names = result["presets"][0], ("tip_rate_kbit_s", "acceleration_m_s2", "active_tips")
-    (own,) = (d for d in result["designs"] if all(d[name] == preset[name] for name in names))
-    assert [own[name] for name in names] == [400, 114.8, 1280]
+    preset, own_keys = result["presets"][0], [*result["grid"]]
+    (own,) = (d for d in result["designs"] if all(d[k] == preset[k] for k in own_keys))
+    assert [own[k] for k in own_keys] == [400, 114.8, 1280]
     assert [own[goal] for goal in GOALS] == [preset[goal] for goal in GOALS]
     # Sustained, from docs/explanation/model.md, whose reference values leave out 0.3 to 0.4 % of
     # servo fields.

@@ -34,7 +34,7 @@ acceleration_y_m_s2 = 1e7
 class Made(NamedTuple):
     """The results of a run."""
 
-    folder: Path
+    path: Path
     printed: list[str]
     result: dict[str, Any]
 
@@ -65,23 +65,17 @@ def example() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def x_alone_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("device") / "x_alone.toml"
-    path.write_text(X_ALONE, encoding="utf-8")
-    return path
-
-
-@pytest.fixture(scope="module")
-def x_alone(x_alone_file: Path, example: dict[str, Any]) -> Made:
-    found = example["explore"](str(x_alone_file), 0.2, REQUESTS, SEEDS)
-    return Made(x_alone_file.parent, [], found)
+def x_alone(tmp_path_factory: pytest.TempPathFactory, example: dict[str, Any]) -> Made:
+    file = tmp_path_factory.mktemp("device") / "x_alone.toml"
+    file.write_text(X_ALONE, encoding="utf-8")
+    return Made(file, [], example["explore"](str(file), 0.2, REQUESTS, SEEDS))
 
 
 def test_every_number_is_on_the_chart_or_in_the_list_of_those_not_varied(
-    made: Made, x_alone: Made, x_alone_file: Path
+    made: Made, x_alone: Made
 ) -> None:
     left_out: list[str] = []
-    for one, device in ((x_alone, ss.device(x_alone_file)), (made, ss.device("sigmetrics2000"))):
+    for one, device in ((x_alone, ss.device(x_alone.path)), (made, ss.device("sigmetrics2000"))):
         parameters, on_chart = device.parameters, one.result["parameters"]
         left_out = [entry["parameter"] for entry in one.result["not_varied"]]
         assert sorted([row["parameter"] for row in one.rows()] + left_out) == sorted(parameters)
@@ -171,11 +165,9 @@ def moves_in_x(device: ss.Device, seed: int) -> int:
     return moves
 
 
-def test_settling_costs_a_period_over_2_pi_for_every_move_in_x(
-    x_alone: Made, x_alone_file: Path
-) -> None:
+def test_settling_costs_a_period_over_2_pi_for_every_move_in_x(x_alone: Made) -> None:
     """With X alone, n / (2 pi f) enters the mean as it is."""
-    device = ss.device(x_alone_file)
+    device = ss.device(x_alone.path)
     moves = sum(moves_in_x(device, seed) for seed in (1, 2, 3)) / (3 * REQUESTS)
     assert 0.99 < moves < 1.05
 
@@ -208,12 +200,10 @@ def test_settling_counts_for_less_where_y_may_take_longer(made: Made) -> None:
     assert first["service_time_ms"] == second["service_time_ms"]
 
 
-def test_moves_in_x_and_rows_scale_with_force_and_tip_rate(
-    x_alone: Made, x_alone_file: Path
-) -> None:
+def test_moves_in_x_and_rows_scale_with_force_and_tip_rate(x_alone: Made) -> None:
     """All times of a sled with springs go with sqrt(travel / acceleration), springs scaled."""
     load = ss.workload(requests=REQUESTS, seed=1)
-    means = ss.simulate(load, ss.device(x_alone_file)).summary
+    means = ss.simulate(load, ss.device(x_alone.path)).summary
     moving_ms = means["x_seek_ms"]["mean"] - means["settle_ms"]["mean"]
     for acceleration, change in x_alone.changes("acceleration_x_m_s2").items():
         factor = math.sqrt(803.6 / acceleration)
@@ -289,10 +279,10 @@ def test_the_same_results_give_the_same_text_and_pictures(
         for each in row["variants"]:
             cells = f"{str(each['value']).lower()}  {each['service_change_ms']:+.4f}"
             assert cells in re.sub("  +", "  ", text), row["parameter"]
-    has_no_date(made.folder / "tornado.svg")
+    has_no_date(made.path / "tornado.svg")
     again = tmp_path / "again.svg"
     write_picture(again, lambda: example["picture"](made.result))
-    assert (made.folder / "tornado.svg").read_bytes() == again.read_bytes()
+    assert (made.path / "tornado.svg").read_bytes() == again.read_bytes()
     with style.context(["default", STYLE]):
         figure = example["picture"](made.result)
         figure.draw_without_rendering()

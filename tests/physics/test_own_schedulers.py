@@ -251,12 +251,10 @@ def test_a_study_knows_the_source(newest: Path) -> None:
     assert second[own] != first[own]
 
 
-def test_it_is_named_in_comparisons_pages_and_commands(
+def test_it_is_named_in_comparisons_and_commands(
     newest: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ss.compare(LOAD, ["g2"], ["fcfs", Nearest, "sptf"]).labels == ["fcfs", "Nearest", "sptf"]
-    ss.simulate(LOAD, "g2", Nearest, rows=False).explore("page.html")
-    assert "Nearest" in Path("page.html").read_text()
     few = ["--set", "queue_depth=4", "--set", "requests=50"]
     for words in (
         ["run", "--device", "g2", "--scheduler", f"{newest}:Newest"],

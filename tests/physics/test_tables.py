@@ -60,10 +60,9 @@ SMALL: dict[pa.DataType, int] = {  # those that do not bear every number, and th
 }
 
 
-def memstore(**keys: Any) -> ss.Sled:
+def memstore(**keys: Any) -> Any:
     """Return the device of the report, with 13,500 blocks by default."""
-    made: ss.Sled = ss.device("cmu2003", **{"travel_x_um": 0.2, **keys})
-    return made
+    return ss.device("cmu2003", **{"travel_x_um": 0.2, **keys})
 
 
 def column(kind: pa.DataType, count: int, random: np.random.Generator) -> pa.Array:
