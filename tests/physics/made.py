@@ -19,6 +19,7 @@ SHEET: dict[str, Any] = {
 
 
 def sheet_disk(**changed: Any) -> ss.Disk:
+    """Make a disk of the sheet, with some numbers changed."""
     return ss.disk(**(SHEET | changed))
 
 

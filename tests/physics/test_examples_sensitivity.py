@@ -21,7 +21,6 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = EXAMPLES / "sensitivity.py"
 PRESETS = ROOT / "crates" / "sledsim-core" / "data" / "devices"
 REQUESTS, SEEDS = 2000, 3  # of --quick
-PARTS = ("parameters", "choices", "not_varied")
 
 # Y takes no time beside X: a request moves in X, settles and transfers. All is in closed form.
 X_ALONE = """

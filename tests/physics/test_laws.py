@@ -319,9 +319,9 @@ def test_unknown_energy_is_null_everywhere() -> None:
 SEEDS = 200
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> ss.Device:
-    return queueing.server(tmp_path_factory.mktemp("server"))
+@pytest.fixture
+def server(tmp_path: Path) -> ss.Device:
+    return queueing.server(tmp_path)
 
 
 @pytest.mark.parametrize("kind", queueing.KINDS)

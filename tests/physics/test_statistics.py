@@ -214,10 +214,6 @@ def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     return run
 
 
-def codes(found: list[dict[str, Any]]) -> list[str]:
-    return [one["code"] for one in found]
-
-
 def test_a_comparison_marks_the_row_and_gives_no_speed_up(said: Callable[..., str]) -> None:
     words = ["compare", "--devices", "atlas10k,mcd,g2", *SLOW_TRACE]
     runs = json.loads(said(*words, "--json"))["runs"]
@@ -226,7 +222,7 @@ def test_a_comparison_marks_the_row_and_gives_no_speed_up(said: Callable[..., st
     assert [run["speed_up"] for run in runs] == [None] * 3
     for run, interval in zip(runs, intervals, strict=True):
         expected = [interval["caution"].replace(" ", "_")] if interval["caution"] else []
-        assert codes(run["caution"]) == expected
+        assert cautions.codes(run["caution"]) == expected
         assert run["no_speed_up"] == (interval["caution"] or "baseline: correlated batches")
     text = said(*words)
     for line in (
@@ -241,7 +237,7 @@ def test_a_comparison_marks_the_row_and_gives_no_speed_up(said: Callable[..., st
 def test_seeds_precision_errors_and_lost_blocks_have_cautions() -> None:
     load = ss.workload(rate=300, requests=600)
     both = ss.simulate(load, "atlas10k", replications=2, precision=0.01)
-    assert codes(both.cautions) == ["overloaded", "precision"]
+    assert cautions.codes(both.cautions) == ["overloaded", "precision"]
     assert "1 % was not reached" in both.cautions[1]["text"]
     summary = run(rows=False).to_dict()["summary"]
     summary |= {"errors": 1200, "devices": [{"counts": {"lost_blocks": 7}}, {"counts": {}}]}
@@ -260,7 +256,7 @@ def test_the_table_for_data_frames_has_cautions() -> None:
     first, second = ([row[name] for name in names] for row in comparison.table.to_dicts())
     assert first[:3] == ["warm_up", 1.0, None]
     assert second == ["overloaded, warm_up", None, "overloaded", None, None]
-    found = {label: codes(each) for label, each in comparison.cautions.items()}
+    found = {label: cautions.codes(each) for label, each in comparison.cautions.items()}
     assert found == {"g2": ["warm_up"], "atlas10k": ["overloaded", "warm_up"]}
 
 
@@ -307,7 +303,7 @@ def test_cautions_are_in_text_json_python_and_pictures(
     assert "! requests arrived faster than they were served" in texts(picture)
     run = ss.simulate(ss.workload(rate=300, requests=2000), ss.device("atlas10k"))
     assert json.loads(said(*words, "--json"))["caution"] == run.cautions
-    assert codes(run.cautions) == ["overloaded"]
+    assert cautions.codes(run.cautions) == ["overloaded"]
     said("compare", "--devices", "g2,atlas10k", *OVERLOAD, "--plot", picture)
     assert len(re.findall(r"g2 !|atlas10k !", texts(picture))) == 1
     assert "! atlas10k: requests arrived faster" in texts(picture)
@@ -327,7 +323,7 @@ def test_cautions_are_in_text_json_python_and_pictures(
 )
 def test_each_kind_of_caution_occurs(keys: dict[str, Any], expected: list[str]) -> None:
     done = run(load={"rate": 200, **keys}, rows=False)
-    assert codes(done.cautions) == expected
+    assert cautions.codes(done.cautions) == expected
     grave = done.summary["confidence"]["response_time_ms"]["caution"] is not None
     assert [one["unreliable"] for one in done.cautions] == [grave] * len(expected)
 
@@ -340,7 +336,7 @@ def test_a_validation_has_cautions(said: Callable[..., str], tmp_path: Path) -> 
     columns = "time=t:ms, offset=at:512B, bytes=n:512B, op=op, response=took:ms"
     words = ["validate", "--device", "atlas10k", "--trace", file, "--columns", columns]
     found = json.loads(said(*words, "--json"))["caution"]
-    assert codes(found) == ["overloaded"]
+    assert cautions.codes(found) == ["overloaded"]
     assert "\n! requests arrived faster than they were served" in said(*words)
     for scale in (1, 0.05):
         load = ss.read_trace(file, columns=columns, time_scale=scale)

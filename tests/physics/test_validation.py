@@ -204,8 +204,6 @@ def test_an_open_replay_has_parts(
     assert queue["demerit_ms"]["all"] == 2.0  # nothing waits in a memory
     assert queue["class_weighted_ms"] == 2.0
     assert queue["demerits_disagree"] is False
-    found.plot(tmp_path / "parts.png")
-    assert (tmp_path / "parts.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_far_reads_of_a_measured_drive_agree() -> None:

@@ -9,20 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import sledsim as ss
 
+from tests.physics.made import sheet_disk as disk
+
 if TYPE_CHECKING:
     from sledsim.tables import Table
 
 device: Any = ss.device
-SHEET: dict[str, Any] = {
-    "capacity_tb": 22,
-    "platters": 10,
-    "rpm": 7200,
-    "outer_mb_s": 291,
-    "inner_mb_s": 145,
-    "seek_track_ms": 0.25,
-    "seek_average_ms": 7.6,
-    "seek_full_ms": 15,
-}
 G2_SHEET: dict[str, Any] = {
     "travel_um": 100,
     "tips": 6400,
@@ -60,11 +52,6 @@ def serve(commands: str, device: Any = "cmu2003", *scheduler: Any, **keys: Any) 
 def run(device: str = "g2", **options: Any) -> Any:
     """Run 20 requests."""
     return ss.simulate(ss.workload("random", requests=20, rate=500), device, **options)
-
-
-def disk(**keys: Any) -> ss.Disk:
-    """Make a disk of a data sheet."""
-    return ss.disk(**(SHEET | keys))
 
 
 def crash(device: str | ss.Device = "g2", **options: Any) -> ss.CrashReport:
