@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
+from matplotlib.figure import Figure
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -69,19 +69,11 @@ def has_no_date(picture: Path) -> None:
     assert re.findall(r"20\d\d-\d\d-\d\d", picture.read_text(encoding="utf-8")) == []
 
 
-def is_refused(
-    main: Callable[[list[str]], None],
-    arguments: list[str],
-    complaint: str,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Check that wrong arguments are named, and nothing is written; "taken" is a file there."""
-    (folder / "taken").touch()
-    monkeypatch.chdir(folder)
-    with pytest.raises(SystemExit) as exit_:
-        main(["--quick", "--json", "numbers.json", *arguments])
-    assert exit_.value.code == 2
-    assert complaint in capsys.readouterr().err.splitlines()[-1]
-    assert [path.name for path in folder.iterdir()] == ["taken"]
+def texts_are_apart(figure: Figure) -> None:
+    """Check that the texts of a drawn picture lie within it, none upon another."""
+    texts = [text for ax in figure.axes for text in (*ax.texts, ax.title, *ax.get_yticklabels())]
+    boxes = [text.get_window_extent() for text in texts if text.get_text()]
+    assert len(boxes) > 10
+    for number, box in enumerate(boxes):
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert not any(box.overlaps(other) for other in boxes[:number])

@@ -23,6 +23,12 @@ def run(background: Any, device: dict[str, Any] | None = None, **keys: Any) -> s
     )
 
 
+def task(background: Any, device: dict[str, Any] | None = None, **keys: Any) -> dict[str, Any]:
+    """Return what a run says about its one task."""
+    (found,) = run(background, device, **keys).summary["background"]
+    return {**found}
+
+
 def test_every_block_is_had_once_and_no_row_moves() -> None:
     alone, busy = run(()), run("scan")
     assert pa.table(alone.rows) == pa.table(busy.rows)
@@ -59,23 +65,6 @@ def test_power_of_the_tips(task: str, passes: int) -> None:
         assert found["free_blocks"] <= most + passes * found["foreground_blocks"]
 
 
-def test_the_capacity_of_refresh_sets_its_rate() -> None:
-    shares = []
-    for mib in (1, 4, 64):
-        (task,) = run({"task": "refresh", "buffer_mib": mib}).summary["background"]
-        shares.append(task["done_blocks"] / task["blocks"])
-    assert shares == sorted(shares)
-    assert shares[0] < shares[-1]
-
-
-def test_a_backup_under_writes_goes_round_again() -> None:
-    (still,) = run("backup", read_fraction=1.0).summary["background"]
-    (moving,) = run("backup", read_fraction=0.2).summary["background"]
-    assert still["complete"]
-    assert still["again_blocks"] == 0
-    assert moving["again_blocks"] > 0
-
-
 def test_a_device_that_is_never_idle_has_no_time_for_an_impatient_task() -> None:
     load = ss.workload("random", queue_depth=1, requests=500)
     device = ss.device("cmu2003", **SMALL)
@@ -87,25 +76,27 @@ def test_a_device_that_is_never_idle_has_no_time_for_an_impatient_task() -> None
     assert busy.summary["background"][0]["percent"]["time_s"][100] > alone.summary["duration_s"]
 
 
+def test_the_pace_of_tasks_follows_their_buffer_the_writes_and_the_tips() -> None:
+    refreshes = [task({"task": "refresh", "buffer_mib": mib}) for mib in (1, 4, 64)]
+    shares = [found["done_blocks"] / found["blocks"] for found in refreshes]
+    assert shares == sorted(shares)
+    assert shares[0] < shares[-1]
+    still, moving = (task("backup", read_fraction=share) for share in (1.0, 0.2))
+    assert still["complete"]
+    assert still["again_blocks"] == 0
+    assert moving["again_blocks"] > 0
+    reach, later = "micropositioning_cylinders", {"micropositioning_later": [[800.0, 0]]}
+    free, gone, none = (
+        task("scan", SMALL | keys)["percent"]["time_s"][99]
+        for keys in ({reach: 5}, {reach: 5, **later}, {reach: 0})
+    )
+    assert free < gone < none
+
+
 def test_tasks_share_what_they_read() -> None:
     together = run(["scan", "scrub"]).summary["background"]
     assert together[1]["free_blocks"] < 0.2 * together[0]["free_blocks"]
     assert together[0]["percent"] == run("scan").summary["background"][0]["percent"]
-
-
-def test_micropositioning_that_shrinks_shows_in_the_pace() -> None:
-    def time_s(**keys: Any) -> float:
-        device = SMALL | {"micropositioning_cylinders": 5} | keys
-        (task,) = run("scan", device).summary["background"]
-        at: float = task["percent"]["time_s"][99]
-        return at
-
-    free, gone, none = (
-        time_s(),
-        time_s(micropositioning_later=[[800.0, 0]]),
-        time_s(micropositioning_cylinders=0),
-    )
-    assert free < gone < none
 
 
 def test_a_scenario_file_and_the_command_line_say_the_same(
@@ -128,23 +119,3 @@ def test_a_scenario_file_and_the_command_line_say_the_same(
     assert "background scan" in out
     assert "with free tips" in out
     assert "passes of its own" not in out
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        (("--device", "cmu2003", "--background", "scam"), "did you mean 'scan'"),
-        (("--device", "atlas10k", "--background", "scan"), "only a single sled"),
-        (("--device", "cmu2003", "--background", "scan(blocks=6750001)"), "0 to 6749999"),
-        (("--device", "cmu2003", "--background", "scan(order=up)"), "nearest"),
-        (("--device", "cmu2003", "--background", "scan", "--replications", "2"), "run one seed"),
-        (("--device", "cmu2003", "--set", "background.tail=1"), "[[background]]"),
-    ],
-)
-def test_invalid_tasks_are_refused(
-    given: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["run", *given]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert says in said.err

@@ -4,7 +4,6 @@ import json
 import math
 import re
 import runpy
-import tomllib
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,19 +12,15 @@ import polars as pl
 import pytest
 import sledsim as ss
 from matplotlib import style
-from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from shared import write_picture
-from sledsim.plots.style import BLUE, GREEN, STYLE, VERMILION
+from sledsim.plots.style import STYLE
 
-from tests.example_runs import EXAMPLES, has_no_date, is_refused, run_once
+from tests.example_runs import EXAMPLES, has_no_date, run_once, texts_are_apart
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = EXAMPLES / "sensitivity.py"
 PRESETS = ROOT / "crates" / "sledsim-core" / "data" / "devices"
 REQUESTS, SEEDS = 2000, 3  # of --quick
-PARTS = ("parameters", "choices", "not_varied")
 
 # Y takes no time beside X: a request moves in X, settles and transfers. All is in closed form.
 X_ALONE = """
@@ -38,14 +33,17 @@ acceleration_y_m_s2 = 1e7
 class Made(NamedTuple):
     """The results of a run."""
 
-    folder: Path
+    path: Path
     printed: list[str]
     result: dict[str, Any]
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return numbers and choices."""
+        return [*self.result["parameters"], *self.result["choices"]]
+
     def changes(self, key: str, kind: str = "service") -> dict[Any, float]:
         """Return the changes of a mean time by value of a parameter."""
-        rows = self.result["parameters"] + self.result["choices"]
-        (row,) = (row for row in rows if row["parameter"] == key)
+        (row,) = (row for row in self.rows() if row["parameter"] == key)
         return {each["value"]: each[f"{kind}_change_ms"] for each in row["variants"]}
 
 
@@ -53,9 +51,8 @@ class Made(NamedTuple):
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("sensitivity")
     files = [folder / "numbers.json", folder / "tornado.svg"]
-    *text, json_line, picture_line = run_once(
-        SCRIPT, "--quick", "--json", files[0], "--output", files[1]
-    )
+    words = ["--quick", "--json", files[0], "--output", files[1]]
+    *text, json_line, picture_line = run_once(SCRIPT, *words)
     assert [json_line, picture_line] == [f"Written: {file}" for file in files]
     assert {*folder.iterdir()} == {*files}
     return Made(folder, text, json.loads(files[0].read_text(encoding="utf-8")))
@@ -67,88 +64,52 @@ def example() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def x_alone_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("device") / "x_alone.toml"
-    path.write_text(X_ALONE, encoding="utf-8")
-    return path
-
-
-@pytest.fixture(scope="module")
-def x_alone(x_alone_file: Path, example: dict[str, Any]) -> Made:
-    return Made(
-        x_alone_file.parent, [], example["explore"](str(x_alone_file), 0.2, REQUESTS, SEEDS)
-    )
-
-
-def numeric(parameters: dict[str, Any]) -> set[str]:
-    """Return the keys whose values are numbers, inf being one."""
-    return {
-        key
-        for key, value in parameters.items()
-        if value == "inf" or (isinstance(value, int | float) and not isinstance(value, bool))
-    }
+def x_alone(tmp_path_factory: pytest.TempPathFactory, example: dict[str, Any]) -> Made:
+    file = tmp_path_factory.mktemp("device") / "x_alone.toml"
+    file.write_text(X_ALONE, encoding="utf-8")
+    return Made(file, [], example["explore"](str(file), 0.2, REQUESTS, SEEDS))
 
 
 def test_every_number_is_on_the_chart_or_in_the_list_of_those_not_varied(
-    made: Made, x_alone: Made, x_alone_file: Path
+    made: Made, x_alone: Made
 ) -> None:
-    keys = [key for part in PARTS for row in x_alone.result[part] for key in [row["parameter"]]]
-    assert sorted(keys) == sorted(ss.device(x_alone_file).parameters)
-    parameters = ss.device("sigmetrics2000").parameters
-    on_chart = [row["parameter"] for row in made.result["parameters"]]
-    choices = [row["parameter"] for row in made.result["choices"]]
-    left_out = [entry["parameter"] for entry in made.result["not_varied"]]
-    assert set(on_chart) | (set(left_out) & numeric(parameters)) == numeric(parameters)
-    assert sorted(on_chart + choices + left_out) == sorted(parameters)
+    left_out: list[str] = []
+    for one, device in ((x_alone, ss.device(x_alone.path)), (made, ss.device("sigmetrics2000"))):
+        parameters, on_chart = device.parameters, one.result["parameters"]
+        left_out = [entry["parameter"] for entry in one.result["not_varied"]]
+        assert sorted([row["parameter"] for row in one.rows()] + left_out) == sorted(parameters)
+        assert all(entry["reason"] for entry in one.result["not_varied"])
+        assert all(row["value"] == parameters[row["parameter"]] for row in one.rows())
+        varied = {row["parameter"] for row in on_chart}
+        numbers = {
+            key
+            for key, value in parameters.items()
+            if value == "inf" or (isinstance(value, int | float) and not isinstance(value, bool))
+        }
+        assert varied == numbers - set(left_out)
     assert left_out == ["title", "kind", "micropositioning_cylinders"]
-    assert all(entry["reason"] for entry in made.result["not_varied"])
-    for row in made.result["parameters"] + made.result["choices"]:
-        assert row["value"] == parameters[row["parameter"]]
-
-
-def test_choices_take_every_value_that_the_documentation_lists(made: Made) -> None:
-    page = (ROOT / "docs" / "reference" / "devices.md").read_text(encoding="utf-8")
-    table = page.split('`kind = "mems"`\n', maxsplit=1)[1].split("\n#", maxsplit=1)[0]
-    listed = {}
-    row = r"^\| `(\w+)` \| [^|]* \| required \| ([^|]*) \|"
-    # The example varies the keys that the device states.
-    for key, values in re.findall(row, table, flags=re.MULTILINE):
-        if values == "true or false":
-            listed[key] = {True, False}
-        elif words := re.findall(r"`(\w+)`", values):
-            listed[key] = {*words}
-    taken = {
-        row["parameter"]: {row["value"], *(each["value"] for each in row["variants"])}
-        for row in made.result["choices"]
-    }
-    assert taken == listed
 
 
 def test_numbers_go_a_share_down_and_up_or_to_the_nearest_allowed(made: Made) -> None:
     refused = {(each["parameter"], each["value"]): each for each in made.result["refused"]}
     for row in made.result["parameters"]:
         key, value = row["parameter"], row["value"]
-        if value not in {0, "inf"}:
-            taken = {each["value"] for each in row["variants"]}
-            for target in (value * 0.8, value * 1.2):
-                if any(math.isclose(target, each) for each in taken):
-                    continue
-                (entry,) = (
-                    each
-                    for (name, at), each in refused.items()
-                    if name == key and math.isclose(at, target)
-                )
-                assert entry["reason"]
-                assert entry["instead"] is None or entry["instead"] in taken
+        taken = {each["value"] for each in row["variants"]}
+        for target in () if value in {0, "inf"} else (value * 0.8, value * 1.2):
+            if any(math.isclose(target, each) for each in taken):
+                continue
+            (entry,) = (
+                e for (k, at), e in refused.items() if k == key and math.isclose(at, target)
+            )
+            assert entry["reason"]
+            assert entry["instead"] is None or entry["instead"] in taken
     # 6,400 tips of which as many can be active as hold whole blocks and divide them.
     allowed = [count for count in range(64, 6401, 64) if 6400 % count == 0]
-    for key, target, side in (
-        ("active_tips", 1024, [count for count in allowed if count < 1280]),
-        ("active_tips", 1536, [count for count in allowed if count > 1280]),
-    ):
-        nearest = min(side, key=lambda count: abs(count - target))
-        assert refused[key, target]["instead"] == nearest
-        assert "6400 must be a multiple" in refused[key, target]["reason"]
+    for target in (1024, 1536):
+        side = [count for count in allowed if (count < 1280) == (target < 1280) and count != 1280]
+        entry = refused["active_tips", target]
+        assert entry["instead"] == min(side, key=lambda count: abs(count - target))
+        assert "6400 must be a multiple" in entry["reason"]
     # A block of 512 bytes is 4,096 bits at least; 1,280 active tips hold whole blocks.
     fit = [tips for tips in range(1, 129) if tips * 80 >= 4096 and 1280 % tips == 0]
     assert fit == [64, 80, 128]
@@ -156,46 +117,28 @@ def test_numbers_go_a_share_down_and_up_or_to_the_nearest_allowed(made: Made) ->
     assert refused["tips_per_lbn", 51.2]["instead"] is None
 
 
-def test_parameters_at_zero_vary_up_to_those_of_presets(made: Made) -> None:
-    files = {
-        path.stem: tomllib.loads(path.read_text(encoding="utf-8"))
-        for path in PRESETS.glob("*.toml")
-    }
-    kinds = {name: ss.device(name).parameters["kind"] for name in files}
-    sleds = [file for name, file in files.items() if kinds[name] == "mems"]
-    for key, nothing, furthest in (
-        ("command_overhead_ms", 0, max),
-        ("bus_ms_per_block", 0, max),
-        ("startup_ms", 0, max),
-        ("inactive_after_ms", math.inf, min),
-    ):
-        assert ss.device("sigmetrics2000").parameters[key] in {nothing, str(nothing)}
-        stated = {sled[key] for sled in sleds if key in sled}
-        assert list(made.changes(key)) == [furthest(stated - {nothing})]
-
-
 def test_a_value_that_is_refused_is_listed_with_the_reason(example: dict[str, Any]) -> None:
     result = example["explore"]("sigmetrics2000", 0.5, 20, 2)
-    (entry,) = (each for each in result["refused"] if each["parameter"] == "spring_factor")
+    refused = {each["parameter"]: each for each in result["refused"]}
+    entry = refused["spring_factor"]
     assert (entry["value"], entry["instead"]) == (1.125, None)
     assert "below 1" in entry["reason"]
-    (row,) = (row for row in result["parameters"] if row["parameter"] == "spring_factor")
-    assert [each["value"] for each in row["variants"]] == [0.375]
-    shown = example["tables"](result)
-    assert f"spring_factor = 1.125: {entry['reason']}" in shown
+    assert list(Made(PRESETS, [], result).changes("spring_factor")) == [0.375]
+    assert f"spring_factor = 1.125: {entry['reason']}" in example["tables"](result)
     # Springs that pull with 0.75 of the actuators at 37 um pull harder than these at 50 um.
-    (entry,) = (each for each in result["refused"] if each["parameter"] == "spring_reference_um")
+    entry = refused["spring_reference_um"]
     assert (entry["value"], entry["instead"]) == (25, 38)
     assert 0.75 * 50 / 37 > 1 > 0.75 * 50 / 38
 
 
 def test_the_numbers_are_those_of_runs_made_here(made: Made) -> None:
-    def mean_ms(seed: int, **changed: Any) -> float:
-        load = ss.workload(requests=REQUESTS, seed=seed)
-        summary = ss.simulate(load, ss.device("sigmetrics2000", **changed)).summary
-        return float(summary["service_time_ms"]["mean"])
+    def means_ms(**changed: Any) -> list[float]:
+        device = ss.device("sigmetrics2000", **changed)
+        loads = [ss.workload(requests=REQUESTS, seed=seed) for seed in (1, 2, 3)]
+        runs = [ss.simulate(load, device, rows=False) for load in loads]
+        return [run.summary["service_time_ms"]["mean"] for run in runs]
 
-    base = [mean_ms(seed) for seed in (1, 2, 3)]
+    base = means_ms()
     assert made.result["service_ms"] == pytest.approx(sum(base) / 3, rel=1e-12)
     assert made.result["service_range_ms"] == [min(base), max(base)]
     for key, value in (
@@ -204,29 +147,8 @@ def test_the_numbers_are_those_of_runs_made_here(made: Made) -> None:
         ("travel_y_um", 120),
         ("active_tips", 1600),
     ):
-        there = [mean_ms(seed, **{key: value}) for seed in (1, 2, 3)]
-        differences = [one - other for one, other in zip(there, base, strict=True)]
-        assert made.changes(key)[value] == pytest.approx(sum(differences) / 3, rel=1e-9)
-
-
-def test_the_same_seeds_take_the_noise_out(made: Made) -> None:
-    low, high = made.result["service_range_ms"]
-    assert low < made.result["service_ms"] < high
-    rows = made.result["parameters"] + made.result["choices"]
-    for row in rows:
-        for each in row["variants"]:
-            first, last = each["service_change_range_ms"]
-            assert first - 1e-12 <= each["service_change_ms"] <= last + 1e-12
-            if row["parameter"] in {"resonance_hz", "acceleration_x_m_s2", "kinematics"}:
-                assert 0 < last - first < 0.5 * (high - low)
-
-
-def test_rows_are_sorted_by_swing(made: Made) -> None:
-    for rows in (made.result["parameters"], made.result["choices"]):
-        for row in rows:
-            changes = [0, *made.changes(row["parameter"]).values()]
-            assert row["swing_ms"] == max(changes) - min(changes)
-        assert all(upper["swing_ms"] >= lower["swing_ms"] for upper, lower in pairwise(rows))
+        expected = (sum(means_ms(**{key: value})) - sum(base)) / 3
+        assert made.changes(key)[value] == pytest.approx(expected, rel=1e-9)
 
 
 def moves_in_x(device: ss.Device, seed: int) -> int:
@@ -242,11 +164,9 @@ def moves_in_x(device: ss.Device, seed: int) -> int:
     return moves
 
 
-def test_settling_costs_a_period_over_2_pi_for_every_move_in_x(
-    x_alone: Made, x_alone_file: Path
-) -> None:
+def test_settling_costs_a_period_over_2_pi_for_every_move_in_x(x_alone: Made) -> None:
     """With X alone, n / (2 pi f) enters the mean as it is."""
-    device = ss.device(x_alone_file)
+    device = ss.device(x_alone.path)
     moves = sum(moves_in_x(device, seed) for seed in (1, 2, 3)) / (3 * REQUESTS)
     assert 0.99 < moves < 1.05
 
@@ -279,20 +199,15 @@ def test_settling_counts_for_less_where_y_may_take_longer(made: Made) -> None:
     assert first["service_time_ms"] == second["service_time_ms"]
 
 
-def test_x_moves_go_with_the_root_of_length_over_force(x_alone: Made, x_alone_file: Path) -> None:
+def test_moves_in_x_and_rows_scale_with_force_and_tip_rate(x_alone: Made) -> None:
     """All times of a sled with springs go with sqrt(travel / acceleration), springs scaled."""
     load = ss.workload(requests=REQUESTS, seed=1)
-    summary = ss.simulate(load, ss.device(x_alone_file)).summary
-    moving_ms = summary["x_seek_ms"]["mean"] - summary["settle_ms"]["mean"]
+    means = ss.simulate(load, ss.device(x_alone.path)).summary
+    moving_ms = means["x_seek_ms"]["mean"] - means["settle_ms"]["mean"]
     for acceleration, change in x_alone.changes("acceleration_x_m_s2").items():
         factor = math.sqrt(803.6 / acceleration)
         assert change == pytest.approx((factor - 1) * moving_ms, rel=0.02)
-
-
-def test_a_tip_rate_scales_the_transfer_and_nothing_else(x_alone: Made, x_alone_file: Path) -> None:
-    load = ss.workload(requests=REQUESTS, seed=1)
-    transfer_ms = ss.simulate(load, ss.device(x_alone_file)).summary["transfer_ms"]["mean"]
-    row_ms = (80 + 10) / 700
+    row_ms, transfer_ms = (80 + 10) / 700, means["transfer_ms"]["mean"]
     assert row_ms < transfer_ms < 2 * row_ms  # 8 blocks in the mean, 20 in a row
     for rate, change in x_alone.changes("tip_rate_kbit_s").items():
         assert change == pytest.approx((700 / rate - 1) * transfer_ms, rel=0.03)
@@ -302,11 +217,7 @@ def test_the_interface_adds_what_it_takes(x_alone: Made, made: Made) -> None:
     """A command precedes the service, and what of the blocks is still to cross the bus follows."""
     for result in (x_alone, made):
         overheads = result.changes("command_overhead_ms")
-        (base,) = (
-            row["value"]
-            for row in result.result["parameters"]
-            if row["parameter"] == "command_overhead_ms"
-        )
+        (base,) = (r["value"] for r in result.rows() if r["parameter"] == "command_overhead_ms")
         assert list(overheads.values()) == [0] * len(overheads)
         for overhead_ms, change in result.changes("command_overhead_ms", "response").items():
             assert change == pytest.approx(overhead_ms - base, rel=1e-9)
@@ -319,7 +230,7 @@ def test_the_interface_adds_what_it_takes(x_alone: Made, made: Made) -> None:
 def test_parameters_without_effect_change_nothing(x_alone: Made, made: Made) -> None:
     """Nothing idles, and the analytic kinematics has no chunks; power takes no time."""
     for result in (x_alone, made):
-        rows = result.result["parameters"] + result.result["choices"]
+        rows = result.rows()
         powers = {key for row in rows if (key := row["parameter"]).startswith("power_")}
         assert len(powers) == 5
         for key in {*powers, "tips_powered", "inactive_after_ms", "startup_ms", "piecewise_chunks"}:
@@ -347,7 +258,7 @@ def test_directions_are_those_of_physics(made: Made) -> None:
     geometry = {"bit_cell_nm", "travel_x_um", "travel_y_um", "tips", "tips_per_lbn"}
     geometry |= {"tip_sector_bits", "servo_bits"}
     moved = set()
-    for row in made.result["parameters"] + made.result["choices"]:
+    for row in made.rows():
         for each in row["variants"]:
             if each["capacity_gb"] != made.result["capacity_gb"]:
                 moved.add(row["parameter"])
@@ -363,117 +274,30 @@ def test_the_same_results_give_the_same_text_and_pictures(
     """In this process, where names hash otherwise than in the run."""
     text = "\n\n".join(example[part](made.result) for part in ("tables", "noise"))
     assert text.splitlines() == made.printed
-    has_no_date(made.folder / "tornado.svg")
-    for ending, count in ((".svg", 1), (".png", 2), (".pdf", 2)):
-        files = [tmp_path / f"{number}{ending}" for number in range(count)]
-        for file in files:
-            write_picture(file, lambda: example["picture"](made.result))
-        first = made.folder / "tornado.svg" if ending == ".svg" else files[0]
-        assert first.read_bytes() == files[-1].read_bytes()
-
-
-def has_effect(result: dict[str, Any], variant: dict[str, Any]) -> bool:
-    """Whether a variant changes any time or the capacity."""
-    if variant["capacity_gb"] != result["capacity_gb"] or variant["response_change_ms"]:
-        return True
-    return bool(variant["service_change_range_ms"] != [0, 0])
-
-
-def test_the_table_and_the_picture_show_every_change(made: Made) -> None:
-    picture = (made.folder / "tornado.svg").read_text(encoding="utf-8")
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
-    assert re.findall(r"20\d\d-\d\d-\d\d", picture) == []
-    assert str(ROOT) not in picture
-    lines = [re.split(r"  +", line) for line in made.printed]
-    for row in made.result["parameters"] + made.result["choices"]:
-        start = next(number for number, line in enumerate(lines) if line[0] == row["parameter"])
-        labels = [text for text in texts if text.startswith(f"{row['parameter']} ")]
-        shown = [variant for variant in row["variants"] if has_effect(made.result, variant)]
-        one = row in made.result["parameters"]
-        assert len(labels) == (min(1, len(shown)) if one else len(shown))
-        for place, each in enumerate(row["variants"]):
-            value = str(each["value"]).lower()
-            change = f"{each['service_change_ms']:+.4f}"
-            cells = lines[start + place]
-            assert cells[2 if place == 0 else 1 :][:2] == [value, change]
-            assert any(value in label for label in labels) or each not in shown
-    for entry in made.result["refused"] + made.result["not_varied"]:
-        assert any(
-            f"{entry['parameter']} = {entry['value']}: {entry['reason']}" in line
-            for line in made.printed
-        )
-    low, high = made.result["service_range_ms"]
-    assert f"{low:.4f} to {high:.4f} over 3 seeds of 2,000 requests" in "\n".join(made.printed)
-
-
-@pytest.fixture(scope="module")
-def figure(made: Made, example: dict[str, Any]) -> Figure:
+    for row in made.rows():
+        for each in row["variants"]:
+            cells = f"{str(each['value']).lower()}  {each['service_change_ms']:+.4f}"
+            assert cells in re.sub("  +", "  ", text), row["parameter"]
+    has_no_date(made.path / "tornado.svg")
+    again = tmp_path / "again.svg"
+    write_picture(again, lambda: example["picture"](made.result))
+    assert (made.path / "tornado.svg").read_bytes() == again.read_bytes()
     with style.context(["default", STYLE]):
-        figure: Figure = example["picture"](made.result)
+        figure = example["picture"](made.result)
         figure.draw_without_rendering()
-    return figure
+    texts_are_apart(figure)
 
 
-def test_bars_are_as_long_as_the_changes_and_blue_for_the_lower_value(
-    made: Made, figure: Figure
-) -> None:
-    for ax, rows in zip(
-        figure.axes, (made.result["parameters"], made.result["choices"]), strict=True
-    ):
-        _, *bars = (patch for patch in ax.patches if isinstance(patch, Rectangle))
-        expected = []
-        for row in rows:
-            drawn_of_it = [each for each in row["variants"] if has_effect(made.result, each)]
-            if row in made.result["parameters"] and drawn_of_it:
-                drawn_of_it = row["variants"]
-            for each in drawn_of_it:
-                colour = GREEN
-                if row in made.result["parameters"]:
-                    below = float(each["value"]) < float(row["value"])
-                    colour = BLUE if below else VERMILION
-                expected.append(
-                    (colour, 100 * each["service_change_ms"] / made.result["service_ms"])
-                )
-        drawn = [(to_hex(bar.get_facecolor()), bar.get_width()) for bar in bars]
-        assert [colour for colour, _ in drawn] == [colour for colour, _ in expected]
-        for (_, width), (_, change) in zip(drawn, expected, strict=True):
-            assert width == pytest.approx(change, abs=1e-9)
-        heights = [bar.get_y() for bar in bars]
-        assert heights == sorted(heights)  # from the top, as the axis is turned round
-        assert ax.yaxis_inverted()
-
-
-def test_texts_of_the_picture_do_not_overlap(figure: Figure) -> None:
-    boxes = []
-    for ax in figure.axes:
-        shown = [text for text in [*ax.get_yticklabels(), *ax.texts] if text.get_text()]
-        boxes += [text.get_window_extent() for text in shown]
-    assert len(boxes) > 40
-    for number, box in enumerate(boxes):
-        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
-        assert not any(box.overlaps(other) for other in boxes[:number])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["--device", "atlas10k"], 'kind = "disk": must be "mems"'),
-        (["--device", "g5"], "g5"),
-        (["--share", "0"], "must be above 0 and below 1"),
-        (["--share", "1"], "must be above 0 and below 1"),
-        (["--share", "nan"], "must be above 0 and below 1"),
-        (["--seeds", "1"], "must be 2 or more"),
-        (["--requests", "0"], "requests"),
-        (["--output", "tornado.gif"], "must end in .png, .svg, .pdf"),
-        (["--requests", "20", "--json", "taken/numbers.json"], "taken"),
-    ],
-)
-def test_wrong_input_is_refused_and_nothing_is_written(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    example: dict[str, Any],
-    arguments: list[str],
-    complaint: str,
-) -> None:
-    is_refused(example["main"], arguments, complaint, tmp_path, monkeypatch, capsys)
+def test_the_same_seeds_take_the_noise_out_and_rows_are_sorted_by_swing(made: Made) -> None:
+    low, high = made.result["service_range_ms"]
+    assert low < made.result["service_ms"] < high
+    for row in made.rows():
+        for each in row["variants"]:
+            first, last = each["service_change_range_ms"]
+            assert first - 1e-12 <= each["service_change_ms"] <= last + 1e-12
+            if row["parameter"] in {"resonance_hz", "acceleration_x_m_s2", "kinematics"}:
+                assert 0 < last - first < 0.5 * (high - low)
+        changes = [0, *made.changes(row["parameter"]).values()]
+        assert row["swing_ms"] == max(changes) - min(changes)
+    for rows in (made.result["parameters"], made.result["choices"]):
+        assert all(upper["swing_ms"] >= lower["swing_ms"] for upper, lower in pairwise(rows))

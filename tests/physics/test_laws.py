@@ -6,19 +6,22 @@ computed anew here from the rows of the run: arrivals, completions and parts.
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 import sledsim as ss
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
+from tests import queueing
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 OWN_WORK = 2**63
 MECHANISM = ("seek", "rotation", "head_switch", "transfer", "retry", "other")
@@ -215,13 +218,9 @@ def test_every_run_obeys_the_laws(
 @pytest.mark.parametrize("name", [*SINGLE, *HYBRIDS, *ARRAYS])
 def test_a_closed_load_finds_the_others(name: str, tmp_path: Path) -> None:
     """Of d requests at a time, an arrival finds the other d - 1, on every device."""
-    load = ss.workload(
-        "random", queue_depth=8, requests=3000, warm_up_requests=100, read_fraction=0.3
-    )
-    if name in {"cached", "rebuilt"}:
-        load = ss.workload(
-            "random", queue_depth=8, requests=3000, warm_up_requests=100, last_lbn=8000
-        )
+    few: dict[str, Any] = {"read_fraction": 0.3}
+    keys = {"last_lbn": 8000} if name in {"cached", "rebuilt"} else few
+    load = ss.workload("random", queue_depth=8, requests=3000, warm_up_requests=100, **keys)
     summary = ss.simulate(load, device_of(name, tmp_path), rows=False).summary
     # Of two that complete at one instant, the next to arrive finds one less.
     assert 6.9 < summary["mean_queue_depth"] <= 7
@@ -244,16 +243,13 @@ def test_poisson_arrivals_see_time_averages(name: str, rate: float) -> None:
 
 def test_seeds_and_parts_are_weighted_by_their_time() -> None:
     """Of several seeds, N is the sum of all response times over the sum of the windows."""
-    load = ss.workload("random", rate=600, requests=2000, warm_up_requests=100)
+    keys: dict[str, Any] = {"rate": 600, "requests": 2000, "warm_up_requests": 100}
+    load = ss.workload("random", **keys)
     together = ss.simulate(load, "g2", replications=4, rows=False).summary
     little = together["throughput_iops"] * together["response_time_ms"]["mean"] / 1e3
     assert together["mean_outstanding"] == pytest.approx(little, rel=1e-9)
-    alone = [
-        ss.simulate(
-            ss.workload("random", rate=600, requests=2000, warm_up_requests=100, seed=seed), "g2"
-        ).summary
-        for seed in range(1, 5)
-    ]
+    loads = [ss.workload("random", seed=seed, **keys) for seed in range(1, 5)]
+    alone = [ss.simulate(load, "g2").summary for load in loads]
     time_s = sum(one["duration_s"] for one in alone)
     mean = sum(one["mean_outstanding"] * one["duration_s"] for one in alone) / time_s
     assert together["mean_outstanding"] == pytest.approx(mean, rel=1e-9)
@@ -271,18 +267,6 @@ def test_a_run_that_is_given_up_counts_what_was_served() -> None:
     assert run.summary["mean_outstanding"] == pytest.approx(mean, rel=1e-9)
     little = run.summary["throughput_iops"] * run.summary["response_time_ms"]["mean"] / 1e3
     assert run.summary["mean_outstanding"] == pytest.approx(little, rel=1e-9)
-
-
-@pytest.mark.parametrize("name", ["g2", "cmu2003", "memory", "atlas10k"])
-@pytest.mark.parametrize("keys", [{"queue_depth": 4}, {"rate": 50}])
-def test_utilisation_is_rate_times_service_time(name: str, keys: dict[str, Any]) -> None:
-    """U = X S on a device with one mechanism, with T for the time of both."""
-    load = ss.workload("random", requests=2000, read_fraction=1, **keys)
-    summary = ss.simulate(load, name, rows=False).summary
-    (mechanism,) = (each for each in summary["mechanisms"] if each["name"] == name)
-    count, service_s = summary["mechanism_requests"], summary["service_time_ms"]["mean"] / 1e3
-    active_s = mechanism["busy_s"] / mechanism["utilisation"]
-    assert mechanism["host"] * active_s == pytest.approx(count * service_s, rel=1e-9)
 
 
 def test_the_units_of_flash_work_for_their_pages() -> None:
@@ -332,12 +316,129 @@ def test_unknown_energy_is_null_everywhere() -> None:
     assert per_request.to_list() == list(known.values())
 
 
-def test_all_devices_are_tried() -> None:
-    kinds = {ss.device(name).spec["parameters"]["kind"]["value"] for name in (*SINGLE, *HYBRIDS)}
-    kinds |= {
-        line.split('"')[1]
-        for line in itertools.chain(*map(str.splitlines, ARRAYS.values()))
-        if line.startswith("kind")
-    }
-    assert kinds >= {"mems", "disk", "flash", "memory", "mcd", "mwb", "raid0"}
-    assert kinds >= {"raid1", "raid5", "raid6", "raid10"}
+SEEDS = 200
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> ss.Device:
+    return queueing.server(tmp_path)
+
+
+@pytest.mark.parametrize("kind", queueing.KINDS)
+def test_a_load_of_nine_tenths_is_hardly_ever_flagged(server: ss.Device, kind: str) -> None:
+    """At most 1 % of runs, of several lengths; more than 7 of 200 are 1 in 10,000 then."""
+    for requests in (512, 1000, 2000):
+        assert queueing.flagged(server, kind, 0.9, requests, SEEDS) <= 7
+    assert queueing.flagged(server, kind, 0.9, 20_000, 10) == 0
+
+
+@pytest.mark.parametrize(("kind", "share"), [("M/D/1", 0.99), ("M/M/1", 0.99), ("M/H2/1", 0.75)])
+def test_a_load_of_eleven_tenths_is_flagged(server: ss.Device, kind: str, share: float) -> None:
+    """After 2,000 requests; with so variable a service the load itself is uncertain by a tenth."""
+    assert queueing.flagged(server, kind, 1.1, 2000, SEEDS) >= share * SEEDS
+    assert queueing.flagged(server, kind, 1.1, 10_000, 10) == 10
+    assert queueing.flagged(server, kind, 1.02, 200_000, 2) == 2
+
+
+@pytest.mark.parametrize("kind", queueing.KINDS)
+def test_load_and_queue_are_those_of_the_rows(server: ss.Device, kind: str) -> None:
+    """Of one server: the service times over the time of the arrivals, and Lindley's recursion."""
+    run = ss.simulate(queueing.load(kind, 1.3, 4096, seed=5), server)
+    found = run.summary["overloaded"]
+    assert found is not None
+    rows = pa.table(run.rows)
+    arrival, start, end = (
+        np.sort(rows[name].to_numpy()).astype(float)
+        for name in ("arrival_ns", "start_ns", "completion_ns")
+    )
+    service = end - start
+    span = arrival[-1] - arrival[0]
+    assert found["load"] == pytest.approx(service.sum() / span, rel=1e-9)
+    assert found["offered_iops"] == pytest.approx(4095e9 / span, rel=1e-9)
+    wait = 0.0
+    leaves = []
+    for gap, work, at in zip(np.diff(arrival, prepend=arrival[0]), service, arrival, strict=True):
+        wait = max(wait - gap, 0.0)
+        leaves.append(at + wait + work)
+        wait += work
+    under_way = np.arange(4096) - np.searchsorted(leaves, arrival, side="right")
+    # 4,096 requests are 16 pieces of 256, of which two are an eighth.
+    assert found["found_first"] == pytest.approx(under_way[:512].mean(), abs=0.01)
+    assert found["found_last"] == pytest.approx(under_way[-512:].mean(), abs=0.01)
+
+
+@pytest.mark.parametrize("requests", [2000, 10_000])
+def test_a_disk_is_flagged_at_three_times_its_rate(requests: int) -> None:
+    run = ss.simulate(ss.workload(rate=300, requests=requests), ss.device("atlas10k"))
+    found = run.summary["overloaded"]
+    assert found is not None
+    assert found["found_last"] > 10 * found["found_first"]
+    assert run.summary["confidence"]["response_time_ms"]["caution"] == "overloaded"
+    less = ss.simulate(ss.workload(rate=70, requests=requests), ss.device("atlas10k"))
+    assert less.summary["overloaded"] is None
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [{"queue_depth": 64}, {"think_ms": 0.0}, {"think_ms": 2.0, "think": "exponential"}],
+)
+def test_a_closed_load_offers_no_rate(keys: dict[str, Any]) -> None:
+    load = ss.workload(requests=3000, **{"queue_depth": 16, **keys})
+    assert ss.simulate(load, "g2", rows=False).summary["overloaded"] is None
+
+
+def trace(folder: Path, times_s: np.ndarray[Any, Any]) -> ss.Load:
+    """Return single blocks at given times: a millisecond of work each for 64 of them."""
+    file = folder / "trace.csv"
+    lines = [f"{at:.9f},{64 * n},{64 * 512},R" for n, at in enumerate(np.sort(times_s))]
+    file.write_text("\n".join(["t,lba,bytes,op", *lines]) + "\n")
+    return ss.read_trace(file, columns="time=t:s, offset=lba:512B, bytes=bytes:B, op=op")
+
+
+def test_bursts_that_drain_are_no_overload(server: ss.Device, tmp_path: Path) -> None:
+    """Ten times the rate of the device for a tenth of the time, again and again or once."""
+    chance = np.random.default_rng(3)
+    bursts = np.concatenate([k + 0.05 * chance.random(500) for k in range(8)])
+    assert ss.simulate(trace(tmp_path, bursts), server).summary["overloaded"] is None
+    once = np.concatenate([0.1 * chance.random(1000), 0.1 + 3 * chance.random(1500)])
+    run = ss.simulate(trace(tmp_path, once), server)
+    assert run.summary["max_queue_depth"] > 500
+    assert run.summary["overloaded"] is None
+    # The same bursts are overload where nothing comes after them.
+    found = ss.simulate(trace(tmp_path, 0.1 * chance.random(1000)), server).summary["overloaded"]
+    assert found is not None
+    assert found["load"] == pytest.approx(10, rel=0.02)
+    at_once = ss.simulate(trace(tmp_path, np.zeros(1000)), server).summary["overloaded"]
+    assert at_once is not None
+    assert at_once["offered_iops"] is None
+
+
+def test_servers_side_by_side_may_have_long_queues(tmp_path: Path) -> None:
+    """Eight servers that share a load of 0.9 are hardly ever idle, all of them at once."""
+    queueing.server(tmp_path)
+    file = tmp_path / "stripe.toml"
+    keys = 'title = "eight"\nkind = "stripe"\nchildren = 8\nunit_blocks = 64\n'
+    file.write_text(f'{keys}[child]\nbase = "server.toml"\n')
+    stripe = ss.device(file)
+
+    def flagged(share: float) -> int:
+        load = queueing.load("M/D/1", 8 * share, 2000)
+        runs = ss.simulate(load, stripe, rows=False, replications=50).summary["seeds"]
+        assert runs is not None
+        return sum(run["overloaded"] for run in runs)
+
+    assert flagged(0.9) <= 3  # 1 % of 50: more than 3 are 1 in 600
+    assert flagged(1.2) == 50
+
+
+def test_seeds_are_flagged_together_and_alone() -> None:
+    load, disk = ss.workload(rate=300, requests=1000), ss.device("atlas10k")
+    summary: dict[str, Any] = {**ss.simulate(load, disk, replications=3, precision=0.5).summary}
+    names = ("seeds", "overloaded", "precision")
+    seeds, together, precision = (summary[name] for name in names)
+    assert [one["overloaded"] for one in seeds] == [True] * 3
+    assert together["load"] == pytest.approx(2.6, abs=0.3)
+    assert summary["confidence"]["method"] == "replications"
+    assert summary["confidence"]["queue_ms"]["caution"] == "overloaded"
+    assert not precision["met"]
+    assert "overloaded" in str(precision["missed"])

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
-import polars as pl
 import pytest
 import sledsim as ss
+
+from tests.physics.made import requests, sheet_disk
 
 PLAIN: dict[str, Any] = {"buffer.write_back": "none", "buffer.read_ahead": "none"}
 CACHE: dict[str, Any] = {"blocks": 65_536, "runs": 256, "idle_ms": 20.0}
 QUEUE: dict[str, Any] = {"entries": 32}
+REVOLUTION_MS = 60e3 / 7200
+
+
+SHEET = {"capacity_tb": 2, "platters": 2, "outer_mb_s": 210, "inner_mb_s": 100}
+SEEKS = {"seek_track_ms": 1, "seek_average_ms": 8, "seek_full_ms": 16}
 
 
 def drive(**keys: Any) -> Any:
-    made = ss.disk(
-        capacity_tb=2,
-        platters=2,
-        rpm=7200,
-        outer_mb_s=210,
-        inner_mb_s=100,
-        seek_track_ms=1,
-        seek_average_ms=8,
-        seek_full_ms=16,
-    )
-    return ss.device(made, **(PLAIN | keys))
-
-
-def trace(*requests: tuple[float, int, int, str]) -> ss.Load:
-    """Make a load of (ms, lbn, blocks, op)."""
-    ms, lbn, blocks, op = zip(*requests, strict=True)
-    frame = pl.DataFrame({"ms": ms, "lbn": lbn, "blocks": blocks, "op": op})
-    return ss.read_trace(frame, columns="time=ms:ms, offset=lbn:512B, bytes=blocks:512B, op=op")
+    return ss.device(sheet_disk(**SHEET, **SEEKS), **(PLAIN | keys))
 
 
 def responses_ms(run: ss.Run) -> list[float]:
@@ -40,30 +28,32 @@ def responses_ms(run: ss.Run) -> list[float]:
     return ((rows["completion_ns"] - rows["arrival_ns"]) / 1e6).to_list()
 
 
-def random_reads(depth: int, requests: int = 1500, **keys: Any) -> ss.Load:
-    return ss.workload("random", queue_depth=depth, requests=requests, read_fraction=1, **keys)
-
-
 # The queue
 
 
-@pytest.mark.parametrize("depth", [1, 8, 40])
-def test_a_queue_that_holds_all_without_a_margin_is_sptf(depth: int) -> None:
-    load = random_reads(depth)
-    ours = ss.simulate(load, drive(queue={"entries": 64}))
-    assert ours.rows == ss.simulate(load, drive(), "sptf").rows
+def served(keys: dict[str, Any], *given: tuple[float, int, int, str]) -> list[float]:
+    """Serve (ms, lbn, blocks, op); return the response times."""
+    return responses_ms(ss.simulate(requests(*given), drive(**keys)))
 
 
-@pytest.mark.parametrize("keys", [{"entries": 1}, {"entries": 32, "age_limit_ms": 0}])
-def test_a_queue_of_one_and_no_patience_are_first_come_first_served(keys: dict[str, Any]) -> None:
-    load = random_reads(24)
-    assert ss.simulate(load, drive(queue=keys)).rows == ss.simulate(load, drive()).rows
-
-
-def test_the_scheduler_orders_what_waits_in_the_host() -> None:
-    load = random_reads(24)
-    in_host = ss.simulate(load, drive(queue={"entries": 1}), "sptf")
-    assert in_host.rows == ss.simulate(load, drive(), "sptf").rows
+@pytest.mark.parametrize(
+    ("depth", "keys", "scheduler", "like"),
+    [
+        # A queue that holds all without a margin is SPTF.
+        *((depth, {"entries": 64}, "fcfs", "sptf") for depth in (1, 8, 40)),
+        # A queue of one, and no patience, are first come, first served.
+        (24, {"entries": 1}, "fcfs", "fcfs"),
+        (24, {"entries": 32, "age_limit_ms": 0}, "fcfs", "fcfs"),
+        # The scheduler orders what waits in the host.
+        (24, {"entries": 1}, "sptf", "sptf"),
+    ],
+)
+def test_a_queue_is_like_a_scheduler(
+    depth: int, keys: dict[str, Any], scheduler: Any, like: Any
+) -> None:
+    load = ss.workload("random", queue_depth=depth, requests=1500, read_fraction=1)
+    ours = ss.simulate(load, drive(queue=keys), scheduler)
+    assert ours.rows == ss.simulate(load, drive(), like).rows
 
 
 def test_a_margin_is_time_to_spare() -> None:
@@ -80,31 +70,28 @@ def test_a_margin_is_time_to_spare() -> None:
             picks.append((now_ms, queue.id.tolist(), queue.positioning_ms.tolist()))
             return 0
 
-    load = trace((0.0, 0, 8, "R"), *((0.1, 10**9 // 7 * n, 8, "R") for n in range(1, 17)))
-    served = ss.simulate(load, device).to_polars().sort("start_ns")["id"].to_list()
+    load = requests((0.0, 0, 8, "R"), *((0.1, 10**9 // 7 * n, 8, "R") for n in range(1, 17)))
+    order = ss.simulate(load, device).to_polars().sort("start_ns")["id"].to_list()
     ss.simulate(load, drive(command_overhead_ms=0), Later())
     now_ms, ids, positioning_ms = picks[1]
     assert len(ids) == 16
     # With the margin, a sector that passes within it counts as a revolution later.
-    revolution_ms = 60e3 / 7200
-    arm = device.locate(0).cylinder
-    cost = []
+    arm, cost = device.locate(0).cylinder, []
     for id_, ms in zip(ids, positioning_ms, strict=True):
-        place = device.locate(10**9 // 7 * id_)
-        seek_ms = device.seek_ms(abs(place.cylinder - arm))
-        spare = ms - seek_ms
-        cost.append((ms if spare >= margin_ms else ms + revolution_ms, id_))
-    assert served[1] == min(cost)[1]
+        seek_ms = device.seek_ms(abs(device.locate(10**9 // 7 * id_).cylinder - arm))
+        cost.append((ms + (REVOLUTION_MS if ms - seek_ms < margin_ms else 0), id_))
+    assert order[1] == min(cost)[1]
     assert now_ms > 0
 
 
 def test_an_old_request_comes_first() -> None:
     limit_ms = 60.0
     near = [(0.2 + n, 8 * n, 8, "R") for n in range(300)]
-    load = trace((0.0, 0, 8, "R"), (0.1, 3 * 10**9, 8, "R"), *near)
-    patient = responses_ms(ss.simulate(load, drive(queue={"entries": 400})))
-    limited = responses_ms(
-        ss.simulate(load, drive(queue={"entries": 400, "age_limit_ms": limit_ms}))
+    patient, limited = (
+        served(
+            {"queue": {"entries": 400} | more}, (0.0, 0, 8, "R"), (0.1, 3 * 10**9, 8, "R"), *near
+        )
+        for more in ({}, {"age_limit_ms": limit_ms})
     )
     assert patient[1] > 2 * limit_ms
     assert limit_ms < limited[1] < limit_ms + 40
@@ -114,55 +101,46 @@ def test_an_old_request_comes_first() -> None:
 
 
 def test_cached_writes_take_the_command_and_the_bus() -> None:
-    load = trace(*((100.0 * n, 10**8 * (n % 37), 8, "W") for n in range(40)))
-    run = ss.simulate(load, drive(cache=CACHE))
+    writes = [(100.0 * n, 10**8 * (n % 37), 8, "W") for n in range(40)]
     device = drive(cache=CACHE).parameters
     expected = device["command_overhead_ms"] + 8 * device["bus_ms_per_block"]
-    assert responses_ms(run) == pytest.approx([expected] * 40, abs=1e-5)
-    off = ss.simulate(load, drive())
-    assert min(responses_ms(off)) > 1
+    assert served({"cache": CACHE}, *writes) == pytest.approx([expected] * 40, abs=1e-5)
+    assert min(served({}, *writes)) > 1
 
 
 def test_a_flush_waits_for_all_and_all_wait_for_it() -> None:
     writes = [(0.3 * n, 10**8 * (n * 7 % 37), 8, "W") for n in range(30)]
-    load = trace(*writes, (9.0, 0, 0, "F"), (10.0, 3 * 10**9, 8, "R"), (11.0, 0, 8, "W"))
+    load = requests(*writes, (9.0, 0, 0, "F"), (10.0, 3 * 10**9, 8, "R"), (11.0, 0, 8, "W"))
     run = ss.simulate(load, drive(cache=CACHE))
-    rows = run.to_polars().sort("id")
-    flush, read, write = rows[30:].iter_rows(named=True)
-    assert max(responses_ms(run)[:30]) < 1
+    flush_ns, *behind_ns = run.to_polars().sort("id")["completion_ns"][30:].to_list()
+    *cached, took_ms, _, _ = responses_ms(run)
+    assert max(cached) < 1
     # The nearest first: not less than a rotation each in the mean, and less than at random.
-    took_ms = (flush["completion_ns"] - flush["arrival_ns"]) / 1e6
-    random_ms = (
-        30
-        / ss.simulate(
-            ss.workload("random", queue_depth=1, requests=500, read_fraction=0), drive()
-        ).summary["throughput_iops"]
-        * 1e3
-    )
+    alone = ss.workload("random", queue_depth=1, requests=500, read_fraction=0)
+    random_ms = 30e3 / ss.simulate(alone, drive()).summary["throughput_iops"]
     assert 30 * 2 < took_ms < 0.8 * random_ms
-    for behind in (read, write):
-        assert behind["completion_ns"] > flush["completion_ns"]
-    assert flush["completion_ns"] < read["completion_ns"]
+    assert min(behind_ns) > flush_ns
     # A second flush has nothing to do, but for the write behind the first.
-    twice = trace(*writes, (9.0, 0, 0, "F"), (5000.0, 0, 0, "F"))
-    assert responses_ms(ss.simulate(twice, drive(cache=CACHE)))[-1] < 1
+    twice = ((9.0, 0, 0, "F"), (5000.0, 0, 0, "F"))
+    assert served({"cache": CACHE}, *writes, *twice)[-1] < 1
 
 
 def test_it_takes_as_many_runs_and_blocks_as_it_holds() -> None:
-    for keys, held in [({"runs": 10}, 10), ({"blocks": 80}, 10)]:
-        load = trace(*((0.001 * n, 10**8 * (n % 37), 8, "W") for n in range(30)))
-        took = responses_ms(ss.simulate(load, drive(cache=CACHE | keys)))
+    writes = [(0.001 * n, 10**8 * (n % 37), 8, "W") for n in range(30)]
+    for keys in ({"runs": 10}, {"blocks": 80}):
+        took = served({"cache": CACHE | keys}, *writes)
         at_once = [ms < 8 for ms in took]
-        assert at_once[:held] == [True] * held
-        assert not any(at_once[held + 1 :])
-        assert took[held:] == sorted(took[held:])
-    large = trace((0.0, 0, 100, "W"))
-    (through,) = responses_ms(ss.simulate(large, drive(cache=CACHE | {"blocks": 80})))
+        assert at_once[:10] == [True] * 10
+        assert not any(at_once[11:])
+        assert took[10:] == sorted(took[10:])
+    (through,) = served({"cache": CACHE | {"blocks": 80}}, (0.0, 0, 100, "W"))
     assert through > 1
 
 
 def test_reads_find_what_is_cached() -> None:
-    load = trace(
+    keys = {"cache": CACHE | {"idle_ms": 1000.0}, "buffer.keep": "nothing"}
+    _, whole, part, over, *_, both = served(
+        keys,
         (0.0, 1000, 16, "W"),
         (1.0, 1000, 16, "R"),
         (2.0, 1004, 4, "R"),
@@ -171,8 +149,6 @@ def test_reads_find_what_is_cached() -> None:
         (200.5, 1004, 8, "W"),
         (201.0, 1000, 12, "R"),
     )
-    device = drive(cache=CACHE | {"idle_ms": 1000.0}, **{"buffer.keep": "nothing"})
-    _, whole, part, over, *_, both = responses_ms(ss.simulate(load, device))
     assert max(whole, part, both) < 1
     assert over > 1
 
@@ -193,7 +169,7 @@ def test_it_writes_when_idle_at_the_mark_and_when_full(
 ) -> None:
     """A read says where the arm was, and whether it waited for it."""
     last_ms = 0.3 * (writes - 1)
-    load = trace(
+    load = requests(
         *((0.3 * n, 10**8 * (1 + n % 37), 8, "W") for n in range(writes)),
         (last_ms + after_ms, 0, 8, "R"),
     )
@@ -228,71 +204,37 @@ def test_a_power_cut_keeps_what_was_promised(seed: int, keys: dict[str, Any]) ->
 
 def test_a_write_that_does_not_fill_sectors_takes_a_revolution_more() -> None:
     """Without a cache: 8 blocks at a sector, and within one."""
-    device = drive(physical_sector_blocks=8, zero_latency_write=False)
-    plain = drive(zero_latency_write=False)
-    revolution_ms = 60e3 / 7200
+    plain: dict[str, Any] = {"zero_latency_write": False}
     for lbn, blocks in [(8000, 8), (8001, 8), (8004, 1), (8000, 12)]:
-        load = trace((0.0, lbn, blocks, "W"))
-        (ours,), (theirs,) = (responses_ms(ss.simulate(load, one)) for one in (device, plain))
-        more = (ours - theirs) / revolution_ms
-        if lbn % 8 == blocks % 8 == 0:
-            assert ours == theirs
-        else:
-            assert 0.97 < more < 1.03
+        (ours,) = served({"physical_sector_blocks": 8} | plain, (0.0, lbn, blocks, "W"))
+        (theirs,) = served(plain, (0.0, lbn, blocks, "W"))
+        whole = lbn % 8 == blocks % 8 == 0
+        assert ours == theirs or not whole
+        assert whole or 0.97 < (ours - theirs) / REVOLUTION_MS < 1.03
 
 
 def test_the_cache_fills_sectors_with_neighbours() -> None:
-    one = trace(*((0.001 * n, 8000 + n, 1, "W") for n in range(64)), (1.0, 0, 0, "F"))
-    device = drive(cache=CACHE, physical_sector_blocks=8)
-    assert responses_ms(ss.simulate(one, device))[-1] < 30
-    apart = trace(*((0.001 * n, 8000 + 24 * n, 1, "W") for n in range(64)), (1.0, 0, 0, "F"))
-    assert responses_ms(ss.simulate(apart, device))[-1] > 60 * 60e3 / 7200 / 2
-
-
-# Wrong keys
-
-
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        ({"queue": {"entries": 0}}, "queue.entries = 0: must be an integer from 1 to 1024"),
-        ({"queue": {}}, "queue.entries"),
-        ({"queue": {"entries": 4, "margin_ms": -1}}, "queue.margin_ms = -1"),
-        ({"queue": {"entries": 4, "depth": 1}}, "unknown key 'queue.depth'"),
-        ({"cache": {}}, "cache.blocks"),
-        ({"cache": {"blocks": 0}}, "cache.blocks = 0"),
-        ({"cache": {"blocks": 8, "high_water": 2}}, "cache.high_water = 2"),
-        ({"cache": {"blocks": 8, "idle_ms": "soon"}}, "cache.idle_ms"),
-        ({"cache": {"blocks": 8}, "buffer.write_back": "all"}, "buffer.write_back"),
-        ({"physical_sector_blocks": 3}, "physical_sector_blocks = 3: must be a power of two"),
-        ({"physical_sector_blocks": 0}, "physical_sector_blocks = 0"),
-    ],
-)
-def test_wrong_values(keys: dict[str, Any], said: str) -> None:
-    with pytest.raises(ss.SpecError) as caught:
-        drive(**keys)
-    assert said in str(caught.value)
+    keys = {"cache": CACHE, "physical_sector_blocks": 8}
+    together, apart = (
+        served(keys, *((0.001 * n, 8000 + step * n, 1, "W") for n in range(64)), (1.0, 0, 0, "F"))
+        for step in (1, 24)
+    )
+    assert together[-1] < 30
+    assert apart[-1] > 60 * REVOLUTION_MS / 2
 
 
 def test_nothing_moves_without_the_new_keys() -> None:
     load = ss.workload("random", queue_depth=4, requests=500)
-    for one, other in itertools.pairwise([drive(), drive(physical_sector_blocks=1)]):
-        assert ss.simulate(load, one).rows == ss.simulate(load, other).rows
+    one, other = (ss.simulate(load, drive(**keys)) for keys in ({}, {"physical_sector_blocks": 1}))
+    assert one.rows == other.rows
 
 
 # Two actuators
 
 
 def exos_iops(depth: int, requests: int, **keys: Any) -> float:
-    load = ss.workload(
-        "random",
-        queue_depth=depth,
-        requests=requests,
-        size="fixed",
-        mean_size_kib=4,
-        blocking=8,
-        **keys,
-    )
+    sizes: dict[str, Any] = {"size": "fixed", "mean_size_kib": 4, "blocking": 8}
+    load = ss.workload("random", queue_depth=depth, requests=requests, **sizes, **keys)
     return float(ss.simulate(load, "exos2x18").summary["throughput_iops"])
 
 

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 import pytest
 import sledsim as ss
 from sledsim.cli import main
 
+from tests.physics.made import requests
+
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Iterator
 
 LOAD = ss.workload("random", queue_depth=16, requests=2000, read_fraction=0.67)
 OPEN = ss.workload("random", rate=700, requests=2000, read_fraction=0.67)
@@ -98,29 +99,22 @@ class Told:
 @pytest.mark.parametrize(("name", "ops"), [("g2", "RWRWR"), ("atlas10k", "RRRRR")])
 def test_the_queue_is_what_waits(name: str, ops: str) -> None:
     device: Any = ss.device(name)
-    requests = pl.DataFrame(
-        {
-            "ms": [0.0, 0.1, 0.2, 0.3, 300.0],
-            "lbn": [80, 40_000, 20_000, 1000, 5],
-            "blocks": [8, 16, 1, 4, 2],
-            "op": list(ops),
-        }
-    )
-    load = ss.read_trace(requests, columns="time=ms:ms, offset=lbn:512B, bytes=blocks:512B, op=op")
+    lbns, blocks, ms = [80, 40_000, 20_000, 1000, 5], [8, 16, 1, 4, 2], [0.0, 0.1, 0.2, 0.3, 300.0]
+    load = requests(*zip(ms, lbns, blocks, ops, strict=True))
     seen: list[dict[str, Any]] = []
     run = ss.simulate(load, device, Told(seen))
     assert [one["id"].tolist() for one in seen] == [[0], [1, 2, 3], [1, 2], [1], [4]]
-    _, three, *_ = seen
-    assert three["lbn"].tolist() == [40_000, 20_000, 1000]
-    assert three["blocks"].tolist() == [16, 1, 4]
-    assert three["end_lbn"].tolist() == [40_016, 20_001, 1004]
-    assert three["op"].tolist() == [{"R": "read", "W": "write"}[op] for op in ops[1:4]]
-    assert three["arrival_ms"].tolist() == [0.1, 0.2, 0.3]
-    assert three["cylinder"].tolist() == [device.locate(lbn).cylinder for lbn in three["lbn"]]
+    three = {name: getattr(value, "tolist", lambda v=value: v)() for name, value in seen[1].items()}
+    assert three["lbn"] == lbns[1:4]
+    assert three["blocks"] == blocks[1:4]
+    assert three["end_lbn"] == [40_016, 20_001, 1004]
+    assert three["op"] == [{"R": "read", "W": "write"}[op] for op in ops[1:4]]
+    assert three["arrival_ms"] == ms[1:4]
+    assert three["cylinder"] == [device.locate(lbn).cylinder for lbn in lbns[1:4]]
     assert three["at"] == device.locate(80).cylinder
     assert run.requests == 5
     with pytest.raises(ValueError, match="read-only"):
-        three["lbn"][0] = 1
+        seen[1]["lbn"][0] = 1
 
 
 @pytest.mark.parametrize("name", ["g2", "atlas10k", "g2(idle=coast)"])
@@ -144,10 +138,10 @@ def test_a_copy_serves_each_run_and_each_part() -> None:
     first, second = (ss.simulate(LOAD, "g2", one) for _ in range(2))
     assert first.rows == second.rows
     assert one.position == 0
-    two = ss.simulate(LOAD, "mcd", one, parts=True)
-    assert two.rows == ss.simulate(LOAD, "mcd", "sstf_lbn", parts=True).rows
-    several = ss.simulate(LOAD, "g2", one, replications=3)
-    assert several.summary == ss.simulate(LOAD, "g2", "sstf_lbn", replications=3).summary
+    two, own = (ss.simulate(LOAD, "mcd", by, parts=True) for by in (one, "sstf_lbn"))
+    assert two.rows == own.rows
+    two, own = (ss.simulate(LOAD, "g2", by, replications=3) for by in (one, "sstf_lbn"))
+    assert two.summary == own.summary
 
 
 class Wrong:
@@ -177,13 +171,11 @@ def test_a_choice_that_does_not_wait(answer: object, tmp_path: Path) -> None:
 
 
 def test_an_exception_of_the_user_is_the_cause(tmp_path: Path) -> None:
-    wrong = ZeroDivisionError("too near")
-    with pytest.raises(
-        ss.SpecError, match=r"pick\(\) raised ZeroDivisionError: too near"
-    ) as caught:
-        ss.simulate(LOAD, "g2", Wrong(wrong), rows=tmp_path / "rows.csv")
+    wrong, rows = ZeroDivisionError("too near"), tmp_path / "rows.csv"
+    said = r"pick\(\) raised ZeroDivisionError: too near"
+    with pytest.raises(ss.SpecError, match=said) as caught:
+        ss.simulate(LOAD, "g2", Wrong(wrong), rows=rows)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
-    assert list(tmp_path.iterdir()) == []
     for stop in (KeyboardInterrupt(), SystemExit(3)):
         with pytest.raises(type(stop)):
             ss.simulate(LOAD, "g2", Wrong(stop))
@@ -194,48 +186,12 @@ def test_an_exception_of_the_user_is_the_cause(tmp_path: Path) -> None:
     # The last request of a run, after which nothing is asked again.
     few = ss.workload("random", queue_depth=1, requests=500)
     with pytest.raises(ss.SpecError, match="with request 499 waiting"):
-        ss.simulate(few, "g2", Wrong(7), rows=tmp_path / "rows.csv")
+        ss.simulate(few, "g2", Wrong(7), rows=rows)
     assert list(tmp_path.iterdir()) == []
 
 
-class Unmade:
-    def __init__(self) -> None:
-        raise LookupError("no table")
-
-    def pick(self, queue: ss.Queue, now_ms: float) -> int:
-        raise AssertionError
-
-
-def test_what_is_no_scheduler() -> None:
-    class fcfs:  # noqa: N801 - the name of one of sledsim
-        pick = First.pick
-
-    for given, said in [
-        (object(), "with pick"),
-        (len, "with pick"),
-        (3, "with pick"),
-        (fcfs, "must not have the name of a scheduler of sledsim, fcfs"),
-    ]:
-        with pytest.raises(ss.SpecError, match=said):
-            ss.simulate(LOAD, "g2", given)  # type: ignore[call-overload]
-    with pytest.raises(LookupError, match="no table"):
-        ss.simulate(LOAD, "g2", Unmade)
-    with pytest.raises(ss.SpecError, match="one of sledsim's with split"):
-        ss.simulate("sample:postmark-ext4", "g2", First, split=10.0)
-    with pytest.raises(ss.SpecError, match=r"'elevator': 'scan' .* 'look'"):
-        ss.simulate(LOAD, "g2", "elevator")
-
-
-def test_positioning_times_that_are_not_there() -> None:
-    with pytest.raises(ss.SpecError, match="the device has no positioning times"):
-        ss.simulate(LOAD, "memory", Soonest)
+def test_a_device_without_positioning_times_has_a_queue() -> None:
     assert ss.simulate(LOAD, "memory", First).rows == ss.simulate(LOAD, "memory").rows
-
-    class Idle(Soonest):
-        wants_positioning = False
-
-    with pytest.raises(ss.SpecError, match="has wants_positioning = False"):
-        ss.simulate(LOAD, "g2", Idle)
 
 
 SOURCE = """
@@ -246,21 +202,22 @@ class Newest:
 
 
 @pytest.fixture
-def newest(tmp_path: Path) -> Path:
+def newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Work in a folder with a module, and forget it afterwards."""
+    monkeypatch.chdir(tmp_path)
     file = tmp_path / "mine.py"
     file.write_text(SOURCE.format(back=1))
-    return file
+    yield file
+    sys.modules.pop("mine", None)
 
 
-def test_import_paths(newest: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_import_paths(newest: Path) -> None:
     by_file = ss.simulate(LOAD, "g2", f"{newest}:Newest")
     assert by_file.to_dict()["scheduler"] == f"{newest}:Newest"
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "mine", raising=False)
     by_name = ss.simulate(LOAD, "g2", "mine:Newest")
     assert by_name.rows == by_file.rows
     assert by_name.rows != ss.simulate(LOAD, "g2").rows
-    (tmp_path / "broken.py").write_text("import nothing_of_this_name\n")
+    Path("broken.py").write_text("import nothing_of_this_name\n")
     for path, said in [
         ("mine:Oldest", "with pick.*; mine has Newest"),
         ("yours:Newest", "cannot be imported: ModuleNotFoundError: No module named 'yours'"),
@@ -271,57 +228,37 @@ def test_import_paths(newest: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     ]:
         with pytest.raises(ss.SpecError, match=said):
             ss.simulate(LOAD, "g2", path)
-    monkeypatch.delitem(sys.modules, "mine", raising=False)
-
-
-def test_a_study_knows_the_source(newest: Path, tmp_path: Path) -> None:
-    few: dict[str, Any] = {"requests": 300, "queue_depth": 8}
-
-    def study(workers: int) -> ss.Study:
-        return ss.sweep(
-            {"device": "g2", **few},
-            grid={"scheduler": ["fcfs", f"{newest}:Newest"]},
-            output=tmp_path / "study",
-            workers=workers,
-        )
-
-    first = study(2)
-    means = {row["scheduler"]: row["response_time_ms.mean"] for row in first.means.to_dicts()}
-    own = f"{newest}:Newest"
-    alone = ss.simulate(ss.workload("random", **few), "g2", f"{newest}:Newest")
-    assert means[own] == alone.summary["response_time_ms"]["mean"]
-    newest.write_text(SOURCE.format(back="len(queue)"))
-    second = study(1)
-    others = {row["scheduler"]: row["response_time_ms.mean"] for row in second.means.to_dicts()}
-    assert others.pop("fcfs") == means.pop("fcfs")
-    assert others[own] != means[own]
-    with pytest.raises(ss.SledsimError, match="in a study"):
-        ss.sweep({"device": "g2", "scheduler": First})
-
-
-def test_a_module_that_was_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "changing.py").write_text(SOURCE.format(back=1))
-    monkeypatch.chdir(tmp_path)
-    ss.simulate(LOAD, "g2", "changing:Newest")
-    (tmp_path / "changing.py").write_text(SOURCE.format(back=2))
+    newest.write_text(SOURCE.format(back=2))
     with pytest.raises(ss.SpecError, match="has changed since it was imported"):
-        ss.simulate(LOAD, "g2", "changing:Newest")
-    monkeypatch.delitem(sys.modules, "changing")
+        ss.simulate(LOAD, "g2", "mine:Newest")
 
 
-def test_pages_and_comparisons(tmp_path: Path) -> None:
-    comparison = ss.compare(LOAD, ["g2"], ["fcfs", Nearest, "sptf"])
-    assert comparison.labels == ["fcfs", "Nearest", "sptf"]
-    run = ss.simulate(LOAD, "g2", Nearest, rows=False)
-    page = tmp_path / "page.html"
-    run.explore(page)
-    assert "Nearest" in page.read_text()
+def test_a_study_knows_the_source(newest: Path) -> None:
+    few: dict[str, Any] = {"requests": 300, "queue_depth": 8}
+    own = f"{newest}:Newest"
+
+    def means(workers: int) -> dict[str, float]:
+        grid = {"scheduler": ["fcfs", own]}
+        study = ss.sweep({"device": "g2", **few}, grid=grid, output="study", workers=workers)
+        return {row["scheduler"]: row["response_time_ms.mean"] for row in study.means.to_dicts()}
+
+    first = means(2)
+    alone = ss.simulate(ss.workload("random", **few), "g2", own)
+    assert first[own] == alone.summary["response_time_ms"]["mean"]
+    newest.write_text(SOURCE.format(back="len(queue)"))
+    second = means(1)
+    assert second["fcfs"] == first["fcfs"]
+    assert second[own] != first[own]
 
 
-def test_the_command(newest: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_named_in_comparisons_and_commands(
+    newest: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ss.compare(LOAD, ["g2"], ["fcfs", Nearest, "sptf"]).labels == ["fcfs", "Nearest", "sptf"]
     few = ["--set", "queue_depth=4", "--set", "requests=50"]
-    assert main(["run", "--device", "g2", *few, "--scheduler", f"{newest}:Newest"]) == 0
-    assert "Newest" in capsys.readouterr().out
-    both = ["--devices", "g2", "--schedulers", f"fcfs,{newest}:Newest"]
-    assert main(["compare", *both, *few]) == 0
-    assert "Newest" in capsys.readouterr().out
+    for words in (
+        ["run", "--device", "g2", "--scheduler", f"{newest}:Newest"],
+        ["compare", "--devices", "g2", "--schedulers", f"fcfs,{newest}:Newest"],
+    ):
+        assert main([*words, *few]) == 0
+        assert "Newest" in capsys.readouterr().out

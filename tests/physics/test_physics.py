@@ -8,6 +8,8 @@ changes is found by a root finder: no formula for a travel time goes in.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import mpmath as mp
@@ -40,10 +42,6 @@ MOVES_BITS = [
 def digits() -> Iterator[None]:
     with mp.workdps(40):
         yield
-
-
-def metres(bits: int) -> Number:
-    return bits * BIT_NM * mp.mpf("1e-9")
 
 
 @dataclass
@@ -106,38 +104,8 @@ class Axis:
         return float(times[-1])
 
 
-def g2(**overrides: Any) -> ss.Sled:
-    made: ss.Sled = ss.device("g2", settling_constants=0, turnaround="exact", **overrides)
-    return made
-
-
-def close_enough(found: float, integrated: float) -> bool:
-    return abs(found / integrated - 1) < 1e-9
-
-
-@pytest.mark.parametrize("spring_factor", SPRINGS)
-def test_moves_from_rest_to_rest(spring_factor: float) -> None:
-    device = g2(spring_factor=spring_factor, acceleration_x_m_s2=114.8)
-    axis = Axis.of("114.8", spring_factor)
-    for start, end in MOVES_BITS:
-        points = [(float(metres(bits)), 0.0, 1) for bits in (start, end)]
-        seek = device.seek(points[0], points[1])
-        integrated = axis.travel_s(metres(start), metres(end), mp.mpf(0))
-        assert close_enough(seek.x_seek_s, integrated), (start, end)
-        assert (seek.y_seek_s, seek.settle_s, seek.seek_s) == (0, 0, seek.x_seek_s)
-
-
-@pytest.mark.parametrize("spring_factor", SPRINGS)
-def test_moves_at_access_velocity(spring_factor: float) -> None:
-    device = g2(spring_factor=spring_factor, acceleration_x_m_s2=114.8)
-    axis = Axis.of("803.6", spring_factor)
-    for start, end in MOVES_BITS:
-        heading = 1 if start < end else -1
-        points = [(0.0, float(metres(bits)), heading) for bits in (start, end)]
-        seek = device.seek(points[0], points[1])
-        integrated = axis.travel_s(metres(start), metres(end), mp.mpf(ACCESS_M_S))
-        assert close_enough(seek.y_seek_s, integrated), (start, end)
-        assert (seek.turns, seek.x_seek_s, seek.seek_s) == (0, 0, seek.y_seek_s)
+def g2(**overrides: Any) -> Any:
+    return ss.device("g2", settling_constants=0, turnaround="exact", **overrides)
 
 
 @pytest.mark.parametrize("acceleration_m_s2", ["803.6", "114.8"])
@@ -153,7 +121,7 @@ def test_exact_turnarounds(spring_factor: float, acceleration_m_s2: str) -> None
             half_s, _ = axis.until(metres(bits), speed, -heading, mp.mpf(0))
             place, back = axis.after(metres(bits), speed, -heading, 2 * half_s)
             assert max(abs(place - metres(bits)), abs(back + speed)) < 1e-30, "the same way back"
-            assert close_enough(seek.turnaround_s, float(2 * half_s)), (bits, heading)
+            assert seek.turnaround_s == pytest.approx(float(2 * half_s), rel=1e-9), (bits, heading)
             assert (seek.turns, seek.seek_s) == (1, seek.turnaround_s)
 
 
@@ -172,19 +140,45 @@ def test_a_move_with_turnarounds_is_the_sum_of_its_parts() -> None:
     assert y_seek_s(high, -1, low, -1) == pytest.approx(there, rel=1e-12), "the mirror image"
 
 
+def metres(bits: int) -> Number:
+    return bits * BIT_NM * mp.mpf("1e-9")
+
+
+def point(bits: int, heading: int, along: str) -> Point:
+    """Return a place along one axis, at rest on the other."""
+    at = float(metres(bits))
+    return (at, 0.0, heading) if along == "x" else (0.0, at, heading)
+
+
+@pytest.mark.parametrize("spring_factor", SPRINGS)
+@pytest.mark.parametrize(
+    ("along", "push", "speed"), [("x", "114.8", 0), ("y", "803.6", ACCESS_M_S)]
+)
+def test_moves_from_rest_to_rest_and_at_access_velocity(
+    along: str, push: str, speed: Any, spring_factor: float
+) -> None:
+    device = g2(spring_factor=spring_factor, acceleration_x_m_s2=114.8)
+    axis = Axis.of(push, spring_factor)
+    for start, end in MOVES_BITS:
+        heading = 1 if start < end else -1
+        seek = device.seek(point(start, heading, along), point(end, heading, along))
+        integrated = axis.travel_s(metres(start), metres(end), mp.mpf(speed))
+        assert seek.seek_s == pytest.approx(integrated, rel=1e-9), (start, end)
+        times = (seek.x_seek_s, seek.y_seek_s)
+        assert times == ((seek.seek_s, 0) if along == "x" else (0, seek.seek_s))
+        assert (seek.turns, seek.settle_s) == (0, 0)
+
+
 @pytest.mark.parametrize("spring_factor", [0.1, 0.75, 0.99])
 def test_the_papers_piecewise_model_converges(spring_factor: float) -> None:
-    for start, end, speed in ((-1250, 1250, 0), (-900, -300, 0), (200, -1100, 1), (1249, 1250, 0)):
+    moves = (-1250, 1250, "x"), (-900, -300, "x"), (200, -1100, "y"), (1249, 1250, "x")
+    for start, end, along in moves:
         heading = 1 if start < end else -1
-        points = [
-            (0.0, float(metres(bits)), heading) if speed else (float(metres(bits)), 0.0, heading)
-            for bits in (start, end)
-        ]
-        exact = g2(spring_factor=spring_factor).seek(points[0], points[1]).seek_s
-        errors = []
+        ends = point(start, heading, along), point(end, heading, along)
+        exact, errors = g2(spring_factor=spring_factor).seek(*ends).seek_s, []
         for chunks in (8, 32, 128, 512):
             model = g2(spring_factor=spring_factor, kinematics="piecewise", piecewise_chunks=chunks)
-            errors.append(abs(model.seek(points[0], points[1]).seek_s / exact - 1))
+            errors.append(abs(model.seek(*ends).seek_s / exact - 1))
         assert errors[-1] < 1e-3
         assert errors == sorted(errors, reverse=True) or errors[0] < 1e-9, errors
 
@@ -283,10 +277,12 @@ def check_idling(
 
 @pytest.mark.parametrize("name", ["g1", "g2", "g3"])
 def test_holding(name: str) -> None:
-    device = sled(name, inactive_after_ms=float("inf"))
-    _, rows = run(device, think_ms=200, requests=300)
-    assert all(row["other_ns"] == 0 for row in rows)
-    assert check_idling(device, rows, lambda at, _: at) == len(rows)
+    """A sled waits where it was left: for ever, or until just before it parks."""
+    for keys, think_ms in (({"inactive_after_ms": float("inf")}, 200), ({}, 99)):
+        device = sled(name, **keys)
+        _, rows = run(device, think_ms=think_ms, requests=300)
+        assert all(row["other_ns"] == 0 for row in rows)
+        assert check_idling(device, rows, lambda at, _: at) == len(rows)
 
 
 @pytest.mark.parametrize("name", ["g1", "g2", "g3"])
@@ -304,11 +300,6 @@ def test_parking(name: str, park: str) -> None:
     start = PARKED[name] if park == "middle_lbn" else (0.0, 0.0, 1)
     lbn = fresh.blocks // 3
     assert fresh.access(lbn, 1, start=start) == fresh.access(lbn, 1)
-
-
-def test_just_before_parking() -> None:
-    _, rows = run(ss.device("g2"), think_ms=99, requests=50)
-    assert all(row["other_ns"] == 0 for row in rows)
 
 
 @pytest.mark.parametrize("think_ms", [0.5, 3.7, 41.0])
@@ -343,34 +334,22 @@ def test_coasting(think_ms: float) -> None:
 @pytest.mark.parametrize("name", ["g1", "g2", "g3"])
 def test_energy_by_cause(name: str, keys: dict[str, Any]) -> None:
     powers = {"seek": 0.1, "transfer": 0.1, "idle": 0.08, "inactive": 0.05, "startup": 0.3}
-    overrides = {
-        f"power_{state}_mw": 1e3 * powers[state] for state in ("idle", "inactive", "startup")
-    }
-    device = sled(name, **overrides)
+    own = {f"power_{state}_mw": 1e3 * powers[state] for state in ("idle", "inactive", "startup")}
+    device = sled(name, **own)
     summary, rows = run(device, requests=300, **keys)
     row_s = device.spec["derived"]["row_time_ms"] / 1e3
     tips_s = sum(64 * row["blocks"] * row_s for row in rows)  # a pass powers the tips it needs
-    time_s = {
-        "seek": sum(row["seek_ns"] for row in rows) / 1e9,
-        "transfer": sum(row["transfer_ns"] for row in rows) / 1e9,
-        "startup": sum(row["other_ns"] for row in rows) / 1e9,
-        "idle": 0.0,
-        "inactive": 0.0,
-    }
-    free = 0.0
-    for start, end in [
-        *((row["start_ns"] / 1e9, row["free_ns"] / 1e9) for row in rows),
-        (summary["simulated_s"],) * 2,
-    ]:
-        time_s["idle"] += min(start - free, 0.1)
-        time_s["inactive"] += max(start - free - 0.1, 0.0)
-        free = end
+    columns = {"seek": "seek_ns", "transfer": "transfer_ns", "startup": "other_ns"}
+    time_s = {cause: sum(row[name] for row in rows) / 1e9 for cause, name in columns.items()}
+    starts = [*(row["start_ns"] / 1e9 for row in rows), summary["simulated_s"]]
+    frees = [0.0, *(row["free_ns"] / 1e9 for row in rows)]
+    idle = [start - free for start, free in zip(starts, frees, strict=True)]
+    time_s["idle"] = sum(min(seconds, 0.1) for seconds in idle)
+    time_s["inactive"] = sum(max(seconds - 0.1, 0.0) for seconds in idle)
     told = summary["energy_j"]
     for cause, seconds in time_s.items():
-        tips_j = 1e-3 * tips_s if cause == "transfer" else 0.0
-        assert told[cause] == pytest.approx(
-            powers[cause] * seconds + tips_j, rel=1e-5, abs=1e-12
-        ), cause
+        joules = powers[cause] * seconds + (1e-3 * tips_s if cause == "transfer" else 0.0)
+        assert told[cause] == pytest.approx(joules, rel=1e-5, abs=1e-12), cause
     assert told["total"] == pytest.approx(sum(told[cause] for cause in powers), rel=1e-12)
     assert sum(time_s.values()) == pytest.approx(summary["simulated_s"], rel=1e-9)
     requests_j = sum(told[cause] for cause in ("seek", "transfer", "startup"))
@@ -382,12 +361,91 @@ def test_energy_by_cause(name: str, keys: dict[str, Any]) -> None:
 
 
 def test_all_tips_may_be_powered() -> None:
-    used, powered = (
+    (used, rows), (powered, _) = (
         run(ss.device("g2", tips_powered=tips), requests=200) for tips in ("used", "all")
     )
-    passes = sum(row["passes"] for row in used[1])
-    row_s = 90 * 40e-9 / 0.028
-    assert powered[0]["energy_j"]["transfer"] == pytest.approx(
-        (0.1 + 1.28) * row_s * passes, rel=1e-9
-    )
-    assert used[0]["energy_j"]["transfer"] < powered[0]["energy_j"]["transfer"]
+    media_s = 90 * 40e-9 / 0.028 * sum(row["passes"] for row in rows)
+    assert powered["energy_j"]["transfer"] == pytest.approx((0.1 + 1.28) * media_s, rel=1e-9)
+    assert used["energy_j"]["transfer"] < powered["energy_j"]["transfer"]
+
+
+MOVES_UM = [(-50, 0), (0, -50), (-50, 50), (30, 31), (-12.5, -40), (50, -49.95)]
+PUSH_M_S2 = 114.8
+HALF_M = 50e-6
+
+
+def spring_m_s2(place_m: float, spring_factor: float) -> float:
+    return -spring_factor * PUSH_M_S2 * place_m / HALF_M
+
+
+def travel_s(device: ss.Sled, axis: str, start_m: float, end_m: float) -> float:
+    way = "up" if end_m > start_m else "down"
+    if axis == "x":
+        seek = device.seek((start_m, 0, way), (end_m, 0, way))
+        return seek.x_seek_s - seek.settle_s
+    return device.seek((0, start_m, way), (0, end_m, way)).y_seek_s
+
+
+@pytest.mark.parametrize("spring_factor", [0.75, 0.3, 0.0])
+@pytest.mark.parametrize("axis", ["x", "y"])
+@pytest.mark.parametrize("move_um", MOVES_UM)
+def test_the_exact_trajectory_obeys_the_equation_of_motion(
+    move_um: tuple[float, float], axis: str, spring_factor: float
+) -> None:
+    device = ss.device("sigmetrics2000", spring_factor=spring_factor)
+    start_m, end_m = (1e-6 * place for place in move_um)
+    instants = device.trajectory(axis, start_m, end_m)  # type: ignore[arg-type]
+    assert instants[0].time_s == 0
+    assert [instants[0].place_m, instants[-1].place_m] == pytest.approx([start_m, end_m])
+    speed = 0.02 if axis == "y" else 0
+    sign = 1 if end_m > start_m else -1
+    assert instants[0].velocity_m_s == instants[-1].velocity_m_s == sign * speed
+    # At every place, one of the two pushes; forward first, then backward, one change.
+    pushes = []
+    for at in instants:
+        spring = spring_m_s2(at.place_m, spring_factor)
+        low, high = spring - PUSH_M_S2, spring + PUSH_M_S2
+        forward = at.acceleration_m_s2 == pytest.approx(high, abs=1e-6)
+        assert forward or at.acceleration_m_s2 == pytest.approx(low, abs=1e-6)
+        pushes.append(forward == (sign > 0))
+    assert sorted(pushes, reverse=True) == pushes
+    assert {True, False} == set(pushes)
+    # Velocity is the derivative of the place: Hermite's cubic fits the ends of each short piece.
+    for one, two in pairwise(instants):
+        step_s = two.time_s - one.time_s
+        # Under the push of its start; the acceleration changes by that of the springs.
+        ends = [spring_m_s2(at.place_m, spring_factor) for at in (one, two)]
+        bend = step_s**2 / 12 * (ends[1] - ends[0])
+        middle_m_s = (one.velocity_m_s + two.velocity_m_s) / 2
+        assert two.place_m - one.place_m == pytest.approx(middle_m_s * step_s - bend, abs=1e-12)
+    assert instants[-1].time_s == pytest.approx(travel_s(device, axis, start_m, end_m), abs=1e-14)
+
+
+@pytest.mark.parametrize("axis", ["x", "y"])
+@pytest.mark.parametrize("move_um", MOVES_UM)
+@pytest.mark.parametrize("chunks", [1, 3, 8])
+def test_chunks_obey_equations_2_to_4(move_um: tuple[float, float], axis: str, chunks: int) -> None:
+    device = ss.device("sigmetrics2000", kinematics="piecewise", piecewise_chunks=chunks)
+    start_m, end_m = (1e-6 * place for place in move_um)
+    instants = device.trajectory(axis, start_m, end_m)  # type: ignore[arg-type]
+    assert len(instants) == 2 * chunks + 1
+    sign = 1 if end_m > start_m else -1
+    for number, (one, two) in enumerate(pairwise(instants)):
+        push = sign if number < chunks else -sign
+        mean = push * PUSH_M_S2 + sum(spring_m_s2(at.place_m, 0.75) for at in (one, two)) / 2
+        assert one.acceleration_m_s2 == pytest.approx(mean, rel=1e-9)
+        step_s = two.time_s - one.time_s
+        assert two.velocity_m_s == pytest.approx(one.velocity_m_s + mean * step_s, abs=1e-9)
+        moved_m = one.velocity_m_s * step_s + (two.velocity_m_s - one.velocity_m_s) * step_s / 2
+        assert two.place_m == pytest.approx(one.place_m + moved_m, abs=1e-14)
+    assert instants[-1].time_s == pytest.approx(travel_s(device, axis, start_m, end_m), abs=1e-14)
+
+
+def test_without_springs_the_switch_is_in_the_middle_and_no_move_takes_no_time() -> None:
+    instants = ss.device("sigmetrics2000", spring_factor=0).trajectory("x", -20e-6, 20e-6)
+    middle = instants[len(instants) // 2]
+    assert middle.place_m == pytest.approx(0, abs=1e-15)
+    assert middle.time_s == pytest.approx(sqrt(40e-6 / PUSH_M_S2))
+    assert middle.velocity_m_s == pytest.approx(sqrt(40e-6 * PUSH_M_S2))
+    (only,) = ss.device("g2").trajectory("x", 1e-5, 1e-5)
+    assert (only.time_s, only.place_m, only.velocity_m_s) == (0, 1e-5, 0)

@@ -1,19 +1,91 @@
-"""Faults through Python and the command line."""
+"""Crashes and faults from Python and the command line."""
 
 from __future__ import annotations
 
 import json
 from math import comb
+from typing import Any
 
 import pytest
 import sledsim as ss
 from sledsim.cli import main
 
+from tests.waiting import interrupted_at_work
 
-def retries(run: ss.Run) -> float:
-    """Return the retries of each request."""
-    count: float = run.summary["retries"] / run.summary["requests"]
-    return count
+SMALL: dict[str, Any] = {"last_lbn": 200, "queue_depth": 8, "read_fraction": 0.4, "requests": 1000}
+SETS = [f"--set={key}={value}" for key, value in SMALL.items()]
+
+
+def test_a_sled_keeps_what_is_complete() -> None:
+    report = ss.crash_test(ss.workload(**SMALL), ss.device("g2"), "sptf", points=300, seed=2)
+    assert report.passed
+    assert report.violations == []
+    document = report.to_dict()
+    assert document["points"] == 300
+    assert document["promise"] == "completion"
+    way = document["under_way"]
+    assert way["writes"] == way["lost"] + way["torn"] + way["kept"]
+    assert min(way["lost"], way["torn"], way["kept"]) > 50
+    assert document["reads"] + document["writes"] <= document["requests"]
+    # It has nothing to rebuild.
+    assert report.recovery_ms["max"] == 0
+    assert repr(report) == "<sledsim crash test of g2: 300 points, 0 violations>"
+
+
+def test_a_volatile_buffer_keeps_what_was_flushed_and_no_more() -> None:
+    load, disk = ss.workload(**SMALL), ss.device("atlas10k")
+    assert ss.crash_test(load, disk, points=100).to_dict()["promise"] == "flush"
+    report, again, other = (
+        ss.crash_test(load, disk, points=100, promise="completion", fua=0, seed=seed)
+        for seed in (1, 1, 2)
+    )
+    document = report.to_dict()
+    assert (document["promise"], document["device_promise"]) == ("completion", "flush")
+    assert again.to_dict() == document
+    assert other.to_dict()["shown"] != document["shown"]
+    assert not report.passed
+    assert len(report.violations) == 10 < document["violations"]
+    for violation in report.violations:
+        assert violation["what"] == "found"
+        block = violation["block"]
+        assert block["found"] not in block["allowed"]
+        versions = {version["token"]: version for version in block["history"]}
+        assert block["found"] in versions
+        # Something newer was acknowledged before power failed.
+        newest = versions[block["allowed"][-1]]
+        assert newest["acknowledged_ms"] <= violation["failed_ms"]
+        promised = (newest["promised_by"], newest["promised_ms"])
+        assert promised == ("completion", newest["acknowledged_ms"])
+        assert f"LBN {block['lbn']}" in violation["text"]
+
+
+def test_the_command_reports_violations_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    def said(code: int, *words: str) -> str:
+        assert main(["crash", "--points=50", *SETS, *words]) == code
+        return capsys.readouterr().out
+
+    text = said(0, "--device=g2")
+    assert "what is complete survives" in text
+    assert text.rstrip().endswith("none")
+    wrong = ("--device=atlas10k", "--promise=completion")
+    text = said(1, *wrong)
+    assert "allowed: [" in text
+    assert "more" in text
+    assert "as asked for; that of the device itself" in text
+    assert "promised by completion" in text
+    document = json.loads(said(1, *wrong, "--json"))
+    assert document["violations"] > 0
+    assert document["passed"] is False
+    assert said(0, *wrong, "--exit-zero") == text
+    assert json.loads(said(0, *wrong, "--exit-zero", "--json")) == document
+    assert said(2, *wrong, "--exit-zero", "--points=0") == ""
+    for promise in ([], ["--promise=flush"]):
+        assert "promised by completion" not in said(0, "--device=atlas10k", *promise)
+
+
+def test_it_can_be_interrupted() -> None:
+    words = ("crash", "--device", "g2", "--points", "1000000000")
+    assert interrupted_at_work(*words) == (130, "sledsim: interrupted\n")
 
 
 def test_losses_are_hypergeometric() -> None:
@@ -43,16 +115,9 @@ def test_losses_are_hypergeometric() -> None:
 
 
 def test_each_spare_tip_bears_one_failure_more() -> None:
+    keys: dict[str, Any] = {"data_tips": 8, "ecc_tips": 1, "failed_tips": 60, "trials": 2000}
     few, many = (
-        ss.failures.tip_failures(
-            900 + spares,
-            data_tips=8,
-            ecc_tips=1,
-            spare_tips=spares,
-            failed_tips=60,
-            trials=2000,
-            seed=spares,
-        )
+        ss.failures.tip_failures(900 + spares, spare_tips=spares, seed=spares, **keys)
         for spares in (0, 20)
     )
     for failed in range(0, 41, 5):
@@ -93,56 +158,6 @@ def test_the_command_tells_what_python_does(capsys: pytest.CaptureFixture[str]) 
     assert f"{study.loss_probability[100]:.1%}" in last
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["--spare-tips", "6400"], "spare_tips = 6400: must be below the 6400 tips"),
-        (["--data-tips", "6401"], "data_tips = 6401"),
-        (["--ecc-tips", "6337"], "ecc_tips = 6337"),
-        (["--ecc-tips", "-1"], "ecc_tips = -1"),
-        (["--failed-tips", "6401"], "failed_tips = 6401"),
-        (["--trials", "0"], "trials = 0"),
-        (["--out-of-spares", "hope"], "out_of_spares = 'hope': must be tolerance or capacity"),
-    ],
-)
-def test_numbers_that_make_no_device_are_named(
-    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["faults", *words]) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    (line,) = output.err.splitlines()
-    assert complaint in line
-
-
-@pytest.mark.parametrize(
-    ("setting", "complaint"),
-    [
-        ("device.faults.spare_tips=7000", "from 0 to 6400"),
-        ("device.faults.read_error_rate=1.5", "at most 1"),
-        ("device.faults.seek_error_rate=-0.5", "at least 0"),
-        ("device.faults.retrys=3", "retries"),
-        ("device.faults.remap=elsewhere", "spare_cylinders"),
-    ],
-)
-def test_wrong_keys_of_the_table_are_named(
-    setting: str, complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["run", "--device", "g2", "--set", setting, "--set", "requests=10"]) == 2
-    line, *_lacking = capsys.readouterr().err.splitlines()
-    assert complaint in line
-    assert "device.faults." in line
-
-
-@pytest.mark.parametrize("keys", [("atlas10k", "ecc_tips"), ("g2", "remapped"), ("flash", "seed")])
-def test_devices_have_faults_of_their_own(
-    capsys: pytest.CaptureFixture[str], keys: tuple[str, str]
-) -> None:
-    words = ["run", "--device", keys[0], "--set", f"device.faults.{keys[1]}=1"]
-    assert main(words) == 2
-    assert "faults" in capsys.readouterr().err
-
-
 def test_the_scenario_runs_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["run", "tip-failures", "--set", "requests=5000", "--json"]
     assert main(words) == 0
@@ -170,34 +185,23 @@ def test_faults_work_in_every_position_of_a_device() -> None:
         ("cmu2003", errors | {"batching": {"kind": "window", "window_ms": 1}}),
     ):
         run = ss.simulate(load, ss.device(name, **keys))
-        (counts, *_) = [
-            device["counts"]
-            for device in run.summary["devices"]
-            if "tips_failed" in device["counts"]
-        ]
-        assert counts["retries"] > 0
+        counts = [device["counts"] for device in run.summary["devices"]]
+        assert next(one for one in counts if "tips_failed" in one)["retries"] > 0
 
 
-def test_background_tasks_and_layouts_need_all_cylinders() -> None:
+def test_spare_cylinders_take_blocks_and_background_tasks_take_errors() -> None:
     load = ss.workload("random", rate=100, requests=10)
     sled = ss.device("g2", faults={"remap": "elsewhere", "spare_cylinders": 30})
     assert sled.blocks == ss.device("g2").blocks - 30 * 2700
-    with pytest.raises(ss.SledsimError, match="spare cylinders"):
-        ss.simulate(load, sled, background="scan")
-    with pytest.raises(ss.SledsimError, match="spare cylinders"):
-        ss.simulate(load, sled, layout="columnar")
     faulty = ss.device("g2", faults={"read_error_rate": 0.01})
     run = ss.simulate(load, faulty, background="scan", layout="simple")
     assert run.summary["background"][0]["free_blocks"] > 0
 
 
 def test_more_ecc_means_fewer_retries() -> None:
-    load = ss.workload("random", rate=100, requests=3000)
-    found = [
-        retries(
-            ss.simulate(load, ss.device("g2", faults={"ecc_tips": ecc, "read_error_rate": 0.01}))
-        )
-        for ecc in (0, 1, 2, 4)
-    ]
+    load, found = ss.workload("random", rate=100, requests=3000), []
+    for ecc in (0, 1, 2, 4):
+        device = ss.device("g2", faults={"ecc_tips": ecc, "read_error_rate": 0.01})
+        found.append(ss.simulate(load, device).summary["retries"])
     assert found == sorted(found, reverse=True)
     assert found[0] > 10 * found[3]
