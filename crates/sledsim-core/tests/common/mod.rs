@@ -2,6 +2,7 @@
 
 pub mod policies;
 mod reference;
+pub mod refusals;
 pub mod sleds;
 
 pub use reference::reference;

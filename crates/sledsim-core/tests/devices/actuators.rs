@@ -228,28 +228,3 @@ fn the_spindle_is_counted_once() {
     let _ = run_open(&mut *both, &all);
     near(energy(&*both, until).total_j(), 2.0 * one_j - 7.5 * until.s(), 1e-9);
 }
-
-#[test]
-fn what_it_cannot_be_is_refused() {
-    let power = |changed: &str, value: &str| {
-        let keys = DISK_POWER.map(|(key, watts)| (key, if key == changed { value } else { watts }));
-        let lines = keys.iter().map(|(key, watts)| format!("child.{key} = {watts}\n"));
-        format!("actuators = 2\nchild.base = 'atlas10k'\n{}", lines.collect::<String>())
-    };
-    let policy = power("", "") + "child.power.policy = 'immediate'";
-    let cases = [
-        (
-            "actuators = 1\nchild.base = 'atlas10k'",
-            "actuators = 1: must be an integer from 2 to 16",
-        ),
-        ("actuators = 2", "child"),
-        ("actuators = 2\nchild.base = 'g2'", "child: must be a disk (kind \"disk\")"),
-        ("actuators = 2\nchild.base = 'disk'", "without [child.controller_cache]"),
-        (&policy, "child.power.policy = 'immediate': must be \"never\""),
-        (&power("power.seek_w", "7"), "child.power.seek_w = 7: must be at least idle_w, the 7.5 W"),
-    ];
-    for (keys, expected) in cases {
-        let message = parsed(keys).expect_err(keys);
-        assert!(message.contains(expected), "{message}\n{expected}");
-    }
-}

@@ -5,7 +5,6 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::catalog::Device;
 use sledsim_core::model::{Energy, Model};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 
@@ -170,11 +169,4 @@ fn a_request_over_all_disks_waits_for_the_last() {
         let response_s = rows[0].response().s();
         assert!((ready_s..ready_s + 0.03).contains(&response_s), "{response_s}");
     }
-}
-
-#[test]
-fn starting_in_turn_needs_devices_that_start_off() {
-    let keys = [("start".to_owned(), "'in_turn'".parse().expect("TOML"), "--set start".to_owned())];
-    let message = Device::resolve(STRIPE, &keys).expect_err("a mistake").to_string();
-    assert!(message.contains("start") && message.contains("child.power"), "{message}");
 }

@@ -129,19 +129,6 @@ fn estimates_parts_and_energies_are_those_of_a_turn_in_place() {
     }
 }
 
-#[test]
-fn disksims_sled_cannot_turn_in_place() {
-    let error = |keys: &str| {
-        let keys = Keys::parse(&format!("base = 'g2'\n{keys}"), "my.toml").expect("TOML");
-        let error = Device::from_keys(keys, None).expect_err("a mistake");
-        error.to_string()
-    };
-    let with = error("turn = \"in_place\"\nkinematics = 'disksim'");
-    let must = "must be \"after_servo\" with kinematics = \"disksim\"";
-    let start = format!("my.toml:2: turn = \"in_place\": {must}");
-    assert!(with.starts_with(&start), "{with}");
-}
-
 /// Off the row edges, too, where seeks are not tabled.
 #[test]
 fn a_sled_that_reads_upwards_only_does_so_from_any_place() {

@@ -1,7 +1,6 @@
 //! Failures of sleds cost exactly what the motion of the sled requires. The reference
 //! is the same sled without failures, given the repeated passes by hand.
 
-mod keys;
 mod losses;
 mod retries;
 mod tips;

@@ -1,6 +1,5 @@
 //! Is energy power times time, and do policies and savings agree with theory?
 
-mod keys;
 mod policies;
 mod spindles;
 mod states;

@@ -108,53 +108,32 @@ fn csv_operations_devices_and_origin() {
 
 #[test]
 fn csv_bad_fields_are_named() {
-    refuses(
-        "csv",
-        CSV,
-        Some(MAP),
-        3,
-        &[
-            (
-                "2,7.25",
-                "-2,7.25",
-                "field 1 (time, column 'ts') is '-2': must be a number of us, from 0 to 9e9 s",
-            ),
-            ("2,7.25", "nan,7.25", "field 1 (time, column 'ts') is 'nan'"),
-            ("2,7.25", "1e400,7.25", "field 1 (time, column 'ts') is '1e400'"),
-            ("2,7.25", "9000000000000001,7.25", "field 1 (time, column 'ts')"),
-            ("2,7.25", "18446744073709551615,7.25", "field 1 (time, column 'ts')"),
-            ("2,7.25", ",7.25", "field 1 (time, column 'ts') is ''"),
-            ("2,7.25", "2,x", "field 2 (response, column 'rt') is 'x'"),
-            (",4,1,3", ",,1,3", "field 3 (device, column 'vol') is ''"),
-            (
-                ",4,1,3",
-                ",4,2,3",
-                "field 4 (op, column 'type') is '2': must be 0 (read) or 1 (write)",
-            ),
-            (
-                "1,3,1",
-                "1,3.001,1",
-                "field 5 (offset, column 'lba') is '3.001': must be a number of 512B that is a whole number of bytes",
-            ),
-            ("1,3,1", "1,18014398509481985,1", "field 5 (offset, column 'lba')"),
-            (
-                "1,3,1",
-                "1,18014398509481984,1",
-                "field 5 (offset, column 'lba') is '18014398509481984': must be such that the request ends",
-            ),
-            (
-                "1,3,1",
-                "1,3,0",
-                "field 6 (bytes, column 'len') is '0': must be a number of B that is a whole number of bytes from 1",
-            ),
-            ("1,3,1", "1,3,1.5", "field 6 (bytes, column 'len') is '1.5'"),
-            ("1,3,1", "1,3", "5 fields ('2,7.25,4,1,3'): must be 6, as in the first line"),
-            ("1,3,1", "1,3,1,9", "7 fields"),
-            ("1,3,1", "1,3,\"1", "a quote that is not closed"),
-            ("1,3,1", "1,3,\"1\"1", "a quote that is not closed, or text behind one"),
-            ("1,3,1", "1,3,1\0", "field 6 (bytes, column 'len') is '1\\x00'"),
-        ],
-    );
+    let table = r#"
+    2,7.25 -> -2,7.25 => :3: field 1 (time, column 'ts') is '-2': must be a number of us, from 0 to
+        9e9 s
+    2,7.25 -> nan,7.25 => :3: field 1 (time, column 'ts') is 'nan'
+    2,7.25 -> 1e400,7.25 => :3: field 1 (time, column 'ts') is '1e400'
+    2,7.25 -> 9000000000000001,7.25 => :3: field 1 (time, column 'ts')
+    2,7.25 -> 18446744073709551615,7.25 => :3: field 1 (time, column 'ts')
+    2,7.25 -> ,7.25 => :3: field 1 (time, column 'ts') is ''
+    2,7.25 -> 2,x => :3: field 2 (response, column 'rt') is 'x'
+    ,4,1,3 -> ,,1,3 => :3: field 3 (device, column 'vol') is ''
+    ,4,1,3 -> ,4,2,3 => :3: field 4 (op, column 'type') is '2': must be 0 (read) or 1 (write)
+    1,3,1 -> 1,3.001,1 => :3: field 5 (offset, column 'lba') is '3.001': must be a number of 512B
+        that is a whole number of bytes
+    1,3,1 -> 1,18014398509481985,1 => :3: field 5 (offset, column 'lba')
+    1,3,1 -> 1,18014398509481984,1 => :3: field 5 (offset, column 'lba') is '18014398509481984':
+        must be such that the request ends
+    1,3,1 -> 1,3,0 => :3: field 6 (bytes, column 'len') is '0': must be a number of B that is a
+        whole number of bytes from 1
+    1,3,1 -> 1,3,1.5 => :3: field 6 (bytes, column 'len') is '1.5'
+    1,3,1 -> 1,3 => :3: 5 fields ('2,7.25,4,1,3'): must be 6, as in the first line
+    1,3,1 -> 1,3,1,9 => :3: 7 fields
+    1,3,1 -> 1,3,"1 => :3: a quote that is not closed
+    1,3,1 -> 1,3,"1"1 => :3: a quote that is not closed, or text behind one
+    1,3,1 -> 1,3,1\0 => :3: field 6 (bytes, column 'len') is '1\x00'
+    "#;
+    refuses("csv", CSV, Some(MAP), table);
     let words = MAP.replace(":0/1", "");
     let message = message_with("csv", CSV, Some(&words));
     assert!(
@@ -165,7 +144,7 @@ fn csv_bad_fields_are_named() {
 }
 
 #[test]
-fn the_key_columns_is_required_and_checked() {
+fn the_key_columns_is_required() {
     let found = message("csv", "a,b\n1,2\n");
     assert!(
         found.starts_with(
@@ -173,70 +152,6 @@ fn the_key_columns_is_required_and_checked() {
         ),
         "{found}"
     );
-    for (map, expected) in [
-        ("", "columns: '' must be NAME=COLUMN or NAME=COLUMN:UNIT"),
-        ("time", "columns: 'time' must be NAME=COLUMN"),
-        ("time=", "columns: 'time=' names no column"),
-        ("tme=ts:us", "columns: 'tme' is unknown; did you mean 'time'?"),
-        ("time=ts:us,time=x:us", "columns: 'time' is given twice"),
-        ("op=:read,op=x", "columns: 'op' is given twice"),
-        ("time=ts:us", "columns: no 'offset': give offset=lba:512B"),
-        ("offset=o:B,bytes=b:B,op=o", "columns: no 'time': give time=ts:us"),
-        ("time=t:us,offset=o:B,bytes=b:B", "columns: no 'op': give op=type"),
-        (
-            "time=ts:h",
-            "columns: time=ts:h has an unknown unit: must be s, ms, us, ns, or a number of one such as 100ns",
-        ),
-        ("time=ts:0ns", "columns: time=ts:0ns has an unknown unit"),
-        ("time=ts:", "columns: time=ts: has an unknown unit"),
-        ("offset=o:KB", "columns: offset=o:KB has an unknown unit: must be B, KiB"),
-        ("offset=o:99999999999999999999B", "unknown unit"),
-        ("device=d:B", "columns: device=d:B: 'device' has no unit"),
-        ("time=:5s", "columns: 'time' names no column, as in time=COLUMN"),
-        ("op=:flush", "columns: op=:flush must be :read or :write"),
-        ("bytes=:many", "columns: bytes=:many must be a size, as in :4096B"),
-        ("op=o:0", "columns: op values '0' must be READ/WRITE"),
-        ("op=o:0/0", "columns: op values '0/0' must be"),
-        ("op=o:0/1/2/3/4", "columns: op values '0/1/2/3/4' must be"),
-        ("separator=pipe", "columns: separator=pipe must be comma, semicolon, tab or blanks"),
-        ("origin=last", "columns: origin=last must be first or zero"),
-        ("time=\"t:us", "columns: a quote is not closed"),
-        ("time=0:us", "columns: column 0 must be a number from 1 to 65536"),
-        (
-            "time=1:us,offset=o:B,bytes=2:B,op=3",
-            "columns: columns must be all names or all numbers",
-        ),
-        ("time=t:us,offset=o:B,bytes=b:B,op=p,device_name=n", "columns: device_name goes with"),
-        // Units are never guessed.
-        (
-            "time=t,offset=o:B,bytes=b:B,op=p",
-            "columns: time=t has no unit: must be s, ms, us, ns, or a number of one such as 100ns, as in time=t:us",
-        ),
-        (
-            "time=t:us,offset=o,bytes=b:B,op=p",
-            "columns: offset=o has no unit: must be B, KiB, MiB, GiB, or a number of one such as 512B, as in offset=o:B",
-        ),
-        ("time=t:us,offset=o:B,bytes=b,op=p", "columns: bytes=b has no unit"),
-        ("time=t:us,offset=o:B,bytes=b:B,op=p,response=r", "columns: response=r has no unit"),
-        // Columns that are not there.
-        ("time=z:us,offset=o:B,bytes=b:B,op=p", "t:1: no column 'z': the header has t, o, b, p"),
-        (
-            "time=t:us,offset=o:B,bytes=b:B,op=p,separator=tab",
-            "t:1: no column 't': the header has t;o;b;p",
-        ),
-        ("time=t:us,offset=t:B,bytes=b:B,op=p", "t:1: columns: 't' cannot be both time and offset"),
-        (
-            "time=1:us,offset=2:B,bytes=3:B,op=9",
-            "t:1: no column 9 (op): the first line has 4 fields",
-        ),
-        ("time=1:us,offset=1:B,bytes=3:B,op=4", "t:1: columns: 1 cannot be both time and offset"),
-        ("time=1:us,offset=2:B,bytes=3:B,op=4", "t:1: field 4 (op) is 'p'"),
-    ] {
-        let found = message_with("csv", "t;o;b;p\n1;0;1;r\n", Some(map));
-        assert!(found.contains(expected), "{map}: {found}");
-    }
-    let found = message_with("csv", "t,o,b,p,t\n", Some("time=t:us,offset=o:B,bytes=b:B,op=p"));
-    assert!(found.contains("two columns are called 't': give the columns by number"), "{found}");
 }
 
 #[test]
