@@ -107,3 +107,26 @@ fn columns() {
         two columns are called 't': give the columns by number";
     refuse(table, |columns| read_with("csv", "t,o,b,p,t\n", Some(columns)).map(drop));
 }
+
+#[test]
+fn fields_of_columns() {
+    // Columns, if any, then lines.
+    let table = r#"
+    - ; a,b ; 1,2 =>
+        :1: the header is not sledsim's: give roles and units of the columns by --columns "
+    time=t:ns,offset=o:B,bytes=b:B,op=:read,device=d ; t,o,b,d ; 1,0,1,3 ; 2,0,1,7 ; 3,0,1,sdb =>
+        :4: field 4 (device, column 'd') is 'sdb'
+    time=t:s,offset=o:B,bytes=b:B,op=:read ; t,o,b ; 1700000000.5,0,1 =>
+        :2: the first time is 1700000000 s, 53.9 years | add origin=first | origin=zero
+    time=t:s,offset=o:B,bytes=:1B,op=:read,origin=first ; t,o ; 1700000002,0 ; 1700000000.25,0 =>
+        :3: field 1 (time, column 't') is '1700000000.25': must be at or after
+    time=t:us,offset=o:B,bytes=b:B,op=p ; t,o,b,p ; 1,0,1,0 =>
+        :2: field 4 (op, column 'p') is '0': must be read, write | op=COLUMN:0/1
+    time=t:us,offset=o:B,bytes=:512B,op=:read,linked=more ; t,o,more ; 1,0,1 ; 1,0,yes =>
+        :3: field 3 (linked, column 'more') is 'yes': must be 1 or true, 0
+    "#;
+    refuse(table, |given| {
+        let (columns, lines) = given.split_once('\n').expect("columns and lines");
+        read_with("csv", lines, (columns != "-").then_some(columns)).map(drop)
+    });
+}
