@@ -1,6 +1,5 @@
 //! PostMark on its file system: a case worked by hand, and what must hold of any run.
 
-use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;

@@ -7,7 +7,6 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
-use sledsim_core::catalog::Device;
 use sledsim_core::devices::disk::calculator::Calculator;
 use sledsim_core::model::{Episode, Report};
 

@@ -6,10 +6,8 @@
 
 use crate::common::sleds::sled as mechanism;
 use crate::common::{device, run_open};
-use sledsim_base::keys::Keys;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::units::Nanos;
-use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::calculator::{Calculator, Point};
 use sledsim_core::devices::mems::motion::Direction;
 use sledsim_core::model::mechanism::Step;
