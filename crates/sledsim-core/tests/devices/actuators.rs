@@ -1,14 +1,14 @@
 //! Disks with several actuators: against single disks, the rates of their bus, and what is
 //! published of the Exos 2X18.
 
-use crate::common::{DISK_POWER, Rows, device, run_open};
+use crate::common::{DISK_POWER, Rows, device, energy, reports, run_open};
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_core::model::{Energy, Model, Report};
+use sledsim_core::model::Model;
 use sledsim_core::queueing::schedulers::{Fcfs, Scheduler};
 
 const EXOS: &str = "exos2x18";
@@ -36,17 +36,6 @@ fn arms(actuators: u64, keys: &[(&str, &str)]) -> Box<dyn Model> {
 
 fn single(keys: &[(&str, &str)]) -> Box<dyn Model> {
     device("atlas10k", keys).build(&fcfs).0
-}
-
-fn reports(model: &dyn Model, until: Nanos) -> Vec<Report> {
-    let mut reports = Vec::new();
-    model.report(until, &mut reports);
-    reports
-}
-
-fn energy(model: &dyn Model, until: Nanos) -> Energy {
-    let energies = reports(model, until).into_iter().map(|report| report.energy.expect("energy"));
-    energies.fold(Energy::default(), |sum, one| sum + one)
 }
 
 fn by_id(rows: &Rows) -> Vec<Row> {

@@ -1,6 +1,6 @@
 //! Requests that are merged, and devices that start one after the other.
 
-use crate::common::{device, run_open};
+use crate::common::{device, energy, run_open};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
@@ -11,13 +11,6 @@ use sledsim_core::queueing::schedulers::SchedulerSpec;
 fn model(name: &str, keys: &[(&str, &str)], scheduler: &str) -> Box<dyn Model> {
     let choice = SchedulerSpec::named(scheduler).expect("a scheduler");
     device(name, keys).build_with(&choice).expect("a model").0
-}
-
-fn energy(model: &dyn Model, until: Nanos) -> Energy {
-    let mut reports = Vec::new();
-    model.report(until, &mut reports);
-    let energies = reports.iter().map(|report| report.energy.expect("energy"));
-    energies.fold(Energy::default(), |sum, one| sum + one)
 }
 
 /// Rows by id and the energy until the last is complete.

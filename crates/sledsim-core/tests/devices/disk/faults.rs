@@ -2,7 +2,7 @@
 //! drive without errors, and the times of the drive of round numbers, worked out by hand.
 
 use super::small::{Keys, R, W, build, requests, rows_of};
-use crate::common::{device, run_open};
+use crate::common::{device, reports, run_open};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::{Row, Status};
@@ -30,9 +30,7 @@ fn with_report(keys: Keys<'_>, requests: &[Request]) -> (Vec<Row>, Report) {
     let mut rows = run_open(&mut *model, requests).done;
     rows.sort_by_key(|row| row.id);
     let end = rows.iter().map(|row| row.completion).max().expect("rows");
-    let mut reports = Vec::new();
-    model.report(end, &mut reports);
-    (rows, reports.remove(0))
+    (rows, reports(&*model, end).remove(0))
 }
 
 fn count(report: &Report, name: &str) -> u64 {

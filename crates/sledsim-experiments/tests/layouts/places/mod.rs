@@ -20,7 +20,7 @@ pub fn try_laid(device: &Device, keys: &str) -> Result<ResolvedLayout> {
     ResolvedLayout::read(keys, &mut device.site(&traces, &mut |_| Ok(())))
 }
 
-fn laid(device: &Device, keys: &str) -> ResolvedLayout {
+pub fn laid(device: &Device, keys: &str) -> ResolvedLayout {
     try_laid(device, keys).unwrap_or_else(|error| panic!("{keys}: {error}"))
 }
 
