@@ -1,6 +1,6 @@
 //! Fields of lines: their values, and errors about bad fields and keys.
 
-use super::{SMALL, file, message, replay};
+use super::{SMALL, file, replay};
 use proptest::prelude::*;
 use serde_json::json;
 use sledsim_base::request::Op;

@@ -1,6 +1,6 @@
 //! Workloads that are files: presets, files on files, mixes, and mistakes.
 
-use super::{DEVICE, all, info, load, try_source};
+use super::{DEVICE, all, info, load};
 use serde_json::Value;
 use sledsim_base::keys::Keys;
 use sledsim_core::workloads::{Mix, MixSpec, PRESETS};
