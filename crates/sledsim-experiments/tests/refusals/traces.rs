@@ -35,7 +35,7 @@ fn lines() {
     "#;
     let good = "1 0 5 1 1\n";
     refuse(table, |line| {
-        let (_folder, path) = file(format!("{good}{line}\n{good}"));
+        let (_folder, path) = file(format!("{good}\n{line}\n{good}"));
         replay(&path, "", 1 << 62).map(drop)
     });
 }
