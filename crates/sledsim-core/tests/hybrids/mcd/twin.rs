@@ -10,7 +10,6 @@ use sledsim_base::random::{Stream, Zipf};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::compose::hybrids::{BACK, FRONT};
-use sledsim_core::model::Model;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -383,7 +382,7 @@ fn the_children_get_the_same_requests_as_those_of_the_reference() {
                 expected.sort();
                 assert_eq!(found, expected, "{policy} {seed} {request:?}");
             }
-            let reports = reports(&*model, Nanos::MAX);
+            let reports = reports(&model, Nanos::MAX);
             let counts = reports[0].counts.iter().copied().filter(|count| count.1 > 0);
             assert_eq!(counts.collect::<BTreeMap<_, _>>(), case.twin.counts);
         }

@@ -7,7 +7,7 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Flags, Op};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::{Energy, Model, Report};
+use sledsim_core::model::{Energy, Report};
 use sledsim_core::queueing::controllers::{Buffer, ReadAhead};
 
 /// A mixed load, and what the station reports of it.
