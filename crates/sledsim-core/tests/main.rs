@@ -6,6 +6,8 @@
 #[allow(dead_code, reason = "the tests of several crates share it")]
 mod common;
 
+mod refusals;
+
 /// Checks that every test file is listed here.
 mod listed;
 
@@ -22,7 +24,7 @@ mod devices {
         mod turns;
     }
 
-    mod disk {
+    pub mod disk {
         mod buffer_queue;
         mod buffer_reads;
         mod buffer_writes;
@@ -35,7 +37,7 @@ mod devices {
         mod passes;
         mod presets;
         mod small;
-        mod spec;
+        pub mod spec;
     }
 }
 

@@ -7,6 +7,8 @@ mod common;
 
 mod key_list;
 
+mod refusals;
+
 /// What other programs add.
 mod additions;
 
@@ -18,10 +20,10 @@ mod workloads {
 
 mod traces {
     mod convert;
-    mod formats;
+    pub mod formats;
     mod info;
     mod parquet;
-    mod reading;
+    pub mod reading;
     mod recording;
     mod recording_closed;
     mod writers;
@@ -36,7 +38,7 @@ mod runs {
 }
 
 mod layouts {
-    mod places;
+    pub mod places;
     mod runs;
 }
 

@@ -2,6 +2,7 @@
 
 pub mod policies;
 mod reference;
+pub mod refusals;
 pub mod sleds;
 
 pub use reference::reference;
@@ -9,8 +10,9 @@ pub use reference::reference;
 use flate2::read::GzDecoder;
 use sledsim_base::request::{NO_REQUEST, OWN_WORK, Request};
 use sledsim_base::row::Row;
+use sledsim_base::units::Nanos;
 use sledsim_core::catalog::{Device, Override};
-use sledsim_core::model::{CompletionSink, Model};
+use sledsim_core::model::{CompletionSink, Energy, Model, Report};
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
@@ -100,4 +102,17 @@ pub fn run_through(model: &mut dyn Model, requests: &[Request], sink: &mut dyn C
     while let Some(at) = model.next_event() {
         model.wake(at, sink);
     }
+}
+
+/// What a model and its parts did until then.
+pub fn reports(model: &dyn Model, until: Nanos) -> Vec<Report> {
+    let mut reports = Vec::new();
+    model.report(until, &mut reports);
+    reports
+}
+
+/// The energy of a model and its parts until then.
+pub fn energy(model: &dyn Model, until: Nanos) -> Energy {
+    let energies = reports(model, until).into_iter().map(|report| report.energy.expect("energy"));
+    energies.fold(Energy::default(), |sum, one| sum + one)
 }

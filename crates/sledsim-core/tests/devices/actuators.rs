@@ -1,14 +1,14 @@
 //! Disks with several actuators: against single disks, the rates of their bus, and what is
 //! published of the Exos 2X18.
 
-use crate::common::{DISK_POWER, Rows, device, run_open};
+use crate::common::{DISK_POWER, Rows, device, energy, reports, run_open};
 use sledsim_base::keys::Keys;
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use sledsim_core::catalog::Device;
-use sledsim_core::model::{Energy, Model, Report};
+use sledsim_core::model::Model;
 use sledsim_core::queueing::schedulers::{Fcfs, Scheduler};
 
 const EXOS: &str = "exos2x18";
@@ -36,17 +36,6 @@ fn arms(actuators: u64, keys: &[(&str, &str)]) -> Box<dyn Model> {
 
 fn single(keys: &[(&str, &str)]) -> Box<dyn Model> {
     device("atlas10k", keys).build(&fcfs).0
-}
-
-fn reports(model: &dyn Model, until: Nanos) -> Vec<Report> {
-    let mut reports = Vec::new();
-    model.report(until, &mut reports);
-    reports
-}
-
-fn energy(model: &dyn Model, until: Nanos) -> Energy {
-    let energies = reports(model, until).into_iter().map(|report| report.energy.expect("energy"));
-    energies.fold(Energy::default(), |sum, one| sum + one)
 }
 
 fn by_id(rows: &Rows) -> Vec<Row> {
@@ -227,29 +216,4 @@ fn the_spindle_is_counted_once() {
     let mut both = arms(2, &DISK_POWER);
     let _ = run_open(&mut *both, &all);
     near(energy(&*both, until).total_j(), 2.0 * one_j - 7.5 * until.s(), 1e-9);
-}
-
-#[test]
-fn what_it_cannot_be_is_refused() {
-    let power = |changed: &str, value: &str| {
-        let keys = DISK_POWER.map(|(key, watts)| (key, if key == changed { value } else { watts }));
-        let lines = keys.iter().map(|(key, watts)| format!("child.{key} = {watts}\n"));
-        format!("actuators = 2\nchild.base = 'atlas10k'\n{}", lines.collect::<String>())
-    };
-    let policy = power("", "") + "child.power.policy = 'immediate'";
-    let cases = [
-        (
-            "actuators = 1\nchild.base = 'atlas10k'",
-            "actuators = 1: must be an integer from 2 to 16",
-        ),
-        ("actuators = 2", "child"),
-        ("actuators = 2\nchild.base = 'g2'", "child: must be a disk (kind \"disk\")"),
-        ("actuators = 2\nchild.base = 'disk'", "without [child.controller_cache]"),
-        (&policy, "child.power.policy = 'immediate': must be \"never\""),
-        (&power("power.seek_w", "7"), "child.power.seek_w = 7: must be at least idle_w, the 7.5 W"),
-    ];
-    for (keys, expected) in cases {
-        let message = parsed(keys).expect_err(keys);
-        assert!(message.contains(expected), "{message}\n{expected}");
-    }
 }

@@ -394,34 +394,3 @@ fn a_tail_wakes_late_without_a_difference() {
     assert!(found(&*late)[0].complete);
     assert_eq!(found(&*late)[0].done_blocks, spec.blocks());
 }
-
-#[test]
-fn invalid_settings_are_refused() {
-    let refused = |name: &str, label: &str, keys: &[(&str, &str)]| -> String {
-        let task = match TaskSpec::named(label) {
-            Ok(task) => task,
-            Err(error) => return error.to_string(),
-        };
-        let error = device(name, keys).with_background(&[task]).expect_err(label);
-        error.to_string()
-    };
-    for (device, label, keys, says) in [
-        ("cmu2003", "scam", &[][..], "did you mean 'scan'"),
-        ("cmu2003", "scan(first_lbn=6750000)", &[], "LBNs 0 to 6749999"),
-        ("cmu2003", "scan(first_lbn=1; blocks=6750000)", &[], "blocks = 6750000"),
-        ("cmu2003", "scan(blocks=0)", &[], "blocks = 0"),
-        ("cmu2003", "scan(tail=1.5)", &[], "tail = 1.5"),
-        ("cmu2003", "scan(buffer_mib=1)", &[], "unknown key 'buffer_mib'"),
-        ("cmu2003", "refresh(buffer_mib=1e-9)", &[], "at least one block"),
-        ("atlas10k", "scan", &[], "only a single sled"),
-        (
-            "cmu2003",
-            "scan(tail=0.1)",
-            &[("buffer.size_kib", "64"), ("buffer.segments", "1")],
-            "without [buffer]",
-        ),
-    ] {
-        let error = refused(device, label, keys);
-        assert!(error.contains(says), "{label}: {error}");
-    }
-}

@@ -1,24 +1,16 @@
 //! Requests that are merged, and devices that start one after the other.
 
-use crate::common::{device, run_open};
+use crate::common::{device, energy, run_open};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::catalog::Device;
 use sledsim_core::model::{Energy, Model};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 fn model(name: &str, keys: &[(&str, &str)], scheduler: &str) -> Box<dyn Model> {
     let choice = SchedulerSpec::named(scheduler).expect("a scheduler");
     device(name, keys).build_with(&choice).expect("a model").0
-}
-
-fn energy(model: &dyn Model, until: Nanos) -> Energy {
-    let mut reports = Vec::new();
-    model.report(until, &mut reports);
-    let energies = reports.iter().map(|report| report.energy.expect("energy"));
-    energies.fold(Energy::default(), |sum, one| sum + one)
 }
 
 /// Rows by id and the energy until the last is complete.
@@ -170,11 +162,4 @@ fn a_request_over_all_disks_waits_for_the_last() {
         let response_s = rows[0].response().s();
         assert!((ready_s..ready_s + 0.03).contains(&response_s), "{response_s}");
     }
-}
-
-#[test]
-fn starting_in_turn_needs_devices_that_start_off() {
-    let keys = [("start".to_owned(), "'in_turn'".parse().expect("TOML"), "--set start".to_owned())];
-    let message = Device::resolve(STRIPE, &keys).expect_err("a mistake").to_string();
-    assert!(message.contains("start") && message.contains("child.power"), "{message}");
 }

@@ -1,9 +1,9 @@
 //! Sleds that a host tells to rest.
 
-use crate::common::{Rows, device, run_open};
+use crate::common::{Rows, device, energy, run_open};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;
-use sledsim_core::model::{Energy, Model, Rest};
+use sledsim_core::model::{Model, Rest};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 
 /// A time in us.
@@ -23,12 +23,6 @@ const KEYS: [(&str, &str); 2] = [("command_overhead_ms", "0"), ("bus_ms_per_bloc
 /// Its own policy lets it always be ready.
 fn ready() -> Box<dyn Model> {
     model(&[&KEYS[..], &[("power.policy", "'never'")]].concat())
-}
-
-fn energy(model: &dyn Model, until: Nanos) -> Energy {
-    let mut reports = Vec::new();
-    model.report(until, &mut reports);
-    reports[0].energy.expect("energy")
 }
 
 fn read(id: u64, at: Nanos) -> Request {

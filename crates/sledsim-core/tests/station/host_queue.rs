@@ -61,18 +61,3 @@ fn time_in_the_host_is_queue() {
         rows.iter().map(|row| (row.parts.queue.0, row.completion.0, row.queue_depth)).collect();
     assert_eq!(times, [(0, 1000, 0), (900, 2000, 1), (1800, 3000, 2)]);
 }
-
-#[test]
-fn a_scheduler_without_positions_to_ask_for_is_refused() {
-    for (name, scheduler) in
-        [("memory", "sptf"), ("flash", "aged_sptf"), ("memory", "fcfs(host=zone_sptf)")]
-    {
-        let choice = SchedulerSpec::named(scheduler).expect("a scheduler");
-        let Err(error) = device(name, &[]).build_with(&choice) else {
-            panic!("{scheduler} on {name}");
-        };
-        let error = error.to_string();
-        assert!(error.contains("fcfs, sstf_lbn, c_look"), "{error}");
-        assert!(error.contains(name), "{error}");
-    }
-}

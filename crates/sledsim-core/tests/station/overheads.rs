@@ -1,7 +1,7 @@
 //! Are overhead and bus paid when and where they should be? Worked by hand on
 //! a memory: 1000 ns latency, 10 ns per block; 200 ns overhead.
 
-use crate::common::{device, run_open};
+use crate::common::{device, reports, run_open};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, OWN_WORK, Op, Request};
 use sledsim_base::row::Row;
@@ -152,8 +152,7 @@ fn the_bus_is_busy_with_commands_and_data() {
             let requests = mixed(OWN_WORK);
             let rows = run_open(&mut *model, &requests).done;
             assert_eq!(rows.len(), requests.len());
-            let mut reports = Vec::new();
-            model.report(Nanos(3_000_000_000), &mut reports);
+            let reports = reports(&*model, Nanos(3_000_000_000));
             let [("", _), (".bus", bus)] = reports[0].mechanisms[..] else {
                 panic!("{:?}", reports[0].mechanisms);
             };
@@ -182,8 +181,7 @@ fn what_has_no_bus_reports_none() {
         [&bare[..], &[("buffer.size_kib", "64"), ("buffer.segments", "4")]].concat(),
     ] {
         let (model, _) = device("g2", &keys).build(&|| SchedulerSpec::default().make());
-        let mut reports = Vec::new();
-        model.report(Nanos(1000), &mut reports);
+        let reports = reports(&*model, Nanos(1000));
         assert_eq!(reports[0].mechanisms, [("", Busy::default())]);
     }
 }
@@ -203,8 +201,7 @@ fn batches_are_for_the_host_or_not() {
         let rows = run_open(&mut *model, &requests).done;
         let of = |id| rows.iter().find(|row| row.id == id).expect("a row");
         assert_eq!(of(ids[1]).start, of(ids[2]).start, "a batch");
-        let mut reports = Vec::new();
-        model.report(Nanos(1_000_000_000), &mut reports);
+        let reports = reports(&*model, Nanos(1_000_000_000));
         let first = of(ids[0]).service().expect("a pass");
         let batch = of(ids[1]).service().expect("a pass");
         (reports[0].mechanisms[0].1, first, batch)

@@ -12,7 +12,7 @@ use sledsim_core::catalog::Device;
 use sledsim_core::model::contents::Promise;
 use sledsim_core::model::{CompletionSink, Model, Report};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
-use sledsim_experiments::crash::{Plan, test, test_model};
+use sledsim_experiments::crash::{Plan, test_model};
 use sledsim_experiments::load::Load;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -397,36 +397,6 @@ const SMALL: &str = "requests = 1000\nread_fraction = 0.4\nlast_lbn = 60\nqueue_
 
 fn load() -> Load {
     Load::workload("random", Keys::parse(SMALL, "load").expect("TOML")).expect("a load")
-}
-
-#[test]
-fn a_crash_test_of_an_array_is_refused() {
-    let raid = "kind = 'raid5'\nchildren = 4\nunit_blocks = 2\nchild.base = 'memory'";
-    let nested = raid.replace("kind", "child.kind").replace("children", "child.children");
-    let nested = nested.replace("unit_", "child.unit_").replace("child.base", "child.child.base");
-    let devices = [
-        (format!("title = 'a'\n{raid}"), "raid5"),
-        ("title = 'a'\nkind = 'raid1'\nchildren = 2\nchild.base = 'g2'".to_owned(), "raid1"),
-        (format!("title = 'a'\n{raid}").replace("raid5", "raid6"), "raid6"),
-        (format!("title = 'a'\n{raid}").replace("raid5", "raid10"), "raid10"),
-        (
-            format!(
-                "title = 'a'\nkind = 'stripe'\nchildren = 2\nunit_blocks = 4\nchild.title = 'r'\n{nested}"
-            ),
-            "raid5",
-        ),
-    ];
-    for (text, kind) in devices {
-        let result = test(
-            &resolve(&text),
-            &load(),
-            &SchedulerSpec::default(),
-            &Plan::default(),
-            &mut |_| Ok(()),
-        );
-        let message = result.expect_err("a refusal").to_string();
-        assert!(message.contains("write hole") && message.contains(kind), "{message}");
-    }
 }
 
 #[test]

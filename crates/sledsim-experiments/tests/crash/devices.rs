@@ -334,12 +334,6 @@ fn bad_input_is_refused() {
     }
     let reads = refused(&memory, "read_fraction = 1", plan());
     assert!(reads.contains("the load writes nothing"), "{reads}");
-    let cache = named(
-        "title = \"Cache\"\nkind = \"read_cache\"\nfront.base = \"memory\"\nfront.blocks = 100\n\
-         back.base = \"g2\"",
-    );
-    let cache = refused(&cache, SMALL, plan());
-    assert!(cache.contains("of kind 'read_cache'"), "{cache}");
     let slow = device("memory", &[("latency_ms", "100")]);
     let outrun = "rate = 1000\nmax_queue = 50\nrequests = 5000";
     let calm = Plan { requests_between: Some(1000), ..plan() };

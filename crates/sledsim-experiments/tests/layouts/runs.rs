@@ -1,6 +1,7 @@
 //! Devices with layouts: every block is served once, rows have logical
 //! addresses, and reshuffles have a cost.
 
+use super::places::{laid, small_sled};
 use crate::common::{Rows, device, run_open, run_through};
 use serde_json::json;
 use sledsim_base::keys::Keys;
@@ -8,34 +9,14 @@ use sledsim_base::random::Stream;
 use sledsim_base::request::{Extent, Flags, OWN_WORK, Op, Request};
 use sledsim_base::row::{Parts, Row};
 use sledsim_base::units::Nanos;
-use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::parallel::free_bandwidth::TaskSpec;
-use sledsim_core::layouts::{RemappedModel, ResolvedLayout, Simple};
+use sledsim_core::layouts::{RemappedModel, Simple};
 use sledsim_core::model::{CompletionSink, Model, Report};
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_experiments::load::Load;
-use sledsim_experiments::replay::TraceFiles;
 use sledsim_experiments::run::{RowsTo, run};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-
-fn laid(device: &Device, keys: &str) -> ResolvedLayout {
-    let keys = Keys::parse(keys, "layout.toml").unwrap();
-    let traces = TraceFiles { beside: None, samples: None };
-    ResolvedLayout::read(keys, &mut device.site(&traces, &mut |_| Ok(()))).unwrap()
-}
-
-fn small_sled() -> Device {
-    device(
-        "g2",
-        &[
-            ("travel_x_um", "0.92"),
-            ("travel_y_um", "40.0"),
-            ("tips", "256"),
-            ("active_tips", "128"),
-        ],
-    )
-}
 
 /// Requests at random, some of several extents, some without any.
 fn requests(blocks: u64, count: u64, gap_ns: u64) -> Vec<Request> {
@@ -115,7 +96,7 @@ const SMALL: [&str; 6] = [
 
 #[test]
 fn every_block_of_a_request_reaches_its_place_in_order_and_nothing_else_does() {
-    let sled = small_sled();
+    let sled = small_sled("g2", 2);
     for keys in SMALL {
         let laid = laid(&sled, keys);
         let (model, seen) = probe(sled.blocks());
@@ -267,7 +248,7 @@ mod reshuffles {
 
     #[test]
     fn what_was_asked_for_most_moves_to_the_middle_at_the_cost_of_four_requests_each() {
-        let sled = small_sled(); // 1,012 blocks, 44 to a cylinder
+        let sled = small_sled("g2", 2); // 1,012 blocks, 44 to a cylinder
         let laid = laid(&sled, KEYS);
         let before: Vec<u64> = (0..101).map(|u| laid.layout().map(u * 10).lbn).collect();
         let (model, seen) = probe(sled.blocks());
@@ -330,7 +311,7 @@ mod reshuffles {
 
     #[test]
     fn a_second_reshuffle_moves_nothing_that_is_in_its_place() {
-        let sled = small_sled();
+        let sled = small_sled("g2", 2);
         let laid = laid(&sled, KEYS);
         let (model, seen) = probe(sled.blocks());
         let mut model = laid.around(model);
@@ -342,7 +323,7 @@ mod reshuffles {
 
     #[test]
     fn a_changed_load_changes_the_pipe_which_stays_a_bijection() {
-        let sled = small_sled();
+        let sled = small_sled("g2", 2);
         let laid = laid(&sled, KEYS);
         let best: Vec<u64> = (0..3).map(|u| laid.layout().map(u * 10).lbn).collect();
         let (model, seen) = probe(sled.blocks());

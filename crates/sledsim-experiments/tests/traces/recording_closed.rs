@@ -1,6 +1,6 @@
 //! Closed replays of recordings: the completion each request waits for.
 
-use crate::common;
+use crate::common::{self, refusals::refuse};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sledsim_base::error::Result;
@@ -250,12 +250,9 @@ fn customers_that_think_keep_the_device_as_busy() {
     }
 }
 
-/// The message of a replay that is refused.
-fn refusal(path: &Path, how: &str) -> String {
-    let load = Load::trace(path, keys(how));
-    let g2 = common::device("g2", &[]);
-    let error = load.and_then(|load| go(&load, &g2, &RowsTo::Nowhere));
-    error.map(drop).unwrap_err().to_string()
+fn replayed(path: &Path, how: &str) -> Result<()> {
+    let load = Load::trace(path, keys(how))?;
+    go(&load, &common::device("g2", &[]), &RowsTo::Nowhere).map(drop)
 }
 
 #[test]
@@ -263,45 +260,39 @@ fn traces_unsuitable_for_closed_replay_are_refused() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("rec.parquet");
     record(&path, &[(0, 2, 8, 3), (0, 18, 4, 0)]);
-    let recorded = "think = \"recorded\"\n";
-    for (more, parts) in [
-        ("queue_depth = 2", &["think", "queue_depth"][..]),
-        ("think_ms = 2", &["think", "think_ms"]),
-        ("rate = 2", &["rate"]),
-        ("depends_on = \"none\"", &["depends_on", "\"stream\"", "\"all\""]),
-    ] {
-        let error = refusal(&path, &format!("{recorded}{more}"));
-        assert!(parts.iter().all(|part| error.contains(part)), "{more}: {error}");
-    }
-    let error = refusal(&path, "think = \"fixed\"");
-    assert!(error.contains("think") && error.contains("\"recorded\""), "{error}");
-    let error = refusal(&path, "depends_on = \"all\"");
-    assert!(error.contains("needs think = \"recorded\""), "{error}");
-
+    let table = r#"
+    think = "recorded" ; queue_depth = 2 => think | queue_depth
+    think = "recorded" ; think_ms = 2 => think | think_ms
+    think = "recorded" ; rate = 2 => rate
+    think = "recorded" ; depends_on = "none" => depends_on | "stream" | "all"
+    think = "fixed" => think | "recorded"
+    depends_on = "all" => needs think = "recorded"
+    "#;
+    refuse(table, |how| replayed(&path, how));
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         path
     };
-    let plain = write("plain.trace", "0.5 0 100 8 1\n0.7 0 100 8 1\n");
-    let error = refusal(&plain, recorded);
-    assert!(error.contains("plain.trace:1: no response time"), "{error}");
-    let measured = write("some.validate", "R Hit 5 8 100.0 7.5\nR Hit 5 8 100.0 7.5\n");
-    let error = refusal(&measured, recorded);
-    assert!(error.contains("think: has no effect"), "{error}");
     let header =
         "time_ns,device,device_name,op,offset_bytes,bytes,response_ns,think_ns,queue_ns,linked\n";
-    let linked =
-        write("linked.csv", &format!("{header}5,7,a,read,512,512,9,,,1\n6,7,a,read,0,512,3,,,\n"));
-    let error = refusal(&linked, recorded);
-    assert!(error.contains("linked.csv:2: a linked request"), "{error}");
-    let gap = write("gap.csv", &format!("{header}5,7,a,read,512,512,9,,,\n6,7,a,read,0,512,,,,\n"));
-    let error = refusal(&gap, recorded);
-    assert!(error.contains("gap.csv:3: no response time"), "{error}");
+    // A file and its lines.
+    let table = r#"
+    plain.trace ; 0.5 0 100 8 1 ; 0.7 0 100 8 1 => plain.trace:1: no response time
+    some.validate ; R Hit 5 8 100.0 7.5 ; R Hit 5 8 100.0 7.5 => think: has no effect
+    linked.csv ; @ ; 5,7,a,read,512,512,9,,,1 ; 6,7,a,read,0,512,3,,, =>
+        linked.csv:2: a linked request
+    gap.csv ; @ ; 5,7,a,read,512,512,9,,, ; 6,7,a,read,0,512,,,, => gap.csv:3: no response time
+    "#;
+    refuse(table, |given| {
+        let (name, lines) = given.split_once('\n').unwrap();
+        let lines = format!("{}\n", lines.replace('@', header.trim()));
+        replayed(&write(name, &lines), "think = \"recorded\"")
+    });
     // With all responses, any format will do.
     let whole =
         write("whole.csv", &format!("{header}5,7,a,read,512,512,9,,,\n16,7,a,read,0,512,1,,,\n"));
-    let load = Load::trace(&whole, keys(recorded)).unwrap();
+    let load = Load::trace(&whole, keys("think = \"recorded\"")).unwrap();
     let run = go(&load, &common::device("g2", &[]), &RowsTo::List).unwrap();
     assert_eq!(run.list[1].arrival.0, run.list[0].completion.0 + 2);
 }

@@ -191,52 +191,8 @@ fn other_seeds_and_no_end() {
 }
 
 #[test]
-fn bad_keys_are_refused_with_what_is_allowed() {
-    for (text, expected) in [
-        (
-            "",
-            "load.toml: part: missing; must be tables, one for each workload of the mix: part.NAME",
-        ),
-        (
-            "[part]",
-            "load.toml: part: missing; must be tables, one for each workload of the mix: part.NAME",
-        ),
-        ("part = 3", "load.toml:1: part = 3: must be tables"),
-        ("rate = 5\n[part.a]", "load.toml:1: unknown key 'rate'"),
-        (
-            "[part.a]\nrates = 5",
-            "load.toml:2: unknown key 'part.a.rates'; did you mean 'part.a.rate'",
-        ),
-        ("[part]\na = 5", "load.toml:2: part.a = 5: must be a table, as in [a]"),
-        (
-            "[part.a]\nkind = \"mix\"",
-            "load.toml:2: part.a.kind = \"mix\": must be a single generator",
-        ),
-        (
-            "[part.a]\nkind = \"zip\"",
-            "load.toml:2: part.a.kind = \"zip\": must be a workload; did you mean 'zipf'?",
-        ),
-        (
-            "[part.a]\nrequests = 5",
-            "load.toml:2: part.a.requests = 5: must be given for the whole mix",
-        ),
-        (
-            "[part.a]\nrate = 5\nqueue_depth = 1",
-            "load.toml:2: part.a.rate = 5: must not be given with queue_depth",
-        ),
-        (
-            "[part.a]\nrate = 1e-8\n[part.b]\nrate = 1e-8",
-            "load.toml: part: must let 10000 requests arrive within 285 years",
-        ),
-        ("[part.a.b]\nrate = 5", "load.toml:1: unknown table 'part.a.b'"),
-    ] {
-        let found = spec(text).unwrap_err().to_string();
-        assert!(found.starts_with(expected), "{text}\n found {found}\n wanted {expected}");
-    }
-    let outside = spec("[part.a]\n[part.b]\nlast_lbn = 6750000").unwrap();
-    let found = outside.source(DEVICE).unwrap_err().to_string();
-    assert!(found.starts_with("load.toml:3: part.b.last_lbn = 6750000: must be below"), "{found}");
-    // A part that says nothing is a part, and numbers are in the order of the file.
+fn parts_are_in_the_order_of_the_file() {
+    // A part that says nothing is a part.
     let facts = json!(mix("[part.b]\n[part.c]\nrate = 5\n[part.a]"));
     assert_eq!(facts["part"]["b"]["queue_depth"], 1);
     let names: Vec<_> = facts["part"].as_object().unwrap().keys().collect();

@@ -3,7 +3,6 @@
 
 mod double_parity;
 mod failures;
-mod keys;
 mod mirrors;
 mod parity;
 mod requests;

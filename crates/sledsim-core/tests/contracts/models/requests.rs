@@ -2,6 +2,7 @@
 
 use super::list::{MODELS, is_plain, sled};
 use super::{Load, Rows, requests, run};
+use crate::common::reports;
 use sledsim_base::request::{NO_REQUEST, OWN_WORK, Op, Request};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
@@ -57,8 +58,7 @@ fn mechanisms_are_busy_as_long_as_rows_say() {
         let all = requests(2000, 1100.0, 3, model.blocks());
         let (rows, outcome) = run(&mut *model, &mut Load::new(all, None));
         let by_device = by_device(&rows);
-        let mut reports = Vec::new();
-        model.report(outcome.idle, &mut reports);
+        let reports = reports(&*model, outcome.idle);
         for (device, report) in (0..).zip(&reports) {
             let part = format!("{name}, {}", report.name);
             for (_, busy) in &report.mechanisms {

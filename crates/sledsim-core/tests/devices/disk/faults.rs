@@ -2,12 +2,11 @@
 //! drive without errors, and the times of the drive of round numbers, worked out by hand.
 
 use super::small::{Keys, R, W, build, requests, rows_of};
-use crate::common::{device, run_open};
+use crate::common::{device, reports, run_open};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::{Row, Status};
 use sledsim_base::units::Nanos;
-use sledsim_core::catalog::Device;
 use sledsim_core::devices::disk::calculator::Calculator;
 use sledsim_core::model::{Episode, Report};
 
@@ -31,9 +30,7 @@ fn with_report(keys: Keys<'_>, requests: &[Request]) -> (Vec<Row>, Report) {
     let mut rows = run_open(&mut *model, requests).done;
     rows.sort_by_key(|row| row.id);
     let end = rows.iter().map(|row| row.completion).max().expect("rows");
-    let mut reports = Vec::new();
-    model.report(end, &mut reports);
-    (rows, reports.remove(0))
+    (rows, reports(&*model, end).remove(0))
 }
 
 fn count(report: &Report, name: &str) -> u64 {
@@ -348,46 +345,4 @@ fn a_table_without_effect_changes_nothing() {
     let (rows, report) = with_report(&zero, &load);
     assert_eq!(rows, rows_of(&[], &load));
     assert!(report.counts.is_empty() && report.episodes.is_empty());
-}
-
-#[test]
-fn invalid_keys_are_refused_with_what_is_allowed() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/devices/disk/small.toml");
-    for (keys, wanted) in [
-        (&[("seed", "-1")][..], "faults.seed"),
-        (&[("retry_rate", "1.5")], "faults.retry_rate = 1.5"),
-        (&[("retry_rate", "-0.1")], "faults.retry_rate = -0.1"),
-        (&[("retry_revolutions", "[1, 2]")], "must come with retry_rate or weak_head"),
-        (&[("unrecovered_rate", "0.5")], "must come with retry_rate or weak_head"),
-        (&[("retry_rate", "0.1"), ("unrecovered_rate", "2")], "faults.unrecovered_rate = 2"),
-        (&[("retry_rate", "0.1"), ("retry_revolutions", "[3, 2]")], "at least the 3"),
-        (&[("retry_rate", "0.1"), ("retry_revolutions", "[0, 2]")], "from 1 to 1000"),
-        (&[("retry_rate", "0.1"), ("retry_revolutions", "[1]")], "list of 2 integers"),
-        (&[("retry_rate", "0.1"), ("retry_revolutions", "[1, 2, 3]")], "list of 2 integers"),
-        (&[("retry_rate", "0.1"), ("retry_revolutions", "4")], "must be a list"),
-        (&[("weak_head", "2"), ("weak_head_retry_rate", "0.1")], "from 0 to 1"),
-        (&[("weak_head", "1")], "must come with weak_head_retry_rate"),
-        (&[("weak_head_retry_rate", "0.1")], "must come with weak_head"),
-        (&[("weak_head", "1"), ("weak_head_retry_rate", "7")], "weak_head_retry_rate = 7"),
-        (&[("remapped", "2001")], "from 0 to 2000"),
-        (&[("remapped", "-1")], "from 0 to 2000"),
-        (&[("episodes_per_hour", "-1")], "faults.episodes_per_hour = -1"),
-        (&[("episodes_per_hour", "3")], "must come with episode_ms"),
-        (&[("episode_ms", "3")], "must come with episodes_per_hour"),
-        (&[("episode_factor", "3")], "must come with episodes_per_hour"),
-        (&[("episodes_per_hour", "3"), ("episode_ms", "0")], "faults.episode_ms = 0"),
-        (&[("episodes_per_hour", "36"), ("episode_ms", "100000")], "below 100000 with 36"),
-        (&[("episodes_per_hour", "3"), ("episode_ms", "1"), ("episode_factor", "0.5")], "0.5"),
-        (&[("retry_rates", "0.1")], "retry_rate"),
-        (&[("ecc_tips", "1")], "ecc_tips"),
-    ] {
-        let keys: Vec<_> = keys
-            .iter()
-            .map(|(key, value)| {
-                (format!("faults.{key}"), value.parse().expect("a value"), "test".to_owned())
-            })
-            .collect();
-        let error = Device::resolve(path, &keys).expect_err(wanted).to_string();
-        assert!(error.contains(wanted), "{error}: {wanted}");
-    }
 }

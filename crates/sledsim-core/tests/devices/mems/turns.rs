@@ -6,10 +6,8 @@
 
 use crate::common::sleds::sled as mechanism;
 use crate::common::{device, run_open};
-use sledsim_base::keys::Keys;
 use sledsim_base::request::{Extent, Op, Request};
 use sledsim_base::units::Nanos;
-use sledsim_core::catalog::Device;
 use sledsim_core::devices::mems::calculator::{Calculator, Point};
 use sledsim_core::devices::mems::motion::Direction;
 use sledsim_core::model::mechanism::Step;
@@ -127,19 +125,6 @@ fn estimates_parts_and_energies_are_those_of_a_turn_in_place() {
         assert!(off(true).min(off(false)) < 2e-9, "row {row}: {retry_s}");
         assert_eq!(written.parts.total(), written.completion);
     }
-}
-
-#[test]
-fn disksims_sled_cannot_turn_in_place() {
-    let error = |keys: &str| {
-        let keys = Keys::parse(&format!("base = 'g2'\n{keys}"), "my.toml").expect("TOML");
-        let error = Device::from_keys(keys, None).expect_err("a mistake");
-        error.to_string()
-    };
-    let with = error("turn = \"in_place\"\nkinematics = 'disksim'");
-    let must = "must be \"after_servo\" with kinematics = \"disksim\"";
-    let start = format!("my.toml:2: turn = \"in_place\": {must}");
-    assert!(with.starts_with(&start), "{with}");
 }
 
 /// Off the row edges, too, where seeks are not tabled.

@@ -1,12 +1,11 @@
 //! Failures of sleds cost exactly what the motion of the sled requires. The reference
 //! is the same sled without failures, given the repeated passes by hand.
 
-mod keys;
 mod losses;
 mod retries;
 mod tips;
 
-use crate::common::{device, run_open};
+use crate::common::{device, reports, run_open};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
@@ -52,9 +51,7 @@ fn run_model(model: &mut dyn Model, requests: &[Request]) -> (Vec<Row>, Report) 
         assert_eq!(row.parts.total(), row.completion - row.arrival, "{row:?}");
         end = end.max(row.completion);
     }
-    let mut reports = Vec::new();
-    model.report(end, &mut reports);
-    (rows, reports.remove(0))
+    (rows, reports(&*model, end).remove(0))
 }
 
 fn count(report: &Report, name: &str) -> u64 {

@@ -5,11 +5,11 @@
 
 use super::tiers::{Loose, play, spec, tier};
 use crate::common::policies::{Naive, naive};
+use crate::common::reports;
 use sledsim_base::random::{Stream, Zipf};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::units::Nanos;
 use sledsim_core::compose::hybrids::{BACK, FRONT};
-use sledsim_core::model::Model;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -382,8 +382,7 @@ fn the_children_get_the_same_requests_as_those_of_the_reference() {
                 expected.sort();
                 assert_eq!(found, expected, "{policy} {seed} {request:?}");
             }
-            let mut reports = Vec::new();
-            model.report(Nanos::MAX, &mut reports);
+            let reports = reports(&model, Nanos::MAX);
             let counts = reports[0].counts.iter().copied().filter(|count| count.1 > 0);
             assert_eq!(counts.collect::<BTreeMap<_, _>>(), case.twin.counts);
         }

@@ -132,17 +132,6 @@ fn places_are_those_of_a_map_block_by_block() {
 }
 
 #[test]
-fn same_requests_same_rows() {
-    let load = random_load(2000, 700, 2000.0, 9);
-    let once = || {
-        let rows =
-            run_open(&mut *memories("log_kib = 4\nclean_after_idle_ms = 0.01", 400, 800), &load);
-        (rows.done, rows.notes)
-    };
-    assert_eq!(once(), once());
-}
-
-#[test]
 fn nothing_completes_before_the_front_has_it() {
     let load = random_load(2000, 700, 2000.0, 2);
     let rows = run_open(&mut *memories("log_kib = 4\nclean_after_idle_ms = 0.01", 400, 800), &load);

@@ -1,12 +1,11 @@
 //! Is energy power times time, and do policies and savings agree with theory?
 
-mod keys;
 mod policies;
 mod spindles;
 mod states;
 mod tips;
 
-use crate::common::{DISK_POWER, device, run_open};
+use crate::common::{DISK_POWER, device, energy, run_open};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::Row;
@@ -42,12 +41,6 @@ fn bare_sled<'a>(more: &Keys<'a>) -> Vec<(&'a str, &'a str)> {
 
 fn model(name: &str, keys: &Keys<'_>) -> Box<dyn Model> {
     device(name, keys).build(&|| Box::<Fcfs>::default()).0
-}
-
-fn energy(model: &dyn Model, until: Nanos) -> Energy {
-    let mut reports = Vec::new();
-    model.report(until, &mut reports);
-    reports[0].energy.expect("energy")
 }
 
 /// Requests of up to `most` blocks after exponential pauses.

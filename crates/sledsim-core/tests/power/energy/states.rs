@@ -2,7 +2,7 @@
 
 use super::{bare_disk, bare_sled, close, disk_keys, energy, model, pauses, poisson, run};
 use crate::common::sleds::sled;
-use crate::common::{csv, reference, run_open};
+use crate::common::{csv, reference, reports, run_open};
 use sledsim_base::request::{Op, Request};
 use sledsim_base::row::{Row, UNKNOWN_ENERGY};
 use sledsim_base::units::Nanos;
@@ -125,8 +125,7 @@ fn without_power_keys_a_disk_is_as_with_a_spindle_that_never_stops() {
     let requests = poisson(17_000_000, 3000, 0.012, 60, 4);
     let mut unknown = model("atlas10k", &[]);
     let bare = run_open(&mut *unknown, &requests).done;
-    let mut reports = Vec::new();
-    unknown.report(bare[2999].completion, &mut reports);
+    let reports = reports(&*unknown, bare[2999].completion);
     let (kept, some, _) = run("atlas10k", &disk_keys(&[]), &requests);
     let without = |row: &Row| Row { energy_nj: UNKNOWN_ENERGY, ..*row };
     assert_eq!(bare, kept.iter().map(without).collect::<Vec<_>>());

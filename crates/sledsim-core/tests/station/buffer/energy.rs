@@ -1,13 +1,13 @@
 //! Energy is that of the sled, told apart by cause.
 
 use super::{Ask, OFF, asked, station};
-use crate::common::run_through;
 use crate::common::sleds::{Event, Log, sled};
+use crate::common::{reports, run_through};
 use sledsim_base::random::Stream;
 use sledsim_base::request::{Flags, Op};
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
-use sledsim_core::model::{Energy, Model, Report};
+use sledsim_core::model::{Energy, Report};
 use sledsim_core::queueing::controllers::{Buffer, ReadAhead};
 
 /// A mixed load, and what the station reports of it.
@@ -28,9 +28,7 @@ fn spend(buffer: Buffer) -> (Log, Report) {
     let log = Log::default();
     let mut station = station(buffer, &log);
     run_through(&mut station, &asked(&all), &mut log.clone());
-    let mut reports = Vec::new();
-    station.report(Nanos(3_000_000_000), &mut reports);
-    (log, reports.remove(0))
+    (log, reports(&station, Nanos(3_000_000_000)).remove(0))
 }
 
 #[test]

@@ -3,7 +3,6 @@
 
 mod bus;
 mod energy;
-mod keys;
 mod reads;
 mod writes;
 

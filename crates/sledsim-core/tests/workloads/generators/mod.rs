@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 /// Blocks of the device (a g2).
 const DEVICE: u64 = 6_750_000;
 
-fn try_source(kind: &str, text: &str, blocks: u64) -> Result<Generator> {
+pub(super) fn try_source(kind: &str, text: &str, blocks: u64) -> Result<Generator> {
     let mut keys = Keys::parse(text, "load.toml")?;
     let spec = GeneratorSpec::read(kind, &mut keys)?;
     keys.finish()?;
@@ -41,12 +41,13 @@ fn end(request: &Request) -> u64 {
     request.lbn() + u64::from(request.blocks())
 }
 
-fn mean(samples: impl IntoIterator<Item = f64>) -> f64 {
+pub(super) fn mean(samples: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, count) = samples.into_iter().fold((0.0, 0.0), |(s, n), x| (s + x, n + 1.0));
     sum / count
 }
 
-fn five_errors(sd: f64, n: usize) -> f64 {
+/// Five standard errors of a mean of `n` samples.
+pub(super) fn five_errors(sd: f64, n: usize) -> f64 {
     5.0 * sd / (n as f64).sqrt()
 }
 
@@ -58,7 +59,7 @@ fn assert_share(found: usize, n: usize, p: f64) {
 
 /// Counts against shares: chi square in standard deviations from its
 /// expectation. Cells of few samples go together with the cells after them.
-fn chi_square(counts: &[u64], share: impl Fn(usize) -> f64) -> f64 {
+pub(super) fn chi_square(counts: &[u64], share: impl Fn(usize) -> f64) -> f64 {
     let total = counts.iter().sum::<u64>() as f64;
     let (mut cells, mut sum) = (0.0, 0.0);
     let (mut found, mut expected) = (0.0, 0.0);

@@ -5,7 +5,6 @@ mod bijections;
 mod classes;
 mod columns;
 mod organ_pipes;
-mod refusals;
 mod subregions;
 
 use crate::common::device;
@@ -15,18 +14,18 @@ use sledsim_core::catalog::Device;
 use sledsim_core::layouts::ResolvedLayout;
 use sledsim_experiments::replay::TraceFiles;
 
-fn try_laid(device: &Device, keys: &str) -> Result<ResolvedLayout> {
+pub fn try_laid(device: &Device, keys: &str) -> Result<ResolvedLayout> {
     let keys = Keys::parse(keys, "layout.toml")?;
     let traces = TraceFiles { beside: None, samples: None };
     ResolvedLayout::read(keys, &mut device.site(&traces, &mut |_| Ok(())))
 }
 
-fn laid(device: &Device, keys: &str) -> ResolvedLayout {
+pub fn laid(device: &Device, keys: &str) -> ResolvedLayout {
     try_laid(device, keys).unwrap_or_else(|error| panic!("{keys}: {error}"))
 }
 
 /// 23 cylinders of 11 rows, and as many tracks as said; 2 blocks to a row.
-fn small_sled(base: &str, tracks: u32) -> Device {
+pub fn small_sled(base: &str, tracks: u32) -> Device {
     let tips = (128 * tracks).to_string();
     let device = device(
         base,
@@ -43,7 +42,7 @@ fn small_sled(base: &str, tracks: u32) -> Device {
     device
 }
 
-fn small_disk() -> Device {
+pub fn small_disk() -> Device {
     let path =
         concat!(env!("CARGO_MANIFEST_DIR"), "/../sledsim-core/tests/devices/disk/small.toml");
     device(path, &[])

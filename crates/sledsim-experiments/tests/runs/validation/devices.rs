@@ -2,13 +2,13 @@
 //! table, and refused comparisons.
 
 use super::close;
-use crate::common;
+use crate::common::{self, refusals::refuse};
 use crate::runs::planned::planned;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, StringArray};
 use serde_json::{Value, json};
-use sledsim_base::error::{Error, Result};
+use sledsim_base::error::Result;
 use sledsim_base::keys::Keys;
 use sledsim_base::row::Row;
 use sledsim_core::catalog::Device;
@@ -287,36 +287,32 @@ fn the_table_holds_the_data_of_the_figures() {
 #[test]
 fn refused_comparisons_have_a_message() {
     let device = common::device("g2", &[]);
-    let says = |error: Error, words: &[&str]| {
-        let said = error.to_string();
-        for word in words {
-            assert!(said.contains(word), "'{word}' is not in: {said}");
-        }
-    };
     let random = Load::workload("random", Keys::empty("load")).unwrap();
-    let refused = validate(&device, &random, SchedulerSpec::default(), &mut |_| Ok(()));
-    says(refused.unwrap_err(), &["no measured times", "give a trace"]);
+    refuse("random => no measured times | give a trace", |_| {
+        validate(&device, &random, SchedulerSpec::default(), &mut |_| Ok(())).map(drop)
+    });
+    // A file, then its lines.
+    let table = r#"
+    a.trace ; 0 0 100 8 1 ; 1 0 108 8 0 =>
+        a.trace: has no measured times | disksim_ascii | response=COLUMN:UNIT
+    m.validate ; R Hit 1 1 1 1 ; R Hit 99999999999 1 1 1 => m.validate:2: | address = "wrap"
+    m.validate ; R Hit 1 1 1 1 ; R Hit 1 1 soon 1 => m.validate:2: | service | soon
+    "#;
+    refuse(table, |given| {
+        let (name, lines) = given.split_once('\n').unwrap();
+        tried(&device, &trace(name, &format!("{lines}\n")).path, "").map(drop)
+    });
+    let beyond = trace("m.validate", "R Hit 1 1 1 1\nR Hit 99999999999 1 1 1\n");
+    assert!(tried(&device, &beyond.path, "address = \"wrap\"").is_ok());
 
-    let plain = trace("a.trace", "0 0 100 8 1\n1 0 108 8 0\n");
-    let refused = tried(&device, &plain.path, "").unwrap_err();
-    says(refused, &["a.trace: has no measured times", "disksim_ascii", "response=COLUMN:UNIT"]);
-
-    let columns = "columns = \"time=t:ns, offset=lba:512B, bytes=n:512B, op=op, response=r:ns\"";
     let mut text = "t,lba,n,op,r\n".to_owned();
     (0..500).for_each(|i| writeln!(text, "{i},{},8,r,1", i * 5000).unwrap());
     let fast = trace("fast.csv", &text);
-    let keys = format!("{columns}\nmax_queue = 100");
-    says(
-        tried(&device, &fast.path, &keys).unwrap_err(),
-        &["fast.csv: its requests outran the device", "time_scale", "queue_depth = 1"],
-    );
-
-    let beyond = trace("m.validate", "R Hit 1 1 1 1\nR Hit 99999999999 1 1 1\n");
-    let refused = tried(&device, &beyond.path, "").unwrap_err();
-    says(refused, &["m.validate:2: ", "address = \"wrap\""]);
-    assert!(tried(&device, &beyond.path, "address = \"wrap\"").is_ok());
-    let bad = trace("m.validate", "R Hit 1 1 1 1\nR Hit 1 1 soon 1\n");
-    says(tried(&device, &bad.path, "").unwrap_err(), &["m.validate:2: ", "service", "soon"]);
+    let table = r#"
+    columns = "time=t:ns, offset=lba:512B, bytes=n:512B, op=op, response=r:ns" ; max_queue = 100 =>
+        fast.csv: its requests outran the device | time_scale | queue_depth = 1
+    "#;
+    refuse(table, |keys| tried(&device, &fast.path, keys).map(drop));
 }
 
 /// The week of an HP workstation: what it says itself of its queues.

@@ -5,6 +5,7 @@ use super::{
     SRT, SRT_HEADER, Srt, big_endian, format, message, read_with, record, srt, with_response,
 };
 use crate::common::reference;
+use crate::common::refusals::{refuse, replaced};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_experiments::formats::options;
@@ -81,18 +82,19 @@ fn srt_bad_records_are_named_by_byte() {
         let start = format!("t: byte {}: ", header + 56);
         assert!(message.starts_with(&start) && message.contains(expected), "{message}");
     }
-    for (old, new, expected) in [
-        ("$$TR_IOREC", "$$TR_OTHER", "begins with '$$TR_OTHER': an HP SRT trace begins with"),
-        ("= 256", "= big", "header: sectorsize of disk 0 is 'big': must be a whole number from 1"),
-        ("= 256", "= 0", "header: sectorsize of disk 0 is '0'"),
-        ("blockmajor = 8", "blockmajor = 256", "blockmajor of disk 0 is '256'"),
-        ("3 ->", "0 ->", "header: disk 0 occurs twice"),
-        ("3 ->", "x ->", "header: disk number is 'x'"),
-    ] {
-        let header = SRT_HEADER.replacen(old, new, 1);
-        let message = message("hp_srt", srt(&header, &[SRT.bytes()]));
-        assert!(message.starts_with("t: byte 0: ") && message.contains(expected), "{message}");
-    }
+    let table = r#"
+    $$TR_IOREC -> $$TR_OTHER => : byte 0: | begins with '$$TR_OTHER': an HP SRT trace begins with
+    = 256 -> = big =>
+        : byte 0: | header: sectorsize of disk 0 is 'big': must be a whole number from 1
+    = 256 -> = 0 => : byte 0: | header: sectorsize of disk 0 is '0'
+    blockmajor = 8 -> blockmajor = 256 => : byte 0: | blockmajor of disk 0 is '256'
+    }, ;   3 -> }, ;   0 => : byte 0: | header: disk 0 occurs twice
+    }, ;   3 -> }, ;   x => : byte 0: | header: disk number is 'x'
+    "#;
+    refuse(table, |change| {
+        let header = replaced(SRT_HEADER, change);
+        read_with("hp_srt", srt(&header, &[SRT.bytes()]), None).map(drop)
+    });
     let message = message("hp_srt", SRT_HEADER);
     assert!(message.contains("no form feed (0x0c) that ends the header"), "{message}");
 }

@@ -21,7 +21,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-const SMALL: &str = "\
+pub const SMALL: &str = "\
 # time dev block blocks flags
 0.5 0 100 8 1
 1.25 0 108 8 0
@@ -31,7 +31,7 @@ const SMALL: &str = "\
 ";
 
 /// A file of these bytes; the folder goes when the first part is dropped.
-fn file(content: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
+pub fn file(content: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("bad.trace");
     std::fs::write(&path, content).unwrap();
@@ -52,7 +52,7 @@ fn open(path: &Path, keys: &str, blocks: u64) -> Result<TraceSource> {
 }
 
 /// All requests of an open replay and the facts after it.
-fn replay(path: &Path, keys: &str, blocks: u64) -> Result<(Vec<Request>, Value)> {
+pub fn replay(path: &Path, keys: &str, blocks: u64) -> Result<(Vec<Request>, Value)> {
     let mut source = open(path, keys, blocks)?;
     let mut requests = Vec::new();
     while let Some(at) = source.next_arrival()? {
