@@ -11,7 +11,7 @@ import sledsim as ss
 from sledsim.cli import main
 from sledsim.emulator.control import Control, ask
 
-from tests.physics.test_modern_disks import drive, random_reads
+from tests.physics.test_modern_disks import drive
 from tests.served import READ, Serve, rows, same, samples
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ EIO = 5
 REVOLUTION_NS = 25_000_000 / 3
 COUNTS = ["passes_retried", "retries", "passes_unrecovered", "remapped_accesses", "passes_delayed"]
 SLOW: dict[str, Any] = {"episodes_per_hour": 60, "episode_ms": 500}
+
+
+def random_reads(depth: int, requests: int = 1500) -> ss.Load:
+    return ss.workload("random", queue_depth=depth, requests=requests, read_fraction=1)
 
 
 def sparse(requests: int = 4000, gap_ms: int = 100, op: str = "read") -> ss.Load:

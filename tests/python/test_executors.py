@@ -56,7 +56,10 @@ def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "_BEAT_S", 2 * LONG_S)
 
 
-@pytest.mark.parametrize("given", [None, "3", "threads:3", "processes:2", AtOnce()], ids=str)
+@pytest.mark.parametrize(
+    "given",
+    [None, "3", "threads:3", "processes:2", pytest.param(AtOnce(), id="at once")],
+)
 def test_each_task_completes_once(given: executors.ExecutorLike) -> None:
     tasks = list(range(-20, 0))
     with workers(given) as pool:
