@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -56,11 +57,12 @@ def report(
 def joined(first: Report, further: Iterable[Report | Figure]) -> Report:
     """Return a page with the sections of the first report, one for each further, and pictures.
 
-    What is on the page already is not repeated.
+    What is on the page already is not repeated, and sections of one title are numbered.
     """
     sections = list(first.sections)
     seen = [part for section in sections for part in section.parts]
     made_from = dict(first.made_from)
+    titles = Counter(section.title for section in sections)
     for each in further:
         if isinstance(each, Figure):
             if not sections or sections[-1].title != _PICTURES:
@@ -71,7 +73,9 @@ def joined(first: Report, further: Iterable[Report | Figure]) -> Report:
         own = [part for section in each.sections for part in section.parts]
         parts += [part for part in own if part not in seen]
         seen += own
-        sections.append(Section(each.title, parts))
+        titles[each.title] += 1
+        again = f" ({titles[each.title]})" if titles[each.title] > 1 else ""
+        sections.append(Section(each.title + again, parts))
         made_from |= dict(each.made_from)
     return replace(first, sections=sections, made_from=[*made_from.items()])
 
