@@ -3,6 +3,7 @@
 import itertools
 import math
 import statistics
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 import sledsim as ss
 from sledsim.cli import main
 from sledsim.studies.design import Design, shown
+from sledsim.studies.estimate import estimate
+from sledsim.studies.runner import Sweep
 from sledsim.studies.settings import axis, setting
 
 T95 = {4: 2.7764451}
@@ -241,6 +244,14 @@ def test_keys_and_values_of_the_command_line() -> None:
     aged = "aged_sptf(age_weight=0.1)"
     assert axis(f"scheduler=fcfs,{aged}") == ("scheduler", ["fcfs", aged])
     assert axis('x=[1,2],"a,b"') == ("x", [[1, 2], "a,b"])
+
+
+def test_what_takes_minutes_is_estimated_from_a_part() -> None:
+    """A thousand million requests take more than ten seconds on any machine."""
+    begun = time.perf_counter()
+    sweep = Sweep(Design(SMALL | {"requests": 10**9}, grid={"rate": [100, 200]}))
+    assert estimate(sweep, 1) > 10
+    assert time.perf_counter() - begun < 10
 
 
 def test_the_command_lists_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
