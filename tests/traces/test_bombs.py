@@ -92,6 +92,7 @@ def test_any_number_of_empty_streams_is_read(
         (zstd(41, zeros=2000), "the zstd data declare a window of 2097152 MiB: at most 128 MiB"),
         (zstd(17) + zstd(41), "the zstd data declare a window of 2097152 MiB: at most 128 MiB"),
     ],
+    ids=["xz 40", "xz 34", "zstd 28", "zstd 41", "two of zstd"],
 )
 def test_too_large_a_window_is_refused_before_memory_is_taken(
     folder: Path, data: bytes, says: str
@@ -102,7 +103,11 @@ def test_too_large_a_window_is_refused_before_memory_is_taken(
     assert mib < 100
 
 
-@pytest.mark.parametrize("data", [xz(28), xz(32), zstd(27), lzma.compress(TRACE, preset=9)])
+@pytest.mark.parametrize(
+    "data",
+    [xz(28), xz(32), zstd(27), lzma.compress(TRACE, preset=9)],
+    ids=str.split("xz28 xz32 zstd27 preset9"),
+)
 def test_the_largest_windows_allowed_are_read(folder: Path, data: bytes) -> None:
     assert read(folder, data)[0] == "100"
 

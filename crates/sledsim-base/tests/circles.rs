@@ -308,10 +308,10 @@ fn neither_files_nor_rooms_form_a_circle() {
 }
 
 #[test]
-fn folders_of_the_core_use_those_above_them_in_the_table_of_contributing() {
+fn folders_of_the_core_use_those_above_them_in_the_table_of_the_architecture() {
     let root = crates().find(|root| root.parent().unwrap().ends_with("sledsim-core")).unwrap();
-    let text = fs::read_to_string(root.join("../../../CONTRIBUTING.md")).unwrap();
-    let table = text.split("The folders of `sledsim-core/src`").nth(1).unwrap();
+    let text = fs::read_to_string(root.join("../../../docs/architecture.md")).unwrap();
+    let table = text.split("The folders of `crates/sledsim-core/src`").nth(1).unwrap();
     let rows = table.lines().skip(2).take_while(|line| !line.is_empty());
     let order: Vec<&str> =
         rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next()).collect();
