@@ -83,7 +83,7 @@ def test_what_is_promised_survives_power_failures(name: str, device: str, tmp_pa
     export = ss.emulator.Export(device=device, name="d", speed=speed, power_cut="manual")
     with ss.serve(export, **door.address()) as door.server:
         cuts, in_flight = execute(door, COMMANDS)
-    assert cuts > 20
+    assert cuts > 8  # a cut comes each hundred commands or so, by the clock
     assert in_flight > 0
 
 
