@@ -110,6 +110,6 @@ def test_a_port_waits_where_no_client_can_be_accepted(
 
 def test_a_port_takes_no_commands(serve: Serve) -> None:
     server = serve.at("cmu2003", name="d", power_cut="manual", rpc=f"unix:{serve.rpc}")
-    with contextlib.closing(control.Control(server, ("127.0.0.1", 0))) as told:
-        assert status(told.port, "POST", "/power-cut?export=d") == 404
+    with contextlib.closing(control.Control(server, ("127.0.0.1", 0))) as own:
+        assert status(own.port, "POST", "/power-cut?export=d") == 404
     assert server.status()["exports"][0]["power"]["on"]

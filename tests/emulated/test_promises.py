@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tests.promise_doors import Door
 
 DEVICES = ["g2", "g2-buffered", "atlas10k", "mcd", "mwb", "flash"]
-COMMANDS = 2500
-"""Of each door and device: 60,000 in all."""
+COMMANDS = 4200
+"""Of each door and device: 100,000 in all."""
 BLOCKS = 48
 SPEED = 10.0
 """A command takes as long as its way here and back, so that power fails while it is served."""
@@ -83,7 +83,7 @@ def test_what_is_promised_survives_power_failures(name: str, device: str, tmp_pa
     export = ss.emulator.Export(device=device, name="d", speed=speed, power_cut="manual")
     with ss.serve(export, **door.address()) as door.server:
         cuts, in_flight = execute(door, COMMANDS)
-    assert cuts > 8  # a cut comes each hundred commands or so, by the clock
+    assert cuts > 20
     assert in_flight > 0
 
 

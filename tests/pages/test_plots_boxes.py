@@ -209,7 +209,7 @@ def test_no_colour_has_two_meanings() -> None:
 
 
 def test_the_same_device_has_the_same_colour() -> None:
-    """Whatever else is drawn, with any scheduler, under any spelling; and no two look alike."""
+    """Other devices, the scheduler and the spelling do not change it; no two look alike."""
     names = ss.devices()
     alone = {name: style.looks([name])[name].color for name in (*names, "sptf")}
     for first in names:

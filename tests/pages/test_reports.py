@@ -81,7 +81,7 @@ def test_overload_is_said_first(comparison: ss.Comparison) -> None:
 
 
 def test_a_comparison_names_the_fastest(tmp_path: Path) -> None:
-    """Or says that there is none, of two devices that are alike."""
+    """Of two equal devices it says that they cannot be told apart."""
     comparison = ss.compare(LOAD, ["g2", "g3"])
     fast, slow = sorted(comparison.table.to_dicts(), key=lambda line: line["mean_ms"])
     assert fast["mean_high_ms"] < slow["mean_low_ms"]

@@ -266,7 +266,7 @@ def test_a_comparison() -> None:
     short = ss.compare(ss.workload("random", requests=10), ["atlas10k", "disk"])
     assert set(assert_same(short)["speed_up"]) == {None}
     for made, other in ((comparison, short), (short, comparison)):
-        assert made.to_arrow().schema == other.to_arrow().schema, "whatever is in the columns"
+        assert made.to_arrow().schema == other.to_arrow().schema, "also of empty columns"
         assert made.to_polars().schema == other.to_polars().schema
         assert made.to_pandas().dtypes.equals(other.to_pandas().dtypes)
 
