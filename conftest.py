@@ -39,8 +39,8 @@ def pytest_collection_modifyitems(
     """Give hypothesis the seed of the run, and say which tests stay in one process of `-n 2`.
 
     Those of a file share what its fixtures made, and blocks of a document build on one another, in
-    its order. All of `tests/emulated/` are one group: they look for what others leave on the
-    machine, and take their time from its clock.
+    its order. Those of `tests/emulated/` are one group: they look for what others leave on the
+    machine, and take their time from its clock. A file that does neither names a group of its own.
     """
     seed = config.getoption("randomly_seed")
     in_order = iter(
@@ -55,8 +55,9 @@ def pytest_collection_modifyitems(
         if getattr(test, "is_hypothesis_test", False):
             hypothesis.seed(f"{seed} {item.nodeid.partition('[')[0]}")(test)
         file = item.nodeid.partition("::")[0]
-        group = "emulated" if file.startswith("tests/emulated/") else file
-        item.add_marker(pytest.mark.xdist_group(group))
+        if item.get_closest_marker("xdist_group") is None:
+            group = "emulated" if file.startswith("tests/emulated/") else file
+            item.add_marker(pytest.mark.xdist_group(group))
     return (yield)
 
 

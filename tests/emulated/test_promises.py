@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from tests.promise_doors import Door
 
+pytestmark = pytest.mark.xdist_group("promises")
+
 DEVICES = ["g2", "g2-buffered", "atlas10k", "mcd", "mwb", "flash"]
 COMMANDS = 4200
 """Of each door and device: 100,000 in all."""

@@ -84,6 +84,11 @@ _LABELS: WeakKeyDictionary[Axes, Sequence[str]] = WeakKeyDictionary()
 """The names of the bars of axes."""
 
 
+def are_named(axes: Axes) -> bool:
+    """Return whether :func:`rows` has named bars of these axes."""
+    return axes in _LABELS
+
+
 def rows(axes: Axes, labels: Sequence[str] = ()) -> None:
     """Name horizontal bars, from top to bottom, in as many lines as have room.
 

@@ -338,8 +338,10 @@ class _Frame:
     def _lay_out(self) -> None:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            texts.draw(self.figure)
-            for axes in self.axes:
+            named = [axes for axes in self.axes if bars.are_named(axes)]
+            if named:
+                texts.lay_out(self.figure)
+            for axes in named:
                 bars.rows(axes)  # the room is known only now
             curves.fit(self.figure)
         self.collapsed = any("collapsed" in str(each.message) for each in told)

@@ -116,7 +116,15 @@ def escape(artist: Artist) -> None:
             axis.get_major_formatter().for_tex = True
 
 
+def lay_out(figure: Figure) -> None:
+    """Give the axes of a figure their places, its texts as TeX needs them."""
+    escape(figure)
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    engine.execute(figure)
+
+
 def draw(figure: Figure) -> None:
-    """Lay a figure out, its texts as TeX needs them."""
+    """Give all of a figure its place, its texts as TeX needs them."""
     escape(figure)
     figure.draw_without_rendering()

@@ -26,7 +26,8 @@ impl Keys {
             .map(str::trim)
             .collect::<Vec<_>>()
             .join("\n");
-        let mut reader = Reader { text, origin: of_file(None), at: 0 };
+        let lines = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+        let mut reader = Reader { text, lines, origin: of_file(None), at: 0 };
         reader.fill(&mut keys.table, "", document.as_table(), None)?;
         keys.next = text.len();
         Ok(keys)
@@ -40,7 +41,7 @@ impl Keys {
     /// A table with a dot or a bracket inside a name.
     pub fn set(&mut self, key: &str, value: Value, origin: &str) -> Result<()> {
         let origin = Origin::Named(origin.to_owned());
-        let mut reader = Reader { text: "", origin, at: self.next };
+        let mut reader = Reader { text: "", lines: Vec::new(), origin, at: self.next };
         let (table, name) = self.table.holder(key);
         reader.put(table, key, name, &Item::Value(value), None)?;
         self.next = reader.at;
@@ -72,6 +73,8 @@ impl Keys {
 struct Reader<'a> {
     /// The text of the file; empty for a flag or an argument.
     text: &'a str,
+    /// Where its lines begin, from the second on.
+    lines: Vec<usize>,
     /// The file, or the flag or argument.
     origin: Origin,
     /// The place of the latest value.
@@ -136,7 +139,8 @@ impl<'a> Reader<'a> {
     fn origin(&self, item: &Item) -> Origin {
         let mut origin = self.origin.clone();
         if let Origin::File { line, .. } = &mut origin {
-            *line = Some(line_of(self.text, item.span().map_or(0, |span| span.start)));
+            let at = item.span().map_or(0, |span| span.start);
+            *line = Some(1 + self.lines.partition_point(|begin| *begin <= at));
         }
         origin
     }
