@@ -26,6 +26,8 @@ pub struct Stripe {
     /// Outstanding requests: how many children are not done, and the row so far.
     outstanding: HashById<(usize, Row)>,
     next_child_id: u64,
+    /// The extents of a request on each child, while it is split; else empty.
+    parts: Vec<Extents>,
     content_state: Option<ContentState>,
     /// The bus that its children share, if they do.
     bus: Option<SharedBus>,
@@ -52,6 +54,7 @@ impl Stripe {
         Self {
             name: name.to_owned(),
             device,
+            parts: vec![Extents::new(); children.len()],
             children,
             unit_blocks,
             blocks,
@@ -81,46 +84,39 @@ impl Stripe {
     }
 
     /// Divides the tokens of a write among the children; records the extents of a
-    /// read.
+    /// read. Without contents there are no tokens.
     fn stage_contents(&mut self, request: &Request) -> Vec<Vec<u64>> {
+        let Some(content_state) = &mut self.content_state else {
+            return Vec::new();
+        };
         let mut parts = vec![Vec::new(); self.children.len()];
-        let staged = self
-            .content_state
-            .as_mut()
-            .map(|content_state| std::mem::take(&mut content_state.staged));
-        if let Some(staged) = staged
-            && request.op == Op::Write
-        {
-            let blocks = lbns(&request.extents);
-            for (lbn, token) in blocks.zip(staged) {
+        if request.op == Op::Write {
+            let staged = std::mem::take(&mut content_state.staged);
+            for (lbn, token) in lbns(&request.extents).zip(staged) {
                 parts[self.place(lbn).0].push(token);
             }
-        } else if let Some(content_state) = &mut self.content_state
-            && request.op == Op::Read
-        {
+        } else if request.op == Op::Read {
             let reading = (request.extents.clone(), parts.clone());
             content_state.reads.insert(request.id, reading);
         }
         parts
     }
 
-    /// The extents on each child.
-    fn split(&self, extents: &[Extent]) -> Vec<Extents> {
+    /// Puts the extents on each child into `parts`, which are empty.
+    fn split(&self, extents: &[Extent], parts: &mut [Extents]) {
         let width = self.children.len() as u64;
-        let mut parts = vec![Extents::new(); self.children.len()];
         for extent in extents {
             let (mut lbn, end) = (extent.lbn, extent.end());
             while lbn < end {
                 let unit = lbn / self.unit_blocks;
-                let stop = end.min((unit + 1) * self.unit_blocks);
-                let part = &mut parts[(unit % width) as usize];
-                let first = unit / width * self.unit_blocks + lbn % self.unit_blocks;
-                let blocks = (stop - lbn) as u32;
-                append(part, first, blocks);
+                let (first, stop) =
+                    (unit * self.unit_blocks, end.min((unit + 1) * self.unit_blocks));
+                let row = unit / width;
+                let part = &mut parts[(unit - row * width) as usize];
+                append(part, row * self.unit_blocks + (lbn - first), (stop - lbn) as u32);
                 lbn = stop;
             }
         }
-        parts
     }
 }
 
@@ -141,17 +137,19 @@ impl Composite for Stripe {
         self.advance(request.arrival, false, sink);
         let mut row = Row::of(&request, self.device);
         row.queue_depth = self.outstanding.len() as u32;
-        let parts = self.split(&request.extents);
+        let mut parts = std::mem::take(&mut self.parts);
+        self.split(&request.extents, &mut parts);
         // A flush has no extents and goes to every child.
         let to_all = request.extents.is_empty();
         let is_involved = |part: &Extents| to_all || !part.is_empty();
         let left = parts.iter().filter(|part| is_involved(part)).count();
         self.outstanding.insert(request.id, (left, row));
         let tokens = self.stage_contents(&request);
-        for (index, extents) in parts.into_iter().enumerate() {
-            if !is_involved(&extents) {
+        for (index, extents) in parts.iter_mut().enumerate() {
+            if !is_involved(extents) {
                 continue;
             }
+            let extents = std::mem::take(extents);
             let (id, parent) = inner_id(self.next_child_id, Some(request.id));
             self.next_child_id += 1;
             let part = Request { id, parent, extents, ..request };
@@ -162,6 +160,7 @@ impl Composite for Stripe {
             }
             self.children.submit(index, part, sink);
         }
+        self.parts = parts;
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {

@@ -14,15 +14,19 @@ pub struct Gathered {
     /// By operation, in the order of [`Op::ALL`].
     response: [Vec<u64>; Op::ALL.len()],
     /// The other times, each a column.
-    times: Box<[[u64; MOST_AT_ONCE]; super::streaming::OTHERS]>,
+    times: Box<[[u64; COLUMN]; super::streaming::OTHERS]>,
 }
+
+/// The length of a column: a cache line more than a power of two, as the places of a row would
+/// else compete for the same lines of the processor's nearest cache.
+const COLUMN: usize = MOST_AT_ONCE + 8;
 
 impl Default for Gathered {
     fn default() -> Self {
         Self {
             rows: 0,
             response: std::array::from_fn(|_| Vec::with_capacity(MOST_AT_ONCE)),
-            times: Box::new([[0; MOST_AT_ONCE]; super::streaming::OTHERS]),
+            times: Box::new([[0; COLUMN]; super::streaming::OTHERS]),
         }
     }
 }

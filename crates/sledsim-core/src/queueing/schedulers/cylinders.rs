@@ -1,6 +1,7 @@
 //! Waiting requests by cylinder, for searches outwards from the current one.
 
 use super::Waiting;
+use super::number_set::NumberSet;
 use super::queue::Queue;
 use crate::model::mechanism::{Bounds, Positions, Start};
 use sledsim_base::units::Nanos;
@@ -17,10 +18,8 @@ pub(super) struct Cylinders {
     links: Vec<Link>,
     /// By cylinder: the ends of its list.
     lists: Vec<[u32; 2]>,
-    /// One bit per cylinder that has requests, and one bit per non-zero word of
-    /// these.
-    occupied: Vec<u64>,
-    words: Vec<u64>,
+    /// The cylinders that have requests.
+    occupied: NumberSet,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,16 +36,13 @@ impl Cylinders {
         let index = start.cylinder as usize;
         if index >= self.lists.len() {
             self.lists.resize(index + 1, [NONE; 2]);
-            self.occupied.resize(index / 64 + 1, 0);
-            self.words.resize(index / 4096 + 1, 0);
         }
         let slot = self.queue.push(waiting);
         let [first, last] = &mut self.lists[index];
         let link = Link { before: *last, after: NONE, start };
         if *last == NONE {
             *first = slot;
-            self.occupied[index / 64] |= 1 << (index % 64);
-            self.words[index / 4096] |= 1 << (index / 64 % 64);
+            self.occupied.insert(index);
         } else {
             self.links[*last as usize].after = slot;
         }
@@ -71,11 +67,7 @@ impl Cylinders {
             _ => self.links[after as usize].before = before,
         }
         if self.lists[index][0] == NONE {
-            let word = &mut self.occupied[index / 64];
-            *word &= !(1 << (index % 64));
-            if *word == 0 {
-                self.words[index / 4096] &= !(1 << (index / 64 % 64));
-            }
+            self.occupied.remove(index);
         }
         self.queue.take(slot)
     }
@@ -105,8 +97,8 @@ impl Cylinders {
         };
         let mut outwards =
             Outwards { waiting: self, at, positions, bounds, here, above: None, below: None };
-        outwards.above = outwards.bounded(self.at_or_after(here));
-        outwards.below = outwards.bounded(self.before(here));
+        outwards.above = outwards.bounded(self.occupied.at_or_after(here));
+        outwards.below = outwards.bounded(self.occupied.before(here));
         outwards
     }
 
@@ -117,46 +109,6 @@ impl Cylinders {
             let after = self.links[*slot as usize].after;
             (after != NONE).then_some(after)
         })
-    }
-
-    /// The first cylinder with requests from `cylinder` on.
-    fn at_or_after(&self, cylinder: u32) -> Option<u32> {
-        let index = cylinder as usize;
-        let word = self.occupied.get(index / 64)? & (u64::MAX << (index % 64));
-        if word != 0 {
-            return Some((index / 64 * 64) as u32 + word.trailing_zeros());
-        }
-        let next = index / 64 + 1;
-        let mut mask = u64::MAX << (next % 64);
-        for top in next / 64..self.words.len() {
-            let words = self.words[top] & mask;
-            if words != 0 {
-                let word = top * 64 + words.trailing_zeros() as usize;
-                return Some((word * 64) as u32 + self.occupied[word].trailing_zeros());
-            }
-            mask = u64::MAX;
-        }
-        None
-    }
-
-    /// The last cylinder with requests before `cylinder`.
-    fn before(&self, cylinder: u32) -> Option<u32> {
-        let last = (cylinder as usize).min(self.lists.len()).checked_sub(1)?;
-        let word = self.occupied[last / 64] & (u64::MAX >> (63 - last % 64));
-        if word != 0 {
-            return Some((last / 64 * 64) as u32 + 63 - word.leading_zeros());
-        }
-        let previous = (last / 64).checked_sub(1)?;
-        let mut mask = u64::MAX >> (63 - previous % 64);
-        for top in (0..=previous / 64).rev() {
-            let words = self.words[top] & mask;
-            if words != 0 {
-                let word = top * 64 + 63 - words.leading_zeros() as usize;
-                return Some((word * 64) as u32 + 63 - self.occupied[word].leading_zeros());
-            }
-            mask = u64::MAX;
-        }
-        None
     }
 }
 
@@ -205,11 +157,11 @@ impl Outwards<'_> {
     pub fn advance(&mut self) {
         if self.is_up() {
             let after = self.above.map(|(_, cylinder)| cylinder + 1);
-            let next = after.and_then(|cylinder| self.waiting.at_or_after(cylinder));
+            let next = after.and_then(|cylinder| self.waiting.occupied.at_or_after(cylinder));
             self.above = self.bounded(next);
         } else {
             let from = self.below.map(|(_, cylinder)| cylinder);
-            let next = from.and_then(|cylinder| self.waiting.before(cylinder));
+            let next = from.and_then(|cylinder| self.waiting.occupied.before(cylinder));
             self.below = self.bounded(next);
         }
     }

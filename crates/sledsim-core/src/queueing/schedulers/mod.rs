@@ -3,6 +3,7 @@
 //! Modules in reading order:
 //! - `spec`: schedulers by name, with their keys;
 //! - `fcfs`: first come, first served;
+//! - `number_set`: a set of small numbers, searched for the nearest one;
 //! - `queue`: waiting requests by slot;
 //! - `by_lbn`: waiting requests by LBN;
 //! - `sstf_lbn`: shortest seek time first, by distance in LBNs;
@@ -21,6 +22,8 @@
 mod spec;
 
 mod fcfs;
+
+mod number_set;
 
 mod queue;
 

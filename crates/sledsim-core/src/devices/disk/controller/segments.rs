@@ -119,6 +119,8 @@ pub struct Segments {
     segments: Vec<Segment>,
     /// By segment: all its blocks lie in this many from this one on.
     around: Vec<(u64, u64)>,
+    /// The lower halves of these numbers, or more blocks: many are compared at once.
+    near: Vec<(u32, u32)>,
     /// The segments by their last use; empty ones were never used.
     recency: Recency,
     /// Number of segments that hold data written by the host.
@@ -138,6 +140,7 @@ impl Segments {
         Self {
             segments: vec![Segment::default(); count],
             around: vec![(0, 0); count],
+            near: vec![(0, 0); count],
             recency: Recency::new(buffer.segments),
             written: 0,
             write_segments: buffer.write_segments as usize,
@@ -161,8 +164,8 @@ impl Segments {
     /// written ones only if `written`.
     pub fn find(&self, lbn: u64, written: bool, will: [Option<usize>; 2]) -> Option<usize> {
         let mut is_near = false;
-        for (low, blocks) in &self.around {
-            is_near |= lbn.wrapping_sub(*low) < *blocks;
+        for (low, blocks) in &self.near {
+            is_near |= (lbn as u32).wrapping_sub(*low) < *blocks;
         }
         // The common case.
         if !is_near && will == [None; 2] {
@@ -200,7 +203,7 @@ impl Segments {
         segment.clear();
         segment.room = self.segment_blocks;
         segment.written = written;
-        self.around[index] = (0, 0);
+        self.forget_around(index);
         self.touch(index);
         index
     }
@@ -231,6 +234,7 @@ impl Segments {
             *low = extent.lbn.min(*low);
             *blocks = end - *low;
         }
+        self.near[index] = (*low as u32, u32::try_from(*blocks).unwrap_or(u32::MAX));
         self.segments[index].add(extent);
         let Some(large) = self.large else {
             return;
@@ -253,8 +257,14 @@ impl Segments {
     /// Drops all blocks of a segment.
     pub fn clear(&mut self, index: usize) {
         self.segments[index].clear();
-        self.around[index] = (0, 0);
+        self.forget_around(index);
         self.recency.forget(index);
+    }
+
+    /// Notes that a segment holds no blocks.
+    fn forget_around(&mut self, index: usize) {
+        self.around[index] = (0, 0);
+        self.near[index] = (0, 0);
     }
 
     /// Number of segments.

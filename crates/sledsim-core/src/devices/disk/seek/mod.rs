@@ -26,7 +26,8 @@ use sledsim_base::units::Nanos;
 pub struct Seeks {
     /// By distance in cylinders, in ns.
     times: Vec<u32>,
-    /// The least time for each distance or more.
+    /// The least time for each distance or more; empty if `times` never fall, and are these:
+    /// a search then reads one table.
     least: Vec<u32>,
     staying: Nanos,
 }
@@ -40,6 +41,9 @@ impl Seeks {
         let mut least = times.clone();
         for distance in (1..least.len()).rev() {
             least[distance - 1] = least[distance - 1].min(least[distance]);
+        }
+        if least == times {
+            least = Vec::new();
         }
         Self { times, least, staying: Nanos::from_ms(fixed_access_ms) }
     }
@@ -60,12 +64,13 @@ impl Seeks {
     /// distance, as a measured time may.
     #[inline]
     pub fn at_least(&self, distance: u32) -> Nanos {
-        Nanos(u64::from(self.least[distance as usize]))
+        Nanos(u64::from(self.all_at_least()[distance as usize]))
     }
 
     /// [`Seeks::at_least`] by distance, in ns.
+    #[inline]
     pub fn all_at_least(&self) -> &[u32] {
-        &self.least
+        if self.least.is_empty() { &self.times } else { &self.least }
     }
 
     /// The longest distance in cylinders.
