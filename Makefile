@@ -95,7 +95,7 @@ bench: build ## Measure speed, beside the revision or folder BASE if given, of a
 	set -f; $(PY) benches/bench.py $(if $(BASE),--base=$(BASE)) $(CASES)
 
 .PHONY: counts
-counts: $(PY) ## Compare instruction counts of twelve cases with benches/counts.json, by valgrind
+counts: $(PY) ## Compare instruction counts with benches/counts.json, by valgrind
 	$(PY) benches/counts.py
 
 .PHONY: counts-renew

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inputs import raid5, trace
+from inputs import COLUMNS, array, trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,10 +21,14 @@ CASES: dict[str, tuple[int, list[str]]] = {
     "g2_aged_sptf_256": (4_000, ["device=g2", "scheduler=aged_sptf", "queue_depth=256"]),
     "atlas10k": (8_000, ["device=atlas10k"]),
     "atlas10k_sptf_64": (4_000, ["device=atlas10k", "scheduler=sptf", "queue_depth=64"]),
+    "nearline20t": (4_000, ["device=nearline20t"]),
+    "exos2x18_sptf_64": (4_000, ["device=exos2x18", "scheduler=sptf", "queue_depth=64"]),
     "mcd_cello": (8_000, ["device=mcd", "workload=cello"]),
     "mwb_hplajw": (8_000, ["device=mwb", "workload=hplajw"]),
+    "raid0": (4_000, ["device=RAID0"]),
     "raid5_writes": (4_000, ["device=RAID5", "read_fraction=0"]),
     "replay_disksim_ascii": (8_000, ["device=g2", "trace=TRACE", "queue_depth=1"]),
+    "replay_csv": (8_000, ["device=g2", "trace=CSV", f'columns="{COLUMNS}"', "queue_depth=1"]),
     "hits_arc": (16_000, ["device=g2", "workload=zipf", "hits=arc:16384"]),
 }
 """Of each case: requests, and the arguments of crates/sledsim-experiments/benches/scenario.rs."""
@@ -40,11 +44,14 @@ def arguments_of(case: str, requests: int, rows: Path) -> list[str]:
     _, given = CASES[case]
     files: dict[str, Callable[[], Path]] = {
         "rows=ROWS": lambda: rows,
-        "device=RAID5": raid5,
+        "device=RAID0": lambda: array("raid0", 4),
+        "device=RAID5": lambda: array("raid5", 4),
         "trace=TRACE": lambda: trace("disksim_ascii", requests),
+        "trace=CSV": lambda: trace("csv", requests),
     }
     made = [f"{one.partition('=')[0]}={files[one]()}" if one in files else one for one in given]
-    return made if "trace=TRACE" in given else [*made, f"requests={requests}"]
+    replays = any(one.startswith("trace=") for one in given)
+    return made if replays else [*made, f"requests={requests}"]
 
 
 def instructions(program: Path, arguments: list[str], out: Path = Path("/dev/null")) -> int:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import sledsim as ss
-from inputs import FOLDER, place, raid5, trace, written
+from inputs import COLUMNS, FOLDER, LINES, array, place, trace, written
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,8 @@ def read(usual: int, trace_format: str) -> Callable[[Path, float], Work]:
     def prepare(_folder: Path, share: float) -> Work:
         lines = requests_of(usual, share)
         file = trace(trace_format, lines)
-        return lambda: Outcome(lines, dict(ss.trace_info(file, quick=True)))
+        keys: dict[str, Any] = {"columns": COLUMNS} if trace_format == "csv" else {}
+        return lambda: Outcome(lines, dict(ss.trace_info(file, quick=True, **keys)))
 
     return prepare
 
@@ -216,9 +217,21 @@ def all_cases() -> dict[str, Case]:
             cases[f"{device}_{load}"] = Case(
                 f"{device} on {load}", simulated(150_000, device, workload=load)
             )
+    for device in ("nearline20t", "exos2x18"):
+        cases[device] = Case(f"{device} FCFS random", simulated(300_000, device))
+        cases[f"{device}_sptf_64"] = Case(
+            f"{device} sptf at 64", simulated(100_000, device, "sptf", queue_depth=64)
+        )
+    for kind in ("raid0", "raid10", "raid5"):
+        four = partial(array, kind, 4)
+        cases[kind] = Case(f"{kind} of four g2, random", simulated(150_000, four))
+        cases[f"{kind}_sequential"] = Case(
+            f"{kind} of four g2, sequential",
+            simulated(150_000, four, workload="sequential", sequential_fraction=1),
+        )
     cases["raid5_writes"] = Case(
         "RAID 5 of four g2, random writes",
-        simulated(150_000, raid5, read_fraction=0),
+        simulated(150_000, partial(array, "raid5", 4), read_fraction=0),
     )
     for trace_format in ("disksim_ascii", "fio_iolog"):
         cases[f"replay_{trace_format}"] = Case(
@@ -227,7 +240,7 @@ def all_cases() -> dict[str, Case]:
     for policy in ("lru", "s3fifo", "arc", "lfuda", "opt"):
         cases[f"hits_{policy}"] = Case(f"hit ratio of {policy}", hits(1_000_000, policy))
     cases["hits_python"] = Case("hit ratio of LRU in Python", hits(1_000_000, PythonLru))
-    for trace_format in ("disksim_ascii", "disksim_validate", "mqsim", "fio_iolog", "blkparse"):
+    for trace_format in LINES:
         cases[f"read_{trace_format}"] = Case(
             f"{trace_format}, read only", read(1_000_000, trace_format)
         )

@@ -1,8 +1,8 @@
-"""Prints how a request's cost grows: `python benches/growth.py [depth|device|requests]...`.
+"""Prints how a request's cost grows: `python benches/growth.py [TABLE]...`.
 
-By the depth of the queue under each scheduler, by the device and its size, and by the number of
-requests, with the peak of memory. Each figure is the median of three runs, each in a process of its
-own. The tables are those of docs/performance.md.
+The tables are `depth` of the queue under each scheduler, `device` and its size, `members` of an
+array, and `requests`, each with the peak of memory. A figure is the median of three runs, each in a
+process of its own. The tables are those of docs/performance.md.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 import sledsim as ss
+from inputs import array
 from memory import peak_mib
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 RUNS = 3
-DEPTHS = tuple(4**power for power in range(8))
+DEPTHS = (1, 4, 16, 64, 256, 1024, 4096, 16_384, 100_000)
 DEVICES = ("g1", "g2", "g3", "msst2005", "atlas10k", "nearline20t", "superdisk", "mcd", "mwb")
-COUNTS = (10_000, 100_000, 1_000_000, 10_000_000)
+MEMBERS = (4, 8, 16, 32, 64)
+COUNTS = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,11 @@ def cost(setting: Setting) -> Cost:
     )
 
 
+def mib(one: Cost) -> str:
+    """Return the peak of memory as it is written."""
+    return f"{one.peak_mib:,.0f}"
+
+
 def show(head: list[str], rows: Iterable[list[str]]) -> None:
     """Print a table of Markdown, line by line as it is measured."""
     print(f"\n| {' | '.join(head)} |\n|{' --- |' * len(head)}", flush=True)
@@ -83,14 +90,16 @@ def show(head: list[str], rows: Iterable[list[str]]) -> None:
 
 
 def by_depth() -> None:
-    """Show the CPU time of a request in ns, by scheduler and depth."""
+    """Show the CPU time of a request in ns, by scheduler and depth, and the memory at the last."""
 
-    def cell(scheduler: str, depth: int) -> str:
-        setting = Setting(100_000 + 10 * depth, scheduler=scheduler, depth=depth)
-        return f"{cost(setting).request_ns:,.0f}"
+    def row(scheduler: str) -> list[str]:
+        costs = [
+            cost(Setting(100_000 + 10 * depth, scheduler=scheduler, depth=depth))
+            for depth in DEPTHS
+        ]
+        return [scheduler, *(f"{one.request_ns:,.0f}" for one in costs), mib(costs[-1])]
 
-    rows = ([name, *(cell(name, depth) for depth in DEPTHS)] for name in ss.schedulers())
-    show(["ns a request at depth", *map(str, DEPTHS)], rows)
+    show(["ns a request at depth", *map(str, DEPTHS), "MiB"], map(row, ss.schedulers()))
 
 
 def by_device() -> None:
@@ -99,24 +108,41 @@ def by_device() -> None:
     def row(name: str) -> list[str]:
         measured = cost(Setting(200_000, name))
         size = f"{ss.device(name).blocks * 512 / 1e9:,.1f}"
-        return [name, size, f"{measured.make_ms:.1f}", f"{measured.request_ns:,.0f}"]
+        times = f"{measured.make_ms:.1f}", f"{measured.request_ns:,.0f}"
+        return [name, size, *times, mib(measured)]
 
-    show(["device", "GB", "ms to make it", "ns a request"], map(row, DEVICES))
+    show(["device", "GB", "ms to make it", "ns a request", "MiB"], map(row, DEVICES))
+
+
+def by_members() -> None:
+    """Show the cost of a request and the peak of memory, by the members of an array."""
+
+    def row(members: int) -> list[str]:
+        costs = [cost(Setting(100_000, str(array(kind, members)))) for kind in ("raid0", "raid5")]
+        return [str(members), *(f"{one.request_ns:,.0f}" for one in costs), mib(costs[-1])]
+
+    show(["members", "ns a request, RAID 0", "RAID 5", "MiB"], map(row, MEMBERS))
 
 
 def by_requests() -> None:
-    """Show the cost of a request and the peak of memory, by the number of requests."""
+    """Show the cost of a request and the peak of memory; most requests without rows alone."""
 
     def row(requests: int) -> list[str]:
-        costs = [cost(Setting(requests, rows=rows)) for rows in (False, True)]
-        cells = (f"{one.request_ns:,.0f} | {one.peak_mib:,.0f}" for one in costs)
-        return [f"{requests:,}", *cells]
+        both = (False, True) if requests < COUNTS[-1] else (False,)
+        costs = [cost(Setting(requests, rows=rows)) for rows in both]
+        cells = (f"{one.request_ns:,.0f} | {mib(one)}" for one in costs)
+        return [f"{requests:,}", *cells, *["|"] * (2 - len(both))]
 
     head = ["requests", "ns a request", "MiB", "ns with rows", "MiB with rows"]
     show(head, map(row, COUNTS))
 
 
-TABLES = {"depth": by_depth, "device": by_device, "requests": by_requests}
+TABLES = {
+    "depth": by_depth,
+    "device": by_device,
+    "members": by_members,
+    "requests": by_requests,
+}
 
 
 if __name__ == "__main__":

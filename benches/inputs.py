@@ -30,9 +30,12 @@ LINES: dict[str, Callable[[int], str]] = {
         f"  8,0    1 {i:8d} {i // 500:5d}.{i % 500 * 2000000:09d}  1234  {'QGID'[i & 3]}"
         f"  {'RW'[i & 1]} {place(i)} + 8 [cat]\n"
     ),
+    "csv": lambda i: (
+        f"{i // 500}.{i % 500 * 2000000:09d},sda,{'RW'[i & 1]},{512 * place(i)},4096\n"
+    ),
 }
 """The lines of each text format, by their index."""
-HEADS = {"fio_iolog": "fio version 3 iolog\n"}
+HEADS = {"fio_iolog": "fio version 3 iolog\n", "csv": "s,device,op,byte,bytes\n"}
 
 
 def trace(trace_format: str, lines: int) -> Path:
@@ -42,10 +45,14 @@ def trace(trace_format: str, lines: int) -> Path:
     return written(path, [HEADS.get(trace_format, ""), *map(line, range(lines))])
 
 
-def raid5() -> Path:
-    """Return the file of a device: a RAID 5 of four sleds."""
-    keys = 'title = "RAID 5 of four g2"\nkind = "raid5"\nchildren = 4\nunit_blocks = 128\n'
-    return written(FOLDER / "raid5.toml", [keys, '[child]\nbase = "g2"\n'])
+COLUMNS = "time=s:s, offset=byte:B, bytes=bytes:B, op=op, device=device"
+"""The columns of the CSV."""
+
+
+def array(kind: str, children: int) -> Path:
+    """Return the file of a device: an array of so many sleds."""
+    keys = f'kind = "{kind}"\nchildren = {children}\nunit_blocks = 128\n[child]\nbase = "g2"\n'
+    return written(FOLDER / f"{kind}-{children}.toml", [keys])
 
 
 def written(path: Path, lines: Iterable[str]) -> Path:

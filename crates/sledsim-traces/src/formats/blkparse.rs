@@ -88,12 +88,14 @@ impl Blkparse {
     fn request(&mut self) -> Result<Option<Record>> {
         let line = self.lines.line();
         let mut words: [&[u8]; 10] = [&[]; 10];
+        let mut count = 0;
         let mut rest = line;
-        let (common, of_data) = words.split_at_mut(COMMON + 1);
-        let count = fill(common, &mut rest);
-        let is_wanted = common[5] == self.action;
-        if is_wanted {
-            fill(of_data, &mut rest);
+        for word in &mut words {
+            let Some(found) = next_word(&mut rest) else {
+                break;
+            };
+            *word = found;
+            count += 1;
         }
         let scale = &self.lines.scale;
         let bad = |index: usize| Err(self.lines.bad(&FIELDS, index, words[index]));
@@ -121,7 +123,7 @@ impl Blkparse {
         if !action.iter().all(u8::is_ascii_alphabetic) {
             return bad(5);
         }
-        if !is_wanted {
+        if action != self.action {
             self.actions[usize::from(action[0] & 127)] += 1;
             return Ok(None);
         }
@@ -171,17 +173,6 @@ impl Blkparse {
             ..Record::default()
         }))
     }
-}
-
-/// Fills `words` with those at the front of a line, as far as there are any; returns how many.
-fn fill<'a>(words: &mut [&'a [u8]], line: &mut &'a [u8]) -> usize {
-    for (count, word) in words.iter_mut().enumerate() {
-        let Some(found) = next_word(line) else {
-            return count;
-        };
-        *word = found;
-    }
-    words.len()
 }
 
 /// Whether a word is of the form `8,16`.

@@ -16,7 +16,7 @@ pub fn each_field(
     match separator {
         Separator::Byte(separator) => loop {
             let rest = &line[start..];
-            let end = memchr::memchr(separator, rest);
+            let end = rest.iter().position(|&byte| byte == separator);
             let length = end.unwrap_or(rest.len());
             found(count, trimmed(line, start..start + length));
             count += 1;
