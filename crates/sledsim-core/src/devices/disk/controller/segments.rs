@@ -119,7 +119,8 @@ pub struct Segments {
     segments: Vec<Segment>,
     /// By segment: all its blocks lie in this many from this one on.
     around: Vec<(u64, u64)>,
-    /// The lower halves of these numbers, or more blocks: many are compared at once.
+    /// The lower halves of the first block and of the distance to the last, or a greater
+    /// distance: many are compared at once.
     near: Vec<(u32, u32)>,
     /// The segments by their last use; empty ones were never used.
     recency: Recency,
@@ -164,8 +165,8 @@ impl Segments {
     /// written ones only if `written`.
     pub fn find(&self, lbn: u64, written: bool, will: [Option<usize>; 2]) -> Option<usize> {
         let mut is_near = false;
-        for (low, blocks) in &self.near {
-            is_near |= (lbn as u32).wrapping_sub(*low) < *blocks;
+        for (low, to_last) in &self.near {
+            is_near |= (lbn as u32).wrapping_sub(*low) <= *to_last;
         }
         // The common case.
         if !is_near && will == [None; 2] {
@@ -234,7 +235,7 @@ impl Segments {
             *low = extent.lbn.min(*low);
             *blocks = end - *low;
         }
-        self.near[index] = (*low as u32, u32::try_from(*blocks).unwrap_or(u32::MAX));
+        self.near[index] = (*low as u32, u32::try_from(*blocks - 1).unwrap_or(u32::MAX));
         self.segments[index].add(extent);
         let Some(large) = self.large else {
             return;
@@ -270,5 +271,37 @@ impl Segments {
     /// Number of segments.
     pub fn count(&self) -> usize {
         self.segments.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sledsim_base::random::Stream;
+
+    /// Runs near each other, or 2^32 blocks apart, beside a look at every segment.
+    #[test]
+    fn finds_blocks_wherever_they_are() {
+        for (regions, count, width) in [(1, 8, 400), (3, 1, 60)] {
+            let buffer = Buffer { segments: count, segment_blocks: 64, ..Buffer::default() };
+            let (mut segments, mut random) = (Segments::new(&buffer), Stream::new(1, "segments"));
+            let mut place = || ((1 + random.below(regions)) << 32) + random.below(width) - 20;
+            let mut found = 0;
+            for step in 0..4000 {
+                if step % 5 == 0 {
+                    segments.take(false);
+                }
+                let index = (step * 3 % count) as usize;
+                segments.add(index, Extent { lbn: place(), blocks: 1 + step % 7 });
+                for _ in 0..8 {
+                    let lbn = place();
+                    let holds = |index: &usize| segments.get(*index).run_end(lbn).is_some();
+                    let expected = (0..count as usize).any(|index| holds(&index));
+                    assert_eq!(segments.find(lbn, true, [None; 2]).is_some(), expected);
+                    found += usize::from(expected);
+                }
+            }
+            assert!((1000..31_000).contains(&found), "{found} of 32,000");
+        }
     }
 }
