@@ -116,6 +116,6 @@ def test_more_instructions_are_found() -> None:
 def test_the_kept_counts_are_of_the_cases() -> None:
     cases = script("callgrind.py")["CASES"]
     kept = json.loads((BENCHES / "counts.json").read_text("utf-8"))
-    assert len(cases) == 12
+    assert len(cases) == 16
     for counts in kept.values():
         assert counts.keys() == cases.keys()
