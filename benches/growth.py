@@ -130,8 +130,8 @@ def by_requests() -> None:
     def row(requests: int) -> list[str]:
         both = (False, True) if requests < COUNTS[-1] else (False,)
         costs = [cost(Setting(requests, rows=rows)) for rows in both]
-        cells = (f"{one.request_ns:,.0f} | {mib(one)}" for one in costs)
-        return [f"{requests:,}", *cells, *["|"] * (2 - len(both))]
+        cells = [text for one in costs for text in (f"{one.request_ns:,.0f}", mib(one))]
+        return [f"{requests:,}", *cells, *[""] * (4 - len(cells))]
 
     head = ["requests", "ns a request", "MiB", "ns with rows", "MiB with rows"]
     show(head, map(row, COUNTS))
