@@ -141,14 +141,13 @@ impl Composite for Stripe {
         self.split(&request.extents, &mut parts);
         // A flush has no extents and goes to every child.
         let to_all = request.extents.is_empty();
-        let is_involved = |part: &Extents| to_all || !part.is_empty();
-        let left = parts.iter().filter(|part| is_involved(part)).count();
-        self.outstanding.insert(request.id, (left, row));
         let tokens = self.stage_contents(&request);
+        let mut left = 0;
         for (index, extents) in parts.iter_mut().enumerate() {
-            if !is_involved(extents) {
+            if !to_all && extents.is_empty() {
                 continue;
             }
+            left += 1;
             let extents = std::mem::take(extents);
             let (id, parent) = inner_id(self.next_child_id, Some(request.id));
             self.next_child_id += 1;
@@ -161,6 +160,7 @@ impl Composite for Stripe {
             self.children.submit(index, part, sink);
         }
         self.parts = parts;
+        self.outstanding.insert(request.id, (left, row));
     }
 
     fn contents(&mut self) -> Option<&mut dyn Contents> {

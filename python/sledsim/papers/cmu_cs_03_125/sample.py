@@ -121,9 +121,12 @@ def starts(
         yield chance.randrange(table.records - count + 1)
 
 
-def table_key(setup: Setup) -> str:
-    """Return what of a set-up the sample table depends on as text, to remember results by."""
-    records = {key: setup["records"][key] for key in ("split", "narrow")}
+def table_key(setup: Setup, *more: str) -> str:
+    """Return what of a set-up the sample table depends on as text, to remember results by.
+
+    More keys of ``records`` may be named.
+    """
+    records = {key: setup["records"][key] for key in ("split", "narrow", *more)}
     own = {"device": setup["device"], "records": records}
     return json.dumps(own, sort_keys=True)
 

@@ -42,6 +42,13 @@ def scanned(key: str, layout: str, count: int, reads: int) -> Scanned:
     return seconds, table.blocks, some
 
 
+@cache
+def spread_some_ms(key: str, layout: str, reads: int, *, asleep: bool) -> float:
+    """Return the mean time to scan a1 of 100 records in tables all over the device."""
+    tables = sample.spread(sample.setup_of(key), layout)
+    return some_ms(tables, reads // sample.PLACES, asleep=asleep)
+
+
 def in_reads(setup: Setup, blocks: int) -> float:
     """Return the time to read blocks from LBN 0 on, some KB at a time."""
     step = 2 * setup["scans"]["normal_kib"]
@@ -64,9 +71,8 @@ def simulate(*, quick: bool, setup: Setup) -> Found:
             seconds = dict.fromkeys(SCANS, in_reads(setup, blocks))
         values |= {f"{layout}_{name}_s": times * took for name, took in seconds.items()}
         moved[layout] = times * blocks * 512 / 1e6
-        spread = sample.spread(setup, layout) if own["spread"] else ()
         values[f"{layout}_some_ms"] = (
-            some_ms(spread, reads // sample.PLACES, asleep=own["asleep"])
+            spread_some_ms(sample.table_key(setup, "groups"), layout, reads, asleep=own["asleep"])
             if own["spread"]
             else some[own["asleep"]]
         )

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from sledsim import layout_maps
 from sledsim.hardware import Device
 from sledsim.loads import workload
-from sledsim.papers import Found, Setup, Simulated, service_times_ms
+from sledsim.papers import Found, Setup, Simulated, once, service_times_ms
 from sledsim.papers.osdi2000 import figure9, parts
 from sledsim.plots import bars
 
@@ -35,19 +35,26 @@ def service_ms(
     return fmean(service_times_ms(loads, device, layout=layout))
 
 
+@once
 def simple_ms(device: Device, seeds: int) -> float:
     """Both sizes anywhere."""
     return service_ms(device, "simple", {}, {"blocking": 10}, seeds)
 
 
-def in_parts_ms(device: Device, layout: dict[str, Any], far: slice, seeds: int) -> float:
-    """Small data in the first part of a layout, large data in the parts farthest to the sides."""
+@once
+def in_parts_ms(device: Device, square_bits: int, seeds: int) -> float:
+    """Small data in the first part of a layout, large data in the parts farthest to the sides.
+
+    The parts are columns, or squares of so many bits.
+    """
+    layout = subregioned(square_bits) if square_bits else {"name": "columnar"}
     parts = layout_maps.layout(device, **layout).parts
-    outer = parts[far]
+    outer = parts[3:7] if square_bits else parts[5:25]
     large = {"first_lbn": outer[0].first_lbn, "last_lbn": outer[-1].last_lbn, "blocking": 10}
     return service_ms(device, layout, {"last_lbn": parts[0].last_lbn}, large, seeds)
 
 
+@once
 def pipe_ms(device: Device, seeds: int, exponent: float, small_blocks: int) -> float:
     """Both sizes by Zipf's law, the most popular units in the middle.
 
@@ -76,12 +83,11 @@ def subregioned(square_bits: int) -> dict[str, Any]:
 
 def layouts_ms(device: Device, seeds: int, setup: Setup) -> dict[str, float]:
     """Return the mean service time with each layout."""
-    pipe, squares = setup["organ_pipe"], subregioned(setup["square_bits"])
     return {
         SIMPLE: simple_ms(device, seeds),
-        PIPE: pipe_ms(device, seeds, **pipe),
-        COLUMNS: in_parts_ms(device, {"name": "columnar"}, slice(5, 25), seeds),
-        SUBREGIONS: in_parts_ms(device, squares, slice(3, 7), seeds),
+        PIPE: pipe_ms(device, seeds, **setup["organ_pipe"]),
+        COLUMNS: in_parts_ms(device, 0, seeds),
+        SUBREGIONS: in_parts_ms(device, setup["square_bits"], seeds),
     }
 
 
@@ -111,13 +117,13 @@ def compared(
 
 def simulate(*, quick: bool, setup: Setup) -> Found:
     """Lay out the sled with and without settling, and the disk."""
-    seeds, pipe = 5 if quick else 20, setup["organ_pipe"]
+    seeds = 5 if quick else 20
     settled, unsettled = (
         layouts_ms(parts.bare_sled(setup, settling_constants=count), seeds, setup)
         for count in (1, 0)
     )
     disk = parts.disk(setup)
-    disk_ms = {SIMPLE: simple_ms(disk, seeds), PIPE: pipe_ms(disk, seeds, **pipe)}
+    disk_ms = {SIMPLE: simple_ms(disk, seeds), PIPE: pipe_ms(disk, seeds, **setup["organ_pipe"])}
     return Found(
         compared(settled, unsettled, disk_ms),
         series={"MEMS": settled, "MEMS, no settling": unsettled, "Atlas 10K": disk_ms},

@@ -61,7 +61,7 @@ impl Scheduler for AgedSptf {
         let (waiting, ages) = (&self.waiting, &self.ages);
         // Waiting times are below 2^63 ns: signed numbers convert faster.
         let credit_ns = |arrival: Nanos| (self.weight * at.since(arrival).0 as i64 as f64) as i64;
-        let mut best = None;
+        let mut best: Best = None;
         // Evaluates a request unless its bound rules it out; returns whether it was
         // evaluated.
         let look = |slot: u32, arrival: Nanos, bound: Nanos, best: &mut Best| {
@@ -82,16 +82,13 @@ impl Scheduler for AgedSptf {
         // Cylinders outside this range are farther than one that was too far for an
         // older request.
         let mut near = 0..NO_CYLINDER;
-        for oldest in ages.oldest_first().chunks(AGES_PER_CYLINDER) {
-            let next = (outwards.next())
-                .filter(|(bound, _)| may_win(*bound, credit_ns(oldest[0].arrival), best));
-            let Some((bound, cylinder)) = next else {
+        for oldest in ages.oldest_first().chunks(AGES_PER_SLOT) {
+            let credit_ns = credit_ns(oldest[0].arrival);
+            let limit = best.map_or(Nanos::MAX, |(least, ..)| within(least, credit_ns));
+            let Some((bound, slot)) = outwards.next(limit) else {
                 break;
             };
-            for slot in waiting.slots_at(cylinder) {
-                look(slot, ages.arrival(slot), bound, &mut best);
-            }
-            outwards.advance();
+            look(slot, ages.arrival(slot), bound, &mut best);
             let (below, above) = outwards.ahead();
             for age in oldest {
                 let own = age.cylinder;
@@ -115,8 +112,9 @@ impl Scheduler for AgedSptf {
     }
 }
 
-/// Ages examined per cylinder: an age is cheaper, as many are seen to be too far.
-const AGES_PER_CYLINDER: usize = 4;
+/// Ages examined per slot of the search outwards: an age is cheaper, as many are seen to be
+/// too far.
+const AGES_PER_SLOT: usize = 4;
 
 /// Positioning time less credit, sequence number of the push, and slot.
 type Best = Option<(i64, u64, u32)>;

@@ -9,15 +9,15 @@ use sledsim_base::units::Nanos;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// Waiting requests by [`Positions::target_cylinder`], within a cylinder in the
-/// order of pushing.
+/// Waiting requests in the order of [`Positions::target_cylinder`], within a cylinder
+/// in that of pushing.
 #[derive(Debug, Default)]
 pub(super) struct Cylinders {
     queue: Queue,
-    /// By slot: where it starts, and its neighbours in the list of its cylinder.
+    /// By slot: where it starts, and its neighbours in the list of all.
     links: Vec<Link>,
-    /// By cylinder: the ends of its list.
-    lists: Vec<[u32; 2]>,
+    /// By cylinder: the first and the last of its requests.
+    ends: Vec<[u32; 2]>,
     /// The cylinders that have requests.
     occupied: NumberSet,
 }
@@ -34,22 +34,30 @@ impl Cylinders {
     pub fn push(&mut self, waiting: Waiting, positions: &dyn Positions) -> u32 {
         let start = positions.start_of(&waiting.request);
         let index = start.cylinder as usize;
-        if index >= self.lists.len() {
-            self.lists.resize(index + 1, [NONE; 2]);
+        if index >= self.ends.len() {
+            self.ends.resize(index + 1, [NONE; 2]);
         }
+        let is_first = self.ends[index][1] == NONE;
+        let before = match is_first {
+            true => self.last_before(start.cylinder),
+            false => self.ends[index][1],
+        };
+        let after = match before {
+            NONE => self.first_from(start.cylinder),
+            _ => self.links[before as usize].after,
+        };
         let slot = self.queue.push(waiting);
-        let [first, last] = &mut self.lists[index];
-        let link = Link { before: *last, after: NONE, start };
-        if *last == NONE {
-            *first = slot;
-            self.occupied.insert(index);
-        } else {
-            self.links[*last as usize].after = slot;
-        }
-        *last = slot;
+        let link = Link { before, after, start };
         match self.links.get_mut(slot as usize) {
             Some(own) => *own = link,
             None => self.links.push(link),
+        }
+        self.join(before, slot);
+        self.join(slot, after);
+        self.ends[index][1] = slot;
+        if is_first {
+            self.ends[index][0] = slot;
+            self.occupied.insert(index);
         }
         slot
     }
@@ -57,19 +65,40 @@ impl Cylinders {
     /// Removes and returns the request in a slot.
     pub fn take(&mut self, slot: u32) -> Waiting {
         let Link { before, after, start } = self.links[slot as usize];
+        self.join(before, after);
         let index = start.cylinder as usize;
-        match before {
-            NONE => self.lists[index][0] = after,
-            _ => self.links[before as usize].after = after,
-        }
-        match after {
-            NONE => self.lists[index][1] = before,
-            _ => self.links[after as usize].before = before,
-        }
-        if self.lists[index][0] == NONE {
+        let [first, last] = self.ends[index];
+        if first == last {
+            self.ends[index] = [NONE; 2];
             self.occupied.remove(index);
+        } else if slot == first {
+            self.ends[index][0] = after;
+        } else if slot == last {
+            self.ends[index][1] = before;
         }
         self.queue.take(slot)
+    }
+
+    /// Makes two slots neighbours; either may be none.
+    fn join(&mut self, before: u32, after: u32) {
+        if before != NONE {
+            self.links[before as usize].after = after;
+        }
+        if after != NONE {
+            self.links[after as usize].before = before;
+        }
+    }
+
+    /// The first slot from a cylinder on.
+    fn first_from(&self, cylinder: u32) -> u32 {
+        let found = self.occupied.at_or_after(cylinder);
+        found.map_or(NONE, |cylinder| self.ends[cylinder as usize][0])
+    }
+
+    /// The last slot before a cylinder.
+    fn last_before(&self, cylinder: u32) -> u32 {
+        let found = self.occupied.before(cylinder);
+        found.map_or(NONE, |cylinder| self.ends[cylinder as usize][1])
     }
 
     /// The requests held.
@@ -88,31 +117,23 @@ impl Cylinders {
         positions.estimate_within(at, request, &self.links[slot as usize].start, limit)
     }
 
-    /// The cylinders with requests, outwards from where `mechanism` is at `at`.
+    /// The requests, outwards from where `mechanism` is at `at`.
     pub fn outwards<'a>(&'a self, at: Nanos, positions: &'a dyn Positions) -> Outwards<'a> {
         let bounds = positions.bounds(at);
         let here = match &bounds {
             Some(bounds) => bounds.here,
             None => u32::try_from(positions.cylinder(at)).unwrap_or(0),
         };
+        let none = (Nanos::MAX, NONE);
         let mut outwards =
-            Outwards { waiting: self, at, positions, bounds, here, above: None, below: None };
-        outwards.above = outwards.bounded(self.occupied.at_or_after(here));
-        outwards.below = outwards.bounded(self.occupied.before(here));
+            Outwards { waiting: self, at, positions, bounds, here, above: none, below: none };
+        outwards.above = outwards.bounded(self.first_from(here));
+        outwards.below = outwards.bounded(self.last_before(here));
         outwards
-    }
-
-    /// The slots of a cylinder, in the order of pushing.
-    pub fn slots_at(&self, cylinder: u32) -> impl Iterator<Item = u32> + '_ {
-        let first = self.lists.get(cylinder as usize).map_or(NONE, |list| list[0]);
-        std::iter::successors(Some(first).filter(|slot| *slot != NONE), |slot| {
-            let after = self.links[*slot as usize].after;
-            (after != NONE).then_some(after)
-        })
     }
 }
 
-/// A search outwards: next comes the cylinder with the least lower bound of the
+/// A search outwards: next comes the request with the least lower bound of the
 /// positioning time. The bound never falls.
 pub(super) struct Outwards<'a> {
     waiting: &'a Cylinders,
@@ -121,14 +142,18 @@ pub(super) struct Outwards<'a> {
     bounds: Option<Bounds<'a>>,
     /// The cylinder where it begins.
     pub here: u32,
-    /// The next cylinder on each side with its bound.
-    above: Option<(Nanos, u32)>,
-    below: Option<(Nanos, u32)>,
+    /// The next slot on each side with its bound, which is [`Nanos::MAX`] for none.
+    above: (Nanos, u32),
+    below: (Nanos, u32),
 }
 
 impl Outwards<'_> {
-    fn bounded(&self, cylinder: Option<u32>) -> Option<(Nanos, u32)> {
-        cylinder.map(|cylinder| (self.bound(cylinder), cylinder))
+    #[inline]
+    fn bounded(&self, slot: u32) -> (Nanos, u32) {
+        match slot {
+            NONE => (Nanos::MAX, NONE),
+            _ => (self.bound(self.waiting.cylinder(slot)), slot),
+        }
     }
 
     /// The lower bound of the positioning times at a cylinder.
@@ -140,35 +165,29 @@ impl Outwards<'_> {
         }
     }
 
-    /// Whether the next cylinder is above `here`.
-    fn is_up(&self) -> bool {
-        match (self.above, self.below) {
-            (Some((above, _)), Some((below, _))) => above <= below,
-            (above, _) => above.is_some(),
+    /// Moves past the next slot, unless the lower bound of its positioning time is above
+    /// `limit`; returns both.
+    #[inline(always)] // hot: each request that a search looks at
+    pub fn next(&mut self, limit: Nanos) -> Option<(Nanos, u32)> {
+        let is_up = self.above.0 <= self.below.0;
+        let next = if is_up { self.above } else { self.below };
+        let (bound, slot) = next;
+        if slot == NONE || bound > limit {
+            return None;
         }
-    }
-
-    /// The next cylinder, and the lower bound of the positioning times there.
-    pub fn next(&self) -> Option<(Nanos, u32)> {
-        if self.is_up() { self.above } else { self.below }
-    }
-
-    /// Moves past the next cylinder.
-    pub fn advance(&mut self) {
-        if self.is_up() {
-            let after = self.above.map(|(_, cylinder)| cylinder + 1);
-            let next = after.and_then(|cylinder| self.waiting.occupied.at_or_after(cylinder));
-            self.above = self.bounded(next);
+        let link = &self.waiting.links[slot as usize];
+        if is_up {
+            self.above = self.bounded(link.after);
         } else {
-            let from = self.below.map(|(_, cylinder)| cylinder);
-            let next = from.and_then(|cylinder| self.waiting.occupied.before(cylinder));
-            self.below = self.bounded(next);
+            self.below = self.bounded(link.before);
         }
+        Some(next)
     }
 
     /// The search has not passed the cylinders up to the first and from the second on.
     pub fn ahead(&self) -> (i64, u32) {
-        let below = self.below.map_or(-1, |(_, next)| i64::from(next));
-        (below, self.above.map_or(u32::MAX, |(_, next)| next))
+        let cylinder = |slot| (slot != NONE).then(|| self.waiting.cylinder(slot));
+        let below = cylinder(self.below.1).map_or(-1, i64::from);
+        (below, cylinder(self.above.1).unwrap_or(u32::MAX))
     }
 }

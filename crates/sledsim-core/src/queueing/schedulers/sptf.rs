@@ -48,21 +48,16 @@ impl Scheduler for Sptf {
 #[inline]
 pub(super) fn soonest(waiting: &Cylinders, at: Nanos, positions: &dyn Positions) -> Option<u32> {
     let mut best: Option<(Nanos, u64, u32)> = None;
+    let mut limit = Nanos::MAX;
     let mut outwards = waiting.outwards(at, positions);
-    while let Some((bound, cylinder)) = outwards.next() {
-        // A tie counts: that request may have been pushed earlier.
-        if best.is_some_and(|(least, ..)| bound > least) {
-            break;
+    // A tie counts: that request may have been pushed earlier.
+    while let Some((_, slot)) = outwards.next(limit) {
+        let time = waiting.estimate(slot, at, positions, limit);
+        if time <= limit {
+            let key = (time, waiting.queue().sequence(slot), slot);
+            best = Some(best.map_or(key, |least| least.min(key)));
+            limit = time;
         }
-        for slot in waiting.slots_at(cylinder) {
-            let limit = best.map_or(Nanos::MAX, |(least, ..)| least);
-            let time = waiting.estimate(slot, at, positions, limit);
-            if time <= limit {
-                let key = (time, waiting.queue().sequence(slot), slot);
-                best = Some(best.map_or(key, |least| least.min(key)));
-            }
-        }
-        outwards.advance();
     }
     best.map(|(_, _, slot)| slot)
 }

@@ -119,9 +119,9 @@ pub struct Segments {
     segments: Vec<Segment>,
     /// By segment: all its blocks lie in this many from this one on.
     around: Vec<(u64, u64)>,
-    /// The lower halves of the first block and of the distance to the last, or a greater
-    /// distance: many are compared at once.
-    near: Vec<(u32, u32)>,
+    /// The lower halves of the first blocks and of the distances to the last, or greater
+    /// distances. Each is less 2^31, for numbers with a sign compare fast.
+    near: (Vec<i32>, Vec<i32>),
     /// The segments by their last use; empty ones were never used.
     recency: Recency,
     /// Number of segments that hold data written by the host.
@@ -141,7 +141,7 @@ impl Segments {
         Self {
             segments: vec![Segment::default(); count],
             around: vec![(0, 0); count],
-            near: vec![(0, 0); count],
+            near: (vec![i32::MIN; count], vec![i32::MIN; count]),
             recency: Recency::new(buffer.segments),
             written: 0,
             write_segments: buffer.write_segments as usize,
@@ -164,12 +164,12 @@ impl Segments {
     /// The most recently used of the segments that hold `lbn` or are listed in `will`;
     /// written ones only if `written`.
     pub fn find(&self, lbn: u64, written: bool, will: [Option<usize>; 2]) -> Option<usize> {
-        let mut is_near = false;
-        for (low, to_last) in &self.near {
-            is_near |= (lbn as u32).wrapping_sub(*low) <= *to_last;
+        let mut is_far = true;
+        for (low, to_last) in self.near.0.iter().zip(&self.near.1) {
+            is_far &= (lbn as i32).wrapping_sub(*low) > *to_last;
         }
         // The common case.
-        if !is_near && will == [None; 2] {
+        if is_far && will == [None; 2] {
             return None;
         }
         let all = self.segments.iter().enumerate();
@@ -235,7 +235,8 @@ impl Segments {
             *low = extent.lbn.min(*low);
             *blocks = end - *low;
         }
-        self.near[index] = (*low as u32, u32::try_from(*blocks - 1).unwrap_or(u32::MAX));
+        let (low, blocks) = (*low, *blocks);
+        self.set_near(index, low, blocks - 1);
         self.segments[index].add(extent);
         let Some(large) = self.large else {
             return;
@@ -265,7 +266,13 @@ impl Segments {
     /// Notes that a segment holds no blocks.
     fn forget_around(&mut self, index: usize) {
         self.around[index] = (0, 0);
-        self.near[index] = (0, 0);
+        self.set_near(index, 0, 0);
+    }
+
+    /// Sets `near` of a segment whose last block is so far from the first.
+    fn set_near(&mut self, index: usize, low: u64, to_last: u64) {
+        self.near.0[index] = (low as i32).wrapping_add(i32::MIN);
+        self.near.1[index] = (to_last.min(u64::from(u32::MAX)) as i32).wrapping_add(i32::MIN);
     }
 
     /// Number of segments.
