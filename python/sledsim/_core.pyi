@@ -10,6 +10,8 @@ from sledsim.emulator.remote import RemoteBatch
 VERSION: Final[str]
 NUMBERS: Final[str]
 """The version of the numbers: the package's, ``+``, and a digest of the sources that make them."""
+FRAMES: Final[str]
+"""The beginning of the name of a folder with files of frames."""
 
 _Fields: TypeAlias = dict[str, Any]
 """The fields of a class of the package, by name."""

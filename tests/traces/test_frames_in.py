@@ -92,11 +92,23 @@ def test_a_frame_has_no_file_to_name() -> None:
         load.to_toml()
 
 
-def test_a_wrong_row_or_column_is_named() -> None:
-    for values, says in (([1, -5, 8, "R"], "row 1: offset is -5"), ([1], "'lba': the file has t")):
-        frame = pl.DataFrame([dict(zip(REQUESTS[0], values, strict=False))])
-        with pytest.raises(ss.TraceError, match=says):
-            ss.simulate(ss.read_trace(frame, columns=COLUMNS), "g2")
+@pytest.mark.parametrize("frame", [pl.DataFrame, list], ids=["polars", "mappings"])
+def test_a_wrong_row_or_column_is_named_and_no_file(frame: Any) -> None:
+    names = list(REQUESTS[0])
+    for rows, says in (
+        ([[1, -5, 8, "R"]], r"frame: row 1: .*-5"),
+        ([[1, 5, 8, "R"], [2, 5, 8, "Q"]], r"frame: row 2: .*'Q'"),
+        ([[2, 5, 8, "R"], [1, 5, 8, "R"]], r"frame: row 2: time 0.001"),
+        ([[1, 7_000_000, 8, "R"]], r"frame: row 1: blocks 7000000 to 7000007"),
+        ([[1]], "frame: .*'lba'"),
+        ([], "frame: "),
+    ):
+        made = frame([dict(zip(names, row, strict=False)) for row in rows])
+        with pytest.raises(ss.TraceError, match=says) as refused:
+            ss.simulate(ss.read_trace(made, columns=COLUMNS), "g2")
+        assert (refused.value.file, refused.value.line) == (None, None)
+        for hidden in ("sledsim-frames", "read as"):
+            assert hidden not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use pyo3::{PyTypeInfo, create_exception};
 use sledsim_base::error::{self, Error, FileRole, Missing, Origin};
+use sledsim_traces::frames::is_of_frame;
+use std::path::Path;
 
 create_exception!(
     sledsim,
@@ -74,8 +76,24 @@ pub(crate) fn refused(key: &str, message: String) -> PyErr {
     to_python(Error::argument(key, message))
 }
 
+/// An error in a frame, which names its row: the user does not know the file.
+fn of_frame(error: &Error) -> Option<PyErr> {
+    let (path, row, problem) = match error {
+        // The first line of the file has the names of the columns.
+        Error::Line { path, line: 1, problem } => (Path::new(path), None, problem),
+        Error::Line { path, line, problem } => (Path::new(path), Some(line - 1), problem),
+        Error::File { path, problem, .. } => (path.as_path(), None, problem),
+        _ => return None,
+    };
+    let row = row.map_or_else(String::new, |row| format!("row {row}: "));
+    is_of_frame(path).then(|| TraceError::new_err(format!("frame: {row}{problem}")))
+}
+
 /// Converts a core error to a Python exception.
 pub(crate) fn to_python(error: Error) -> PyErr {
+    if let Some(error) = of_frame(&error) {
+        return error;
+    }
     let message = error.to_string();
     match error {
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),

@@ -120,6 +120,8 @@ mod _core {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     const NUMBERS: &str = sledsim_experiments::NUMBERS;
+    #[pymodule_export]
+    const FRAMES: &str = sledsim_traces::frames::FOLDER;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

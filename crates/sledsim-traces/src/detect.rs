@@ -7,6 +7,7 @@ use super::unit_doubts::{self, Trust, UnitDoubt};
 use crate::columns::{Columns, Role};
 use crate::completions::Arrivals;
 use crate::format::{Clock, Format, Options};
+use crate::frames::is_of_frame;
 use crate::glitches::GlitchFilter;
 use crate::plausible;
 use crate::reader::Reader;
@@ -394,6 +395,7 @@ fn no_format(path: &Path, readings: Vec<Attempt>, head: &[u8]) -> Error {
     };
     if let Error::Line { problem, .. } | Error::Byte { problem, .. } | Error::File { problem, .. } =
         &mut error
+        && !is_of_frame(path)
     {
         let name = format.name;
         if is_none {

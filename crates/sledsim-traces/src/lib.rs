@@ -25,6 +25,7 @@
 //! - `formats`: the readers, one file per format.
 //! - `containers`: kinds of files that are no traces.
 //! - `unit_doubts`: whether other units make more sense.
+//! - [`frames`]: the files of traces in memory.
 //! - `plausible`: whether a reading of a trace is plausible.
 //! - `detect`: recognises the format.
 //! - [`sorter`]: sorts items within a window.
@@ -79,6 +80,8 @@ mod formats;
 mod containers;
 
 mod unit_doubts;
+
+pub mod frames;
 
 mod plausible;
 

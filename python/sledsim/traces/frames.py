@@ -17,9 +17,7 @@ from typing import Any
 
 from sledsim import _core
 from sledsim._arguments import refuse
-from sledsim._core import TraceError
-
-_PREFIX = "sledsim-frames-"
+from sledsim._core import FRAMES, TraceError
 
 
 def is_frame(given: object) -> bool:
@@ -60,7 +58,7 @@ def place(content: bytes, ending: str) -> Path:
 
 def is_kept(file: Path) -> bool:
     """Return whether a file is that of a frame."""
-    return file.parent.name.startswith(_PREFIX)
+    return file.parent.name.startswith(FRAMES)
 
 
 def name_of(file: Path) -> str:
@@ -84,4 +82,4 @@ def _aside(ending: str) -> Path:
 @cache
 def _folder() -> tempfile.TemporaryDirectory[str]:
     """Return the folder of this process; it is removed at its end."""
-    return tempfile.TemporaryDirectory(prefix=_PREFIX)
+    return tempfile.TemporaryDirectory(prefix=FRAMES)

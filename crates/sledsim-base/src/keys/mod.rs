@@ -120,7 +120,8 @@ impl Keys {
         let table = Table { origin: None, ..holder.tables.shift_remove(inner)? };
         let prefix = format!("{}{name}.", self.prefix);
         let asked = self.asked.clone();
-        Some(Self { prefix, table, next: self.next, asked, ..Self::of(self.what.clone()) })
+        let what = table.given_by().unwrap_or(&self.what).clone();
+        Some(Self { prefix, table, next: self.next, asked, ..Self::of(what) })
     }
 
     /// Puts `table` in the place of the table `name`: `front`, `child[0]`.

@@ -98,6 +98,14 @@ impl Table {
         all
     }
 
+    /// The flag or argument that has set a value of this table, if no file has any.
+    pub(super) fn given_by(&self) -> Option<&Origin> {
+        let mut origins = self.all_values().into_iter().map(|(_, entry)| &entry.origin);
+        let first = origins.next()?;
+        let is_named = |origin: &Origin| matches!(origin, Origin::Named(_));
+        (is_named(first) && origins.all(is_named)).then_some(first)
+    }
+
     /// The dotted name and the origin of every table that is written.
     pub(super) fn all_written(&self) -> impl Iterator<Item = (String, &Self, &Origin)> {
         self.all("").into_iter().filter_map(|(mut name, table)| {
