@@ -70,7 +70,7 @@ fn a_refused_batch_is_not_executed() {
             vec![write(0, ones()), read(blocks - 1, 2)],
             false,
             Code::InvalidArgument,
-            &["commands[1]", "6749999", "2 blocks"],
+            &["commands[1]", "LBN 6749999", "2 blocks", "to 6749999"],
         ),
         (
             "m",

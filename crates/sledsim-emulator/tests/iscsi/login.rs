@@ -137,13 +137,23 @@ fn response(id: u8, secret: &str, challenge: &str) -> String {
 
 /// Logs in with a secret; returns the last answer.
 fn authenticate(served: &Served, secret: &str, more: &[(&str, &str)]) -> super::client::Pdu {
+    respond(served, secret, more, str::to_owned)
+}
+
+/// As [`authenticate`], with what `change` makes of the response.
+fn respond(
+    served: &Served,
+    secret: &str,
+    more: &[(&str, &str)],
+    change: impl Fn(&str) -> String,
+) -> super::client::Pdu {
     let mut initiator = served.connect();
     let answer = initiator.login(0, None, &[NAMES[0], NAMES[1], ("AuthMethod", "None,CHAP")]);
     assert_eq!(value(&answer.data, "AuthMethod"), "CHAP");
     let answer = initiator.login(0, None, &[("CHAP_A", "8,5,7")]);
     assert_eq!(value(&answer.data, "CHAP_A"), "5");
     let id = value(&answer.data, "CHAP_I").parse().unwrap();
-    let response = response(id, secret, &value(&answer.data, "CHAP_C"));
+    let response = change(&response(id, secret, &value(&answer.data, "CHAP_C")));
     let keys = [("CHAP_N", "alice"), ("CHAP_R", &response)];
     initiator.login(0, Some(1), &[&keys[..], more].concat())
 }
@@ -159,6 +169,20 @@ fn initiators_with_the_right_secret_are_let_in() {
     let mutual = authenticate(&served, "0123456789ab", &[("CHAP_I", "9"), ("CHAP_C", challenge)]);
     assert_eq!(value(&mutual.data, "CHAP_N"), "sled");
     assert_eq!(value(&mutual.data, "CHAP_R"), response(9, "abcdefghijkl", challenge));
+}
+
+#[test]
+fn a_part_of_the_right_response_and_more_than_it_are_wrong() {
+    let served = Served::new(&with_secrets());
+    let changed = |change: fn(&str) -> String| {
+        respond(&served, "0123456789ab", &[], change).login_status()
+    };
+    assert_eq!(changed(|_| "0x".to_owned()), (2, 1));
+    assert_eq!(changed(|_| "0xyz".to_owned()), (2, 1));
+    assert_eq!(changed(|right| right[..4].to_owned()), (2, 1));
+    assert_eq!(changed(|right| right[..right.len() - 2].to_owned()), (2, 1));
+    assert_eq!(changed(|right| format!("{right}00")), (2, 1));
+    assert_eq!(changed(str::to_owned), (0, 0));
 }
 
 #[test]
