@@ -204,7 +204,8 @@ class Server:
         ------
         SledsimError
             If a backing file could not be flushed or a recording not be completed, now or before;
-            the server is stopped all the same, and :meth:`status` has its statistics.
+            the server is stopped all the same, and :meth:`status` has its statistics. A second call
+            raises nothing.
         """
         self._core.stop(real("grace_s", grace_s, 0, MOST_GRACE_S))
         return self.status()
