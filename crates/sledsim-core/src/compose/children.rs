@@ -261,3 +261,49 @@ impl Children {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Notes a row with its id at each of some instants.
+    struct Timer(u64, Vec<u64>);
+
+    impl Model for Timer {
+        fn blocks(&self) -> u64 {
+            0
+        }
+
+        fn submit(&mut self, _request: Request, _sink: &mut dyn CompletionSink) {}
+
+        fn next_event(&self) -> Option<Nanos> {
+            self.1.first().copied().map(Nanos)
+        }
+
+        fn happen(&mut self, _at: Nanos, sink: &mut dyn CompletionSink) {
+            sink.note(&Row { id: self.0, ..Row::default() });
+            self.1.remove(0);
+        }
+
+        fn report(&self, _until: Nanos, _reports: &mut Vec<Report>) {}
+    }
+
+    struct Noted(Vec<u64>);
+
+    impl CompletionSink for Noted {
+        fn done(&mut self, _row: &Row) {}
+
+        fn note(&mut self, row: &Row) {
+            self.0.push(row.id);
+        }
+    }
+
+    #[test]
+    fn children_wake_in_the_order_of_times_and_at_one_instant_by_index() {
+        let instants = [vec![5, 20], vec![10, 20, 30], vec![10, 20], vec![7, 10]];
+        let timers = (0..).zip(instants).map(|(id, at)| Box::new(Timer(id, at)) as Box<dyn Model>);
+        let (mut children, mut noted) = (Children::new(timers.collect()), Noted(Vec::new()));
+        while children.step(Nanos::MAX, true, &mut noted).is_some() {}
+        assert_eq!(noted.0, [0, 3, 1, 2, 3, 0, 1, 2, 1]);
+    }
+}
