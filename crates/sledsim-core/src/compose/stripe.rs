@@ -11,6 +11,7 @@ use sledsim_base::request::{Extent, Extents, Op, Request, append, inner_id, lbns
 use sledsim_base::row::Row;
 use sledsim_base::units::Nanos;
 use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 
 /// Devices striped in units of a fixed number of blocks (RAID 0).
 ///
@@ -183,7 +184,10 @@ impl Composite for Stripe {
         {
             parts[child] = contents.take_read_data(child_row.id);
         }
-        let (left, row) = self.outstanding.get_mut(&id).expect(UNDER_WAY);
+        let Entry::Occupied(mut under_way) = self.outstanding.entry(id) else {
+            panic!("{UNDER_WAY}");
+        };
+        let (left, row) = under_way.get_mut();
         *left -= 1;
         row.charge(child_row);
         let crossed =
@@ -197,7 +201,7 @@ impl Composite for Stripe {
         }
         if *left == 0 {
             sink.done(row);
-            self.outstanding.remove(&id);
+            under_way.remove();
         }
     }
 }

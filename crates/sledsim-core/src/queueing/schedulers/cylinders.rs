@@ -16,7 +16,7 @@ pub(super) struct Cylinders {
     queue: Queue,
     /// By slot: where it starts, and its neighbours in the list of all.
     links: Vec<Link>,
-    /// By cylinder: the first and the last of its requests.
+    /// By cylinder: the slots of its first and its last request.
     ends: Vec<[u32; 2]>,
     /// The cylinders that have requests.
     occupied: NumberSet,
@@ -165,8 +165,8 @@ impl Outwards<'_> {
         }
     }
 
-    /// Moves past the next slot, unless the lower bound of its positioning time is above
-    /// `limit`; returns both.
+    /// Moves past the next slot and returns it behind the lower bound of its positioning
+    /// time. `None` if that is above `limit`, or no slot is left.
     #[inline(always)] // hot: each request that a search looks at
     pub fn next(&mut self, limit: Nanos) -> Option<(Nanos, u32)> {
         let is_up = self.above.0 <= self.below.0;

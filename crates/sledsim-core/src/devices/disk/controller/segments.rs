@@ -120,7 +120,7 @@ pub struct Segments {
     /// By segment: all its blocks lie in this many from this one on.
     around: Vec<(u64, u64)>,
     /// The lower halves of the first blocks and of the distances to the last, or greater
-    /// distances. Each is less 2^31, for numbers with a sign compare fast.
+    /// distances. 2^31 is subtracted from each: numbers with a sign compare fast.
     near: (Vec<i32>, Vec<i32>),
     /// The segments by their last use; empty ones were never used.
     recency: Recency,
