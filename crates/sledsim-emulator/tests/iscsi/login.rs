@@ -174,9 +174,8 @@ fn initiators_with_the_right_secret_are_let_in() {
 #[test]
 fn a_part_of_the_right_response_and_more_than_it_are_wrong() {
     let served = Served::new(&with_secrets());
-    let changed = |change: fn(&str) -> String| {
-        respond(&served, "0123456789ab", &[], change).login_status()
-    };
+    let changed =
+        |change: fn(&str) -> String| respond(&served, "0123456789ab", &[], change).login_status();
     assert_eq!(changed(|_| "0x".to_owned()), (2, 1));
     assert_eq!(changed(|_| "0xyz".to_owned()), (2, 1));
     assert_eq!(changed(|right| right[..4].to_owned()), (2, 1));
