@@ -22,15 +22,20 @@ impl NameTable {
     /// The number of a name; `None` if the name is not [`ALLOWED`].
     #[inline]
     pub fn number(&mut self, name: &[u8]) -> Option<u32> {
-        let last = self.names.get(self.last as usize);
-        if last.is_some_and(|last| last.as_bytes() == name) {
-            return Some(self.last);
-        }
-        self.last = match self.numbers.get(name) {
-            Some(&number) => number,
+        self.last = match self.known(name) {
+            Some(number) => number,
             None => self.add(name)?,
         };
         Some(self.last)
+    }
+
+    /// The number of a name that was seen before.
+    #[inline]
+    pub fn known(&self, name: &[u8]) -> Option<u32> {
+        match self.names.get(self.last as usize) {
+            Some(last) if last.as_bytes() == name => Some(self.last),
+            _ => self.numbers.get(name).copied(),
+        }
     }
 
     #[cold]

@@ -10,7 +10,8 @@ pub fn integer(text: &[u8]) -> Option<u64> {
         return None;
     }
     if text.len() <= SAFE_DIGITS {
-        return append(0, text);
+        let (value, rest) = leading_digits(0, text);
+        return rest.is_empty().then_some(value);
     }
     text.iter().try_fold(0, |value, &byte| push(value, byte))
 }
@@ -29,21 +30,27 @@ pub fn hexadecimal(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// A decimal number such as `12.5`, times `factor`, if it has at most 19 digits and the
-/// product is whole; `None` for all others, valid or not.
+/// A decimal number such as `12` or `12.5`, times `factor`, if it has at most 19 digits and
+/// the product is whole; `None` for all others, valid or not.
 #[inline]
 pub fn whole_product(text: &[u8], factor: u64) -> Option<u64> {
-    let point = memchr::memchr(b'.', text)?;
-    let (whole, fraction) = (&text[..point], &text[point + 1..]);
-    let digits = whole.len() + fraction.len();
-    if digits == 0 || digits > SAFE_DIGITS {
+    if text.len() > SAFE_DIGITS + 1 {
+        return None;
+    }
+    let (whole, rest) = leading_digits(0, text);
+    let [b'.', fraction @ ..] = rest else {
+        let fits = rest.is_empty() && !text.is_empty() && text.len() <= SAFE_DIGITS;
+        return if fits { whole.checked_mul(factor) } else { None };
+    };
+    let (value, rest) = leading_digits(whole, fraction);
+    if !rest.is_empty() || text.len() == 1 {
         return None;
     }
     let one = TEN_TO[fraction.len()];
     if !factor.is_multiple_of(one) {
         return None;
     }
-    append(append(0, whole)?, fraction)?.checked_mul(factor / one)
+    value.checked_mul(factor / one)
 }
 
 const TEN_TO: [u64; SAFE_DIGITS + 1] = {
@@ -56,17 +63,15 @@ const TEN_TO: [u64; SAFE_DIGITS + 1] = {
     powers
 };
 
-/// Appends digits to those of `value`; the caller ensures that they fit.
+/// Appends the digits at the front of `text` to those of `value`, wrong on overflow; returns
+/// the rest, too.
 #[inline]
-fn append(mut value: u64, digits: &[u8]) -> Option<u64> {
-    for byte in digits {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value * 10 + u64::from(digit);
+fn leading_digits(mut value: u64, mut text: &[u8]) -> (u64, &[u8]) {
+    while let [byte @ b'0'..=b'9', rest @ ..] = text {
+        value = value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+        text = rest;
     }
-    Some(value)
+    (value, text)
 }
 
 #[inline]
@@ -150,22 +155,17 @@ impl<'a> Quick<'a> {
     /// number.
     #[inline]
     fn digits(&mut self) -> (u64, usize) {
-        let (mut value, mut digits) = (0_u64, 0);
+        let (before, mut value) = (self.0.len(), 0_u64);
         while let Some(bytes) = self.0.first_chunk() {
             let (more, count) = first_digits(u64::from_le_bytes(*bytes));
             value = value.wrapping_mul(TEN_TO[count]).wrapping_add(more);
             self.0 = &self.0[count..];
-            digits += count;
             if count < 8 {
-                return (value, digits);
+                return (value, before - self.0.len());
             }
         }
-        while let [byte @ b'0'..=b'9', rest @ ..] = self.0 {
-            value = value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
-            self.0 = rest;
-            digits += 1;
-        }
-        (value, digits)
+        (value, self.0) = leading_digits(value, self.0);
+        (value, before - self.0.len())
     }
 }
 

@@ -7,13 +7,10 @@ use crate::number;
 /// overflow.
 #[inline]
 pub fn scaled(text: &[u8], factor: u64) -> Option<(u64, bool)> {
-    if let Some(value) = number::integer(text) {
-        return value.checked_mul(factor).map(|value| (value, true));
+    match number::whole_product(text, factor) {
+        Some(value) => Some((value, true)),
+        None => scaled_slowly(text, factor),
     }
-    if let Some(value) = number::whole_product(text, factor) {
-        return Some((value, true));
-    }
-    scaled_slowly(text, factor)
 }
 
 fn scaled_slowly(text: &[u8], factor: u64) -> Option<(u64, bool)> {

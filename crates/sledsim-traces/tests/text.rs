@@ -2,6 +2,7 @@
 //! validation traces, fio logs, blkparse output.
 
 use crate::reference::reference;
+use sledsim_base::random::Stream;
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
 use sledsim_traces::{FORMATS, Input, Options, Reader, Record};
@@ -349,6 +350,81 @@ fn blkparse_text_is_read() {
             (" Reads Queued: 1", "field 1 (device) is 'Reads': must be"),
         ],
     );
+}
+
+/// The first line of a device is read word by word, the others mostly in one pass: of each
+/// line both say the same.
+#[test]
+fn blkparse_lines_mean_the_same_first_and_later() {
+    let fields: [&[&str]; 10] = [
+        &["8,0", "8,0", "8,0", "8", "8,0,1"],
+        &["0", "17", "x", "00000000000000000000001"],
+        &["1", "4294967296", "-1"],
+        &["0.5", "1", "1.", ".5", "2.0000000010", "8999999999.999999999", "9000000000.000000001"],
+        &["0", "77", "7x"],
+        &["Q", "Q", "Q", "D", "QM", "5"],
+        &["R", "R", "WS", "RAM", "FN", "FWFS", "F", "D", "N", "ZR", "X"],
+        &["0", "8", "18014398509481983", "18014398509481984", "18446744073709551615", "(12", "x"],
+        &["+", "+", "+", "+", "/", "["],
+        &["1", "8", "8", "0", "18014398509481984", "99999999999999999999", "x", "[0]"],
+    ];
+    let mut random = Stream::new(1, "lines");
+    let mut read = 0;
+    for _ in 0..30_000 {
+        let words: Vec<_> =
+            fields.iter().map(|all| all[random.below(all.len() as u64) as usize]).collect();
+        let count = 10 - random.below(9).saturating_sub(4) as usize;
+        let process = ["  [x]", " "][random.below(2) as usize];
+        let line = format!("  {}{process}\n", words[..count].join(["  ", "\t"][count % 2]));
+        let outcome = |before: &str| {
+            let mut reader = reader("blkparse", &format!("{before}{line}"), &Options::default());
+            let said = |problem: sledsim_base::error::Error| {
+                problem.to_string().splitn(3, ':').nth(2).map(str::to_owned)
+            };
+            for _ in before.lines() {
+                reader.next().unwrap().unwrap();
+            }
+            (reader.next().map_err(said), reader.not_requests())
+        };
+        let alone = outcome("");
+        read += usize::from(matches!(alone, (Ok(Some(_)), _)));
+        assert_eq!(outcome("8,0 0 1 2.0 7 Q R 1 + 1 [x]\n"), alone, "{line}");
+    }
+    assert!(read > 200, "{read} requests");
+}
+
+/// Fields end at the separator alone, of any length and with any bytes: next to it in ASCII,
+/// and with the same lowest bits.
+#[test]
+fn fields_of_a_csv_are_those_between_its_separators() {
+    let pieces = ["", " ", "-", "+", "a", "\u{ac}", "long text", "~", "0"];
+    let mut random = Stream::new(1, "fields");
+    for separator in [',', ';'] {
+        let mut lines = String::new();
+        let mut expected = Vec::new();
+        for _ in 0..5000 {
+            let mut any = || {
+                (0..random.below(5)).map(|_| pieces[random.below(9) as usize]).collect::<String>()
+            };
+            let name = format!("{}n{}", any(), any());
+            let fields = [&any(), "7", &any(), "R", &name, "512", "1024", &any()];
+            let line = fields.join(&separator.to_string());
+            expected.push(line.split(separator).nth(4).unwrap().trim().to_owned());
+            lines += &format!("{line}\n");
+        }
+        let separator = if separator == ',' { "comma" } else { "semicolon" };
+        let columns =
+            format!("separator={separator}, time=2:ns, op=4, device=5:name, offset=6:B, bytes=7:B");
+        let options = Options { columns: Some(columns), ..Options::default() };
+        let mut reader = reader("csv", &lines, &options);
+        for (line, name) in expected.iter().enumerate() {
+            let record = reader.next().unwrap().unwrap();
+            assert_eq!(reader.device_name(record.device), Some(name.as_str()), "line {line}");
+            let found = (record.time, record.op, record.offset, record.bytes);
+            assert_eq!(found, (Nanos(7), Op::Read, 512, 1024), "line {line}");
+        }
+        assert_eq!(reader.next().unwrap(), None);
+    }
 }
 
 /// The first bytes contain only events of other kinds.

@@ -5,13 +5,14 @@ use crate::columns;
 use crate::format::{BlkAction, Clock, Format};
 use crate::lines::{Field, Lines, next_word};
 use crate::names::NameTable;
-use crate::number;
+use crate::number::{self, Quick};
 use crate::reader::Reader;
-use crate::record::Record;
+use crate::record::{END_BYTES, LATEST_NS, Record};
 use crate::unit_doubts::Trust;
 use crate::units::{self, BLOCKS, OwnUnits, S};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
+use sledsim_base::units::{BLOCK_BYTES, Nanos};
 
 /// Its registration.
 pub(super) const ENTRY: Format = Format {
@@ -82,6 +83,43 @@ impl Blkparse {
             actions: [0; 128],
             counts: false,
         }
+    }
+
+    /// The request of a line in the usual form, if it is one; the outer `None` for any other
+    /// line, and for the first one of a device.
+    #[inline]
+    fn quick(&mut self) -> Option<Option<Record>> {
+        if !self.lines.scale.is_own {
+            return None;
+        }
+        let mut words = Quick::new(self.lines.line());
+        let device = self.devices.known(words.word()?)?;
+        let (_cpu, _sequence) = (words.integer()?, words.integer()?);
+        let time = words.decimal(9).filter(|&ns| ns <= LATEST_NS)?;
+        let _pid = words.integer()?;
+        let action = words.word()?;
+        if action != self.action {
+            let other = action.iter().all(u8::is_ascii_alphabetic) && !words.is_done();
+            return other.then(|| {
+                self.actions[usize::from(action[0] & 127)] += 1;
+                None
+            });
+        }
+        let (op, _) = columns::rwbs(words.word()?)?;
+        let first = words.integer()?.checked_mul(BLOCK_BYTES)?;
+        let plus = words.word()?;
+        let bytes = words.integer()?.checked_mul(BLOCK_BYTES)?;
+        let fits = first <= END_BYTES && (1..=END_BYTES - first).contains(&bytes);
+        (fits && plus == b"+" && op != Op::Flush).then(|| {
+            Some(Record {
+                time: Nanos(time),
+                device,
+                op,
+                offset: first,
+                bytes,
+                ..Record::default()
+            })
+        })
     }
 
     /// The request of the current line, if it is one.
@@ -184,8 +222,12 @@ fn is_device(word: &[u8]) -> bool {
 impl Reader for Blkparse {
     fn next(&mut self) -> Result<Option<Record>> {
         while self.lines.advance()? {
-            if let Some(record) = self.request()? {
-                return Ok(Some(record));
+            let request = match self.quick() {
+                Some(request) => request,
+                None => self.request()?,
+            };
+            if request.is_some() {
+                return Ok(request);
             }
             self.others += 1;
         }

@@ -3,53 +3,75 @@
 use crate::columns::Separator;
 use std::ops::Range;
 
-/// Calls `found` with every field of a line without quotes; returns their
-/// number.
+/// Each byte of eight is 1, times a byte.
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// Marks those of eight bytes that are `wanted`, by the highest bit of each.
+#[inline]
+fn marks(bytes: u64, wanted: u8) -> u64 {
+    const LOW_BITS: u64 = EACH * 0x7f;
+    let difference = bytes ^ (EACH * u64::from(wanted));
+    !(((difference & LOW_BITS) + LOW_BITS) | difference | LOW_BITS)
+}
+
+/// Calls `found` with every field of a line, where quotes mean nothing; returns the number of
+/// fields, and whether there are quotes.
 #[inline]
 pub fn each_field(
     line: &[u8],
     separator: Separator,
     mut found: impl FnMut(usize, Range<usize>),
-) -> usize {
-    let mut count = 0;
-    let mut start = 0;
-    match separator {
-        Separator::Byte(separator) => loop {
-            let rest = &line[start..];
-            let end = rest.iter().position(|&byte| byte == separator);
-            let length = end.unwrap_or(rest.len());
-            found(count, trimmed(line, start..start + length));
+) -> (usize, bool) {
+    let (mut count, mut start) = (0, 0);
+    let Separator::Byte(separator) = separator else {
+        while let Some(skip) = line[start..].iter().position(|byte| !byte.is_ascii_whitespace()) {
+            start += skip;
+            let end = line[start..].iter().position(u8::is_ascii_whitespace);
+            let end = end.map_or(line.len(), |end| start + end);
+            found(count, start..end);
             count += 1;
-            match end {
-                Some(end) => start += end + 1,
-                None => return count,
-            }
-        },
-        Separator::Blanks => {
-            while let Some(skip) = line[start..].iter().position(|byte| !byte.is_ascii_whitespace())
-            {
-                start += skip;
-                let end = line[start..].iter().position(u8::is_ascii_whitespace);
-                let end = end.map_or(line.len(), |end| start + end);
-                found(count, start..end);
-                count += 1;
-                start = end;
-            }
-            count
+            start = end;
+        }
+        return (count, line.contains(&b'"'));
+    };
+    let mut ends_at = |end: usize| {
+        found(count, trimmed(line, start..end));
+        count += 1;
+        start = end + 1;
+    };
+    let (eights, rest) = line.as_chunks::<8>();
+    let mut quotes = 0;
+    for (place, bytes) in eights.iter().enumerate() {
+        let bytes = u64::from_le_bytes(*bytes);
+        quotes |= marks(bytes, b'"');
+        let mut separators = marks(bytes, separator);
+        while separators != 0 {
+            ends_at(8 * place + separators.trailing_zeros() as usize / 8);
+            separators &= separators - 1;
         }
     }
+    for (place, byte) in (8 * eights.len()..).zip(rest) {
+        quotes |= u64::from(*byte == b'"');
+        if *byte == separator {
+            ends_at(place);
+        }
+    }
+    ends_at(line.len());
+    (count, quotes != 0)
 }
 
-/// A span without leading and trailing blanks.
+/// A span without leading and trailing blanks, which are rare.
 #[inline]
-fn trimmed(line: &[u8], mut span: Range<usize>) -> Range<usize> {
-    while span.start < span.end && line[span.start].is_ascii_whitespace() {
-        span.start += 1;
+fn trimmed(line: &[u8], span: Range<usize>) -> Range<usize> {
+    let field = &line[span.clone()];
+    match field {
+        [first, .., last] if *first > b' ' && *last > b' ' => span,
+        [only] if *only > b' ' => span,
+        _ => {
+            let start = span.start + (field.len() - field.trim_ascii_start().len());
+            start..start + field.trim_ascii().len()
+        }
     }
-    while span.start < span.end && line[span.end - 1].is_ascii_whitespace() {
-        span.end -= 1;
-    }
-    span
 }
 
 /// Writes the fields of a line without their quotes to `text`, and their spans

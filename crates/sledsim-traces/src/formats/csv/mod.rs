@@ -51,6 +51,8 @@ pub struct Csv {
     /// The role of the time of a request, and whether it is a calendar date.
     clock: Role,
     has_dates: bool,
+    /// Whether requests have more than a time, a place, an operation and a device.
+    has_more: bool,
     /// The factor of each role's unit.
     factors: [u64; Role::ALL.len()],
     /// The span in the line, or in `unquoted`, of each role's field.
@@ -138,6 +140,9 @@ impl Csv {
             lines,
             clock,
             has_dates: unit.is_some_and(|unit| unit.name == DATE),
+            has_more: [Role::Response, Role::Think, Role::Queue, Role::Linked]
+                .into_iter()
+                .any(|role| columns.get(role).is_some()),
             columns,
             layout,
             factors,
@@ -155,8 +160,8 @@ impl Csv {
         let line = self.lines.line();
         let separator = self.layout.separator;
         let fields = &mut self.fields;
-        let text = match memchr::memchr(b'"', line) {
-            Some(_) if unquote(line, separator, &mut self.unquoted, fields) => &self.unquoted,
+        let text = match line.contains(&b'"') {
+            true if unquote(line, separator, &mut self.unquoted, fields) => &self.unquoted,
             _ => {
                 fields.clear();
                 each_field(line, separator, |_, span| fields.push(span));
@@ -176,7 +181,12 @@ impl Csv {
         let line = self.lines.line();
         self.unquoted.clear();
         let (roles, spans) = (&self.layout.roles, &mut self.spans);
-        let found = if memchr::memchr(b'"', line).is_some() {
+        let (mut found, has_quotes) = each_field(line, self.layout.separator, |index, span| {
+            if let Some(Some(role)) = roles.get(index) {
+                spans[*role as usize] = span;
+            }
+        });
+        if has_quotes {
             let fields = &mut self.fields;
             if !unquote(line, self.layout.separator, &mut self.unquoted, fields) {
                 return Err(self.lines.refuse(format!(
@@ -189,14 +199,8 @@ impl Csv {
                     spans[*role as usize] = span.clone();
                 }
             }
-            fields.len()
-        } else {
-            each_field(line, self.layout.separator, |index, span| {
-                if let Some(Some(role)) = roles.get(index) {
-                    spans[*role as usize] = span;
-                }
-            })
-        };
+            found = fields.len();
+        }
         if found == self.layout.roles.len() {
             return Ok(());
         }
@@ -307,18 +311,15 @@ impl Csv {
                 return Err(self.bad(Role::Offset, "such that the request ends by byte 2^63"));
             }
         }
-        let record = Record {
-            time: Nanos(self.since_origin(ns)?),
-            device: self.device()?,
-            op,
-            offset,
-            bytes,
-            response: self.optional_time(Role::Response)?,
-            think: self.optional_time(Role::Think)?,
-            queue: self.optional_time(Role::Queue)?,
-            lateness: None,
-            linked: self.linked()?,
-        };
+        let time = Nanos(self.since_origin(ns)?);
+        let device = self.device()?;
+        let mut record = Record { time, device, op, offset, bytes, ..Record::default() };
+        if self.has_more {
+            record.response = self.optional_time(Role::Response)?;
+            record.think = self.optional_time(Role::Think)?;
+            record.queue = self.optional_time(Role::Queue)?;
+            record.linked = self.linked()?;
+        }
         Ok(record)
     }
 
@@ -375,18 +376,23 @@ impl Csv {
 
 impl Reader for Csv {
     fn next(&mut self) -> Result<Option<Record>> {
+        let mut record = Record::default();
+        Ok(self.next_into(&mut record)?.then_some(record))
+    }
+
+    fn next_into(&mut self, into: &mut Record) -> Result<bool> {
         loop {
             if !std::mem::take(&mut self.pending) && !self.lines.advance()? {
-                return Ok(None);
+                return Ok(false);
             }
             if self.columns.only.is_empty() || self.is_wanted() {
                 break;
             }
             self.others += 1;
         }
-        let record = self.record()?;
+        *into = self.record()?;
         self.began = true;
-        Ok(Some(record))
+        Ok(true)
     }
 
     fn refuse(&self, problem: String) -> Error {
