@@ -381,6 +381,7 @@ def partition(
     load: Load,
     folder: str | Path,
     windows: tuple[float, float] | None,
+    threads: int,
     progress: _Progress,
 ) -> str: ...
 def rising(times_ms: Sequence[float]) -> list[float]: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -96,7 +97,7 @@ def run_parts(
     with (
         told(progress) as tell,
         opened(workers) as pool,
-        split(trace, windows, where, tell) as parts,
+        split(trace, windows, where, tell, min(pool.count, os.cpu_count() or 1)) as parts,
     ):
         results.expect(parts.text)
         listed = parts.listed

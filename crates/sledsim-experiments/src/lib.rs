@@ -21,6 +21,7 @@
 //! - [`relational`]: relational tables on a sled.
 //! - [`formats`]: trace formats including Parquet.
 //! - `damaged_parquet`: safe reading of Parquet files.
+//! - `tasks`: independent tasks on several threads.
 //! - [`panics`]: panics as errors.
 
 pub mod load;
@@ -63,6 +64,8 @@ pub mod relational;
 pub mod formats;
 
 mod damaged_parquet;
+
+mod tasks;
 
 pub mod panics;
 

@@ -251,7 +251,8 @@ impl Load {
     }
 
     /// Splits a trace into files in `folder`, one for each volume or window, and
-    /// returns their list.
+    /// returns their list. The files are written on up to `threads` threads, on one
+    /// for each processor if 0.
     ///
     /// # Errors
     /// A generated load, a trace that cannot be read, a key that does not go with
@@ -260,10 +261,11 @@ impl Load {
         &self,
         by: By,
         folder: &Path,
+        threads: usize,
         check: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<PartList> {
         match &self.kind {
-            LoadKind::Trace(spec) => spec.partition(&self.trace_keys(), by, folder, check),
+            LoadKind::Trace(spec) => spec.partition(&self.trace_keys(), by, folder, threads, check),
             LoadKind::Workload(_) => Err(Error::Key(
                 "a generated workload has no volumes: sledsim trace generate writes it as a trace"
                     .to_owned(),

@@ -42,7 +42,7 @@ fn a_trace_is_split_in_memory_that_does_not_depend_on_its_length() {
         write_trace(&path, requests);
         let load = Load::trace(&path, Keys::empty("trace")).unwrap();
         let parts = tempfile::TempDir::new_in(folder.path()).unwrap();
-        let list = load.partition(By::Volume, parts.path(), &mut |_| Ok(()));
+        let list = load.partition(By::Volume, parts.path(), 2, &mut |_| Ok(()));
         let list = list.unwrap();
         assert_eq!(list.requests, requests);
         assert_eq!(list.parts.len() as u64, VOLUMES);

@@ -8,6 +8,7 @@ use crate::rows::Rows;
 use crate::simulation::{Load, Statistics};
 use pyo3::prelude::*;
 use sledsim_base::error::{Error, Result};
+use sledsim_base::progress::Progress;
 use sledsim_base::units::Nanos;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use sledsim_experiments::replay::{By, PartList};
@@ -23,14 +24,15 @@ pub(crate) fn trace_of(load: &Load) -> Option<(PathBuf, String)> {
 }
 
 /// Splits a trace into files in a folder: by volume, or by windows with a warm-up, both
-/// in seconds. Returns their list as JSON.
+/// in seconds. Returns their list as JSON. The files are written on up to `threads` threads.
 #[pyfunction]
-#[pyo3(signature = (load, folder, windows, progress))]
+#[pyo3(signature = (load, folder, windows, threads, progress))]
 pub(crate) fn partition(
     py: Python<'_>,
     load: &Load,
     folder: PathBuf,
     windows: Option<(f64, f64)>,
+    threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let by = match windows {
@@ -41,7 +43,8 @@ pub(crate) fn partition(
     };
     let mut check = Check::new(progress.as_ref());
     let list = detached(py, load.load.file(), || {
-        (load.load).partition(by, &folder, &mut |at| check.report(at.completed, at.expected()))
+        let check = &mut |at: Progress| check.report(at.completed, at.expected());
+        load.load.partition(by, &folder, threads, check)
     });
     match list {
         Ok(list) => Ok(json_text(&list)),

@@ -59,6 +59,7 @@ def split(
     windows: tuple[float, float] | None,
     folder: str | None = None,
     progress: ProgressLike = None,
+    threads: int = 1,
 ) -> Iterator[TraceParts]:
     """Split a trace, or take the parts that are in the folder.
 
@@ -75,16 +76,18 @@ def split(
     progress
         ``True`` for a bar on stderr, or what is called now and then with the number of requests
         read and of all, if known.
+    threads
+        How many threads write parts at a time.
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="sledsim-parts-") as made:
             with told(progress) as beat:
-                text = _core.partition(load._core, made, windows, beat)
+                text = _core.partition(load._core, made, windows, threads, beat)
             yield TraceParts(Path(made), text)
         return
     with told(progress) as beat:
         parts = _found(Path(folder), load, windows, beat)
-        parts = parts or _made(Path(folder), load, windows, beat)
+        parts = parts or _made(Path(folder), load, windows, threads, beat)
     yield parts
 
 
@@ -130,7 +133,11 @@ def _seal(of: dict[str, Any], text: str, files: dict[str, str | None]) -> str:
 
 
 def _made(
-    folder: Path, load: Load, windows: tuple[float, float] | None, beat: Beat | None
+    folder: Path,
+    load: Load,
+    windows: tuple[float, float] | None,
+    threads: int,
+    beat: Beat | None,
 ) -> TraceParts:
     """Write the parts beside the folder, and rename."""
     aside = folder.parent / f".{folder.name}-{os.getpid()}.part"
@@ -140,7 +147,7 @@ def _made(
     except OSError as error:
         raise SledsimError(f"{folder}: cannot be made: {error.strerror}") from None
     try:
-        text = _core.partition(load._core, aside, windows, beat)
+        text = _core.partition(load._core, aside, windows, threads, beat)
         if of != _made_from(load, windows, beat):
             raise SledsimError(f"{load.name}: has changed while it was read")
         files = {

@@ -7,21 +7,16 @@ use super::combine::add_facts;
 use super::{Plan, Single, merged, run_one};
 use crate::load::Load;
 use crate::load_facts::LoadFacts;
-use crate::panics::{catch_panic, internal_error};
 use crate::stats::Demand;
 use crate::stats::{Caution, Interval, Precision, RunReport, SeedRun, Stats};
-use sledsim_base::error::{Error, Result};
+use crate::tasks::{Task, run_tasks};
+use sledsim_base::error::Result;
 use sledsim_base::progress::Progress;
 use sledsim_core::catalog::Device;
 use sledsim_core::queueing::schedulers::SchedulerSpec;
 use std::array;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::thread;
-use std::time::Duration;
-
-/// The interval at which the calling thread polls the others.
-const POLL_INTERVAL: Duration = Duration::from_millis(10);
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 /// The state shared by the threads.
 struct SeedPool<'a> {
@@ -30,22 +25,12 @@ struct SeedPool<'a> {
     scheduler: &'a SchedulerSpec,
     plan: &'a Plan,
     first_seed: u64,
-    /// The next run to start.
-    next: AtomicUsize,
-    /// Runs from this index on are abandoned: an earlier one failed, or all
-    /// stop.
-    give_up_from: AtomicUsize,
     /// Requests completed by each run so far, and to be completed (`u64::MAX`
     /// if that is not known).
     completed: Vec<AtomicU64>,
     requests: AtomicU64,
-    done: Mutex<SeedResults>,
-}
-
-/// The results of the completed runs.
-struct SeedResults {
-    stats: Stats,
-    runs: Vec<Option<Result<(SeedRun, RunReport, LoadFacts)>>>,
+    /// The statistics of the completed runs.
+    stats: Mutex<Stats>,
 }
 
 /// Runs `load` with `plan.seeds` consecutive seeds, beginning with its own.
@@ -63,84 +48,33 @@ pub(crate) fn run_seeds(
         scheduler,
         plan,
         first_seed: load.seed().unwrap_or(0),
-        next: AtomicUsize::new(0),
-        give_up_from: AtomicUsize::new(usize::MAX),
         completed: (0..runs).map(|_| AtomicU64::new(0)).collect(),
         requests: AtomicU64::new(u64::MAX),
-        done: Mutex::new(SeedResults {
-            stats: Stats::new(),
-            runs: (0..runs).map(|_| None).collect(),
-        }),
+        stats: Mutex::new(Stats::new()),
     };
-    let threads = match plan.threads {
-        0 => thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
-    let stopped = thread::scope(|scope| {
-        let workers: Vec<_> =
-            (0..threads.min(runs)).map(|_| scope.spawn(|| shared.work())).collect();
-        let mut stopped = Ok(());
-        while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
-            thread::park_timeout(POLL_INTERVAL);
-            if stopped.is_ok() {
-                stopped = check(shared.progress());
-                if stopped.is_err() {
-                    shared.give_up_from.store(0, Relaxed);
-                }
-            }
-        }
-        stopped
-    });
-    stopped?;
-    let done = shared.done.into_inner();
-    let done = done.unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut results = Vec::with_capacity(runs);
-    for run in done.runs {
-        results.push(run.unwrap_or(Err(Error::Interrupted))?);
-    }
+    let check = &mut || check(shared.progress());
+    let results = run_tasks(runs, plan.threads, &|task| shared.run(task), check)?;
     let (facts, workload) = combine(results, plan);
-    Ok(merged(done.stats, facts, workload))
+    let stats = shared.stats.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(merged(stats, facts, workload))
 }
 
 impl SeedPool<'_> {
-    /// The work of a thread: one run after the other.
-    fn work(&self) {
-        loop {
-            let index = self.next.fetch_add(1, Relaxed);
-            if index >= self.completed.len() || index >= self.give_up_from.load(Relaxed) {
-                return;
-            }
-            let result = catch_panic(|| self.run(index));
-            let result = result.unwrap_or_else(|said| Err(Error::System(internal_error(&said))));
-            if result.is_err() {
-                // Abandon later runs; an earlier one may also fail, and then its
-                // error is reported.
-                self.give_up_from.fetch_min(index + 1, Relaxed);
-            }
-            let mut done = self.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            done.runs[index] = Some(result.map(|(single, run)| {
-                done.stats.merge(&single.stats); // integers: any order
-                (run, single.facts, single.workload)
-            }));
-        }
-    }
-
-    fn run(&self, index: usize) -> Result<(Single, SeedRun)> {
-        let seed = self.first_seed + index as u64;
-        let load = self.load.clone().with_seed_offset(index as u64);
+    fn run(&self, task: &Task<'_>) -> Result<(SeedRun, RunReport, LoadFacts)> {
+        let completed = &self.completed[task.index];
+        let seed = self.first_seed + task.index as u64;
+        let load = self.load.clone().with_seed_offset(task.index as u64);
         let mut report = |progress: Progress| {
-            self.completed[index].store(progress.completed, Relaxed);
-            let requests = progress.requests.unwrap_or(u64::MAX);
-            self.requests.store(requests, Relaxed);
-            if index >= self.give_up_from.load(Relaxed) {
-                return Err(Error::Interrupted);
-            }
-            Ok(())
+            completed.store(progress.completed, Relaxed);
+            self.requests.store(progress.requests.unwrap_or(u64::MAX), Relaxed);
+            task.check()
         };
         let single = run_one(self.device, &load, self.scheduler, self.plan, &mut report)?;
         let run = SeedRun::new(seed, &single.stats, &single.facts);
-        self.completed[index].store(run.figures.requests, Relaxed);
-        Ok((single, run))
+        completed.store(run.figures.requests, Relaxed);
+        let mut stats = self.stats.lock().unwrap_or_else(PoisonError::into_inner);
+        stats.merge(&single.stats); // integers: any order
+        Ok((run, single.facts, single.workload))
     }
 
     /// The progress of all runs.

@@ -6,6 +6,7 @@ use super::pass::{Part, Split};
 use crate::formats;
 use crate::replay::feed::CHECK_EVERY;
 use crate::stats::seconds;
+use crate::tasks::{Task, run_tasks};
 use serde_json::{Map, Value};
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
@@ -13,21 +14,25 @@ use sledsim_base::units::Nanos;
 use sledsim_traces::Record;
 use std::path::Path;
 
-/// Writes a file for each part into `folder`; returns the list of the parts.
+/// Writes a file for each part into `folder` on up to `threads` threads; returns the
+/// list of the parts.
 pub(super) fn write(
-    mut split: Split,
+    split: Split,
     by: By,
     keys: Map<String, Value>,
     folder: &Path,
+    threads: usize,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<PartList> {
-    let mut parts = Vec::with_capacity(split.parts.len());
-    for (number, part) in std::mem::take(&mut split.parts).into_iter().enumerate() {
-        let file = format!("{number:07}.parquet");
-        write_part(&mut split, &part, &folder.join(&file), check)?;
+    let all = split.requests;
+    let check = &mut || check(Progress { completed: all, requests: Some(all), share: None });
+    let write = |task: &Task<'_>| write_part(&split, task, &folder.join(name(task.index)));
+    run_tasks(split.parts.len(), threads, &write, check)?;
+    let listed = |(number, part): (usize, Part)| {
         let window = window_of(&part, by);
-        parts.push(ListedPart { file, name: part.name, requests: part.requests, window });
-    }
+        ListedPart { file: name(number), name: part.name, requests: part.requests, window }
+    };
+    let parts = split.parts.into_iter().enumerate().map(listed).collect();
     let (by, window, warm_up) = match by {
         By::Volume => (PartBy::Volume, None, None),
         By::Window { length, warm_up } => (PartBy::Window, Some(length), Some(warm_up)),
@@ -42,6 +47,11 @@ pub(super) fn write(
         keys,
         parts,
     })
+}
+
+/// The name of the file of a part.
+fn name(number: usize) -> String {
+    format!("{number:07}.parquet")
 }
 
 /// The bounds of a window and the keys of its warm-up.
@@ -65,26 +75,22 @@ fn window_of(part: &Part, by: By) -> Option<ListedWindow> {
 }
 
 /// Writes the file of a part, with times from the subtracted one on.
-fn write_part(
-    split: &mut Split,
-    part: &Part,
-    path: &Path,
-    check: &mut dyn FnMut(Progress) -> Result<()>,
-) -> Result<()> {
+fn write_part(split: &Split, task: &Task<'_>, path: &Path) -> Result<()> {
+    let part = &split.parts[task.index];
     let mut writer = formats::part_writer(path)?;
     if let Some((device, name)) = &part.device {
         writer.name_device(*device, name)?;
     }
-    let (mut written, subtracted, all) = (0, split.subtracted, split.requests);
+    let mut written = 0;
     let mut each = |record: &Record| {
-        writer.write(&Record { time: record.time.since(subtracted), ..*record })?;
+        writer.write(&Record { time: record.time.since(split.subtracted), ..*record })?;
         written += 1;
-        if written % CHECK_EVERY == 0 {
-            check(Progress { completed: all, requests: Some(all), share: None })?;
+        match written % CHECK_EVERY {
+            0 => task.check(),
+            _ => Ok(()),
         }
-        Ok(())
     };
-    split.spill.drain(part.index, &mut each)?;
+    split.spilled.read(part.index, &mut each)?;
     writer.finish()?;
     if written == part.requests + part.warm_up {
         return Ok(());

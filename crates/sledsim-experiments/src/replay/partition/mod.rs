@@ -8,6 +8,7 @@
 //! - `keys`: which keys of the replay the parts keep.
 //! - `pass`: the pass over the trace.
 //! - `spill`: the records of many parts in one temporary file.
+//! - `spilling`: a thread that adds them while the trace is read.
 //! - `files`: the files of the parts.
 //! - `list`: the list of the parts.
 
@@ -16,6 +17,7 @@ mod keys;
 mod list;
 mod pass;
 mod spill;
+mod spilling;
 
 pub use list::{ListedPart, ListedWindow, PartBy, PartList, PartName, TraceOfParts};
 
@@ -56,11 +58,12 @@ impl TraceSpec {
         given: &Map<String, Value>,
         by: By,
         folder: &Path,
+        threads: usize,
         check: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<PartList> {
         self.check_parts(given, by)?;
         let split = pass::split(self, by, folder, check)?;
         let keys = self.keys_of_parts(given, by, &split);
-        files::write(split, by, keys, folder, check)
+        files::write(split, by, keys, folder, threads, check)
     }
 }

@@ -1,13 +1,15 @@
 //! The pass over a trace that gives each request to its part.
 
 use super::list::{PartName, TraceOfParts, WindowFacts};
-use super::spill::Spill;
+use super::spill::{Spill, Spilled};
+use super::spilling::Spilling;
 use super::{By, MOST_PARTS};
 use crate::replay::TraceSpec;
 use crate::replay::facts::{TraceAbout, chosen};
 use crate::replay::feed::{CHECK_EVERY, Feed};
 use crate::replay::mapping::{Address, Mapping};
 use crate::replay::spec::{NOT_BEGUN, Origin};
+use rustc_hash::FxBuildHasher;
 use sledsim_base::error::{Error, Result};
 use sledsim_base::progress::Progress;
 use sledsim_base::units::Nanos;
@@ -16,10 +18,11 @@ use sledsim_traces::order::Order;
 use sledsim_traces::records::{DeviceLabel, DeviceSelection, Records, Step};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::thread;
 
 /// A trace whose requests were given to parts.
 pub(super) struct Split {
-    pub spill: Spill,
+    pub spilled: Spilled,
     pub parts: Vec<Part>,
     /// The requests of the trace that are in parts, each once.
     pub requests: u64,
@@ -53,11 +56,13 @@ pub(super) fn split(
     folder: &Path,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Split> {
-    let spill = Spill::new(folder)?;
-    match by {
-        By::Volume => volumes(spec, spill, check),
-        By::Window { length, warm_up } => windows(spec, (length, warm_up), spill, check),
-    }
+    thread::scope(|scope| {
+        let spill = Spilling::start(Spill::new(folder)?, scope);
+        match by {
+            By::Volume => volumes(spec, spill, check),
+            By::Window { length, warm_up } => windows(spec, (length, warm_up), spill, check),
+        }
+    })
 }
 
 fn open(
@@ -84,13 +89,13 @@ fn open(
 /// Gives each request to the part of its device.
 fn volumes(
     spec: &TraceSpec,
-    mut spill: Spill,
+    mut spill: Spilling<'_>,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Split> {
     // The order is that of each device, as in a replay of it alone.
     let mut records = open(spec, DeviceSelection::All, Some(Nanos::MAX), check)?;
     let late = spec.sort_ms.map(Nanos::from_ms);
-    let mut parts: HashMap<u32, (usize, Order)> = HashMap::new();
+    let mut parts: HashMap<u32, (usize, Order), FxBuildHasher> = HashMap::default();
     let mut devices = Vec::new();
     for step in 1_u64.. {
         let Step::Record(record) = records.step()? else {
@@ -127,7 +132,7 @@ fn volumes(
     };
     let parts: Vec<Part> = devices.into_iter().enumerate().map(part).collect();
     Ok(Split {
-        spill,
+        spilled: spill.complete()?,
         requests: parts.iter().map(|part| part.requests).sum(),
         parts,
         trace: TraceOfParts { about: about(spec, &records), window: None },
@@ -142,7 +147,7 @@ fn volumes(
 fn windows(
     spec: &TraceSpec,
     (length, warm_up): (Nanos, Nanos),
-    mut spill: Spill,
+    mut spill: Spilling<'_>,
     check: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Split> {
     let late = spec.sort_ms.map(Nanos::from_ms);
@@ -198,7 +203,7 @@ fn windows(
         origin: feed.origin,
         subtracted,
         shares_addresses: records.wanted == DeviceSelection::All,
-        spill,
+        spilled: spill.complete()?,
     })
 }
 

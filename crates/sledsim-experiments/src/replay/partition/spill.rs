@@ -8,37 +8,42 @@
 use sledsim_base::error::{Error, Result};
 use sledsim_base::request::Op;
 use sledsim_base::units::Nanos;
-use sledsim_traces::Record;
+use sledsim_traces::{Record, SharedFile};
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The bytes of all buffers at which they are written.
-const MOST_HELD_BYTES: usize = 32 << 20;
-/// The bytes of a record in the file.
-const RECORD_BYTES: usize = 6 * 8 + 4 + 2;
+const MOST_HELD_BYTES: usize = 8 << 20;
 /// The bytes before the records of a chunk: the position of the next chunk of
-/// the part, and the number of records.
+/// the part, and how many bytes of records follow.
 const HEAD_BYTES: usize = 16;
-/// Stands for a time that a record does not have, and for no next chunk.
+/// Stands for no next chunk.
 const NONE: u64 = u64::MAX;
+
+/// A record in the file: since the record before, offset, bytes, response, think,
+/// queue, device, operation and whether it is linked. Most numbers are small, and
+/// take few bytes.
+type Held = (i64, u64, u64, Option<Nanos>, Option<Nanos>, Option<Nanos>, u32, u8, bool);
 
 /// Records by part, in the order in which they were added.
 pub struct Spill {
     folder: PathBuf,
-    file: File,
+    pub(super) file: File,
     /// The length of the file.
     end: u64,
     parts: Vec<Chain>,
     held_bytes: usize,
     /// The bytes of all buffers at which they are written.
-    most_held_bytes: usize,
+    pub(super) most_held_bytes: usize,
 }
 
 /// The records of a part.
 #[derive(Default)]
 struct Chain {
     buffer: Vec<u8>,
+    /// The time of the last record.
+    last: Nanos,
     /// The positions of the first and the last chunk.
     chunks: Option<(u64, u64)>,
 }
@@ -57,17 +62,12 @@ impl Spill {
         })
     }
 
-    /// Adds a part and returns its index.
-    pub fn add_part(&mut self) -> usize {
-        self.parts.push(Chain::default());
-        self.parts.len() - 1
-    }
-
     /// Adds a record to a part.
     pub fn push(&mut self, part: usize, record: &Record) -> Result<()> {
-        let chain = &mut self.parts[part];
-        encode(record, &mut chain.buffer);
-        self.held_bytes += RECORD_BYTES;
+        if self.parts.len() <= part {
+            self.parts.resize_with(part + 1, Chain::default);
+        }
+        self.held_bytes += self.parts[part].push(record);
         if self.held_bytes >= self.most_held_bytes {
             let flushed = self.flush();
             flushed.map_err(|error| failed(&self.folder, &error))?;
@@ -80,12 +80,17 @@ impl Spill {
         self.file.seek(SeekFrom::Start(self.end))?;
         let mut writer = BufWriter::with_capacity(1 << 18, &self.file);
         let mut links = Vec::new();
-        for chain in self.parts.iter_mut().filter(|c| !c.buffer.is_empty()) {
-            let buffer = std::mem::take(&mut chain.buffer);
-            let records = (buffer.len() / RECORD_BYTES) as u64;
+        for chain in self.parts.iter_mut().filter(|c| c.buffer.capacity() > 0) {
+            let bytes = chain.buffer.len();
+            // The next chunk will be as long. What no record came for is given back.
+            chain.buffer.shrink_to(bytes);
+            if bytes == 0 {
+                continue;
+            }
             writer.write_all(&NONE.to_le_bytes())?;
-            writer.write_all(&records.to_le_bytes())?;
-            writer.write_all(&buffer)?;
+            writer.write_all(&(bytes as u64).to_le_bytes())?;
+            writer.write_all(&chain.buffer)?;
+            chain.buffer.clear();
             let first = match chain.chunks {
                 Some((first, last)) => {
                     links.push((last, self.end));
@@ -94,7 +99,7 @@ impl Spill {
                 None => self.end,
             };
             chain.chunks = Some((first, self.end));
-            self.end += (HEAD_BYTES + buffer.len()) as u64;
+            self.end += (HEAD_BYTES + bytes) as u64;
         }
         writer.flush()?;
         drop(writer);
@@ -106,33 +111,90 @@ impl Spill {
         Ok(())
     }
 
+    /// The records, of which no more are added.
+    pub fn complete(self) -> Result<Spilled> {
+        let file = SharedFile::of(self.file).map_err(|error| failed(&self.folder, &error))?;
+        Ok(Spilled { folder: self.folder, file, parts: self.parts })
+    }
+}
+
+/// The records of all parts. Several threads read them at a time.
+pub struct Spilled {
+    folder: PathBuf,
+    file: SharedFile,
+    parts: Vec<Chain>,
+}
+
+impl Spilled {
     /// Calls `each` with the records of a part, in the order in which they were
-    /// added, and forgets those that were still in memory.
-    pub fn drain(
-        &mut self,
-        part: usize,
-        each: &mut dyn FnMut(&Record) -> Result<()>,
-    ) -> Result<()> {
-        let chain = std::mem::take(&mut self.parts[part]);
+    /// added.
+    pub fn read(&self, part: usize, each: &mut dyn FnMut(&Record) -> Result<()>) -> Result<()> {
+        let chain = &self.parts[part];
         let mut next = chain.chunks.map(|(first, _)| first);
+        let mut last = Nanos::ZERO;
         while let Some(at) = next {
             let chunk = self.chunk(at);
             let (following, chunk) = chunk.map_err(|error| failed(&self.folder, &error))?;
-            decode(&chunk, each)?;
+            self.decode(&chunk, &mut last, each)?;
             next = (following != NONE).then_some(following);
         }
-        decode(&chain.buffer, each)
+        self.decode(&chain.buffer, &mut last, each)
     }
 
     /// The position of the next chunk, and the records of the one at `at`.
-    fn chunk(&mut self, at: u64) -> io::Result<(u64, Vec<u8>)> {
-        self.file.seek(SeekFrom::Start(at))?;
+    fn chunk(&self, at: u64) -> io::Result<(u64, Vec<u8>)> {
+        let mut file = self.file.reader_at(at);
         let mut head = [0; HEAD_BYTES];
-        self.file.read_exact(&mut head)?;
-        let (next, records) = (number(&head, 0), number(&head, 1));
-        let mut chunk = vec![0; records as usize * RECORD_BYTES];
-        self.file.read_exact(&mut chunk)?;
+        file.read_exact(&mut head)?;
+        let [next, bytes] =
+            [&head[..8], &head[8..]].map(|half| half.try_into().map_or(0, u64::from_le_bytes));
+        let mut chunk = vec![0; bytes as usize];
+        file.read_exact(&mut chunk)?;
         Ok((next, chunk))
+    }
+
+    /// Calls `each` with the records in `bytes`, which follow on one of the time `last`.
+    fn decode(
+        &self,
+        mut bytes: &[u8],
+        last: &mut Nanos,
+        each: &mut dyn FnMut(&Record) -> Result<()>,
+    ) -> Result<()> {
+        while !bytes.is_empty() {
+            let (held, rest): (Held, _) = postcard::take_from_bytes(bytes)
+                .map_err(|error| failed(&self.folder, &io::Error::other(error)))?;
+            let (since, offset, bytes_of, response, think, queue, device, op, linked) = held;
+            *last = Nanos(last.0.wrapping_add_signed(since));
+            bytes = rest;
+            each(&Record {
+                time: *last,
+                device,
+                op: Op::ALL[usize::from(op)],
+                offset,
+                bytes: bytes_of,
+                response,
+                think,
+                queue,
+                lateness: None,
+                linked,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Chain {
+    /// Adds a record to the buffer; returns how many bytes it takes.
+    fn push(&mut self, record: &Record) -> usize {
+        let Record { offset, bytes, response, think, queue, device, linked, .. } = *record;
+        let since = record.time.0.wrapping_sub(self.last.0).cast_signed();
+        let held: Held =
+            (since, offset, bytes, response, think, queue, device, record.op as u8, linked);
+        self.last = record.time;
+        let before = self.buffer.len();
+        let buffer = std::mem::take(&mut self.buffer);
+        self.buffer = postcard::to_extend(&held, buffer).expect("memory takes all bytes");
+        self.buffer.len() - before
     }
 }
 
@@ -145,52 +207,6 @@ fn failed(folder: &Path, error: &io::Error) -> Error {
     Error::file(folder, problem)
 }
 
-/// Appends a record.
-fn encode(record: &Record, to: &mut Vec<u8>) {
-    let time = |time: Option<Nanos>| time.map_or(NONE, |time| time.0);
-    for value in [
-        record.time.0,
-        record.offset,
-        record.bytes,
-        time(record.response),
-        time(record.think),
-        time(record.queue),
-    ] {
-        to.extend(value.to_le_bytes());
-    }
-    to.extend(record.device.to_le_bytes());
-    to.extend([record.op as u8, u8::from(record.linked)]);
-}
-
-/// Calls `each` with the records in `bytes`.
-fn decode(bytes: &[u8], each: &mut dyn FnMut(&Record) -> Result<()>) -> Result<()> {
-    let time = |value: u64| (value != NONE).then_some(Nanos(value));
-    for bytes in bytes.chunks_exact(RECORD_BYTES) {
-        let [device @ .., op, linked] = &bytes[48..] else {
-            unreachable!("a record has {RECORD_BYTES} bytes")
-        };
-        each(&Record {
-            time: Nanos(number(bytes, 0)),
-            device: u32::from_le_bytes(device.try_into().unwrap_or_default()),
-            op: Op::ALL[usize::from(*op)],
-            offset: number(bytes, 1),
-            bytes: number(bytes, 2),
-            response: time(number(bytes, 3)),
-            think: time(number(bytes, 4)),
-            queue: time(number(bytes, 5)),
-            lateness: None,
-            linked: *linked != 0,
-        })?;
-    }
-    Ok(())
-}
-
-/// The number at a place, in numbers of 8 bytes.
-fn number(bytes: &[u8], place: usize) -> u64 {
-    let bytes = bytes[8 * place..8 * place + 8].try_into();
-    u64::from_le_bytes(bytes.unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,11 +217,8 @@ mod tests {
     fn records_come_back_by_part_in_order() {
         let folder = tempfile::tempdir().unwrap();
         let mut spill = Spill::new(folder.path()).unwrap();
-        spill.most_held_bytes = 100 * RECORD_BYTES;
-        let mut expected: Vec<Vec<Record>> = vec![Vec::new(); 50];
-        for part in 0..expected.len() {
-            assert_eq!(spill.add_part(), part);
-        }
+        spill.most_held_bytes = 5400;
+        let mut expected: Vec<Vec<Record>> = vec![Vec::new(); 49];
         let mut random = Stream::new(1, "spill");
         for _ in 0..12_345 {
             let mut any = || random.u64();
@@ -222,19 +235,21 @@ mod tests {
                 lateness: None,
                 linked: any() & 1 == 1,
             };
-            // Part 49 stays empty, and small ones get most.
-            let part = ((any() % 49) * (any() % 49) / 49) as usize;
+            // Parts 1 and 2 stay empty, and small ones get most.
+            let part = ((any() % 50) * (any() % 50) / 50) as usize;
+            let part = if part < 3 { 0 } else { part };
             spill.push(part, &record).unwrap();
             expected[part].push(record);
         }
-        assert!(spill.end > 123 * 5400, "each hundred is written");
+        assert!(spill.end > 100 * 5400, "about a hundred records are written at a time");
+        let spilled = spill.complete().unwrap();
         for (part, expected) in expected.iter().enumerate() {
             let mut found = Vec::new();
             let mut take = |record: &Record| {
                 found.push(*record);
                 Ok(())
             };
-            spill.drain(part, &mut take).unwrap();
+            spilled.read(part, &mut take).unwrap();
             assert!(found == *expected, "part {part}");
         }
     }
