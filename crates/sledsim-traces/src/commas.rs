@@ -6,6 +6,7 @@ use crate::reader::Reader;
 use crate::record::Record;
 use crate::units::Scale;
 use sledsim_base::error::{Error, Result};
+use std::ops::Range;
 
 /// A text format with `N` fields on a line, separated by commas.
 pub trait CommaFormat<const N: usize>: Send {
@@ -115,21 +116,25 @@ fn split<const N: usize>(line: &[u8], more: bool) -> Option<[&[u8]; N]> {
     let (last, others) = fields.split_last_mut()?;
     for field in others {
         let end = commas.next()?;
-        *field = trimmed(&line[start..end]);
+        *field = &line[trimmed(line, start..end)];
         start = end + 1;
     }
     let end = commas.next();
-    *last = trimmed(&line[start..end.unwrap_or(line.len())]);
+    *last = &line[trimmed(line, start..end.unwrap_or(line.len()))];
     (more || end.is_none()).then_some(fields)
 }
 
-/// The field without leading and trailing blanks, which are rare.
+/// A span of a line without leading and trailing blanks, which are rare.
 #[inline]
-fn trimmed(field: &[u8]) -> &[u8] {
+pub fn trimmed(line: &[u8], span: Range<usize>) -> Range<usize> {
+    let field = &line[span.clone()];
     match field {
-        [first, .., last] if *first > b' ' && *last > b' ' => field,
-        [only] if *only > b' ' => field,
-        _ => field.trim_ascii(),
+        [first, .., last] if *first > b' ' && *last > b' ' => span,
+        [only] if *only > b' ' => span,
+        _ => {
+            let start = span.start + (field.len() - field.trim_ascii_start().len());
+            start..start + field.trim_ascii().len()
+        }
     }
 }
 

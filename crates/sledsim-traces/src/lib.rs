@@ -16,6 +16,7 @@
 //! - [`units`]: the units of numbers in text.
 //! - [`lines`]: the lines of a text trace.
 //! - `bytes`: the records of a binary trace.
+//! - `eights`: eight bytes of text at a time.
 //! - `number`: exact numbers from text.
 //! - `dates`: calendar dates.
 //! - `names`: names of devices, numbered.
@@ -62,6 +63,8 @@ pub mod units;
 pub mod lines;
 
 mod bytes;
+
+mod eights;
 
 mod number;
 

@@ -1,5 +1,6 @@
 //! The lines of a text trace.
 
+use super::eights;
 use super::input::Input;
 use crate::format::Options;
 use crate::units::{OwnUnits, Scale};
@@ -103,7 +104,7 @@ impl Lines {
         let mut searched = 0;
         loop {
             let rest = &self.buffer[self.start..self.end];
-            if let Some(at) = memchr::memchr(b'\n', &rest[searched..]) {
+            if let Some(at) = eights::position(&rest[searched..], b'\n') {
                 let end = self.start + searched + at;
                 self.line = self.start..end;
                 self.start = end + 1;

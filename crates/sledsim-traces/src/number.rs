@@ -1,5 +1,7 @@
 //! Parses numbers in text: exact, strict and fast.
 
+use super::eights::EACH;
+
 /// This many decimal digits always fit into 64 bits.
 const SAFE_DIGITS: usize = 19;
 
@@ -173,8 +175,6 @@ impl<'a> Quick<'a> {
 /// number. Without a branch on it: the lengths of numbers are hard to predict.
 #[inline]
 fn first_digits(bytes: u64) -> (u64, usize) {
-    /// The same byte eight times.
-    const EACH: u64 = 0x0101_0101_0101_0101;
     let digits = bytes ^ (EACH * 0x30);
     // The top bit of what is above 9, right up to the first such byte.
     let others = (digits.wrapping_add(EACH * 0x76) | digits) & (EACH * 0x80);

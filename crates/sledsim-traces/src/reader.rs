@@ -14,8 +14,12 @@ use sledsim_base::error::{Error, Result};
 ///   binary formats the byte), the field, its value and the allowed values;
 ///   nothing is skipped or guessed silently.
 pub trait Reader: Send {
-    /// The next record, `None` at the end of the file.
-    fn next(&mut self) -> Result<Option<Record>>;
+    /// The next record, `None` at the end of the file. A reader has this method or the next
+    /// one, by which the other is done.
+    fn next(&mut self) -> Result<Option<Record>> {
+        let mut record = Record::default();
+        Ok(self.next_into(&mut record)?.then_some(record))
+    }
 
     /// As [`Reader::next`], into a record that may hold the one before; false at the end.
     /// Readers of long files avoid copies this way.

@@ -29,33 +29,42 @@ impl SortedRecords {
         Self { reader, order: Order::new(Some(window)), strict, sorter }
     }
 
-    /// The next record; unless `strict`, a record later than the window allows
-    /// comes out of order.
+    /// Moves to the next record; false at the end. Unless `strict`, a record later than
+    /// the window allows comes out of order.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<Record>> {
+    pub fn next_into(&mut self, record: &mut Record) -> Result<bool> {
         let Self { reader, order, strict, sorter } = self;
         let Some(sorter) = sorter else {
-            return read(&mut **reader, order, *strict);
+            return read(&mut **reader, order, *strict, record);
         };
-        sorter.next(|sorter| {
-            let Some(record) = read(&mut **reader, order, *strict)? else {
+        let next = sorter.next(|sorter| {
+            if !read(&mut **reader, order, *strict, record)? {
                 return Ok(None);
-            };
-            let held = sorter.push(record.time, record);
+            }
+            let held = sorter.push(record.time, *record);
             held.map_err(|problem| reader.refuse(problem))?;
             Ok(Some(record.time))
-        })
+        })?;
+        if let Some(next) = next {
+            *record = next;
+        }
+        Ok(next.is_some())
     }
 }
 
-/// The next record of the file.
+/// Moves to the next record of the file; false at the end.
 #[inline]
-fn read(reader: &mut dyn Reader, order: &mut Order, strict: bool) -> Result<Option<Record>> {
-    let Some(record) = reader.next()? else {
-        return Ok(None);
-    };
+fn read(
+    reader: &mut dyn Reader,
+    order: &mut Order,
+    strict: bool,
+    record: &mut Record,
+) -> Result<bool> {
+    if !reader.next_into(record)? {
+        return Ok(false);
+    }
     if !order.admit(record.time, reader) && strict {
         return Err(order.too_late(record.time, reader, &mut |_, _| true));
     }
-    Ok(Some(record))
+    Ok(true)
 }

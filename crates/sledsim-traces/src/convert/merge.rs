@@ -134,11 +134,11 @@ impl MergeInput {
     }
 
     fn pull(&mut self) -> Result<()> {
-        let next = self.records.next();
-        self.next = next.map_err(|error| self.found.explain(error))?;
-        let Some(next) = &mut self.next else {
+        let next = self.next.insert(Record::default());
+        if !self.records.next_into(next).map_err(|error| self.found.explain(error))? {
+            self.next = None;
             return Ok(());
-        };
+        }
         if self.found.format.clock == Clock::Closed {
             let (Some(response), Some(think)) = (next.response, next.think) else {
                 let problem = "no response and think time to rebuild the times from";

@@ -220,18 +220,19 @@ fn is_device(word: &[u8]) -> bool {
 }
 
 impl Reader for Blkparse {
-    fn next(&mut self) -> Result<Option<Record>> {
+    fn next_into(&mut self, record: &mut Record) -> Result<bool> {
         while self.lines.advance()? {
             let request = match self.quick() {
                 Some(request) => request,
                 None => self.request()?,
             };
-            if request.is_some() {
-                return Ok(request);
+            if let Some(request) = request {
+                *record = request;
+                return Ok(true);
             }
             self.others += 1;
         }
-        Ok(None)
+        Ok(false)
     }
 
     fn refuse(&self, problem: String) -> Error {

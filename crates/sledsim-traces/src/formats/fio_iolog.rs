@@ -229,11 +229,6 @@ fn known(action: &[u8]) -> Option<Action> {
 }
 
 impl Reader for FioIolog {
-    fn next(&mut self) -> Result<Option<Record>> {
-        let mut record = Record::default();
-        Ok(self.next_into(&mut record)?.then_some(record))
-    }
-
     fn next_into(&mut self, into: &mut Record) -> Result<bool> {
         if self.version == 0 && !self.begin()? {
             return Ok(false);

@@ -70,11 +70,6 @@ fn record(time: Nanos, device: u32, op: Op, offset: u64, bytes: u64) -> Record {
 }
 
 impl<F: FiveWordFormat> Reader for FiveWords<F> {
-    fn next(&mut self) -> Result<Option<Record>> {
-        let mut record = Record::default();
-        Ok(self.next_into(&mut record)?.then_some(record))
-    }
-
     fn next_into(&mut self, into: &mut Record) -> Result<bool> {
         if !self.lines.advance()? {
             return Ok(false);

@@ -238,7 +238,8 @@ impl InfoSpec {
         let mut records = SortedRecords::new(reader, self.sort, false);
         let mut contents = Contents::new(self);
         let mut left = Reading::EVERY;
-        while let Some(record) = records.next().map_err(|error| found.explain(error))? {
+        let mut record = Record::default();
+        while records.next_into(&mut record).map_err(|error| found.explain(error))? {
             contents.record(&record, record.device);
             left -= 1;
             if left == 0 {

@@ -1,18 +1,9 @@
 //! Splits lines of a CSV into fields, with and without quotes.
 
 use crate::columns::Separator;
+use crate::commas::trimmed;
+use crate::eights::marks;
 use std::ops::Range;
-
-/// Each byte of eight is 1, times a byte.
-const EACH: u64 = 0x0101_0101_0101_0101;
-
-/// Marks those of eight bytes that are `wanted`, by the highest bit of each.
-#[inline]
-fn marks(bytes: u64, wanted: u8) -> u64 {
-    const LOW_BITS: u64 = EACH * 0x7f;
-    let difference = bytes ^ (EACH * u64::from(wanted));
-    !(((difference & LOW_BITS) + LOW_BITS) | difference | LOW_BITS)
-}
 
 /// Calls `found` with every field of a line, where quotes mean nothing; returns the number of
 /// fields, and whether there are quotes.
@@ -58,20 +49,6 @@ pub fn each_field(
     }
     ends_at(line.len());
     (count, quotes != 0)
-}
-
-/// A span without leading and trailing blanks, which are rare.
-#[inline]
-fn trimmed(line: &[u8], span: Range<usize>) -> Range<usize> {
-    let field = &line[span.clone()];
-    match field {
-        [first, .., last] if *first > b' ' && *last > b' ' => span,
-        [only] if *only > b' ' => span,
-        _ => {
-            let start = span.start + (field.len() - field.trim_ascii_start().len());
-            start..start + field.trim_ascii().len()
-        }
-    }
 }
 
 /// Writes the fields of a line without their quotes to `text`, and their spans

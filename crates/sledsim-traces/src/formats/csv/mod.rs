@@ -375,11 +375,6 @@ impl Csv {
 }
 
 impl Reader for Csv {
-    fn next(&mut self) -> Result<Option<Record>> {
-        let mut record = Record::default();
-        Ok(self.next_into(&mut record)?.then_some(record))
-    }
-
     fn next_into(&mut self, into: &mut Record) -> Result<bool> {
         loop {
             if !std::mem::take(&mut self.pending) && !self.lines.advance()? {
