@@ -127,6 +127,11 @@ pub(super) fn cut(shape: Shape, extents: &[Extent], pieces: &mut Vec<Piece>) {
 pub(super) fn cut_rows(shape: Shape, pieces: &[Piece], rows: &mut Vec<StripeRow>) {
     rows.clear();
     for pieces in pieces.chunk_by(|a, b| a.stripe == b.stripe) {
+        let start = pieces[0].stripe * shape.unit;
+        if let &[Piece { stripe, slot, from, to }] = pieces {
+            rows.push(StripeRow { stripe, from: start + from, to: start + to, written: 1 << slot });
+            continue;
+        }
         let mut cuts: SmallVec<[u64; 8]> =
             pieces.iter().flat_map(|piece| [piece.from, piece.to]).collect();
         cuts.sort_unstable();
@@ -135,7 +140,6 @@ pub(super) fn cut_rows(shape: Shape, pieces: &[Piece], rows: &mut Vec<StripeRow>
             let covers = |piece: &&Piece| piece.from <= cut[0] && cut[1] <= piece.to;
             let written =
                 (pieces.iter().filter(covers)).fold(0, |mask, piece| mask | 1 << piece.slot);
-            let start = pieces[0].stripe * shape.unit;
             if written != 0 {
                 rows.push(StripeRow {
                     stripe: pieces[0].stripe,
