@@ -175,12 +175,12 @@ impl Outwards<'_> {
         if slot == NONE || bound > limit {
             return None;
         }
-        let link = &self.waiting.links[slot as usize];
-        if is_up {
-            self.above = self.bounded(link.after);
-        } else {
-            self.below = self.bounded(link.before);
-        }
+        // Without a branch on the side, which cannot be foreseen.
+        let Link { before, after, .. } = self.waiting.links[slot as usize];
+        let following = self.bounded(if is_up { after } else { before });
+        let Self { above, below, .. } = *self;
+        self.above = if is_up { following } else { above };
+        self.below = if is_up { below } else { following };
         Some(next)
     }
 
